@@ -1,0 +1,102 @@
+/* A bump allocator: one event, one parsed message or one config lives in one arena and dies with
+ * it. Blocks double up to a ceiling, so a message of n bytes costs O(log n) mallocs. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { BLOCK_FIRST = 512, BLOCK_CEILING = 256 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+
+struct arena_block {
+	struct arena_block *older;
+	size_t size;
+	_Alignas(max_align_t) char bytes[];
+};
+
+void arena_finish(struct arena *arena)
+{
+	struct arena_block *block = arena->blocks;
+	while (block) {
+		struct arena_block *older = block->older;
+		free(block);
+		block = older;
+	}
+	*arena = (struct arena){0};
+}
+
+void arena_reset(struct arena *arena)
+{
+	struct arena_block *newest = arena->blocks;
+	if (!newest)
+		return;
+	struct arena rest = {.blocks = newest->older};
+	arena_finish(&rest);
+	newest->older = NULL;
+	arena->free_at = newest->bytes;
+	arena->free_end = newest->bytes + newest->size;
+}
+
+static void arena_grow(struct arena *arena, size_t size)
+{
+	size_t want = arena->blocks ? arena->blocks->size * 2 : BLOCK_FIRST;
+	if (want > BLOCK_CEILING)
+		want = BLOCK_CEILING;
+	if (want < size)
+		want = size;
+	struct arena_block *block = xmalloc(sizeof(*block) + want);
+	block->older = arena->blocks;
+	block->size = want;
+	arena->blocks = block;
+	arena->free_at = block->bytes;
+	arena->free_end = block->bytes + want;
+}
+
+static char *arena_take(struct arena *arena, size_t size)
+{
+	size_t rounded = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (rounded < size)
+		abort();
+	if (!arena->blocks || (size_t)(arena->free_end - arena->free_at) < rounded)
+		arena_grow(arena, rounded);
+	char *at = arena->free_at;
+	arena->free_at += rounded;
+	return at;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	char *at = arena_take(arena, size);
+	return memset(at, 0, size);
+}
+
+struct str arena_str(struct arena *arena, struct str text)
+{
+	if (!text.ptr)
+		return STR_NONE;
+	char *copy = arena_take(arena, text.len + 1);
+	memcpy(copy, text.ptr, text.len);
+	copy[text.len] = '\0';
+	return str_n(copy, text.len);
+}
+
+const char *arena_cstr(struct arena *arena, struct str text)
+{
+	return arena_str(arena, text.ptr ? text : STR("")).ptr;
+}
+
+const char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	char *text = arena_take(arena, (size_t)(len < 0 ? 0 : len) + 1);
+	va_start(args, format);
+	vsnprintf(text, (size_t)(len < 0 ? 0 : len) + 1, format, args);
+	va_end(args);
+	return text;
+}

@@ -1,0 +1,36 @@
+/* arena.h — many small allocations with one end.
+ *
+ * Owns: everything allocated from it. Nothing is freed singly; arena_finish ends it all.
+ * Memory is aligned for any type and zeroed. An all-zero struct arena is a valid empty one. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct arena_block;
+
+struct arena {
+	/* private */
+	struct arena_block *blocks; /* newest first */
+	char *free_at;
+	char *free_end;
+};
+
+void arena_finish(struct arena *arena); /* frees all; the arena is empty and usable again */
+/* Forgets all allocations but keeps the newest block for reuse. */
+void arena_reset(struct arena *arena);
+#define auto_arena __attribute__((cleanup(arena_finish)))
+
+void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+/* Copies; the result is also NUL-terminated. A slice without pointer stays without. */
+struct str arena_str(struct arena *arena, struct str text);
+const char *arena_cstr(struct arena *arena, struct str text) __attribute__((returns_nonnull));
+const char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3), returns_nonnull));
+
+#define arena_new(arena, type) ((type *)arena_alloc(arena, sizeof(type)))
+#define arena_array(arena, type, count) ((type *)arena_alloc(arena, sizeof(type) * (count)))
+
+#endif

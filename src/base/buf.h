@@ -1,0 +1,53 @@
+/* buf.h — bytes that grow up to a maximum.
+ *
+ * Owns: its memory. An append that would pass `max` adds nothing and sets `over`, which stays set:
+ * write everything, then look once. `data` is always NUL-terminated after the first append. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct buf {
+	char *data; /* NULL while empty and never grown */
+	size_t len;
+	/* private */
+	size_t cap;
+	size_t max;
+	bool over; /* something did not fit */
+};
+
+/* max is the most bytes it will ever hold. */
+static inline void buf_init(struct buf *buf, size_t max)
+{
+	*buf = (struct buf){.max = max};
+}
+
+void buf_finish(struct buf *buf); /* frees; the buf may be initialised again */
+#define auto_buf __attribute__((cleanup(buf_finish)))
+
+/* Room for `extra` more bytes at data + len, or NULL (and over) if that passes max. */
+char *buf_reserve(struct buf *buf, size_t extra);
+void buf_append(struct buf *buf, const void *bytes, size_t len);
+void buf_append_str(struct buf *buf, struct str text);
+void buf_append_c(struct buf *buf, const char *text);
+void buf_append_char(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Drops the first count bytes (moves the rest down). */
+void buf_consume(struct buf *buf, size_t count);
+/* Empties it, keeping the memory and clearing over. */
+void buf_clear(struct buf *buf);
+/* Gives the bytes away as an owned NUL-terminated string (never NULL) and empties the buf. */
+char *buf_take(struct buf *buf);
+
+static inline struct str buf_str(const struct buf *buf)
+{
+	return str_n(buf->data ? buf->data : "", buf->len);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* clock.h — time. Monotonic milliseconds measure, Unix time dates. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_now_ms(void);      /* monotonic */
+uint64_t clock_now_ns(void);      /* monotonic */
+int64_t clock_unix_ms(void);      /* since 1970, UTC */
+
+enum { CLOCK_RFC3339_SIZE = 32 };
+/* "2026-01-30T18:59:30.123Z" */
+void clock_rfc3339(int64_t unix_ms, char out[CLOCK_RFC3339_SIZE]);
+
+#endif

@@ -1,0 +1,102 @@
+/* Errors are values of fixed size: setting one never allocates, so it also works when memory,
+ * disk or descriptors are what ran out. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int exit_status;
+} error_rows[ERR_count] = {
+	[ERR_none] = {"none", 0},
+#define ERROR(name, exit_code, text) [ERR_##name] = {#name, exit_code},
+#include "base/error_code.def"
+#undef ERROR
+};
+
+int error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+	if (!err)
+		return -(int)code;
+	err->code = code;
+	err->sys = 0;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	return -(int)code;
+}
+
+enum error_code error_code_of(int sys)
+{
+	switch (sys) {
+	case ENOENT:
+	case ENOTDIR:
+	case ESRCH:
+		return ERR_not_found;
+	case EEXIST:
+		return ERR_exists;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return ERR_denied;
+	case ENOSPC:
+	case EDQUOT:
+		return ERR_no_space;
+	case EBUSY:
+	case EAGAIN:
+		return ERR_busy;
+	case ETIMEDOUT:
+		return ERR_timeout;
+	case ECONNREFUSED:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return ERR_connect;
+	default:
+		return ERR_io;
+	}
+}
+
+int error_sys(struct error *err, int sys, const char *format, ...)
+{
+	enum error_code code = error_code_of(sys);
+	if (!err)
+		return -(int)code;
+	err->code = code;
+	err->sys = sys;
+	va_list args;
+	va_start(args, format);
+	int len = vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	if (len >= 0 && (size_t)len < sizeof(err->text))
+		snprintf(err->text + len, sizeof(err->text) - (size_t)len, ": %s", strerror(sys));
+	return -(int)code;
+}
+
+int error_wrap(struct error *err, const char *format, ...)
+{
+	if (!err)
+		return -(int)ERR_internal;
+	char text[ERROR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	int len = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (len >= 0 && (size_t)len < sizeof(text))
+		snprintf(text + len, sizeof(text) - (size_t)len, ": %s", err->text);
+	memcpy(err->text, text, sizeof(text));
+	return -(int)err->code;
+}
+
+const char *error_code_name(enum error_code code)
+{
+	return code < ERR_count ? error_rows[code].name : "unknown";
+}
+
+int error_exit_status(enum error_code code)
+{
+	return code < ERR_count ? error_rows[code].exit_status : 1;
+}

@@ -1,0 +1,36 @@
+/* file.h — paths and whole files. All paths are bytes; nothing here follows the process's cwd
+ * unless a relative path is passed in. Returned strings are owned by the caller. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct error;
+
+/* base + "/" + name; name alone if it is absolute. */
+char *path_join(const char *base, const char *name);
+/* Removes ".", "..", and double slashes by text alone (no file system look-up). path must be absolute. */
+char *path_normalize(const char *path);
+/* Slices of path: everything before the last slash ("/" or "." if none), and after it. */
+struct str path_dir(const char *path);
+struct str path_name(const char *path);
+/* True if path is dir or below it; both normalised and absolute. */
+bool path_is_inside(const char *path, const char *dir);
+
+/* Appends the file's bytes to out; ERR_limit if it has more than out's room. */
+int file_read(const char *path, struct buf *out, struct error *err);
+/* Creates or replaces path in one step (temporary file beside it, then rename); fsync first if durable. */
+int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err);
+/* Creates the folder and its parents; fine if it is there. */
+int dir_make(const char *path, mode_t mode, struct error *err);
+bool file_exists(const char *path);
+bool dir_exists(const char *path);
+/* Writes all bytes, retrying short writes and EINTR. */
+int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
+
+#endif

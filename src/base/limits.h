@@ -1,0 +1,33 @@
+/* limits.h — every maximum in one place. Sizes in bytes, times in milliseconds.
+ * A limit is named where it is used; a number in the code that bounds outside input belongs here. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+#define KIB 1024
+#define MIB (1024 * 1024)
+
+enum {
+	LIMIT_JSON_DEPTH = 128,
+	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol, one rollout line */
+	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
+	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
+	LIMIT_HTTP_HEAD = 64 * KIB,       /* status line and headers together */
+	LIMIT_HTTP_ERROR_BODY = 256 * KIB, /* how much of an error answer is kept */
+	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
+	LIMIT_CONFIG_FILE = 4 * MIB,
+	LIMIT_AUTH_FILE = 1 * MIB,
+	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */
+	LIMIT_IMAGE_FILE = 20 * MIB,
+	LIMIT_PATCH_TEXT = 64 * MIB,
+	LIMIT_PATCH_FILE = 256 * MIB,     /* a file that a patch may touch */
+	LIMIT_ROLLOUT_LINE = 128 * MIB,
+	LIMIT_ROLLOUT_FILE = 2047 * MIB,
+	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */
+	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
+	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */
+	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
+	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
+	LIMIT_ARGV = 4096,
+};
+
+#endif

@@ -1,0 +1,65 @@
+/* One place decides what running out of memory means: an agent that has lost an allocation can
+ * keep no promise about the commands it runs, so it stops at once with a line on stderr. */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Noreturn void mem_exhausted(void)
+{
+	static const char text[] = "codex: out of memory\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)ignored;
+	abort();
+}
+
+void *xmalloc(size_t size)
+{
+	void *ptr = malloc(size ? size : 1);
+	if (!ptr)
+		mem_exhausted();
+	return ptr;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *ptr = calloc(count ? count : 1, size ? size : 1);
+	if (!ptr)
+		mem_exhausted();
+	return ptr;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	void *ptr = realloc(old, size ? size : 1);
+	if (!ptr)
+		mem_exhausted();
+	return ptr;
+}
+
+char *xstrndup(const char *text, size_t len)
+{
+	char *copy = xmalloc(len + 1);
+	if (len)
+		memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *xstrdup(const char *text)
+{
+	return xstrndup(text, strlen(text));
+}
+
+char *xasprintf(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	int len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		mem_exhausted();
+	return text;
+}

@@ -1,0 +1,79 @@
+/* str.h — a slice of bytes: pointer and length, borrowed, not NUL-terminated.
+ * A slice never owns; who keeps the bytes alive is said where the slice is handed out. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+	const char *ptr; /* NULL means "absent" where a field is optional; an empty text has a pointer */
+	size_t len;
+};
+
+#define STR(literal) ((struct str){"" literal "", sizeof(literal) - 1})
+#define STR_NONE ((struct str){NULL, 0})
+/* For printf: "%.*s", STR_ARG(s) */
+#define STR_ARG(s) (int)((s).len > 65535 ? 65535 : (s).len), ((s).ptr ? (s).ptr : "")
+
+static inline struct str str_of(const char *text)
+{
+	return (struct str){text, text ? strlen(text) : 0};
+}
+
+static inline struct str str_n(const char *ptr, size_t len)
+{
+	return (struct str){ptr, len};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool str_is(struct str a, const char *text)
+{
+	return str_eq(a, str_of(text));
+}
+
+static inline struct str str_skip(struct str s, size_t count)
+{
+	return str_n(s.ptr + count, s.len - count);
+}
+
+bool str_has_prefix(struct str s, const char *prefix);
+bool str_has_suffix(struct str s, const char *suffix);
+/* If s starts with prefix, cuts it off and returns true. */
+bool str_cut_prefix(struct str *s, const char *prefix);
+bool str_equal_fold(struct str a, struct str b); /* ASCII case-insensitive equality */
+int str_compare(struct str a, struct str b);     /* bytewise, as memcmp then length */
+
+/* Index of the first needle, or -1. */
+ptrdiff_t str_find(struct str s, struct str needle);
+ptrdiff_t str_find_char(struct str s, char c);
+ptrdiff_t str_rfind_char(struct str s, char c);
+
+/* Without leading and/or trailing whitespace (ASCII space, \t \n \v \f \r). */
+struct str str_trim(struct str s);
+struct str str_trim_start(struct str s);
+struct str str_trim_end(struct str s);
+
+/* Cuts the next line off *rest (without its "\n"; a trailing "\r" stays). False when rest is empty. */
+bool str_next_line(struct str *rest, struct str *ret_line);
+/* Cuts up to `separator` off *rest. False when rest.ptr is NULL (all parts taken). */
+bool str_next_part(struct str *rest, char separator, struct str *ret_part);
+
+/* Whole-string decimal integers; false on anything else, overflow included. */
+bool str_to_i64(struct str s, int64_t *ret);
+bool str_to_u64(struct str s, uint64_t *ret);
+bool str_to_double(struct str s, double *ret);
+
+/* Owned NUL-terminated copy. */
+char *str_dup(struct str s);
+
+/* FNV-1a. */
+uint64_t str_hash(struct str s);
+
+#endif

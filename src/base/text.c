@@ -1,0 +1,221 @@
+/* All cuts fall on character boundaries: a model that is sent half a character answers with an
+ * HTTP 400. The numbers and markers are core 12.1's, so that clients and models see what they know. */
+#include "base/text.h"
+
+#include <stdint.h>
+
+static bool is_continuation(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/* Table 3-7 of the Unicode standard, as ranges for the second byte. */
+size_t text_utf8_len(struct str s)
+{
+	if (s.len == 0)
+		return 0;
+	const unsigned char *p = (const unsigned char *)s.ptr;
+	unsigned char lead = p[0], low = 0x80, high = 0xbf;
+	size_t len;
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xc2 || lead > 0xf4)
+		return 0;
+	if (lead < 0xe0) {
+		len = 2;
+	} else if (lead < 0xf0) {
+		len = 3;
+		if (lead == 0xe0)
+			low = 0xa0;
+		if (lead == 0xed)
+			high = 0x9f;
+	} else {
+		len = 4;
+		if (lead == 0xf0)
+			low = 0x90;
+		if (lead == 0xf4)
+			high = 0x8f;
+	}
+	if (s.len < len || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++) {
+		if (!is_continuation(p[i]))
+			return 0;
+	}
+	return len;
+}
+
+static size_t valid_prefix(struct str s)
+{
+	size_t at = 0;
+	while (at < s.len) {
+		uint64_t word;
+		if (at + sizeof(word) <= s.len) {
+			memcpy(&word, s.ptr + at, sizeof(word));
+			if (!(word & 0x8080808080808080u)) {
+				at += sizeof(word);
+				continue;
+			}
+		}
+		size_t len = text_utf8_len(str_skip(s, at));
+		if (len == 0)
+			return at;
+		at += len;
+	}
+	return at;
+}
+
+bool text_is_utf8(struct str s)
+{
+	return valid_prefix(s) == s.len;
+}
+
+/* Bytes of the ill-formed part at the start of s that one U+FFFD stands for. */
+static size_t ill_formed_len(struct str s)
+{
+	unsigned char lead = (unsigned char)s.ptr[0];
+	size_t want = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 1;
+	for (size_t len = want - 1; len > 1; len--) {
+		char padded[4];
+		if (s.len < len)
+			continue;
+		memcpy(padded, s.ptr, len);
+		memset(padded + len, 0x80, sizeof(padded) - len);
+		if (text_utf8_len(str_n(padded, want)) == want)
+			return len;
+		memset(padded + len, 0xbf, sizeof(padded) - len);
+		if (text_utf8_len(str_n(padded, want)) == want)
+			return len;
+	}
+	return 1;
+}
+
+void text_append_utf8_lossy(struct buf *out, struct str s)
+{
+	while (s.len) {
+		size_t good = valid_prefix(s);
+		buf_append(out, s.ptr, good);
+		s = str_skip(s, good);
+		if (s.len == 0)
+			return;
+		buf_append_c(out, "\xef\xbf\xbd");
+		s = str_skip(s, ill_formed_len(s));
+	}
+}
+
+size_t text_floor_boundary(struct str s, size_t at)
+{
+	if (at >= s.len)
+		return s.len;
+	while (at > 0 && is_continuation((unsigned char)s.ptr[at]))
+		at--;
+	return at;
+}
+
+size_t text_ceil_boundary(struct str s, size_t at)
+{
+	while (at < s.len && is_continuation((unsigned char)s.ptr[at]))
+		at++;
+	return at < s.len ? at : s.len;
+}
+
+static size_t count_chars(struct str s)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < s.len; i++)
+		count += !is_continuation((unsigned char)s.ptr[i]);
+	return count;
+}
+
+static size_t budget_bytes(struct text_budget budget)
+{
+	size_t bytes = budget.limit;
+	if (budget.unit == TEXT_TOKENS && __builtin_mul_overflow(bytes, (size_t)4, &bytes))
+		bytes = SIZE_MAX;
+	return bytes;
+}
+
+void text_append_middle(struct buf *out, struct str s, struct text_budget budget)
+{
+	size_t room = budget_bytes(budget);
+	if (s.len <= room) {
+		buf_append_str(out, s);
+		return;
+	}
+	size_t head = text_floor_boundary(s, room / 2);
+	size_t tail = text_ceil_boundary(s, s.len - (room - room / 2));
+	if (tail < head)
+		tail = head;
+	buf_append(out, s.ptr, head);
+	if (budget.unit == TEXT_TOKENS)
+		buf_printf(out, "…%zu tokens truncated…", text_tokens(s.len - room));
+	else
+		buf_printf(out, "…%zu chars truncated…", count_chars(str_n(s.ptr + head, tail - head)));
+	buf_append_str(out, str_skip(s, tail));
+}
+
+size_t text_line_count(struct str s)
+{
+	size_t count = 0;
+	struct str line;
+	while (str_next_line(&s, &line))
+		count++;
+	return count;
+}
+
+void text_append_output(struct buf *out, struct str s, struct text_budget budget)
+{
+	if (s.len > budget_bytes(budget))
+		buf_printf(out, "Total output lines: %zu\n\n", text_line_count(s));
+	text_append_middle(out, s, budget);
+}
+
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void text_base64(struct buf *out, const void *bytes, size_t len)
+{
+	const unsigned char *in = bytes;
+	size_t size = (len + 2) / 3 * 4;
+	char *to = buf_reserve(out, size);
+	if (!to)
+		return;
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t group = (uint32_t)in[i] << 16;
+		if (i + 1 < len)
+			group |= (uint32_t)in[i + 1] << 8;
+		if (i + 2 < len)
+			group |= in[i + 2];
+		*to++ = base64_digits[group >> 18];
+		*to++ = base64_digits[group >> 12 & 63];
+		*to++ = i + 1 < len ? base64_digits[group >> 6 & 63] : '=';
+		*to++ = i + 2 < len ? base64_digits[group & 63] : '=';
+	}
+	out->len += size;
+	out->data[out->len] = '\0';
+}
+
+static int base64_value(char c)
+{
+	const char *at = c ? strchr(base64_digits, c) : NULL;
+	return at ? (int)(at - base64_digits) : -1;
+}
+
+bool text_base64_decode(struct buf *out, struct str s)
+{
+	if (s.len % 4 != 0)
+		return false;
+	for (size_t i = 0; i < s.len; i += 4) {
+		bool last = i + 4 == s.len;
+		int pad = last && s.ptr[i + 3] == '=' ? (s.ptr[i + 2] == '=' ? 2 : 1) : 0;
+		uint32_t group = 0;
+		for (size_t k = 0; k < 4; k++) {
+			int value = k >= (size_t)(4 - pad) ? 0 : base64_value(s.ptr[i + k]);
+			if (value < 0)
+				return false;
+			group = group << 6 | (uint32_t)value;
+		}
+		char bytes[3] = {(char)(group >> 16), (char)(group >> 8), (char)group};
+		buf_append(out, bytes, (size_t)(3 - pad));
+	}
+	return true;
+}

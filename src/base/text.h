@@ -1,0 +1,46 @@
+/* text.h — UTF-8, truncation and base64: what happens to text on its way to a model or a wire. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Length of the well-formed UTF-8 sequence at the start of s, 0 if there is none. */
+size_t text_utf8_len(struct str s);
+bool text_is_utf8(struct str s);
+/* Appends s with each maximal ill-formed part replaced by U+FFFD. */
+void text_append_utf8_lossy(struct buf *out, struct str s);
+
+/* Largest n <= at on a character boundary of s; s must be UTF-8. */
+size_t text_floor_boundary(struct str s, size_t at);
+/* Smallest n >= at on a character boundary of s. */
+size_t text_ceil_boundary(struct str s, size_t at);
+
+/* Approximate tokens of a text: ceil(bytes / 4) (core 12.1). */
+static inline size_t text_tokens(size_t bytes)
+{
+	return (bytes + 3) / 4;
+}
+
+enum text_unit { TEXT_BYTES, TEXT_TOKENS };
+struct text_budget {
+	enum text_unit unit;
+	size_t limit;
+};
+
+/* Appends s cut in the middle to the budget with the marker "…N tokens truncated…" or
+ * "…N chars truncated…"; unchanged if it fits (core 12.1). s must be UTF-8. */
+void text_append_middle(struct buf *out, struct str s, struct text_budget budget);
+/* The same, with "Total output lines: N" and a blank line before a cut text (core 12.1). */
+void text_append_output(struct buf *out, struct str s, struct text_budget budget);
+/* Lines as Rust's str::lines counts them. */
+size_t text_line_count(struct str s);
+
+void text_base64(struct buf *out, const void *bytes, size_t len);
+/* False on anything but padded standard base64; decoded bytes are appended to out. */
+bool text_base64_decode(struct buf *out, struct str s);
+
+#endif

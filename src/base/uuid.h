@@ -1,0 +1,19 @@
+/* uuid.h — ids. Version 7: time-ordered, so a directory sorted by name is sorted by age. */
+#ifndef BASE_UUID_H
+#define BASE_UUID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+enum { UUID_TEXT_SIZE = 37 };
+
+/* A new version-7 id as lower-case text, greater than every one this process made before. Loop thread only. */
+void uuid_v7(char out[UUID_TEXT_SIZE]);
+/* True for 8-4-4-4-12 hex digits. */
+bool uuid_is_valid(struct str text);
+/* Random bytes from the kernel. */
+void random_bytes(void *out, size_t len);
+
+#endif

@@ -1,0 +1,141 @@
+/* Deferred calls ride on one idle handle that is active only while calls wait, so an idle engine
+ * has no reason to wake up. */
+#include "loop/loop.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+struct loop {
+	uv_loop_t uv;
+	uv_idle_t idle; /* keeps the loop from sleeping while deferred calls wait */
+	struct list deferred;
+};
+
+struct loop_timer {
+	uv_timer_t uv;
+	loop_run_fn run;
+	void *self;
+};
+
+static void on_idle(uv_idle_t *idle)
+{
+	struct loop *loop = container_of(idle, struct loop, idle);
+	struct list batch; /* calls deferred by these calls run in the next round */
+	list_init(&batch);
+	while (!list_empty(&loop->deferred)) {
+		struct list *node = loop->deferred.next;
+		list_remove(node);
+		list_append(&batch, node);
+	}
+	while (!list_empty(&batch)) {
+		struct loop_deferred *call = list_first(&batch, struct loop_deferred, link);
+		list_remove(&call->link);
+		call->run(call->self);
+	}
+	if (list_empty(&loop->deferred))
+		uv_idle_stop(idle);
+}
+
+struct loop *loop_create(struct error *err)
+{
+	struct loop *loop = xnew(struct loop);
+	int status = uv_loop_init(&loop->uv);
+	if (status != 0) {
+		error_sys(err, -status, "cannot start the event loop");
+		free(loop);
+		return NULL;
+	}
+	uv_idle_init(&loop->uv, &loop->idle);
+	list_init(&loop->deferred);
+	return loop;
+}
+
+void loop_destroy(struct loop *loop)
+{
+	if (!loop)
+		return;
+	uv_close((uv_handle_t *)&loop->idle, NULL);
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	uv_loop_close(&loop->uv);
+	free(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void loop_stop(struct loop *loop)
+{
+	uv_stop(&loop->uv);
+}
+
+uv_loop_t *loop_uv(struct loop *loop)
+{
+	return &loop->uv;
+}
+
+void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, loop_run_fn run, void *self)
+{
+	list_init(&deferred->link);
+	deferred->loop = loop;
+	deferred->run = run;
+	deferred->self = self;
+}
+
+void loop_defer(struct loop_deferred *deferred)
+{
+	struct loop *loop = deferred->loop;
+	if (!list_empty(&deferred->link))
+		return;
+	list_append(&loop->deferred, &deferred->link);
+	uv_idle_start(&loop->idle, on_idle);
+}
+
+void loop_deferred_finish(struct loop_deferred *deferred)
+{
+	if (deferred->loop)
+		list_remove(&deferred->link);
+}
+
+static void on_timer(uv_timer_t *uv)
+{
+	struct loop_timer *timer = container_of(uv, struct loop_timer, uv);
+	timer->run(timer->self);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	free(container_of(handle, struct loop_timer, uv));
+}
+
+struct loop_timer *loop_timer_create(struct loop *loop, loop_run_fn run, void *self)
+{
+	struct loop_timer *timer = xnew(struct loop_timer);
+	uv_timer_init(&loop->uv, &timer->uv);
+	timer->run = run;
+	timer->self = self;
+	return timer;
+}
+
+void loop_timer_start(struct loop_timer *timer, uint64_t delay_ms)
+{
+	uv_update_time(timer->uv.loop);
+	uv_timer_start(&timer->uv, on_timer, delay_ms, 0);
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+	uv_timer_stop(&timer->uv);
+}
+
+bool loop_timer_is_active(const struct loop_timer *timer)
+{
+	return uv_is_active((const uv_handle_t *)&timer->uv);
+}
+
+void loop_timer_destroy(struct loop_timer *timer)
+{
+	if (timer)
+		uv_close((uv_handle_t *)&timer->uv, on_timer_closed);
+}

@@ -1,0 +1,16 @@
+/* worker.h — one blocking job on a thread of the pool, its end reported on the loop.
+ *
+ * run executes on another thread and may touch only what `self` holds for it. done executes on the
+ * loop, exactly once. The caller keeps `self` alive until done. */
+#ifndef LOOP_WORKER_H
+#define LOOP_WORKER_H
+
+
+struct loop;
+
+typedef void (*worker_run_fn)(void *self);
+typedef void (*worker_done_fn)(void *self);
+
+void worker_run(struct loop *loop, worker_run_fn run, worker_done_fn done, void *self);
+
+#endif

@@ -1,0 +1,193 @@
+/* The floor everything stands on: slices, buffers, arenas, text cuts, ids. */
+#include "test.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/list.h"
+#include "base/text.h"
+#include "base/uuid.h"
+
+static void buf_refuses_what_passes_its_maximum(void **state)
+{
+	(void)state;
+	auto_buf struct buf buf;
+	buf_init(&buf, 4);
+	buf_append_c(&buf, "abcd");
+	assert_false(buf.over);
+	buf_append_c(&buf, "e");
+	assert_true(buf.over);
+	assert_str(buf_str(&buf), "abcd");
+	buf_clear(&buf);
+	buf_printf(&buf, "%d", 42);
+	assert_str(buf_str(&buf), "42");
+}
+
+static void arena_keeps_what_it_is_given(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct str kept[1000];
+	for (int i = 0; i < 1000; i++)
+		kept[i] = str_of(arena_printf(&arena, "item %d", i));
+	assert_str(kept[0], "item 0");
+	assert_str(kept[999], "item 999");
+	assert_null(arena_str(&arena, STR_NONE).ptr);
+	char *zeroed = arena_alloc(&arena, 100000);
+	assert_int_equal(zeroed[99999], 0);
+}
+
+static void slices_cut_and_convert(void **state)
+{
+	(void)state;
+	struct str rest = STR("a\r\nb\n"), line;
+	assert_true(str_next_line(&rest, &line));
+	assert_str(line, "a\r");
+	assert_true(str_next_line(&rest, &line));
+	assert_str(line, "b");
+	assert_false(str_next_line(&rest, &line));
+	int64_t value;
+	assert_true(str_to_i64(STR("-9223372036854775808"), &value));
+	assert_true(value == INT64_MIN);
+	assert_false(str_to_i64(STR("9223372036854775808"), &value));
+	assert_false(str_to_i64(STR("1x"), &value));
+	assert_false(str_to_i64(STR(""), &value));
+}
+
+static void check_middle(const char *text, struct text_budget budget, const char *want)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 1000);
+	text_append_output(&out, str_of(text), budget);
+	assert_string_equal(out.data, want);
+}
+
+/* The three examples that core 12.1 says must hold. */
+static void truncation_examples_hold(void **state)
+{
+	(void)state;
+	check_middle("example output", (struct text_budget){TEXT_TOKENS, 1}, "Total output lines: 1\n\nex…3 tokens truncated…ut");
+	check_middle("example output", (struct text_budget){TEXT_BYTES, 1}, "Total output lines: 1\n\n…13 chars truncated…t");
+	auto_buf struct buf out;
+	buf_init(&out, 1000);
+	text_append_middle(&out, STR("this is an example of a long output that should be truncated"),
+			   (struct text_budget){TEXT_TOKENS, 5});
+	assert_string_equal(out.data, "this is an…10 tokens truncated… truncated");
+	check_middle("fits", (struct text_budget){TEXT_BYTES, 4}, "fits");
+}
+
+static void truncation_never_splits_a_character(void **state)
+{
+	(void)state;
+	for (size_t limit = 0; limit < 40; limit++) {
+		auto_buf struct buf out;
+		buf_init(&out, 1000);
+		text_append_middle(&out, STR("äöü€€€😀😀😀äöü€€€😀😀"), (struct text_budget){TEXT_BYTES, limit});
+		assert_true(text_is_utf8(buf_str(&out)));
+	}
+}
+
+static void lossy_utf8_replaces_ill_formed_parts(void **state)
+{
+	(void)state;
+	static const struct {
+		struct str in;
+		const char *want;
+	} rows[] = {
+		{{"a\xff" "b", 3}, "a\xef\xbf\xbd" "b"},
+		{{"\xe2\x82", 2}, "\xef\xbf\xbd"},
+		{{"\xf0\x9f\x98x", 4}, "\xef\xbf\xbdx"},
+		{{"\xed\xa0\x80", 3}, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{{"\xc0\xaf", 2}, "\xef\xbf\xbd\xef\xbf\xbd"},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_buf struct buf out;
+		buf_init(&out, 100);
+		text_append_utf8_lossy(&out, rows[i].in);
+		assert_string_equal(out.data, rows[i].want);
+	}
+}
+
+static void base64_round_trip(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_buf struct buf coded, plain;
+		buf_init(&coded, 100);
+		buf_init(&plain, 100);
+		text_base64(&coded, rows[i][0], strlen(rows[i][0]));
+		assert_true(str_is(buf_str(&coded), rows[i][1]));
+		assert_true(text_base64_decode(&plain, str_of(rows[i][1])));
+		assert_true(str_is(buf_str(&plain), rows[i][0]));
+	}
+	auto_buf struct buf out;
+	buf_init(&out, 100);
+	assert_false(text_base64_decode(&out, STR("Zg=")));
+	assert_false(text_base64_decode(&out, STR("Z===")));
+	assert_false(text_base64_decode(&out, STR("Zg==Zg==")));
+}
+
+static void ids_sort_in_the_order_they_were_made(void **state)
+{
+	(void)state;
+	char last[UUID_TEXT_SIZE], next[UUID_TEXT_SIZE];
+	uuid_v7(last);
+	for (int i = 0; i < 10000; i++) {
+		uuid_v7(next);
+		assert_true(uuid_is_valid(str_of(next)));
+		assert_true(strcmp(last, next) < 0);
+		memcpy(last, next, sizeof(last));
+	}
+}
+
+static void paths_are_text(void **state)
+{
+	(void)state;
+	auto_free char *a = path_normalize("/a/./b//../c/");
+	assert_string_equal(a, "/a/c");
+	auto_free char *b = path_normalize("/../..");
+	assert_string_equal(b, "/");
+	auto_free char *c = path_join("/x", "y");
+	assert_string_equal(c, "/x/y");
+	assert_true(path_is_inside("/a/b", "/a"));
+	assert_true(path_is_inside("/a", "/a"));
+	assert_false(path_is_inside("/ab", "/a"));
+}
+
+static void errors_gather_context(void **state)
+{
+	(void)state;
+	struct error err;
+	assert_int_equal(error_set(&err, ERR_invalid, "bad %s", "thing"), -ERR_invalid);
+	assert_int_equal(error_wrap(&err, "reading %s", "file"), -ERR_invalid);
+	assert_string_equal(err.text, "reading file: bad thing");
+}
+
+static void times_are_rfc3339(void **state)
+{
+	(void)state;
+	char text[CLOCK_RFC3339_SIZE];
+	clock_rfc3339(1769799570123, text);
+	assert_string_equal(text, "2026-01-30T18:59:30.123Z");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buf_refuses_what_passes_its_maximum),
+		cmocka_unit_test(arena_keeps_what_it_is_given),
+		cmocka_unit_test(slices_cut_and_convert),
+		cmocka_unit_test(truncation_examples_hold),
+		cmocka_unit_test(truncation_never_splits_a_character),
+		cmocka_unit_test(lossy_utf8_replaces_ill_formed_parts),
+		cmocka_unit_test(base64_round_trip),
+		cmocka_unit_test(ids_sort_in_the_order_they_were_made),
+		cmocka_unit_test(paths_are_text),
+		cmocka_unit_test(errors_gather_context),
+		cmocka_unit_test(times_are_rfc3339),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
