@@ -1,5 +1,6 @@
 /* enum.h — one C enum and one word table for each ENUM of enum.def: `enum sandbox_mode` with values
  * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to read and write the words. */
+#ifndef PROTOCOL_ENUM_H
 #define PROTOCOL_ENUM_H
 
 #include <stdbool.h>
