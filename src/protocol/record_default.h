@@ -1,0 +1,74 @@
+/* record_default.h — gives every row macro that an expansion did not define an empty meaning.
+ * No include guard: included before each expansion, with record_undef.h after it. */
+#ifndef RECORD
+#define RECORD(...)
+#endif
+#ifndef RECORD_END
+#define RECORD_END(...)
+#endif
+#ifndef STRING
+#define STRING(...)
+#endif
+#ifndef BOOL
+#define BOOL(...)
+#endif
+#ifndef OPT_BOOL
+#define OPT_BOOL(...)
+#endif
+#ifndef INT
+#define INT(...)
+#endif
+#ifndef OPT_INT
+#define OPT_INT(...)
+#endif
+#ifndef FLOAT
+#define FLOAT(...)
+#endif
+#ifndef OPT_FLOAT
+#define OPT_FLOAT(...)
+#endif
+#ifndef CHOICE
+#define CHOICE(...)
+#endif
+#ifndef OPT_CHOICE
+#define OPT_CHOICE(...)
+#endif
+#ifndef JSON
+#define JSON(...)
+#endif
+#ifndef SUB
+#define SUB(...)
+#endif
+#ifndef ONE_OF
+#define ONE_OF(...)
+#endif
+#ifndef STRINGS
+#define STRINGS(...)
+#endif
+#ifndef LIST
+#define LIST(...)
+#endif
+#ifndef LIST_OF
+#define LIST_OF(...)
+#endif
+#ifndef MAP_OF
+#define MAP_OF(...)
+#endif
+#ifndef UNION
+#define UNION(...)
+#endif
+#ifndef VARIANT
+#define VARIANT(...)
+#endif
+#ifndef UNIT
+#define UNIT(...)
+#endif
+#ifndef VARIANT_ALIAS
+#define VARIANT_ALIAS(...)
+#endif
+#ifndef UNIT_ALIAS
+#define UNIT_ALIAS(...)
+#endif
+#ifndef UNION_END
+#define UNION_END(...)
+#endif

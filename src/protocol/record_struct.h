@@ -1,0 +1,20 @@
+/* record_struct.h — included by types.h with a .def list: turns rows into C structs.
+ * No include guard: it is the expansion itself. */
+#define RECORD(name, doc) struct name {
+#define RECORD_END(name) };
+#define STRING(field, presence, doc) struct str field;
+#define BOOL(field, presence, doc) bool field;
+#define OPT_BOOL(field, presence, doc) bool has_##field, field;
+#define INT(field, presence, doc) int64_t field;
+#define OPT_INT(field, presence, doc) bool has_##field; int64_t field;
+#define FLOAT(field, presence, doc) double field;
+#define OPT_FLOAT(field, presence, doc) bool has_##field; double field;
+#define CHOICE(field, type, presence, doc) enum type field;
+#define OPT_CHOICE(field, type, presence, doc) bool has_##field; enum type field;
+#define JSON(field, presence, doc) struct str field;
+#define SUB(field, type, presence, doc) struct type *field;
+#define ONE_OF(field, type, presence, doc) struct type *field;
+#define STRINGS(field, presence, doc) struct str *field; size_t field##_count;
+#define LIST(field, type, presence, doc) struct type *field; size_t field##_count;
+#define LIST_OF(field, type, presence, doc) struct type *field; size_t field##_count;
+#define MAP_OF(field, type, presence, doc) struct str *field##_keys; struct type *field; size_t field##_count;

@@ -1,0 +1,25 @@
+/* record_undef.h — forgets every row macro of the record notation. No include guard: included after each expansion. */
+#undef RECORD
+#undef RECORD_END
+#undef STRING
+#undef BOOL
+#undef OPT_BOOL
+#undef INT
+#undef OPT_INT
+#undef FLOAT
+#undef OPT_FLOAT
+#undef CHOICE
+#undef OPT_CHOICE
+#undef JSON
+#undef SUB
+#undef ONE_OF
+#undef STRINGS
+#undef LIST
+#undef LIST_OF
+#undef MAP_OF
+#undef UNION
+#undef VARIANT
+#undef UNIT
+#undef VARIANT_ALIAS
+#undef UNIT_ALIAS
+#undef UNION_END
