@@ -55,7 +55,7 @@ static void arena_grow(struct arena *arena, size_t size)
 	arena->free_end = block->bytes + want;
 }
 
-static char *arena_take(struct arena *arena, size_t size)
+void *arena_alloc_raw(struct arena *arena, size_t size)
 {
 	size_t rounded = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 	if (rounded < size)
@@ -69,7 +69,7 @@ static char *arena_take(struct arena *arena, size_t size)
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-	char *at = arena_take(arena, size);
+	char *at = arena_alloc_raw(arena, size);
 	return memset(at, 0, size);
 }
 
@@ -77,7 +77,7 @@ struct str arena_str(struct arena *arena, struct str text)
 {
 	if (!text.ptr)
 		return STR_NONE;
-	char *copy = arena_take(arena, text.len + 1);
+	char *copy = arena_alloc_raw(arena, text.len + 1);
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';
 	return str_n(copy, text.len);
@@ -94,7 +94,7 @@ const char *arena_printf(struct arena *arena, const char *format, ...)
 	va_start(args, format);
 	int len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	char *text = arena_take(arena, (size_t)(len < 0 ? 0 : len) + 1);
+	char *text = arena_alloc_raw(arena, (size_t)(len < 0 ? 0 : len) + 1);
 	va_start(args, format);
 	vsnprintf(text, (size_t)(len < 0 ? 0 : len) + 1, format, args);
 	va_end(args);

@@ -25,6 +25,8 @@ void arena_reset(struct arena *arena);
 #define auto_arena __attribute__((cleanup(arena_finish)))
 
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+/* The same, not zeroed: for who writes every byte. */
+void *arena_alloc_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 /* Copies; the result is also NUL-terminated. A slice without pointer stays without. */
 struct str arena_str(struct arena *arena, struct str text);
 const char *arena_cstr(struct arena *arena, struct str text) __attribute__((returns_nonnull));

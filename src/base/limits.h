@@ -8,6 +8,7 @@
 
 enum {
 	LIMIT_JSON_DEPTH = 128,
+	LIMIT_JSON_VALUES = 4 * MIB,      /* values in one document: each costs a node of memory */
 	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol, one rollout line */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
