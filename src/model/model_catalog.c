@@ -1,0 +1,122 @@
+/* The catalog is data compiled in: no request asks the provider for its models (the reference does, and ignores the
+ * answer of any server but its own), and nothing has to be read or cached before the first prompt can leave.
+ * A few dozen rows are scanned once a turn; an index would cost more than it saves. */
+#include "model/model_catalog.h"
+
+#include "base/mem.h"
+
+enum model_flag { HIDDEN = 1, DEFAULT = 2, REASONS = 4, PARALLEL = 8, IMAGES = 16 };
+
+enum { OUTPUT_BUDGET = 10000, WINDOW_PERCENT = 95, FALLBACK_WINDOW = 272000, FALLBACK_OUTPUT = 128000 };
+
+struct model_row {
+	const char *slug, *name, *about;
+	int64_t window, output;
+	uint32_t efforts;
+	enum reasoning_effort effort;
+	enum reasoning_summary summary;
+	enum verbosity verbosity;
+	enum model_patch_form patch;
+	enum truncation_mode unit;
+	unsigned flags;
+};
+
+#define EFFORT(name) (1u << reasoning_effort_##name)
+static const struct model_row rows[] = {
+#define MODEL(slug, name, window, output, efforts, effort, summary, verbosity, patch, unit, flags, about) \
+	{slug, name, about, window, output, efforts, reasoning_effort_##effort, reasoning_summary_##summary, \
+	 verbosity_##verbosity, MODEL_PATCH_##patch, truncation_mode_##unit, flags},
+#include "model/model.def"
+#undef MODEL
+};
+#undef EFFORT
+
+/* What any server of the Responses API can be expected to take: no reasoning, no verbosity, no free-form tools. */
+static const struct model_info fallback = {
+	.name = "",
+	.about = "",
+	.context_window = FALLBACK_WINDOW,
+	.max_output = FALLBACK_OUTPUT,
+	.default_summary = reasoning_summary_none,
+	.patch_form = MODEL_PATCH_function,
+	.output_budget = {TEXT_BYTES, OUTPUT_BUDGET},
+	.has_parallel_calls = true,
+	.has_image_input = true,
+};
+
+static struct model_info info_of(const struct model_row *row)
+{
+	return (struct model_info){
+		.slug = str_of(row->slug),
+		.name = row->name,
+		.about = row->about,
+		.context_window = row->window,
+		.max_output = row->output,
+		.efforts = row->efforts,
+		.default_effort = row->effort,
+		.default_summary = row->summary,
+		.default_verbosity = row->verbosity,
+		.patch_form = row->patch,
+		.output_budget = {row->unit == truncation_mode_tokens ? TEXT_TOKENS : TEXT_BYTES, OUTPUT_BUDGET},
+		.is_known = true,
+		.is_default = row->flags & DEFAULT,
+		.is_hidden = row->flags & HIDDEN,
+		.has_reasoning = row->flags & REASONS,
+		.has_verbosity = row->verbosity != verbosity_unset,
+		.has_parallel_calls = row->flags & PARALLEL,
+		.has_image_input = row->flags & IMAGES,
+	};
+}
+
+static bool is_variant_of(struct str slug, struct str base)
+{
+	if (slug.len < base.len || memcmp(slug.ptr, base.ptr, base.len) != 0)
+		return false;
+	return slug.len == base.len || strchr("-:@", slug.ptr[base.len]) != NULL;
+}
+
+static const struct model_row *find_row(struct str slug)
+{
+	const struct model_row *best = NULL;
+	for (size_t i = 0; i < countof(rows); i++) {
+		if (is_variant_of(slug, str_of(rows[i].slug)) && (!best || strlen(rows[i].slug) > strlen(best->slug)))
+			best = &rows[i];
+	}
+	return best;
+}
+
+struct model_info model_catalog_get(struct str slug)
+{
+	ptrdiff_t slash = str_rfind_char(slug, '/');
+	const struct model_row *row = find_row(slash < 0 ? slug : str_skip(slug, (size_t)slash + 1));
+	struct model_info info = row ? info_of(row) : fallback;
+	info.slug = slug;
+	return info;
+}
+
+struct model_info model_catalog_default(void)
+{
+	size_t i = 0;
+	while (!(rows[i].flags & DEFAULT))
+		i++;
+	return info_of(&rows[i]);
+}
+
+bool model_catalog_at(size_t index, struct model_info *ret_info)
+{
+	if (index >= countof(rows))
+		return false;
+	*ret_info = info_of(&rows[index]);
+	return true;
+}
+
+bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort)
+{
+	return info->efforts >> effort & 1;
+}
+
+int64_t model_info_window(const struct model_info *info)
+{
+	int64_t window = info->context_window;
+	return window / 100 * WINDOW_PERCENT + window % 100 * WINDOW_PERCENT / 100;
+}
