@@ -30,6 +30,8 @@
 		(vec)->count = (vec)->cap = 0;   \
 	} while (0)
 
-#define vec_for_each(it, vec) for (__typeof__((vec)->items) it = (vec)->items; it < (vec)->items + (vec)->count; it++)
+/* The vec may be const; the items are as they were declared. */
+#define vec_for_each(it, vec) \
+	for (__typeof__(*(vec)->items) *it = (vec)->items; it < (vec)->items + (vec)->count; it++)
 
 #endif
