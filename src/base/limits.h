@@ -14,7 +14,13 @@ enum {
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
 	LIMIT_HTTP_HEAD = 64 * KIB,       /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB, /* how much of an error answer is kept */
+	LIMIT_HTTP_CHUNK_LINE = 1 * KIB,  /* a chunk's size and extensions */
+	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
+	LIMIT_STREAM_READ = 64 * KIB,     /* of one read from a socket */
+	LIMIT_STREAM_QUEUE = 1 * MIB,     /* waiting to be sent before senders are asked to stop */
+	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
+	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
 	LIMIT_CONFIG_FILE = 4 * MIB,
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */

@@ -1,0 +1,238 @@
+/* Two buffers: senders append to `pending`; when the socket takes no more, pending becomes `inflight`, which
+ * belongs to libuv until it is written, and senders go on with the other one. The first attempt is always a
+ * direct write, so a peer that keeps up costs one copy and one system call per turn of the loop.
+ *
+ * Bytes are read into one buffer per thread: on_bytes is done with them when it returns. */
+#include "loop/stream.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+
+struct stream {
+	/* private */
+	uv_tcp_t tcp;
+	struct loop *loop;
+	const struct stream_events *events; /* NULL once ended or destroyed */
+	void *self;
+	struct buf pending;
+	struct buf inflight;
+	uv_write_t write;
+	bool is_writing;  /* inflight belongs to libuv */
+	bool is_reading;
+	bool wants_drain; /* a send returned false */
+	bool is_destroyed; /* by its owner; lives on only to flush */
+	int failure;      /* the libuv error that broke it; UV_EOF when the peer has closed */
+	struct loop_deferred flush;
+	struct loop_timer *linger; /* runs iff destroyed with STREAM_FLUSH and not yet flushed */
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct stream *stream = container_of(handle, struct stream, tcp);
+	buf_finish(&stream->pending);
+	buf_finish(&stream->inflight);
+	free(stream);
+}
+
+static void stream_close(void *self)
+{
+	struct stream *stream = self;
+	loop_deferred_finish(&stream->flush);
+	loop_timer_destroy(steal(stream->linger));
+	if (!uv_is_closing((uv_handle_t *)&stream->tcp))
+		uv_close((uv_handle_t *)&stream->tcp, on_closed);
+}
+
+/* Tells the owner, once. May destroy the stream. */
+static void stream_end(struct stream *stream)
+{
+	const struct stream_events *events = stream->events;
+	stream_pause(stream);
+	if (stream->is_destroyed)
+		stream_close(stream);
+	if (!events)
+		return;
+	stream->events = NULL;
+	if (stream->failure == UV_EOF) {
+		events->on_end(NULL, stream->self);
+		return;
+	}
+	struct error err;
+	error_sys(&err, -stream->failure, "the connection broke");
+	err.code = ERR_transport;
+	events->on_end(&err, stream->self);
+}
+
+/* Empties a buffer; gives its memory back if a burst has made it big. */
+static void drained(struct buf *buf)
+{
+	if (buf->cap > LIMIT_STREAM_QUEUE)
+		buf_finish(buf);
+	else
+		buf_clear(buf);
+}
+
+static void on_written(uv_write_t *write, int status);
+
+static void write_rest(struct stream *stream, size_t sent)
+{
+	struct buf spare = stream->inflight;
+	stream->inflight = stream->pending;
+	stream->pending = spare;
+	uv_buf_t rest = uv_buf_init(stream->inflight.data + sent, (unsigned)(stream->inflight.len - sent));
+	int status = uv_write(&stream->write, (uv_stream_t *)&stream->tcp, &rest, 1, on_written);
+	stream->is_writing = status == 0;
+	if (status < 0)
+		stream->failure = status;
+}
+
+/* Calls nobody, so that it may be used while sending. */
+static void stream_flush(struct stream *stream)
+{
+	if (stream->is_writing || stream->failure || stream->pending.len == 0)
+		return;
+	uv_buf_t all = uv_buf_init(stream->pending.data, (unsigned)stream->pending.len);
+	int sent = uv_try_write((uv_stream_t *)&stream->tcp, &all, 1);
+	if (sent == UV_EAGAIN)
+		sent = 0;
+	if (sent < 0)
+		stream->failure = sent;
+	else if ((size_t)sent == stream->pending.len)
+		drained(&stream->pending);
+	else
+		write_rest(stream, (size_t)sent);
+}
+
+static size_t stream_queued(const struct stream *stream)
+{
+	return stream->pending.len + (stream->is_writing ? stream->inflight.len : 0);
+}
+
+/* What follows from a flush: the end, or room again. May destroy the stream. */
+static void stream_settle(struct stream *stream)
+{
+	if (stream->failure) {
+		stream_end(stream);
+	} else if (stream->is_destroyed && stream_queued(stream) == 0) {
+		stream_close(stream);
+	} else if (stream->events && stream->wants_drain && stream_queued(stream) <= LIMIT_STREAM_QUEUE / 2) {
+		stream->wants_drain = false;
+		if (stream->events->on_writable)
+			stream->events->on_writable(stream->self);
+	}
+}
+
+static void on_flush(void *self)
+{
+	struct stream *stream = self;
+	stream_flush(stream);
+	stream_settle(stream);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+	struct stream *stream = container_of(write, struct stream, write);
+	if (uv_is_closing((uv_handle_t *)&stream->tcp))
+		return;
+	stream->is_writing = false;
+	drained(&stream->inflight);
+	if (status < 0)
+		stream->failure = status;
+	on_flush(stream);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+	static _Thread_local char bytes[LIMIT_STREAM_READ];
+	(void)handle, (void)suggested;
+	*ret_buf = uv_buf_init(bytes, sizeof(bytes));
+}
+
+static void on_read(uv_stream_t *uv, ssize_t count, const uv_buf_t *bytes)
+{
+	struct stream *stream = container_of(uv, struct stream, tcp);
+	if (count > 0 && stream->events) {
+		stream->events->on_bytes(str_n(bytes->base, (size_t)count), stream->self);
+	} else if (count < 0) {
+		stream->failure = (int)count;
+		stream_end(stream);
+	}
+}
+
+void stream_resume(struct stream *stream)
+{
+	if (stream->is_reading || stream->failure)
+		return;
+	stream->is_reading = uv_read_start((uv_stream_t *)&stream->tcp, on_alloc, on_read) == 0;
+}
+
+void stream_pause(struct stream *stream)
+{
+	if (stream->is_reading)
+		uv_read_stop((uv_stream_t *)&stream->tcp);
+	stream->is_reading = false;
+}
+
+struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
+			     struct error *err)
+{
+	struct stream *stream = xnew(struct stream);
+	stream->loop = loop;
+	stream->events = events;
+	stream->self = self;
+	buf_init(&stream->pending, LIMIT_STREAM_QUEUE_HARD);
+	buf_init(&stream->inflight, LIMIT_STREAM_QUEUE_HARD);
+	loop_deferred_init(&stream->flush, loop, on_flush, stream);
+	uv_tcp_init(loop_uv(loop), &stream->tcp);
+	int status = uv_accept(listener, (uv_stream_t *)&stream->tcp);
+	if (status < 0) {
+		error_sys(err, -status, "cannot accept a connection");
+		stream_close(stream);
+		return NULL;
+	}
+	uv_tcp_nodelay(&stream->tcp, 1);
+	stream_resume(stream);
+	return stream;
+}
+
+bool stream_send(struct stream *stream, struct str bytes)
+{
+	if (!stream->events || stream->failure)
+		return true;
+	buf_append_str(&stream->pending, bytes);
+	if (stream->pending.over)
+		stream->failure = UV_ENOBUFS;
+	else if (stream->pending.len >= LIMIT_STREAM_READ)
+		stream_flush(stream);
+	loop_defer(&stream->flush);
+	if (stream_queued(stream) > LIMIT_STREAM_QUEUE)
+		stream->wants_drain = true;
+	return !stream->wants_drain;
+}
+
+static void stream_linger(struct stream *stream)
+{
+	stream->linger = loop_timer_create(stream->loop, stream_close, stream);
+	loop_timer_start(stream->linger, LIMIT_STREAM_LINGER_MS);
+}
+
+void stream_destroy(struct stream *stream, enum stream_end how)
+{
+	if (!stream)
+		return;
+	stream->events = NULL;
+	stream->is_destroyed = true;
+	stream_pause(stream);
+	if (how != STREAM_NOW)
+		stream_flush(stream);
+	if (how == STREAM_FLUSH && !stream->failure && stream_queued(stream)) {
+		stream_linger(stream);
+		return;
+	}
+	if (how == STREAM_RESET)
+		uv_tcp_close_reset(&stream->tcp, on_closed);
+	stream_close(stream);
+}
