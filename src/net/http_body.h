@@ -1,0 +1,40 @@
+/* http_body.h — where a request body ends: Content-Length or chunks.
+ *
+ * Owns nothing; the decoded bytes go into the caller's buffer, whose maximum is the body's maximum.
+ * Failures are the status to refuse the request with. Source: RFC 9112 section 6 and 7. */
+#ifndef NET_HTTP_BODY_H
+#define NET_HTTP_BODY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct http_head;
+
+enum http_body_state {
+	HTTP_BODY_SIZED,       /* `left` bytes of a body with known length */
+	HTTP_BODY_CHUNK_LINE,  /* before a chunk's size */
+	HTTP_BODY_CHUNK,       /* `left` bytes of a chunk */
+	HTTP_BODY_CHUNK_END,   /* the line end after a chunk */
+	HTTP_BODY_TRAILER,     /* lines after the last chunk */
+	HTTP_BODY_DONE,
+};
+
+struct http_body {
+	/* read-only */
+	enum http_body_state state;
+	/* private */
+	uint64_t left;
+	size_t trailer_len;
+};
+
+/* Decides from the headers how the body is framed. Returns 0, or 400, 413 (longer than max) or 501. */
+int http_body_start(struct http_body *body, const struct http_head *head, size_t max);
+
+/* Takes what it can from the front of *input and appends decoded bytes to out; stops at the end of the body.
+ * Returns 0, or 400 or 413. The body is complete when state is HTTP_BODY_DONE. */
+int http_body_feed(struct http_body *body, struct str *input, struct buf *out);
+
+#endif

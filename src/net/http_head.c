@@ -1,0 +1,144 @@
+/* Two readers for two kinds of peers: requests come from whoever finds the port and are read by the letter,
+ * answers have passed through libcurl, which already refused what it could not make sense of. */
+#include "net/http_head.h"
+
+#include <ctype.h>
+
+static bool is_token_char(char c)
+{
+	return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_token(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!is_token_char(s.ptr[i]))
+			return false;
+	return s.len > 0;
+}
+
+static bool is_value_char(char c)
+{
+	return ((unsigned char)c >= 0x20 && c != 0x7f) || c == '\t';
+}
+
+static bool is_value(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!is_value_char(s.ptr[i]))
+			return false;
+	return true;
+}
+
+static bool is_target(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] <= 0x20 || s.ptr[i] == 0x7f)
+			return false;
+	return s.len > 0;
+}
+
+bool http_header_parse(struct str line, struct http_header *ret_header)
+{
+	ptrdiff_t colon = str_find_char(line, ':');
+	if (colon < 0)
+		return false;
+	ret_header->name = str_n(line.ptr, (size_t)colon);
+	ret_header->value = str_trim(str_skip(line, (size_t)colon + 1));
+	return is_token(ret_header->name) && is_value(line);
+}
+
+/* Cuts a line that ends with CRLF off *rest. */
+static bool next_crlf_line(struct str *rest, struct str *ret_line)
+{
+	if (!str_next_line(rest, ret_line) || ret_line->len == 0 || ret_line->ptr[ret_line->len - 1] != '\r')
+		return false;
+	ret_line->len--;
+	return true;
+}
+
+static int parse_request_line(struct http_head *head, struct str line)
+{
+	if (!str_next_part(&line, ' ', &head->method) || !is_token(head->method))
+		return 400;
+	if (!str_next_part(&line, ' ', &head->target) || !is_target(head->target))
+		return 400;
+	head->is_http_1_0 = str_is(line, "HTTP/1.0");
+	if (head->is_http_1_0 || str_is(line, "HTTP/1.1"))
+		return 0;
+	return str_has_prefix(line, "HTTP/") ? 505 : 400;
+}
+
+int http_head_parse_request(struct http_head *head, struct str bytes)
+{
+	*head = (struct http_head){0};
+	struct str line;
+	if (!next_crlf_line(&bytes, &line))
+		return 400;
+	int refused = parse_request_line(head, line);
+	if (refused)
+		return refused;
+	while (next_crlf_line(&bytes, &line)) {
+		if (line.len == 0)
+			return bytes.len == 0 ? 0 : 400;
+		struct http_header header;
+		if (!http_header_parse(line, &header))
+			return 400;
+		vec_push(&head->headers, header);
+	}
+	return 400;
+}
+
+static bool parse_status_line(struct http_head *head, struct str line)
+{
+	struct str version, status;
+	uint64_t number;
+	if (!str_has_prefix(line, "HTTP/") || !str_next_part(&line, ' ', &version))
+		return false;
+	if (!str_next_part(&line, ' ', &status) || !str_to_u64(str_trim(status), &number) || number > 999)
+		return false;
+	head->status = (int)number;
+	head->reason = line.ptr ? str_trim(line) : STR("");
+	return true;
+}
+
+bool http_head_parse_answer(struct http_head *head, struct str bytes)
+{
+	*head = (struct http_head){0};
+	struct str line;
+	if (!str_next_line(&bytes, &line) || !parse_status_line(head, line))
+		return false;
+	while (str_next_line(&bytes, &line)) {
+		struct http_header header;
+		if (http_header_parse(str_trim_end(line), &header))
+			vec_push(&head->headers, header);
+	}
+	return true;
+}
+
+struct str http_head_get(const struct http_head *head, const char *name)
+{
+	struct str want = str_of(name);
+	vec_for_each(header, &head->headers)
+		if (str_equal_fold(header->name, want))
+			return header->value;
+	return STR_NONE;
+}
+
+const char *http_status_reason(int status)
+{
+	switch (status) {
+#define STATUS(number, text) \
+	case number:         \
+		return text;
+#include "net/http_status.def"
+#undef STATUS
+	default:
+		return "Unknown";
+	}
+}
+
+void http_head_finish(struct http_head *head)
+{
+	vec_finish(&head->headers);
+}

@@ -1,0 +1,45 @@
+/* http_head.h — the first line and headers of an HTTP message, as slices.
+ *
+ * Owns: the table of headers. Borrows: the bytes it was parsed from; they must outlive it.
+ * Thread: any, one at a time. Source: RFC 9112. */
+#ifndef NET_HTTP_HEAD_H
+#define NET_HTTP_HEAD_H
+
+#include "base/str.h"
+#include "base/vec.h"
+
+struct http_header {
+	struct str name;
+	struct str value; /* without surrounding blanks */
+};
+
+struct http_head {
+	/* read-only */
+	int status;         /* of an answer; 0 in a request */
+	struct str reason;  /* of an answer; may be empty */
+	struct str method;  /* of a request */
+	struct str target;  /* of a request, as sent: path and query */
+	bool is_http_1_0;   /* of a request */
+	VEC(struct http_header) headers;
+};
+
+/* Reads a request head strictly; `bytes` ends with the empty line. Any deviation that two readers could
+ * understand differently (bare LF, folded lines, blanks before a colon, control bytes) is refused.
+ * Returns 0 or the status to refuse it with. *head is filled in both cases: end it with http_head_finish. */
+int http_head_parse_request(struct http_head *head, struct str bytes);
+
+/* Reads an answer's head, leniently: a line that is no header is passed over. False without a status line. */
+bool http_head_parse_answer(struct http_head *head, struct str bytes);
+
+/* The value of the first header of that name, compared without case; STR_NONE if absent. */
+struct str http_head_get(const struct http_head *head, const char *name);
+
+/* Splits "Name: value" (slices of line). False if the name is no name or a byte would end the line early. */
+bool http_header_parse(struct str line, struct http_header *ret_header);
+
+/* "OK", "Not Found", …; "Unknown" for a number without a name. */
+const char *http_status_reason(int status);
+
+void http_head_finish(struct http_head *head);
+
+#endif
