@@ -1,0 +1,26 @@
+/* model_permissions.h — tells the model what its commands may do and when the user is asked.
+ *
+ * Owns: nothing. Thread: any. The words are in prompt/sandbox_*.md, network_*.md and approval_*.md.
+ * Source: core 1.3 (the frame; the text is ours). */
+#ifndef MODEL_MODEL_PERMISSIONS_H
+#define MODEL_MODEL_PERMISSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "protocol/enum.h"
+
+struct model_permissions {
+	enum sandbox_mode sandbox;
+	enum approval_policy approval;
+	bool has_network;
+	const struct str *writable; /* folders, for workspace-write */
+	size_t writable_count;
+};
+
+/* Appends "<permissions instructions>…</permissions instructions>". */
+void model_permissions_write(struct buf *out, const struct model_permissions *permissions);
+
+#endif

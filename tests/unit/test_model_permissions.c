@@ -1,0 +1,82 @@
+/* The permissions message: every combination says what holds, in the words of the embedded files. */
+#include "test.h"
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "model/model_permissions.h"
+
+static bool has(const struct buf *text, const char *part)
+{
+	return str_find(buf_str(text), str_of(part)) >= 0;
+}
+
+/* The text of a file in src/model/prompt stands in out, whole. */
+static void assert_has_file(const struct buf *out, const char *name)
+{
+	char path[128];
+	auto_buf struct buf file;
+	buf_init(&file, MIB);
+	snprintf(path, sizeof(path), "src/model/prompt/%s.md", name);
+	assert_int_equal(file_read(source_path(path), &file, NULL), 0);
+	assert_true(file.len > 0);
+	if (!has(out, file.data))
+		fail_msg("%s is not in: %s", name, out->data);
+}
+
+static void write_permissions(struct buf *out, enum sandbox_mode sandbox, enum approval_policy approval, bool network)
+{
+	struct str folders[] = {STR("/home/me/project"), STR("/tmp")};
+	struct model_permissions permissions = {sandbox, approval, network, folders, 2};
+	buf_init(out, MIB);
+	model_permissions_write(out, &permissions);
+}
+
+static void each_mode_is_described(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"sandbox_read_only", "sandbox_workspace_write", "sandbox_danger_full_access",
+					    "sandbox_external_sandbox"};
+	for (int mode = 0; mode < sandbox_mode_count; mode++) {
+		auto_buf struct buf out;
+		write_permissions(&out, mode, approval_policy_untrusted, mode % 2);
+		assert_true(str_has_prefix(buf_str(&out), "<permissions instructions>\n"));
+		assert_true(str_has_suffix(buf_str(&out), "\n</permissions instructions>"));
+		assert_true(text_is_utf8(buf_str(&out)));
+		assert_has_file(&out, names[mode]);
+		assert_has_file(&out, mode % 2 ? "network_enabled" : "network_restricted");
+		assert_has_file(&out, "approval_untrusted");
+		assert_true(has(&out, "- /home/me/project\n- /tmp\n") == (mode == sandbox_mode_workspace_write));
+	}
+}
+
+static void each_policy_is_described(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"approval_on_request", "approval_untrusted", "approval_on_failure",
+					    "approval_never"};
+	for (int policy = 0; policy < approval_policy_count; policy++) {
+		auto_buf struct buf out;
+		write_permissions(&out, sandbox_mode_read_only, policy, false);
+		assert_has_file(&out, names[policy]);
+	}
+}
+
+static void no_questions_where_nothing_is_restricted(void **state)
+{
+	(void)state;
+	auto_buf struct buf out;
+	write_permissions(&out, sandbox_mode_danger_full_access, approval_policy_on_request, true);
+	assert_has_file(&out, "approval_unneeded");
+	assert_false(has(&out, "require_escalated"));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_mode_is_described),
+		cmocka_unit_test(each_policy_is_described),
+		cmocka_unit_test(no_questions_where_nothing_is_restricted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
