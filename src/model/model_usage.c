@@ -1,0 +1,118 @@
+/* Counting is kept apart from the client because the engine, resumed sessions and user interfaces all do it, and it
+ * must come out the same everywhere. */
+#include "model/model_usage.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "net/http_head.h"
+
+enum { BASELINE_TOKENS = 12000 };
+
+static int64_t plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t count_of(const struct json *parent, const char *path)
+{
+	int64_t count = 0;
+	json_to_i64(json_path(parent, path), &count);
+	return count > 0 ? count : 0;
+}
+
+bool model_usage_read(const struct json *usage, struct token_usage *ret_usage)
+{
+	if (!json_is(usage, JSON_object))
+		return false;
+	struct token_usage read = {
+		.input_tokens = count_of(usage, "input_tokens"),
+		.cached_input_tokens = count_of(usage, "input_tokens_details.cached_tokens"),
+		.output_tokens = count_of(usage, "output_tokens"),
+		.reasoning_output_tokens = count_of(usage, "output_tokens_details.reasoning_tokens"),
+		.total_tokens = count_of(usage, "total_tokens"),
+	};
+	if (read.total_tokens == 0)
+		read.total_tokens = plus(read.input_tokens, read.output_tokens);
+	*ret_usage = read;
+	return true;
+}
+
+void model_usage_add(struct token_usage *total, const struct token_usage *more)
+{
+	total->input_tokens = plus(total->input_tokens, more->input_tokens);
+	total->cached_input_tokens = plus(total->cached_input_tokens, more->cached_input_tokens);
+	total->output_tokens = plus(total->output_tokens, more->output_tokens);
+	total->reasoning_output_tokens = plus(total->reasoning_output_tokens, more->reasoning_output_tokens);
+	total->total_tokens = plus(total->total_tokens, more->total_tokens);
+}
+
+int64_t model_usage_blended(const struct token_usage *usage)
+{
+	int64_t fresh = usage->input_tokens - usage->cached_input_tokens;
+	return plus(fresh > 0 ? fresh : 0, usage->output_tokens);
+}
+
+int model_usage_left_percent(const struct token_usage *last, int64_t window)
+{
+	if (window <= BASELINE_TOKENS)
+		return 0;
+	double room = (double)(window - BASELINE_TOKENS);
+	double used = last->total_tokens > BASELINE_TOKENS ? (double)(last->total_tokens - BASELINE_TOKENS) : 0;
+	double percent = (room - used) / room * 100;
+	return percent <= 0 ? 0 : percent >= 100 ? 100 : (int)(percent + 0.5);
+}
+
+static struct str limit_header(const struct http_head *head, const char *window, const char *what)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "x-codex-%s-%s", window, what);
+	return http_head_get(head, name);
+}
+
+static struct rate_limit_window *read_window(const struct http_head *head, const char *name, struct arena *arena)
+{
+	double percent;
+	if (!str_to_double(limit_header(head, name, "used-percent"), &percent) || !(percent >= 0 && percent <= 1e6))
+		return NULL;
+	struct rate_limit_window *window = arena_new(arena, struct rate_limit_window);
+	window->used_percent = percent;
+	window->has_window_minutes = str_to_i64(limit_header(head, name, "window-minutes"), &window->window_minutes);
+	window->has_resets_at = str_to_i64(limit_header(head, name, "reset-at"), &window->resets_at);
+	return window;
+}
+
+static bool is_yes(struct str value)
+{
+	return str_equal_fold(value, STR("true")) || str_is(value, "1");
+}
+
+static struct credits *read_credits(const struct http_head *head, struct arena *arena)
+{
+	struct str has = http_head_get(head, "x-codex-credits-has-credits");
+	if (!has.ptr)
+		return NULL;
+	struct credits *credits = arena_new(arena, struct credits);
+	credits->has_credits = is_yes(has);
+	credits->unlimited = is_yes(http_head_get(head, "x-codex-credits-unlimited"));
+	struct str balance = http_head_get(head, "x-codex-credits-balance");
+	if (balance.len)
+		credits->balance = arena_str(arena, balance);
+	return credits;
+}
+
+bool model_usage_limits(const struct http_head *head, struct arena *arena, struct rate_limits *ret_limits)
+{
+	struct rate_limits limits = {
+		.primary = read_window(head, "primary", arena),
+		.secondary = read_window(head, "secondary", arena),
+		.credits = read_credits(head, arena),
+	};
+	if (!limits.primary && !limits.secondary && !limits.credits)
+		return false;
+	*ret_limits = limits;
+	return true;
+}
