@@ -1,5 +1,5 @@
 /* The writer appends as it goes: no tree, no second pass. Text is mostly plain, so a string is scanned
- * 16 bytes at a time and copied in one piece up to the first byte that needs care. */
+ * eight bytes at a time and copied in one piece up to the first byte that needs care. */
 #include "base/json.h"
 
 #include <locale.h>
