@@ -45,7 +45,7 @@ size_t text_utf8_len(struct str s)
 	return len;
 }
 
-static size_t valid_prefix(struct str s)
+size_t text_utf8_prefix(struct str s)
 {
 	size_t at = 0;
 	while (at < s.len) {
@@ -67,11 +67,10 @@ static size_t valid_prefix(struct str s)
 
 bool text_is_utf8(struct str s)
 {
-	return valid_prefix(s) == s.len;
+	return text_utf8_prefix(s) == s.len;
 }
 
-/* Bytes of the ill-formed part at the start of s that one U+FFFD stands for. */
-static size_t ill_formed_len(struct str s)
+size_t text_ill_formed_len(struct str s)
 {
 	unsigned char lead = (unsigned char)s.ptr[0];
 	size_t want = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 1;
@@ -93,14 +92,62 @@ static size_t ill_formed_len(struct str s)
 void text_append_utf8_lossy(struct buf *out, struct str s)
 {
 	while (s.len) {
-		size_t good = valid_prefix(s);
+		size_t good = text_utf8_prefix(s);
 		buf_append(out, s.ptr, good);
 		s = str_skip(s, good);
 		if (s.len == 0)
 			return;
 		buf_append_c(out, "\xef\xbf\xbd");
-		s = str_skip(s, ill_formed_len(s));
+		s = str_skip(s, text_ill_formed_len(s));
 	}
+}
+
+/* The code point of the well-formed sequence of len bytes at p. */
+static uint32_t decode(const char *p, size_t len)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	if (len == 1)
+		return u[0];
+	uint32_t code = u[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | (u[i] & 0x3f);
+	return code;
+}
+
+/* Unicode's White_Space property. */
+static bool is_white_space(uint32_t code)
+{
+	if (code < 0x80)
+		return code == ' ' || (code >= '\t' && code <= '\r');
+	return code == 0x85 || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 ||
+	       code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
+struct str text_trim_start(struct str s)
+{
+	size_t len;
+	while ((len = text_utf8_len(s)) != 0 && is_white_space(decode(s.ptr, len)))
+		s = str_skip(s, len);
+	return s;
+}
+
+struct str text_trim_end(struct str s)
+{
+	while (s.len) {
+		size_t at = s.len - 1;
+		while (at > 0 && s.len - at < 4 && is_continuation((unsigned char)s.ptr[at]))
+			at--;
+		struct str last = str_skip(s, at);
+		if (text_utf8_len(last) != last.len || !is_white_space(decode(last.ptr, last.len)))
+			return s;
+		s.len = at;
+	}
+	return s;
+}
+
+struct str text_trim(struct str s)
+{
+	return text_trim_end(text_trim_start(s));
 }
 
 size_t text_floor_boundary(struct str s, size_t at)

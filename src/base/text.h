@@ -11,8 +11,17 @@
 /* Length of the well-formed UTF-8 sequence at the start of s, 0 if there is none. */
 size_t text_utf8_len(struct str s);
 bool text_is_utf8(struct str s);
+/* Length of the longest well-formed prefix of s. */
+size_t text_utf8_prefix(struct str s);
+/* Length of the ill-formed part at the start of s that one U+FFFD stands for; s must start with one. */
+size_t text_ill_formed_len(struct str s);
 /* Appends s with each maximal ill-formed part replaced by U+FFFD. */
 void text_append_utf8_lossy(struct buf *out, struct str s);
+
+/* Without leading and/or trailing characters of Unicode's White_Space; str_trim knows ASCII alone. */
+struct str text_trim(struct str s);
+struct str text_trim_start(struct str s);
+struct str text_trim_end(struct str s);
 
 /* Largest n <= at on a character boundary of s; s must be UTF-8. */
 size_t text_floor_boundary(struct str s, size_t at);

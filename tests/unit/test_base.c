@@ -110,6 +110,17 @@ static void lossy_utf8_replaces_ill_formed_parts(void **state)
 	}
 }
 
+static void trimming_knows_unicode_blanks(void **state)
+{
+	(void)state;
+	assert_str(text_trim(STR(" \t\u00a0x y\u3000\u2028\n")), "x y");
+	assert_str(text_trim_end(STR("\u2003x\u2003")), "\u2003x");
+	assert_str(text_trim_start(STR("\u2003x\u2003")), "x\u2003");
+	assert_str(text_trim(STR("\u200bx\u00e9")), "\u200bx\u00e9");
+	assert_str(text_trim(STR(" \xff ")), "\xff");
+	assert_str(text_trim(STR(" \u3000 ")), "");
+}
+
 static void base64_round_trip(void **state)
 {
 	(void)state;
@@ -183,6 +194,7 @@ int main(void)
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),
 		cmocka_unit_test(lossy_utf8_replaces_ill_formed_parts),
+		cmocka_unit_test(trimming_knows_unicode_blanks),
 		cmocka_unit_test(base64_round_trip),
 		cmocka_unit_test(ids_sort_in_the_order_they_were_made),
 		cmocka_unit_test(paths_are_text),
