@@ -1,0 +1,346 @@
+/* One table says what each kind of failure is called, whether it is worth another try and what a tired person can
+ * do about it; the functions here only recognise kinds in what servers and transports report. Bodies are foreign
+ * bytes: they are made valid UTF-8 and cut before they enter a text. */
+#include "model/model_error.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "model/model_retry.h"
+#include "net/http_head.h"
+
+/* How much of an answer's body is quoted beside a status and a URL. */
+enum { QUOTE_MAX = 1000 };
+
+enum info_form { PLAIN, STATUS };
+enum retry_form { FINAL, RETRY };
+
+struct kind_row {
+	const char *wire;
+	enum info_form form;
+	enum retry_form retry;
+	const char *text;
+	const char *advice;
+};
+
+static const struct kind_row kinds[MODEL_ERROR_count] = {
+#define MODEL_ERROR(kind, wire, form, retry, text, advice) [MODEL_ERROR_##kind] = {wire, form, retry, text, advice},
+#define STATUS_ADVICE(status, advice)
+#include "model/model_error.def"
+#undef MODEL_ERROR
+#undef STATUS_ADVICE
+};
+
+static const struct {
+	int status;
+	const char *advice;
+} status_advice[] = {
+#define MODEL_ERROR(kind, wire, form, retry, text, advice)
+#define STATUS_ADVICE(status, advice) {status, advice},
+#include "model/model_error.def"
+#undef MODEL_ERROR
+#undef STATUS_ADVICE
+};
+
+/* Appends text as valid UTF-8 of at most max bytes. */
+static void append_cut(struct buf *out, struct str text, size_t max)
+{
+	auto_buf struct buf clean;
+	buf_init(&clean, 4 * MODEL_ERROR_TEXT_MAX);
+	text.len = text_floor_boundary(text, max);
+	text_append_utf8_lossy(&clean, text);
+	struct str kept = buf_str(&clean);
+	kept.len = text_floor_boundary(kept, max);
+	buf_append_str(out, kept);
+}
+
+void model_error_set(struct model_error *error, enum model_error_kind kind, struct str more)
+{
+	auto_buf struct buf text;
+	*error = (struct model_error){.kind = kind, .is_retryable = kinds[kind].retry == RETRY, .retry_after_ms = -1};
+	buf_init(&text, MODEL_ERROR_TEXT_MAX);
+	buf_append_c(&text, kinds[kind].text);
+	append_cut(&text, more, MODEL_ERROR_TEXT_MAX - text.len);
+	memcpy(error->text, buf_str(&text).ptr, text.len + 1);
+}
+
+static void set_detail(struct model_error *error, struct str detail)
+{
+	auto_buf struct buf text;
+	buf_init(&text, MODEL_ERROR_DETAIL_MAX);
+	append_cut(&text, detail, MODEL_ERROR_DETAIL_MAX);
+	memcpy(error->detail, buf_str(&text).ptr, text.len + 1);
+}
+
+/* ---- answers with an error status ---- */
+
+/* The words for people in a body: error.message of JSON, or the body itself. */
+static struct str body_message(const struct json *json, struct str body)
+{
+	struct str message = STR_NONE;
+	if (json_to_str(json_path(json, "error.message"), &message))
+		return message;
+	body = str_trim(body);
+	return body.len ? body : STR("Unknown error");
+}
+
+static void append_named(struct buf *out, const char *name, struct str value)
+{
+	if (!value.len)
+		return;
+	buf_append_c(out, name);
+	append_cut(out, value, 128);
+}
+
+static void append_status(struct buf *out, int status)
+{
+	const char *reason = http_status_reason(status);
+	buf_printf(out, "%d %s", status, strcmp(reason, "Unknown") != 0 ? reason : "<unknown status code>");
+}
+
+static bool is_cloudflare_block(const struct model_answer *answer)
+{
+	return answer->status == 403 && str_find(answer->body, STR("Cloudflare")) >= 0 &&
+	       str_find(answer->body, STR("blocked")) >= 0;
+}
+
+static void set_unexpected_status(struct model_error *error, const struct model_answer *answer, const struct json *json)
+{
+	auto_buf struct buf more;
+	buf_init(&more, MODEL_ERROR_TEXT_MAX);
+	if (is_cloudflare_block(answer)) {
+		buf_append_c(&more, "403 Forbidden: Cloudflare blocks access, usually because of the region");
+	} else {
+		append_status(&more, answer->status);
+		buf_append_c(&more, ": ");
+		append_cut(&more, body_message(json, answer->body), QUOTE_MAX);
+	}
+	buf_append_c(&more, ", url: ");
+	append_cut(&more, answer->url, 512);
+	append_named(&more, ", cf-ray: ", answer->cf_ray);
+	append_named(&more, ", request id: ", answer->request_id);
+	model_error_set(error, MODEL_ERROR_unexpected_status, buf_str(&more));
+}
+
+/* "21st" */
+static const char *ordinal_suffix(int day)
+{
+	static const char *const suffixes[] = {"th", "st", "nd", "rd"};
+	bool is_teen = day % 100 >= 11 && day % 100 <= 13;
+	return suffixes[is_teen || day % 10 > 3 ? 0 : day % 10];
+}
+
+void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[MODEL_RESET_SIZE])
+{
+	time_t at = (time_t)resets_at, now = (time_t)(now_unix_ms / 1000);
+	struct tm reset, today;
+	char date[16], clock[16];
+	out[0] = '\0';
+	if (!localtime_r(&at, &reset) || !localtime_r(&now, &today))
+		return;
+	strftime(clock, sizeof(clock), "%-I:%M %p", &reset);
+	if (reset.tm_year == today.tm_year && reset.tm_yday == today.tm_yday) {
+		snprintf(out, MODEL_RESET_SIZE, "%s", clock);
+		return;
+	}
+	strftime(date, sizeof(date), "%b %-d", &reset);
+	snprintf(out, MODEL_RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year, clock);
+}
+
+static void set_usage_limit(struct model_error *error, const struct json *json, int64_t now_unix_ms)
+{
+	char when[MODEL_RESET_SIZE] = "", more[160];
+	int64_t resets_at;
+	if (json_to_i64(json_path(json, "error.resets_at"), &resets_at))
+		model_error_format_reset(resets_at, now_unix_ms, when);
+	snprintf(more, sizeof(more), " See https://chatgpt.com/codex/settings/usage, or try again %s%s.",
+		 when[0] ? "at " : "later", when);
+	model_error_set(error, MODEL_ERROR_usage_limit_reached, str_of(more));
+}
+
+static void set_too_many_requests(struct model_error *error, const struct model_answer *answer, const struct json *json)
+{
+	struct str type = json_get_str(json_get(json, "error"), "type");
+	if (str_is(type, "usage_limit_reached")) {
+		set_usage_limit(error, json, answer->now_unix_ms);
+		return;
+	}
+	if (str_is(type, "usage_not_included")) {
+		model_error_set(error, MODEL_ERROR_usage_not_included, STR_NONE);
+		return;
+	}
+	auto_buf struct buf more;
+	buf_init(&more, MODEL_ERROR_TEXT_MAX);
+	append_status(&more, answer->status);
+	append_named(&more, ", request id: ", answer->request_id);
+	model_error_set(error, MODEL_ERROR_retry_limit, buf_str(&more));
+	error->retry_after_ms = model_retry_after_ms(answer->retry_after, answer->now_unix_ms);
+	if (error->retry_after_ms < 0)
+		error->retry_after_ms = model_retry_message_ms(body_message(json, answer->body));
+}
+
+void model_error_from_answer(struct model_error *error, const struct model_answer *answer)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *json = json_parse(&arena, answer->body, NULL);
+	switch (answer->status) {
+	case 400:
+		model_error_set(error, MODEL_ERROR_invalid_request, str_trim(answer->body));
+		break;
+	case 429:
+		set_too_many_requests(error, answer, json);
+		break;
+	case 500:
+		model_error_set(error, MODEL_ERROR_server_error, STR_NONE);
+		set_detail(error, body_message(json, answer->body));
+		break;
+	default:
+		set_unexpected_status(error, answer, json);
+		if (answer->status == 503)
+			error->retry_after_ms = model_retry_after_ms(answer->retry_after, answer->now_unix_ms);
+	}
+	error->http_status = answer->status;
+}
+
+/* ---- failures inside a stream ---- */
+
+static const struct {
+	const char *code;
+	enum model_error_kind kind;
+	bool says_message; /* the kind's text goes on with the server's */
+} failure_codes[] = {
+	{"context_length_exceeded", MODEL_ERROR_context_window_exceeded, false},
+	{"insufficient_quota", MODEL_ERROR_quota_exceeded, false},
+	{"usage_not_included", MODEL_ERROR_usage_not_included, false},
+	{"invalid_prompt", MODEL_ERROR_invalid_request, true},
+	{"server_is_overloaded", MODEL_ERROR_overloaded, false},
+	{"slow_down", MODEL_ERROR_rate_limited, true},
+	{"rate_limit_exceeded", MODEL_ERROR_rate_limited, true},
+};
+
+void model_error_from_failure(struct model_error *error, const struct json *failure)
+{
+	struct str code = json_get_str(failure, "code"), message = json_get_str(failure, "message");
+	if (!message.ptr && !json_to_str(failure, &message))
+		message = STR("response.failed event received");
+	for (size_t i = 0; i < countof(failure_codes); i++) {
+		if (!str_is(code, failure_codes[i].code))
+			continue;
+		model_error_set(error, failure_codes[i].kind, failure_codes[i].says_message ? message : STR_NONE);
+		if (error->kind == MODEL_ERROR_rate_limited)
+			error->retry_after_ms = model_retry_message_ms(message);
+		return;
+	}
+	model_error_set(error, MODEL_ERROR_stream_lost, message);
+}
+
+/* ---- exchanges that broke off ---- */
+
+void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head)
+{
+	switch (cause->code) {
+	case ERR_timeout:
+		model_error_set(error, MODEL_ERROR_stream_lost, STR("idle timeout waiting for SSE"));
+		break;
+	case ERR_connect:
+		model_error_set(error, MODEL_ERROR_connection_failed, STR("error sending request"));
+		break;
+	case ERR_transport:
+	case ERR_io:
+		model_error_set(error, MODEL_ERROR_stream_lost,
+				has_head ? STR("Transport error: network error: error decoding response body")
+					 : STR("error sending request"));
+		break;
+	case ERR_limit:
+		model_error_set(error, MODEL_ERROR_stream_lost, str_of(cause->text));
+		break;
+	default:
+		model_error_set(error, MODEL_ERROR_setup, str_of(cause->text));
+	}
+	if (str_find(str_of(error->text), str_of(cause->text)) < 0)
+		set_detail(error, str_of(cause->text));
+}
+
+/* ---- words ---- */
+
+static const char *advice_of(const struct model_error *error)
+{
+	for (size_t i = 0; i < countof(status_advice); i++) {
+		if (status_advice[i].status == error->http_status)
+			return status_advice[i].advice;
+	}
+	return kinds[error->kind].advice;
+}
+
+/* Appends advice with {provider} and {key} filled in. */
+static void append_advice(struct buf *out, const char *advice, const struct model_place *place)
+{
+	struct str rest = str_of(advice);
+	while (rest.len) {
+		if (str_cut_prefix(&rest, "{provider}")) {
+			append_cut(out, place->provider.len ? place->provider : STR("the model"), 64);
+		} else if (str_cut_prefix(&rest, "{key}")) {
+			append_cut(out, place->key.len ? place->key : STR("the provider's settings"), 64);
+		} else {
+			buf_append_char(out, rest.ptr[0]);
+			rest = str_skip(rest, 1);
+		}
+	}
+}
+
+void model_error_advise(struct model_error *error, const struct model_place *place)
+{
+	auto_buf struct buf out;
+	buf_init(&out, MODEL_ERROR_ADVICE_MAX);
+	const char *advice = advice_of(error);
+	if (place->url.len && str_find(str_of(error->text), place->url) < 0) {
+		buf_append_c(&out, "POST ");
+		append_cut(&out, place->url, 256);
+	}
+	if (error->detail[0]) {
+		buf_append_c(&out, out.len ? ": " : "");
+		buf_append_c(&out, error->detail);
+	}
+	if (*advice) {
+		buf_append_c(&out, out.len ? "; " : "");
+		append_advice(&out, advice, place);
+	}
+	memcpy(error->advice, buf_str(&out).ptr, out.len + 1);
+}
+
+void model_error_write(const struct model_error *error, struct buf *out)
+{
+	size_t advice = strlen(error->advice), around = advice ? strlen(" ()") : 0;
+	struct str text = str_of(error->text);
+	text.len = text_floor_boundary(text, MODEL_ERROR_TEXT_MAX - advice - around);
+	buf_append_str(out, text);
+	if (advice)
+		buf_printf(out, text.len ? " (%s)" : "(%s)", error->advice);
+}
+
+static void write_status_info(struct buf *out, const char *wire, int status)
+{
+	char number[16] = "null";
+	if (status)
+		snprintf(number, sizeof(number), "%d", status);
+	buf_printf(out, "{\"%s\":{\"http_status_code\":%s}}", wire, number);
+}
+
+void model_error_write_info(const struct model_error *error, struct buf *out)
+{
+	const struct kind_row *row = &kinds[error->kind];
+	if (row->form == STATUS)
+		write_status_info(out, row->wire, error->http_status);
+	else
+		buf_printf(out, "\"%s\"", row->wire);
+}
+
+void model_error_write_retry_info(const struct model_error *error, struct buf *out)
+{
+	bool says_status = kinds[error->kind].form == STATUS;
+	write_status_info(out, "response_stream_disconnected", says_status ? error->http_status : 0);
+}
