@@ -116,30 +116,6 @@ static int32_t take_code_point(const char **at, const char *end)
 	return 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
 }
 
-static size_t put_utf8(char *to, int32_t point)
-{
-	if (point < 0x80) {
-		to[0] = (char)point;
-		return 1;
-	}
-	if (point < 0x800) {
-		to[0] = (char)(0xc0 | point >> 6);
-		to[1] = (char)(0x80 | (point & 0x3f));
-		return 2;
-	}
-	if (point < 0x10000) {
-		to[0] = (char)(0xe0 | point >> 12);
-		to[1] = (char)(0x80 | (point >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (point & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | point >> 18);
-	to[1] = (char)(0x80 | (point >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (point >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (point & 0x3f));
-	return 4;
-}
-
 /* What a backslash and this letter stand for; 0 if nothing. */
 static char short_escape(char letter)
 {
@@ -181,7 +157,7 @@ static bool check_escape(struct reader *r, size_t *shrink)
 		return fail_at(r, from, ERR_invalid, code_unit(from, r->end) < 0 ? "\\u must be followed by four hex digits"
 										  : "half of a surrogate pair");
 	char utf8[4];
-	*shrink += (size_t)(r->at - from) - put_utf8(utf8, point);
+	*shrink += (size_t)(r->at - from) - text_put_utf8(utf8, (uint32_t)point);
 	return true;
 }
 
@@ -210,7 +186,7 @@ static struct str unescape(struct arena *arena, struct str raw, size_t decoded_l
 		if (!at)
 			break;
 		if (at[1] == 'u') {
-			to += put_utf8(to, take_code_point(&at, end));
+			to += text_put_utf8(to, (uint32_t)take_code_point(&at, end));
 		} else {
 			*to++ = short_escape(at[1]);
 			at += 2;

@@ -150,6 +150,30 @@ struct str text_trim(struct str s)
 	return text_trim_end(text_trim_start(s));
 }
 
+size_t text_put_utf8(char *to, uint32_t point)
+{
+	if (point < 0x80) {
+		to[0] = (char)point;
+		return 1;
+	}
+	if (point < 0x800) {
+		to[0] = (char)(0xc0 | point >> 6);
+		to[1] = (char)(0x80 | (point & 0x3f));
+		return 2;
+	}
+	if (point < 0x10000) {
+		to[0] = (char)(0xe0 | point >> 12);
+		to[1] = (char)(0x80 | (point >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (point & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | point >> 18);
+	to[1] = (char)(0x80 | (point >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (point >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (point & 0x3f));
+	return 4;
+}
+
 size_t text_floor_boundary(struct str s, size_t at)
 {
 	if (at >= s.len)

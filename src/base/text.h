@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -15,6 +16,8 @@ bool text_is_utf8(struct str s);
 size_t text_utf8_prefix(struct str s);
 /* Length of the ill-formed part at the start of s that one U+FFFD stands for; s must start with one. */
 size_t text_ill_formed_len(struct str s);
+/* Writes the UTF-8 of a code point (at most 0x10ffff, no surrogate) to `to`; its length, 1 to 4. */
+size_t text_put_utf8(char *to, uint32_t point);
 /* Appends s with each maximal ill-formed part replaced by U+FFFD. */
 void text_append_utf8_lossy(struct buf *out, struct str s);
 

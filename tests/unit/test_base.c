@@ -121,6 +121,20 @@ static void trimming_knows_unicode_blanks(void **state)
 	assert_str(text_trim(STR(" \u3000 ")), "");
 }
 
+static void code_points_become_utf8(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t point;
+		const char *want;
+	} rows[] = {{0x24, "$"}, {0x7f, "\x7f"}, {0x80, "\xc2\x80"}, {0x20ac, "€"}, {0xffff, "\xef\xbf\xbf"},
+		    {0x10000, "\xf0\x90\x80\x80"}, {0x10ffff, "\xf4\x8f\xbf\xbf"}};
+	for (size_t i = 0; i < countof(rows); i++) {
+		char utf8[4];
+		assert_true(str_is(str_n(utf8, text_put_utf8(utf8, rows[i].point)), rows[i].want));
+	}
+}
+
 static void base64_round_trip(void **state)
 {
 	(void)state;
@@ -195,6 +209,7 @@ int main(void)
 		cmocka_unit_test(truncation_never_splits_a_character),
 		cmocka_unit_test(lossy_utf8_replaces_ill_formed_parts),
 		cmocka_unit_test(trimming_knows_unicode_blanks),
+		cmocka_unit_test(code_points_become_utf8),
 		cmocka_unit_test(base64_round_trip),
 		cmocka_unit_test(ids_sort_in_the_order_they_were_made),
 		cmocka_unit_test(paths_are_text),
