@@ -94,10 +94,18 @@ void buf_consume(struct buf *buf, size_t count)
 		buf->data[buf->len] = '\0';
 }
 
-void buf_clear(struct buf *buf)
+void buf_truncate(struct buf *buf, size_t len)
 {
 	buf->over = false;
-	buf_consume(buf, buf->len);
+	if (len >= buf->len)
+		return;
+	buf->len = len;
+	buf->data[len] = '\0';
+}
+
+void buf_clear(struct buf *buf)
+{
+	buf_truncate(buf, 0);
 }
 
 char *buf_take(struct buf *buf)

@@ -40,6 +40,8 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args) __attribute_
 
 /* Drops the first count bytes (moves the rest down). */
 void buf_consume(struct buf *buf, size_t count);
+/* Drops everything after the first len bytes and clears over: how to take back what did not fit whole. */
+void buf_truncate(struct buf *buf, size_t len);
 /* Empties it, keeping the memory and clearing over. */
 void buf_clear(struct buf *buf);
 /* Gives the bytes away as an owned NUL-terminated string (never NULL) and empties the buf. */

@@ -45,6 +45,7 @@ enum error_code error_code_of(int sys)
 		return ERR_denied;
 	case ENOSPC:
 	case EDQUOT:
+	case EFBIG:
 		return ERR_no_space;
 	case EBUSY:
 	case EAGAIN:

@@ -9,7 +9,7 @@
 enum {
 	LIMIT_JSON_DEPTH = 128,
 	LIMIT_JSON_VALUES = 4 * MIB,      /* values in one document: each costs a node of memory */
-	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol, one rollout line */
+	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
 	LIMIT_HTTP_HEAD = 64 * KIB,       /* status line and headers together */
@@ -29,6 +29,13 @@ enum {
 	LIMIT_PATCH_FILE = 256 * MIB,     /* a file that a patch may touch */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,
 	LIMIT_ROLLOUT_FILE = 2047 * MIB,
+	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */
+	LIMIT_ROLLOUT_KEEP = 256 * KIB,   /* of the batch buffer's memory, kept between batches */
+	LIMIT_ROLLOUT_HEAD = 4 * MIB,     /* a file's first line, when only that is wanted */
+	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
+	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
+	LIMIT_SESSION_INDEX = 64 * MIB,
+	LIMIT_PROC_LOCKS = 1 * MIB,       /* of /proc/locks, to name who holds one */
 	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
 	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */

@@ -20,6 +20,11 @@ static void buf_refuses_what_passes_its_maximum(void **state)
 	buf_append_c(&buf, "e");
 	assert_true(buf.over);
 	assert_str(buf_str(&buf), "abcd");
+	buf_truncate(&buf, 2);
+	assert_false(buf.over);
+	assert_str(buf_str(&buf), "ab");
+	buf_truncate(&buf, 3);
+	assert_str(buf_str(&buf), "ab");
 	buf_clear(&buf);
 	buf_printf(&buf, "%d", 42);
 	assert_str(buf_str(&buf), "42");
