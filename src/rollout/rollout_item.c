@@ -1,0 +1,178 @@
+/* Items travel as the bytes they were received as: the engine never needs to understand one to send it
+ * again, so items of future kinds of tools survive a resume unharmed. The few things that must be known
+ * are rows of rollout_item.def. Stripping works in place because a resumed history is as large as the
+ * file it comes from, and a copy would be a second one. */
+#include "rollout/rollout_item.h"
+
+#include "base/mem.h"
+
+static const struct {
+	const char *wire;
+	bool is_sent;
+} kinds[] = {
+#define KEEP true
+#define DROP false
+#define ITEM(wire, fate) {#wire, fate},
+#define PRIVATE(member)
+#define CONTEXT(prefix)
+#include "rollout/rollout_item.def"
+#undef ITEM
+#undef PRIVATE
+#undef CONTEXT
+#undef KEEP
+#undef DROP
+};
+
+static const char *const private_members[] = {
+#define ITEM(wire, fate)
+#define PRIVATE(member) #member,
+#define CONTEXT(prefix)
+#include "rollout/rollout_item.def"
+#undef ITEM
+#undef PRIVATE
+#undef CONTEXT
+};
+
+static const char *const context_prefixes[] = {
+#define ITEM(wire, fate)
+#define PRIVATE(member)
+#define CONTEXT(prefix) prefix,
+#include "rollout/rollout_item.def"
+#undef ITEM
+#undef PRIVATE
+#undef CONTEXT
+};
+
+enum rollout_item_kind rollout_item_kind(struct str type)
+{
+	for (size_t i = 0; i < countof(kinds); i++) {
+		if (str_is(type, kinds[i].wire))
+			return (enum rollout_item_kind)i;
+	}
+	return ITEM_KIND_unknown;
+}
+
+bool rollout_item_is_sent(enum rollout_item_kind kind)
+{
+	return kind < ITEM_KIND_count && kinds[kind].is_sent;
+}
+
+bool rollout_item_is_context_text(struct str text)
+{
+	text = str_trim_start(text);
+	for (size_t i = 0; i < countof(context_prefixes); i++) {
+		if (str_has_prefix(text, context_prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* 0.169 says of each part what it is: "user.text", "environments.environment_context", … */
+static bool find_kinds(const struct json *item, bool *ret_is_user)
+{
+	const struct json *list = json_path(item, "internal_chat_message_metadata_passthrough.content_item_kinds");
+	struct str kind;
+	bool is_user = false;
+	json_for_each (it, list) {
+		if (json_to_str(it, &kind) && (str_has_prefix(kind, "user.") || str_is(kind, "unknown")))
+			is_user = true;
+	}
+	*ret_is_user = is_user;
+	return json_is(list, JSON_array) && list->count > 0;
+}
+
+static bool has_context_text(const struct json *item)
+{
+	json_for_each (part, json_get(item, "content")) {
+		if (rollout_item_is_context_text(json_get_str(part, "text")))
+			return true;
+	}
+	return false;
+}
+
+bool rollout_item_is_user_message(const struct json *item)
+{
+	if (rollout_item_kind(json_get_str(item, "type")) != ITEM_KIND_message ||
+	    !str_is(json_get_str(item, "role"), "user"))
+		return false;
+	bool is_user;
+	return find_kinds(item, &is_user) ? is_user : !has_context_text(item);
+}
+
+bool rollout_item_is_context(const struct json *item)
+{
+	struct str role = json_get_str(item, "role");
+	if (rollout_item_kind(json_get_str(item, "type")) != ITEM_KIND_message)
+		return false;
+	return str_is(role, "developer") || (str_is(role, "user") && !rollout_item_is_user_message(item));
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Where the member begins, its opening quote; NULL if its name is spelled with escapes. */
+static const char *member_start(struct str object, const struct json *member)
+{
+	const char *at = member->span.ptr;
+	size_t len = member->key.len;
+	while (at > object.ptr && (is_blank(at[-1]) || at[-1] == ':'))
+		at--;
+	if ((size_t)(at - object.ptr) < len + 3 || at[-1] != '"' || memcmp(at - 1 - len, member->key.ptr, len) != 0)
+		return NULL;
+	return at - len - 2;
+}
+
+/* Takes the member and one comma beside it out of the object's bytes. */
+static struct str cut_member(struct str object, const struct json *member)
+{
+	const char *from = member_start(object, member), *to = member->span.ptr + member->span.len;
+	const char *end = object.ptr + object.len;
+	if (!from)
+		return object;
+	while (is_blank(*to))
+		to++;
+	if (*to == ',') {
+		to++;
+	} else {
+		while (is_blank(from[-1]))
+			from--;
+		from -= from[-1] == ',';
+	}
+	memmove((char *)(uintptr_t)from, to, (size_t)(end - to));
+	object.len -= (size_t)(to - from);
+	return object;
+}
+
+static bool is_private(struct str key)
+{
+	for (size_t i = 0; i < countof(private_members); i++) {
+		if (str_is(key, private_members[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The last private member that stands before `limit`. */
+static const struct json *find_private(const struct json *item, const char *limit)
+{
+	const struct json *found = NULL;
+	json_for_each (it, item) {
+		if (it->span.ptr < limit && is_private(it->key))
+			found = it;
+	}
+	return found;
+}
+
+/* From the last to the first, so that a cut moves nothing that is still to be looked at. */
+struct str rollout_item_strip(const struct json *item)
+{
+	struct str left = item->span;
+	const struct json *member = find_private(item, item->span.ptr + item->span.len);
+	while (member) {
+		left = cut_member(left, member);
+		member = find_private(item, member->span.ptr);
+	}
+	return left;
+}

@@ -1,0 +1,39 @@
+/* rollout_item.h — the items of a history as they stand in a rollout.
+ *
+ * Owns: nothing. Any thread. Source: core 1.4, 8 (which user messages are context), app-server-wire 20. */
+#ifndef ROLLOUT_ROLLOUT_ITEM_H
+#define ROLLOUT_ROLLOUT_ITEM_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "base/str.h"
+
+enum rollout_item_kind {
+#define ITEM(wire, fate) ITEM_KIND_##wire,
+#define PRIVATE(member)
+#define CONTEXT(prefix)
+#include "rollout/rollout_item.def"
+#undef ITEM
+#undef PRIVATE
+#undef CONTEXT
+	ITEM_KIND_count,
+	ITEM_KIND_unknown = ITEM_KIND_count
+};
+
+enum rollout_item_kind rollout_item_kind(struct str type);
+/* True if items of this kind belong into a request. */
+bool rollout_item_is_sent(enum rollout_item_kind kind);
+
+/* True if a text with role user is something the engine put there: environment, AGENTS.md, skills, … */
+bool rollout_item_is_context_text(struct str text);
+/* True for a message with role user that a user wrote. */
+bool rollout_item_is_user_message(const struct json *item);
+/* True for a message that sets the scene for a turn: role developer, or user without a user's words. */
+bool rollout_item_is_context(const struct json *item);
+
+/* Cuts the members that are not for a model out of the item's own bytes, in place, and returns what is
+ * left of its span. The tree of `item` is stale afterwards. Its text must be writable memory of the caller. */
+struct str rollout_item_strip(const struct json *item);
+
+#endif

@@ -1,0 +1,103 @@
+/* Written are the fields of January 2026, which every version since can read; what 0.169 added is read
+ * where it changes the meaning of the file (history_mode, history_base) and otherwise left alone. */
+#include "rollout/rollout_meta.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/uuid.h"
+
+static void optional(struct json_writer *w, const char *key, struct str text)
+{
+	if (text.ptr)
+		jw_member_str(w, key, text);
+}
+
+static void encode_instructions(struct str text, struct json_writer *w)
+{
+	if (!text.ptr)
+		return;
+	jw_key(w, "base_instructions");
+	jw_object(w);
+	jw_member_str(w, "text", text);
+	jw_object_end(w);
+}
+
+static void encode_git(const struct rollout_meta *meta, struct json_writer *w)
+{
+	if (!meta->git_commit.ptr && !meta->git_branch.ptr && !meta->git_url.ptr)
+		return;
+	jw_key(w, "git");
+	jw_object(w);
+	optional(w, "commit_hash", meta->git_commit);
+	optional(w, "branch", meta->git_branch);
+	optional(w, "repository_url", meta->git_url);
+	jw_object_end(w);
+}
+
+void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
+{
+	char timestamp[CLOCK_RFC3339_SIZE];
+	clock_rfc3339(meta->started_at_ms, timestamp);
+	jw_object(w);
+	jw_member_str(w, "id", meta->thread_id);
+	optional(w, "forked_from_id", meta->forked_from_id);
+	jw_member_cstr(w, "timestamp", timestamp);
+	jw_member_str(w, "cwd", meta->cwd);
+	jw_member_str(w, "originator", meta->originator);
+	jw_member_str(w, "cli_version", meta->cli_version);
+	jw_member_cstr(w, "source", enum_wire(&enum_session_source, meta->source));
+	jw_member_str(w, "model_provider", meta->model_provider);
+	encode_instructions(meta->base_instructions, w);
+	encode_git(meta, w);
+	jw_object_end(w);
+}
+
+/* The text of a member, copied; STR_NONE if absent. */
+static struct str text_of(const struct json *object, const char *key, struct arena *arena)
+{
+	return arena_str(arena, json_get_str(object, key));
+}
+
+static void decode_source(const struct json *source, struct rollout_meta *meta)
+{
+	int value = session_source_unknown;
+	struct str word;
+	if (json_to_str(source, &word))
+		enum_parse(&enum_session_source, word, &value);
+	meta->source = (enum session_source)value;
+	meta->is_subagent = json_is(source, JSON_object);
+}
+
+static int decode_base(const struct json *base, struct arena *arena, struct rollout_meta *meta, struct error *err)
+{
+	if (!json_is(base, JSON_object))
+		return 0;
+	meta->base_rollout_id = text_of(base, "thread_id", arena);
+	if (!uuid_is_valid(meta->base_rollout_id) || !json_to_u64(json_get(base, "end_byte_offset"), &meta->base_bytes))
+		return error_set(err, ERR_invalid, "history_base does not say which bytes of which file come first");
+	return 0;
+}
+
+int rollout_meta_decode(const struct json *payload, struct arena *arena, struct rollout_meta *ret, struct error *err)
+{
+	const struct json *git = json_get(payload, "git");
+	struct rollout_meta meta = {
+	        .thread_id = text_of(payload, "id", arena),
+	        .timestamp = text_of(payload, "timestamp", arena),
+	        .cwd = text_of(payload, "cwd", arena),
+	        .originator = text_of(payload, "originator", arena),
+	        .cli_version = text_of(payload, "cli_version", arena),
+	        .model_provider = text_of(payload, "model_provider", arena),
+	        .base_instructions = arena_str(arena, json_get_str(json_get(payload, "base_instructions"), "text")),
+	        .forked_from_id = text_of(payload, "forked_from_id", arena),
+	        .git_commit = text_of(git, "commit_hash", arena),
+	        .git_branch = text_of(git, "branch", arena),
+	        .git_url = text_of(git, "repository_url", arena),
+	        .is_paginated = str_is(json_get_str(payload, "history_mode"), "paginated"),
+	};
+	if (!uuid_is_valid(meta.thread_id))
+		return error_set(err, ERR_invalid, "the first line names no session id");
+	decode_source(json_get(payload, "source"), &meta);
+	*ret = meta;
+	return decode_base(json_get(payload, "history_base"), arena, ret, err);
+}

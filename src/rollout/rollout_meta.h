@@ -1,0 +1,44 @@
+/* rollout_meta.h — the first line of a rollout: whose it is and how it began.
+ *
+ * Owns: nothing; decoded texts live in the caller's arena. Any thread.
+ * Source: core 10, protocol-v1 5 "Rollout", app-server-wire 20. */
+#ifndef ROLLOUT_ROLLOUT_META_H
+#define ROLLOUT_ROLLOUT_META_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "protocol/enum.h"
+
+struct error;
+
+struct rollout_meta {
+	struct str thread_id;  /* UUID */
+	int64_t started_at_ms; /* Unix; written, not read back */
+	struct str timestamp;  /* read back, as it stands there */
+	struct str cwd;
+	struct str originator; /* "codex_exec" */
+	struct str cli_version;
+	enum session_source source;   /* unknown when read from a subagent's file */
+	bool is_subagent;             /* read only */
+	struct str model_provider;    /* key in configuration */
+	struct str base_instructions; /* STR_NONE: a resume uses the model's own */
+	struct str forked_from_id;    /* STR_NONE: not a fork */
+	struct str git_commit;        /* STR_NONE each where unknown */
+	struct str git_branch;
+	struct str git_url;
+	/* Of 0.169's files only: */
+	bool is_paginated;          /* lines are numbered, turns are told by item_completed */
+	struct str base_rollout_id; /* STR_NONE, or the file that this one goes on from … */
+	uint64_t base_bytes;        /* … and how many of its bytes are before this one's first line */
+};
+
+/* Writes the payload of the session_meta line. */
+void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w);
+/* Reads it; ERR_invalid if there is no usable id in it. */
+int rollout_meta_decode(const struct json *payload, struct arena *arena, struct rollout_meta *ret, struct error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* The batch is one growing buffer of finished lines, written with one write(2) on a descriptor that stays
+ * open: no line is formatted twice, no file is opened twice. A write that was cut short leaves its rest in
+ * the batch; because the file is locked and opened for appending, the rest lands exactly behind it. */
+#include "rollout/rollout_writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "loop/worker.h"
+#include "rollout/rollout_lock.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_path.h"
+#include "rollout/rollout_tail.h"
+
+enum { NOT_IN_A_LINE = -1 };
+
+struct rollout_writer {
+	char *home; /* NULL for a file outside any CODEX_HOME */
+	char *path;
+	char thread_id[UUID_TEXT_SIZE];
+	enum fsync_policy fsync;
+	int fd; /* -1 until the first flush of a new session */
+	struct rollout_lock *lock;
+	struct rollout_tail tail;
+	struct buf batch;
+	ptrdiff_t line_start; /* of the line being written, or NOT_IN_A_LINE */
+	bool has_content;     /* something besides session_meta was ever appended */
+	bool is_dirty;        /* flushed since the last sync */
+};
+
+static struct rollout_writer *writer_new(enum fsync_policy fsync)
+{
+	struct rollout_writer *writer = xnew(struct rollout_writer);
+	*writer = (struct rollout_writer){.fd = -1, .fsync = fsync, .line_start = NOT_IN_A_LINE};
+	buf_init(&writer->batch, LIMIT_ROLLOUT_PENDING);
+	return writer;
+}
+
+struct rollout_writer *rollout_writer_create(const char *home, const struct rollout_meta *meta, enum fsync_policy fsync)
+{
+	assert(uuid_is_valid(meta->thread_id));
+	struct rollout_writer *writer = writer_new(fsync);
+	writer->home = xstrdup(home);
+	writer->path = rollout_path(home, meta->started_at_ms, meta->thread_id);
+	memcpy(writer->thread_id, meta->thread_id.ptr, meta->thread_id.len);
+	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
+	rollout_meta_encode(meta, &w);
+	rollout_writer_end(writer, NULL);
+	writer->has_content = false;
+	return writer;
+}
+
+void rollout_writer_destroy(struct rollout_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->fd >= 0)
+		close(writer->fd);
+	rollout_lock_destroy(writer->lock);
+	rollout_tail_finish(&writer->tail);
+	buf_finish(&writer->batch);
+	free(writer->home);
+	free(writer->path);
+	free(writer);
+}
+
+/* ---- opening ---- */
+
+static int lock_thread(struct rollout_writer *writer, struct error *err)
+{
+	if (!writer->home || !writer->thread_id[0])
+		return 0;
+	writer->lock = rollout_lock_create(writer->home, str_of(writer->thread_id), err);
+	return writer->lock ? 0 : -(err ? (int)err->code : ERR_busy);
+}
+
+static int create_file(struct rollout_writer *writer, struct error *err)
+{
+	auto_free char *folder = str_dup(path_dir(writer->path));
+	int status = dir_make(folder, 0700, err);
+	if (status == 0 && !writer->lock)
+		status = lock_thread(writer, err);
+	if (status < 0)
+		return status;
+	auto_close int fd = open(writer->path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot create %s", writer->path);
+	status = rollout_lock_fd(fd, writer->path, err);
+	if (status == 0)
+		writer->fd = steal_fd(&fd);
+	return status;
+}
+
+static int open_file(struct rollout_writer *writer, struct error *err)
+{
+	struct rollout_name name;
+	writer->home = rollout_path_home(writer->path);
+	if (rollout_path_parse(path_name(writer->path), &name) && !name.is_compressed)
+		memcpy(writer->thread_id, name.thread_id.ptr, name.thread_id.len);
+	int status = lock_thread(writer, err);
+	if (status < 0)
+		return status;
+	writer->fd = open(writer->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (writer->fd < 0)
+		return error_sys(err, errno, "cannot open %s for writing", writer->path);
+	status = rollout_lock_fd(writer->fd, writer->path, err);
+	return status < 0 ? status : rollout_tail_repair(writer->fd, writer->path, &writer->tail, err);
+}
+
+struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy fsync, struct error *err)
+{
+	struct rollout_writer *writer = writer_new(fsync);
+	writer->path = realpath(path, NULL);
+	writer->has_content = true;
+	if (!writer->path)
+		error_sys(err, errno, "cannot open %s", path);
+	else if (open_file(writer, err) == 0)
+		return writer;
+	rollout_writer_destroy(writer);
+	return NULL;
+}
+
+/* ---- lines ---- */
+
+struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type)
+{
+	assert(writer->line_start == NOT_IN_A_LINE);
+	char timestamp[CLOCK_RFC3339_SIZE];
+	clock_rfc3339(clock_unix_ms(), timestamp);
+	writer->line_start = (ptrdiff_t)writer->batch.len;
+	struct json_writer w = json_writer(&writer->batch);
+	jw_object(&w);
+	jw_member_cstr(&w, "timestamp", timestamp);
+	if (writer->tail.has_ordinal)
+		jw_member_i64(&w, "ordinal", (int64_t)writer->tail.next_ordinal);
+	jw_member_cstr(&w, "type", rollout_line_name(type));
+	jw_key(&w, "payload");
+	return json_writer(&writer->batch);
+}
+
+/* JSON may be broken over lines between its tokens, a rollout line may not. */
+static void join_lines(char *text, size_t len)
+{
+	char *newline;
+	while ((newline = memchr(text, '\n', len))) {
+		*newline = ' ';
+		len -= (size_t)(newline + 1 - text);
+		text = newline + 1;
+	}
+}
+
+int rollout_writer_end(struct rollout_writer *writer, struct error *err)
+{
+	assert(writer->line_start != NOT_IN_A_LINE);
+	struct buf *batch = &writer->batch;
+	size_t start = (size_t)writer->line_start;
+	writer->line_start = NOT_IN_A_LINE;
+	buf_append_c(batch, "}\n");
+	if (batch->over) {
+		buf_truncate(batch, start);
+		return error_set(err, ERR_limit, "%s: %zu bytes wait to be written, no more fit", writer->path,
+		                 batch->len);
+	}
+	join_lines(batch->data + start, batch->len - start - 1);
+	writer->has_content = true;
+	writer->tail.next_ordinal++;
+	return 0;
+}
+
+int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
+                          struct error *err)
+{
+	struct json_writer w = rollout_writer_begin(writer, type);
+	jw_raw(&w, payload);
+	return rollout_writer_end(writer, err);
+}
+
+/* ---- onto the disk ---- */
+
+static int write_batch(struct rollout_writer *writer, struct error *err)
+{
+	struct buf *batch = &writer->batch;
+	size_t sent = 0;
+	int failure = 0;
+	while (sent < batch->len && failure == 0) {
+		ssize_t put = write(writer->fd, batch->data + sent, batch->len - sent);
+		if (put > 0)
+			sent += (size_t)put;
+		else if (put == 0 || errno != EINTR)
+			failure = put == 0 ? ENOSPC : errno;
+	}
+	writer->is_dirty |= sent > 0;
+	if (failure) {
+		buf_consume(batch, sent);
+		return error_sys(err, failure, "cannot write to %s (%zu bytes are kept to be written later)",
+		                 writer->path, batch->len);
+	}
+	if (sent > LIMIT_ROLLOUT_KEEP)
+		buf_finish(batch);
+	else
+		buf_clear(batch);
+	return 0;
+}
+
+int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
+{
+	assert(writer->line_start == NOT_IN_A_LINE);
+	if (writer->batch.len == 0 || !writer->has_content)
+		return 0;
+	int status = writer->fd < 0 ? create_file(writer, err) : 0;
+	if (status == 0)
+		status = write_batch(writer, err);
+	if (status == 0 && writer->fsync == fsync_policy_always)
+		status = rollout_writer_sync_now(writer, err);
+	return status;
+}
+
+size_t rollout_writer_pending_bytes(const struct rollout_writer *writer)
+{
+	return writer->has_content ? writer->batch.len : 0;
+}
+
+static bool needs_sync(const struct rollout_writer *writer)
+{
+	return writer->is_dirty && writer->fsync != fsync_policy_none;
+}
+
+int rollout_writer_sync_now(struct rollout_writer *writer, struct error *err)
+{
+	if (!needs_sync(writer))
+		return 0;
+	if (fdatasync(writer->fd) != 0)
+		return error_sys(err, errno, "cannot force %s onto the disk", writer->path);
+	writer->is_dirty = false;
+	return 0;
+}
+
+struct sync_job {
+	int fd;
+	int sys; /* errno, or 0 */
+	char *path;
+	rollout_writer_sync_fn done;
+	void *self;
+};
+
+static void on_worker_run(void *self)
+{
+	struct sync_job *job = self;
+	job->sys = fdatasync(job->fd) == 0 ? 0 : errno;
+}
+
+static void on_worker_done(void *self)
+{
+	struct sync_job *job = self;
+	struct error err;
+	if (job->sys)
+		error_sys(&err, job->sys, "cannot force %s onto the disk", job->path);
+	job->done(job->sys ? &err : NULL, job->self);
+	close(job->fd);
+	free(job->path);
+	free(job);
+}
+
+bool rollout_writer_sync(struct rollout_writer *writer, struct loop *loop, rollout_writer_sync_fn done, void *self)
+{
+	int fd = needs_sync(writer) ? fcntl(writer->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (fd < 0)
+		return false;
+	struct sync_job *job = xnew(struct sync_job);
+	*job = (struct sync_job){.fd = fd, .path = xstrdup(writer->path), .done = done, .self = self};
+	writer->is_dirty = false;
+	worker_run(loop, on_worker_run, on_worker_done, job);
+	return true;
+}
+
+const char *rollout_writer_path(const struct rollout_writer *writer)
+{
+	return writer->path;
+}
+
+const char *rollout_writer_torn_path(const struct rollout_writer *writer)
+{
+	return writer->tail.torn_path;
+}
+
+bool rollout_writer_is_paginated(const struct rollout_writer *writer)
+{
+	return writer->tail.has_ordinal;
+}
