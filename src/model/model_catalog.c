@@ -22,6 +22,7 @@ struct model_row {
 };
 
 #define EFFORT(name) (1u << reasoning_effort_##name)
+/* clang-format off */
 static const struct model_row rows[] = {
 #define MODEL(slug, name, window, output, efforts, effort, summary, verbosity, patch, unit, flags, about) \
 	{slug, name, about, window, output, efforts, reasoning_effort_##effort, reasoning_summary_##summary, \
@@ -29,6 +30,7 @@ static const struct model_row rows[] = {
 #include "model/model.def"
 #undef MODEL
 };
+/* clang-format on */
 #undef EFFORT
 
 /* What any server of the Responses API can be expected to take: no reasoning, no verbosity, no free-form tools. */

@@ -24,17 +24,17 @@ struct model_info {
 	const char *about;
 	int64_t context_window; /* tokens; what is told to users is model_info_window */
 	int64_t max_output;
-	uint32_t efforts;                        /* bit 1 << enum reasoning_effort */
-	enum reasoning_effort default_effort;    /* unset: the field is not sent */
+	uint32_t efforts;                     /* bit 1 << enum reasoning_effort */
+	enum reasoning_effort default_effort; /* unset: the field is not sent */
 	enum reasoning_summary default_summary;
 	enum verbosity default_verbosity;
 	enum model_patch_form patch_form;
 	struct text_budget output_budget; /* of one tool output */
-	bool is_known;          /* false: a fallback, worth one warning a session */
+	bool is_known;                    /* false: a fallback, worth one warning a session */
 	bool is_default;
-	bool is_hidden;         /* usable, not listed */
-	bool has_reasoning;     /* takes `reasoning` */
-	bool has_verbosity;     /* takes `text.verbosity` */
+	bool is_hidden;     /* usable, not listed */
+	bool has_reasoning; /* takes `reasoning` */
+	bool has_verbosity; /* takes `text.verbosity` */
 	bool has_parallel_calls;
 	bool has_image_input;
 };

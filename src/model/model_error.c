@@ -148,7 +148,8 @@ void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[M
 		return;
 	}
 	strftime(date, sizeof(date), "%b %-d", &reset);
-	snprintf(out, MODEL_RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year, clock);
+	snprintf(out, MODEL_RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year,
+		 clock);
 }
 
 static void set_usage_limit(struct model_error *error, const struct json *json, int64_t now_unix_ms)
@@ -240,13 +241,20 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 
 /* ---- exchanges that broke off ---- */
 
+void model_error_from_silence(struct model_error *error, uint64_t waited_ms)
+{
+	char detail[MODEL_ERROR_DETAIL_MAX];
+	model_error_set(error, MODEL_ERROR_stream_lost, STR("idle timeout waiting for SSE"));
+	snprintf(detail, sizeof(detail), "no event for %g s; if the server is that slow, raise stream_idle_timeout_ms",
+		 (double)waited_ms / 1000);
+	set_detail(error, str_of(detail));
+}
+
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head)
 {
 	switch (cause->code) {
-	case ERR_timeout:
-		model_error_set(error, MODEL_ERROR_stream_lost, STR("idle timeout waiting for SSE"));
-		break;
 	case ERR_connect:
+	case ERR_timeout:
 		model_error_set(error, MODEL_ERROR_connection_failed, STR("error sending request"));
 		break;
 	case ERR_transport:

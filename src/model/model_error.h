@@ -28,10 +28,10 @@ enum model_error_kind {
 enum { MODEL_ERROR_TEXT_MAX = 2048, MODEL_ERROR_DETAIL_MAX = 200, MODEL_ERROR_ADVICE_MAX = 768 };
 
 struct model_error {
-	enum model_error_kind kind; /* MODEL_ERROR_none: no error */
-	int http_status;            /* 0: there was none */
-	bool is_retryable;          /* another attempt of the same turn may succeed */
-	int64_t retry_after_ms;     /* how long the server asked to wait; -1: it did not */
+	enum model_error_kind kind;              /* MODEL_ERROR_none: no error */
+	int http_status;                         /* 0: there was none */
+	bool is_retryable;                       /* another attempt of the same turn may succeed */
+	int64_t retry_after_ms;                  /* how long the server asked to wait; -1: it did not */
 	char text[MODEL_ERROR_TEXT_MAX + 1];     /* what happened; also the detail of a retry notice */
 	char detail[MODEL_ERROR_DETAIL_MAX + 1]; /* the server's or the system's own words, if text hides them */
 	char advice[MODEL_ERROR_ADVICE_MAX + 1]; /* where, and what to do next */
@@ -57,6 +57,8 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 
 /* An exchange that broke off: before the head of an answer, or after it. */
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head);
+/* An exchange given up because no event came for so long. */
+void model_error_from_silence(struct model_error *error, uint64_t waited_ms);
 
 /* Whom the call went to; slices may be absent. */
 struct model_place {
@@ -67,7 +69,8 @@ struct model_place {
 /* Writes the advice; call it when kind, status and detail are set. */
 void model_error_advise(struct model_error *error, const struct model_place *place);
 
-/* The text of the error that ends a task: "<text> (POST <url>: <detail>; <advice>)", at most MODEL_ERROR_TEXT_MAX bytes. */
+/* The text of the error that ends a task: "<text> (POST <url>: <detail>; <advice>)", at most MODEL_ERROR_TEXT_MAX
+ * bytes. */
 void model_error_write(const struct model_error *error, struct buf *out);
 /* CodexErrorInfo as JSON, in the words of protocol v1. */
 void model_error_write_info(const struct model_error *error, struct buf *out);

@@ -114,7 +114,8 @@ static int64_t duration_ms(struct str s)
 	size_t len = 0, word = 0;
 	double number;
 	s = str_trim_start(s);
-	while (len < s.len && (is_digit(s.ptr[len]) || (s.ptr[len] == '.' && len + 1 < s.len && is_digit(s.ptr[len + 1]))))
+	while (len < s.len &&
+	       (is_digit(s.ptr[len]) || (s.ptr[len] == '.' && len + 1 < s.len && is_digit(s.ptr[len + 1]))))
 		len++;
 	if (len == 0 || !is_digit(s.ptr[0]) || !str_to_double(str_n(s.ptr, len), &number))
 		return -1;

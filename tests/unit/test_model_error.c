@@ -12,7 +12,7 @@
 #define URL "http://127.0.0.1:1/v1/responses"
 
 struct expectation {
-	const char *text;  /* begins with; compared whole if it ends in "$" */
+	const char *text; /* begins with; compared whole if it ends in "$" */
 	const char *info;
 	const char *retry_info;
 	bool is_retryable;
@@ -45,6 +45,7 @@ static void assert_error(const struct model_error *error, const struct expectati
 #define STATUS_INFO(status) "{\"http_connection_failed\":{\"http_status_code\":" status "}}"
 #define RETRY_INFO(status) "{\"response_stream_disconnected\":{\"http_status_code\":" status "}}"
 
+/* clang-format off */
 static void answers_with_an_error_status(void **state)
 {
 	(void)state;
@@ -154,8 +155,7 @@ static void exchanges_that_broke_off(void **state)
 		{ERR_transport, true,
 		 {"stream disconnected before completion: Transport error: network error: error decoding response body$",
 		  "\"other\"", NULL, true, -1}},
-		{ERR_timeout, true,
-		 {"stream disconnected before completion: idle timeout waiting for SSE$", "\"other\"", NULL, true, -1}},
+		{ERR_timeout, false, {"Connection failed: error sending request$", STATUS_INFO("null"), NULL, true, -1}},
 		{ERR_limit, true, {"stream disconnected before completion: the cause$", "\"other\"", NULL, true, -1}},
 		{ERR_unsupported, false, {"the cause$", "\"other\"", NULL, false, -1}},
 	};
@@ -166,7 +166,14 @@ static void exchanges_that_broke_off(void **state)
 		model_error_from_transport(&error, &cause, cases[i].has_head);
 		assert_error(&error, &cases[i].want);
 	}
+	struct expectation silence = {"stream disconnected before completion: idle timeout waiting for SSE$", "\"other\"",
+				      RETRY_INFO("null"), true, -1};
+	struct model_error error;
+	model_error_from_silence(&error, 300000);
+	assert_error(&error, &silence);
+	assert_text(error.detail, "no event for 300 s;");
 }
+/* clang-format on */
 
 static void assert_final(const struct model_error *error, const char *want)
 {
@@ -186,8 +193,9 @@ static void the_final_error_says_where_and_what_next(void **state)
 	error_set(&cause, ERR_connect, "Connection refused");
 	model_error_from_transport(&error, &cause, false);
 	model_error_advise(&error, &place);
-	assert_final(&error, "Connection failed: error sending request (POST " URL ": Connection refused; check the network, "
-			     "and that the server of provider mock is running where base_url says)");
+	assert_final(&error,
+		     "Connection failed: error sending request (POST " URL ": Connection refused; check the network, "
+		     "and that the server of provider mock is running where base_url says)");
 
 	struct model_answer answer = {.status = 401, .body = STR("bad key"), .url = STR(URL)};
 	model_error_from_answer(&error, &answer);
@@ -206,8 +214,9 @@ static void the_final_error_says_where_and_what_next(void **state)
 	answer.body = STR("");
 	model_error_from_answer(&error, &answer);
 	model_error_advise(&error, &place);
-	assert_final(&error, "(POST " URL "; the server refused the request: check the model's name and the settings of "
-			     "provider mock)");
+	assert_final(&error,
+		     "(POST " URL "; the server refused the request: check the model's name and the settings of "
+		     "provider mock)");
 
 	model_error_set(&error, MODEL_ERROR_context_window_exceeded, STR_NONE);
 	model_error_advise(&error, &(struct model_place){0});

@@ -35,8 +35,8 @@ static void write_permissions(struct buf *out, enum sandbox_mode sandbox, enum a
 static void each_mode_is_described(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"sandbox_read_only", "sandbox_workspace_write", "sandbox_danger_full_access",
-					    "sandbox_external_sandbox"};
+	static const char *const names[] = {"sandbox_read_only", "sandbox_workspace_write",
+					    "sandbox_danger_full_access", "sandbox_external_sandbox"};
 	for (int mode = 0; mode < sandbox_mode_count; mode++) {
 		auto_buf struct buf out;
 		write_permissions(&out, mode, approval_policy_untrusted, mode % 2);

@@ -95,10 +95,8 @@ static void delay_in_a_message(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(backoff_doubles_with_jitter),
-		cmocka_unit_test(backoff_is_bounded),
-		cmocka_unit_test(random_gives_a_fraction),
-		cmocka_unit_test(retry_after_header),
+		cmocka_unit_test(backoff_doubles_with_jitter), cmocka_unit_test(backoff_is_bounded),
+		cmocka_unit_test(random_gives_a_fraction),     cmocka_unit_test(retry_after_header),
 		cmocka_unit_test(delay_in_a_message),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,9 +18,10 @@ static void reads_usage(void **state)
 {
 	(void)state;
 	struct token_usage usage;
-	assert_true(read_usage("{\"input_tokens\":100,\"input_tokens_details\":{\"cached_tokens\":20},\"output_tokens\":10,"
-			       "\"output_tokens_details\":{\"reasoning_tokens\":4},\"total_tokens\":111}",
-			       &usage));
+	assert_true(
+		read_usage("{\"input_tokens\":100,\"input_tokens_details\":{\"cached_tokens\":20},\"output_tokens\":10,"
+			   "\"output_tokens_details\":{\"reasoning_tokens\":4},\"total_tokens\":111}",
+			   &usage));
 	assert_int_equal(usage.input_tokens, 100);
 	assert_int_equal(usage.cached_input_tokens, 20);
 	assert_int_equal(usage.output_tokens, 10);
@@ -61,8 +62,9 @@ static void context_left_ignores_the_baseline(void **state)
 		int64_t used, window;
 		int percent;
 	} cases[] = {
-		{0, 258400, 100},    {12000, 258400, 100}, {135200, 258400, 50}, {258400, 258400, 0},
-		{999999, 258400, 0}, {5, 12000, 0},        {5, 0, 0},            {INT64_MAX, 258400, 0},
+		{0, 258400, 100},    {12000, 258400, 100},   {135200, 258400, 50},
+		{258400, 258400, 0}, {999999, 258400, 0},    {5, 12000, 0},
+		{5, 0, 0},           {INT64_MAX, 258400, 0},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct token_usage usage = {.total_tokens = cases[i].used};
