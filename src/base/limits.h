@@ -16,6 +16,7 @@ enum {
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB, /* how much of an error answer is kept */
 	LIMIT_HTTP_CHUNK_LINE = 1 * KIB,  /* a chunk's size and extensions */
 	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
+	LIMIT_HTTP_KEPT_CONNECTIONS = 16, /* of one client, between requests */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
 	LIMIT_STREAM_READ = 64 * KIB,     /* of one read from a socket */
 	LIMIT_STREAM_QUEUE = 1 * MIB,     /* waiting to be sent before senders are asked to stop */

@@ -40,12 +40,14 @@ static bool is_target(struct str s)
 
 bool http_header_parse(struct str line, struct http_header *ret_header)
 {
-	ptrdiff_t colon = str_find_char(line, ':');
-	if (colon < 0)
+	size_t len = 0;
+	while (len < line.len && is_token_char(line.ptr[len]))
+		len++;
+	*ret_header = (struct http_header){.name = str_n(line.ptr, len)};
+	if (len == 0 || len == line.len || line.ptr[len] != ':' || !is_value(line))
 		return false;
-	ret_header->name = str_n(line.ptr, (size_t)colon);
-	ret_header->value = str_trim(str_skip(line, (size_t)colon + 1));
-	return is_token(ret_header->name) && is_value(line);
+	ret_header->value = str_trim(str_skip(line, len + 1));
+	return true;
 }
 
 /* Cuts a line that ends with CRLF off *rest. */

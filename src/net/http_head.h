@@ -34,7 +34,8 @@ bool http_head_parse_answer(struct http_head *head, struct str bytes);
 /* The value of the first header of that name, compared without case; STR_NONE if absent. */
 struct str http_head_get(const struct http_head *head, const char *name);
 
-/* Splits "Name: value" (slices of line). False if the name is no name or a byte would end the line early. */
+/* Splits "Name: value" (slices of line). False if the name is no name or a byte would end the line early; then
+ * ret_header->name is what can be shown of it. */
 bool http_header_parse(struct str line, struct http_header *ret_header);
 
 /* "OK", "Not Found", …; "Unknown" for a number without a name. */

@@ -1,0 +1,448 @@
+/* One request is one easy handle: cheap to make, and nothing of the last request can leak into the next. What is
+ * shared between requests (connections, DNS, TLS sessions, the parsed CA file) lives in the client's multi handle.
+ *
+ * The CA store: Debian's libcurl is built with both a bundle and a directory; it then parses the whole bundle
+ * for each connection (40 ms). The directory alone is looked up by hash (3 ms), a bundle alone is cached.
+ *
+ * Pausing is done by refusing data: libcurl keeps the refused bytes and stops reading, in any state of the
+ * connection, while curl_easy_pause only works once there is one. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/http_client_priv.h"
+#include "net/http_head.h"
+
+#define SYSTEM_CA_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
+#define SYSTEM_CA_DIR "/etc/ssl/certs"
+
+/* --- the end ----------------------------------------------------------------------------------------------- */
+
+static void call_detach(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	list_remove(&call->link);
+	loop_timer_destroy(steal(call->idle));
+	if (call->easy) {
+		curl->multi_remove_handle(call->client->multi, call->easy);
+		curl->easy_cleanup(steal(call->easy));
+	}
+	if (call->headers)
+		curl->slist_free_all(steal(call->headers));
+}
+
+void http_call_destroy(struct http_call *call)
+{
+	call_detach(call);
+	buf_finish(&call->head);
+	arena_finish(&call->arena);
+	free(call);
+}
+
+void http_call_end(struct http_call *call, const struct error *err)
+{
+	call_detach(call);
+	if (!call->is_cancelled)
+		call->handler->on_done(err, call->self);
+	http_call_destroy(call);
+}
+
+/* --- errors ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+	CURLcode result;
+	enum error_code code;
+	const char *what; /* goes before "host:port: reason" */
+} error_rows[] = {
+        {CURLE_URL_MALFORMAT, ERR_invalid, "the URL cannot be used for"},
+        {CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "cannot find the address of"},
+        {CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "cannot find the address of the proxy for"},
+        {CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to"},
+        {CURLE_PROXY, ERR_connect, "the proxy does not connect to"},
+        {CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to"},
+        {CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake failed with"},
+        {CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate is not to be trusted of"},
+};
+
+static void append_detail(const struct http_call *call, CURLcode result, struct buf *out)
+{
+	const struct http_curl *curl = call->client->curl;
+	long sys = 0;
+	struct str detail = str_of(call->detail);
+	curl->easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &sys);
+	if (result == CURLE_COULDNT_CONNECT && sys)
+		detail = str_of(strerror((int)sys));
+	else if (detail.len == 0)
+		detail = str_of(curl->easy_strerror(result));
+	str_cut_prefix(&detail, "SSL certificate problem: ");
+	buf_append_str(out, detail);
+	if (result == CURLE_PEER_FAILED_VERIFICATION && !call->client->ca_file)
+		buf_append_c(out, "; if a CA of your own signs it, name its file in CODEX_CA_CERTIFICATE");
+}
+
+static void set_ca_error(const struct http_call *call, struct error *err)
+{
+	const char *path = call->client->ca_file;
+	if (path && access(path, R_OK) != 0)
+		error_sys(err, errno, "cannot read the CA file %s", path);
+	else
+		error_set(err, ERR_config, "the CA file %s holds no certificate in PEM form",
+		          path ? path : SYSTEM_CA_BUNDLE);
+	err->code = ERR_config;
+}
+
+/* What libcurl's result means. Before anything could be sent it is a matter of connecting, after that of transport. */
+static void set_curl_error(const struct http_call *call, CURLcode result, struct error *err)
+{
+	auto_buf struct buf detail;
+	buf_init(&detail, KIB);
+	append_detail(call, result, &detail);
+	curl_off_t ready_at = 0;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_at);
+	enum error_code code = ready_at ? ERR_transport : ERR_connect;
+	const char *what = ready_at ? "the connection broke to" : "cannot connect to";
+	for (size_t i = 0; i < countof(error_rows); i++) {
+		if (error_rows[i].result != result)
+			continue;
+		code = error_rows[i].code;
+		what = error_rows[i].what;
+	}
+	error_set(err, code, "%s %.*s:%.*s: %.*s", what, STR_ARG(call->url.host), STR_ARG(call->url.port),
+	          STR_ARG(buf_str(&detail)));
+}
+
+/* True if the server may have closed a kept connection before it saw anything of this request. */
+static bool is_stale_connection(const struct http_call *call, CURLcode result)
+{
+	long connects = 1;
+	if (call->is_retried || call->head_total)
+		return false;
+	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
+	    result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
+		return false;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
+	return connects == 0;
+}
+
+static void call_retry(struct http_call *call)
+{
+	const struct http_client *client = call->client;
+	call->is_retried = true;
+	call->segment = call->segment_offset = 0;
+	call->detail[0] = '\0';
+	client->curl->multi_remove_handle(client->multi, call->easy);
+	client->curl->easy_setopt(call->easy, CURLOPT_FRESH_CONNECT, 1L);
+	client->curl->multi_add_handle(client->multi, call->easy);
+}
+
+void http_call_complete(struct http_call *call, CURLcode result)
+{
+	struct error err = call->failure;
+	if (err.code == ERR_none && result == CURLE_OK) {
+		http_call_end(call, NULL);
+		return;
+	}
+	if (!call->is_cancelled && err.code == ERR_none && is_stale_connection(call, result)) {
+		call_retry(call);
+		return;
+	}
+	if (err.code == ERR_none && result == CURLE_SSL_CACERT_BADFILE)
+		set_ca_error(call, &err);
+	else if (err.code == ERR_none)
+		set_curl_error(call, result, &err);
+	http_call_end(call, &err);
+}
+
+/* --- libcurl's callbacks ----------------------------------------------------------------------------------- */
+
+static void mark_active(struct http_call *call)
+{
+	call->active_at = uv_now(loop_uv(call->client->loop));
+}
+
+/* A complete head. False ends the call. */
+static bool deliver_head(struct http_call *call)
+{
+	struct http_head head;
+	bool goes_on = true;
+	bool is_final = http_head_parse_answer(&head, buf_str(&call->head)) && head.status >= 200;
+	if (is_final) {
+		call->has_head = true;
+		if (call->handler->on_head)
+			goes_on = call->handler->on_head(head.status, &head, call->self);
+	}
+	http_head_finish(&head);
+	buf_clear(&call->head); /* an interim answer (1xx): the real one follows */
+	if (!goes_on)
+		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
+	return goes_on && !call->is_cancelled;
+}
+
+static size_t on_curl_header(char *bytes, size_t size, size_t count, void *self)
+{
+	struct http_call *call = self;
+	size_t len = size * count;
+	mark_active(call);
+	call->head_total += len;
+	if (call->is_cancelled)
+		return 0;
+	if (call->head_total > LIMIT_HTTP_HEAD) {
+		error_set(&call->failure, ERR_limit, "the answer of %.*s:%.*s has more than %d bytes of headers",
+		          STR_ARG(call->url.host), STR_ARG(call->url.port), LIMIT_HTTP_HEAD);
+		return 0;
+	}
+	if (call->has_head) /* trailers */
+		return len;
+	buf_append(&call->head, bytes, len);
+	bool is_last = len <= 2 && (bytes[0] == '\r' || bytes[0] == '\n');
+	return is_last && !deliver_head(call) ? 0 : len;
+}
+
+static size_t on_curl_data(char *bytes, size_t size, size_t count, void *self)
+{
+	struct http_call *call = self;
+	size_t len = size * count;
+	if (call->is_cancelled)
+		return 0;
+	if (call->is_paused)
+		return CURL_WRITEFUNC_PAUSE;
+	mark_active(call);
+	if (call->handler->on_data && len)
+		call->handler->on_data(str_n(bytes, len), call->self);
+	return call->is_cancelled ? 0 : len;
+}
+
+static size_t on_curl_read(char *out, size_t size, size_t count, void *self)
+{
+	struct http_call *call = self;
+	size_t room = size * count, filled = 0;
+	if (call->is_cancelled)
+		return CURL_READFUNC_ABORT;
+	mark_active(call);
+	while (filled < room && call->segment < call->request.body_count) {
+		struct str rest = str_skip(call->request.body[call->segment], call->segment_offset);
+		size_t part = rest.len < room - filled ? rest.len : room - filled;
+		if (part)
+			memcpy(out + filled, rest.ptr, part);
+		filled += part;
+		call->segment_offset += part;
+		if (part == rest.len) {
+			call->segment++;
+			call->segment_offset = 0;
+		}
+	}
+	return filled;
+}
+
+/* libcurl rewinds to send the body again on another connection. */
+static int on_curl_seek(void *self, curl_off_t offset, int origin)
+{
+	struct http_call *call = self;
+	if (origin != SEEK_SET || offset != 0)
+		return CURL_SEEKFUNC_CANTSEEK;
+	call->segment = call->segment_offset = 0;
+	return CURL_SEEKFUNC_OK;
+}
+
+/* libcurl's own socket() would be inherited by the commands that tools run. */
+static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	(void)self, (void)purpose;
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static void on_idle(void *self)
+{
+	struct http_call *call = self;
+	uint64_t limit = call->request.idle_timeout_ms;
+	uint64_t since = uv_now(loop_uv(call->client->loop)) - call->active_at;
+	if (call->is_paused || call->is_cancelled || since < limit) {
+		loop_timer_start(call->idle, call->is_paused || since >= limit ? limit : limit - since);
+		return;
+	}
+	struct error err;
+	error_set(&err, ERR_timeout, "nothing came from %.*s:%.*s for %g s", STR_ARG(call->url.host),
+	          STR_ARG(call->url.port), (double)limit / 1000);
+	http_call_end(call, &err);
+}
+
+/* --- the beginning ----------------------------------------------------------------------------------------- */
+
+static int append_curl_header(struct http_call *call, const char *line, struct error *err)
+{
+	struct curl_slist *list = call->client->curl->slist_append(call->headers, line);
+	if (!list)
+		return error_set(err, ERR_internal, "out of memory for the headers of a request");
+	call->headers = list;
+	return 0;
+}
+
+/* In libcurl's notation "Name;" is a header without value and "Name:" one that is not sent. */
+static int build_headers(struct http_call *call, struct error *err)
+{
+	bool has_type = false;
+	for (size_t i = 0; i < call->request.header_count; i++) {
+		struct http_header header;
+		struct str line = call->request.headers[i];
+		if (!http_header_parse(line, &header))
+			return error_set(err, ERR_invalid,
+			                 "the header \"%.*s\" cannot be sent: it holds a line break or another byte "
+			                 "that is not allowed in headers",
+			                 STR_ARG(header.name));
+		has_type = has_type || str_equal_fold(header.name, STR("content-type"));
+		const char *text =
+		        header.value.len ? line.ptr : arena_printf(&call->arena, "%.*s;", STR_ARG(header.name));
+		if (append_curl_header(call, text, err) < 0)
+			return -(int)ERR_internal;
+	}
+	if (!has_type && append_curl_header(call, "Content-Type:", err) < 0)
+		return -(int)ERR_internal;
+	return append_curl_header(call, "Expect:", err);
+}
+
+static void set_method(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	const struct http_request *request = &call->request;
+	curl_off_t size = 0;
+	for (size_t i = 0; i < request->body_count; i++)
+		size += (curl_off_t)request->body[i].len;
+	if (request->body_count || strcmp(request->method, "POST") == 0) {
+		curl->easy_setopt(call->easy, CURLOPT_POST, 1L);
+		curl->easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
+	} else if (strcmp(request->method, "HEAD") == 0) {
+		curl->easy_setopt(call->easy, CURLOPT_NOBODY, 1L);
+	}
+	curl->easy_setopt(call->easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static void set_tls(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	const char *ca_file = call->client->ca_file;
+	curl->easy_setopt(call->easy, CURLOPT_SHARE, call->client->share);
+	if (ca_file || file_exists(SYSTEM_CA_BUNDLE)) {
+		curl->easy_setopt(call->easy, CURLOPT_CAINFO, ca_file);
+		curl->easy_setopt(call->easy, CURLOPT_CAPATH, ca_file ? NULL : SYSTEM_CA_DIR);
+	}
+}
+
+static void set_callbacks(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	curl->easy_setopt(call->easy, CURLOPT_PRIVATE, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_curl_header);
+	curl->easy_setopt(call->easy, CURLOPT_HEADERDATA, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_curl_data);
+	curl->easy_setopt(call->easy, CURLOPT_WRITEDATA, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_READFUNCTION, on_curl_read);
+	curl->easy_setopt(call->easy, CURLOPT_READDATA, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_SEEKFUNCTION, on_curl_seek);
+	curl->easy_setopt(call->easy, CURLOPT_SEEKDATA, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_open);
+	curl->easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
+}
+
+static void set_options(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	curl->easy_setopt(call->easy, CURLOPT_URL, call->request.url);
+	curl->easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
+	curl->easy_setopt(call->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	curl->easy_setopt(call->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_BUFFERSIZE, (long)LIMIT_STREAM_READ);
+	curl->easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->request.connect_timeout_ms);
+}
+
+static int call_setup(struct http_call *call, struct error *err)
+{
+	if (!http_url_parse(str_of(call->request.url), &call->url))
+		return error_set(err, ERR_invalid, "a URL that begins with http:// or https:// and a host is needed");
+	int status = build_headers(call, err);
+	if (status < 0)
+		return status;
+	call->easy = call->client->curl->easy_init();
+	if (!call->easy)
+		return error_set(err, ERR_internal, "libcurl cannot make a handle");
+	set_options(call);
+	set_method(call);
+	if (call->url.is_https)
+		set_tls(call);
+	set_callbacks(call);
+	call->client->curl->multi_add_handle(call->client->multi, call->easy);
+	return 0;
+}
+
+void http_call_begin(struct http_call *call)
+{
+	struct error err;
+	if (call_setup(call, &err) < 0) {
+		http_call_end(call, &err);
+		return;
+	}
+	mark_active(call);
+	if (!call->request.idle_timeout_ms)
+		return;
+	call->idle = loop_timer_create(call->client->loop, on_idle, call);
+	loop_timer_start(call->idle, call->request.idle_timeout_ms);
+}
+
+static struct str *copy_slices(struct arena *arena, const struct str *slices, size_t count, bool is_deep)
+{
+	struct str *copy = arena_array(arena, struct str, count ? count : 1);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = is_deep ? arena_str(arena, slices[i]) : slices[i];
+	return copy;
+}
+
+struct http_call *http_call_start(struct http_client *client, const struct http_request *request,
+                                  const struct http_handler *handler, void *self)
+{
+	struct http_call *call = xnew(struct http_call);
+	call->client = client;
+	call->handler = handler;
+	call->self = self;
+	buf_init(&call->head, LIMIT_HTTP_HEAD);
+	call->request = *request;
+	call->request.method = arena_cstr(&call->arena, str_of(request->method));
+	call->request.url = arena_cstr(&call->arena, str_of(request->url));
+	call->request.headers = copy_slices(&call->arena, request->headers, request->header_count, true);
+	call->request.body = copy_slices(&call->arena, request->body, request->body_count, false);
+	list_append(&client->calls, &call->link);
+	http_client_preload(client);
+	http_client_proceed_soon(client);
+	return call;
+}
+
+void http_call_cancel(struct http_call *call)
+{
+	if (!call || call->is_cancelled)
+		return;
+	call->is_cancelled = true;
+	http_client_proceed_soon(call->client);
+}
+
+void http_call_pause(struct http_call *call)
+{
+	call->is_paused = true;
+}
+
+void http_call_resume(struct http_call *call)
+{
+	if (!call->is_paused)
+		return;
+	call->is_paused = false;
+	call->wants_resume = true;
+	mark_active(call);
+	http_client_proceed_soon(call->client);
+}
+
+void http_call_continue(struct http_call *call)
+{
+	call->wants_resume = false;
+	call->client->curl->easy_pause(call->easy, CURLPAUSE_CONT);
+}

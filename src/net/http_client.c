@@ -1,0 +1,219 @@
+/* libcurl's multi_socket interface says which descriptors it waits for and when it wants to be called; each
+ * descriptor becomes a uv_poll_t, the time one timer. Both are gone when no call runs, whatever connections are kept.
+ *
+ * libcurl must not be re-entered from its own callbacks, and our callers must not be called from inside their calls.
+ * Both hold because the public functions only set flags, which `proceed` acts upon from the loop. */
+#include "net/http_client.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/worker.h"
+#include "net/http_client_priv.h"
+
+struct http_load {
+	struct http_client *client; /* NULL once destroyed */
+	const struct http_curl *curl;
+	struct error err;
+};
+
+struct watch {
+	uv_poll_t uv;
+	struct http_client *client;
+	curl_socket_t fd;
+};
+
+/* --- libcurl's sockets and timer --------------------------------------------------------------------------- */
+
+static void end_completed(struct http_client *client)
+{
+	CURLMsg *message;
+	int left;
+	while ((message = client->curl->multi_info_read(client->multi, &left))) {
+		struct http_call *call = NULL;
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		CURLcode result = message->data.result;
+		client->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+		http_call_complete(call, result);
+	}
+}
+
+void http_client_act(struct http_client *client, curl_socket_t fd, int events)
+{
+	int running;
+	client->curl->multi_socket_action(client->multi, fd, events, &running);
+	end_completed(client);
+}
+
+static void on_poll(uv_poll_t *uv, int status, int events)
+{
+	struct watch *watch = container_of(uv, struct watch, uv);
+	int flags = 0;
+	if (status < 0)
+		flags |= CURL_CSELECT_ERR;
+	if (events & UV_READABLE)
+		flags |= CURL_CSELECT_IN;
+	if (events & UV_WRITABLE)
+		flags |= CURL_CSELECT_OUT;
+	http_client_act(watch->client, watch->fd, flags);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(container_of(handle, struct watch, uv));
+}
+
+static struct watch *watch_create(struct http_client *client, curl_socket_t fd)
+{
+	struct watch *watch = xnew(struct watch);
+	watch->client = client;
+	watch->fd = fd;
+	if (uv_poll_init_socket(loop_uv(client->loop), &watch->uv, fd) != 0) {
+		free(watch);
+		return NULL;
+	}
+	client->curl->multi_assign(client->multi, fd, watch);
+	return watch;
+}
+
+static void watch_destroy(struct watch *watch)
+{
+	if (!watch)
+		return;
+	uv_poll_stop(&watch->uv);
+	uv_close((uv_handle_t *)&watch->uv, on_poll_closed);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *socket_self)
+{
+	struct http_client *client = self;
+	struct watch *watch = socket_self;
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		client->curl->multi_assign(client->multi, fd, NULL);
+		watch_destroy(watch);
+		return 0;
+	}
+	if (!watch)
+		watch = watch_create(client, fd);
+	if (!watch)
+		return -1;
+	int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+	return uv_poll_start(&watch->uv, events, on_poll);
+}
+
+static void on_timer(void *self)
+{
+	http_client_act(self, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_curl_timer(CURLM *multi, long timeout_ms, void *self)
+{
+	struct http_client *client = self;
+	(void)multi;
+	if (timeout_ms < 0)
+		loop_timer_stop(client->timer);
+	else
+		loop_timer_start(client->timer, (uint64_t)timeout_ms);
+	return 0;
+}
+
+/* --- loading ----------------------------------------------------------------------------------------------- */
+
+static void client_open(struct http_client *client)
+{
+	const struct http_curl *curl = client->curl;
+	client->timer = loop_timer_create(client->loop, on_timer, client);
+	client->multi = curl->multi_init();
+	client->share = curl->share_init();
+	curl->share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	curl->multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
+	curl->multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+	curl->multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
+	curl->multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+	curl->multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)LIMIT_HTTP_KEPT_CONNECTIONS);
+}
+
+static void on_load(void *self)
+{
+	struct http_load *load = self;
+	load->curl = http_curl_load(&load->err);
+}
+
+static void on_loaded(void *self)
+{
+	struct http_load *load = self;
+	struct http_client *client = load->client;
+	if (client) {
+		client->load = NULL;
+		client->curl = load->curl;
+		if (client->curl)
+			client_open(client);
+		else
+			client->load_error = load->err;
+		http_client_proceed_soon(client);
+	}
+	free(load);
+}
+
+void http_client_preload(struct http_client *client)
+{
+	if (client->load || client->curl || client->load_error.code != ERR_none)
+		return;
+	client->load = xnew(struct http_load);
+	client->load->client = client;
+	worker_run(client->loop, on_load, on_loaded, client->load);
+}
+
+/* --- the client -------------------------------------------------------------------------------------------- */
+
+static void on_proceed(void *self)
+{
+	struct http_client *client = self;
+	struct http_call *call;
+	list_for_each (call, &client->calls, link) {
+		if (call->is_cancelled)
+			http_call_destroy(call);
+		else if (client->load_error.code != ERR_none)
+			http_call_end(call, &client->load_error);
+		else if (client->curl && !call->easy)
+			http_call_begin(call);
+		else if (call->wants_resume)
+			http_call_continue(call);
+	}
+}
+
+void http_client_proceed_soon(struct http_client *client)
+{
+	loop_defer(&client->proceed);
+}
+
+struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options)
+{
+	struct http_client *client = xnew(struct http_client);
+	client->loop = loop;
+	if (options && options->ca_file)
+		client->ca_file = xstrdup(options->ca_file);
+	list_init(&client->calls);
+	loop_deferred_init(&client->proceed, loop, on_proceed, client);
+	return client;
+}
+
+void http_client_destroy(struct http_client *client)
+{
+	if (!client)
+		return;
+	struct http_call *call;
+	list_for_each (call, &client->calls, link)
+		http_call_destroy(call);
+	if (client->load)
+		client->load->client = NULL;
+	if (client->curl) {
+		client->curl->multi_cleanup(client->multi);
+		client->curl->share_cleanup(client->share);
+		loop_timer_destroy(client->timer);
+	}
+	loop_deferred_finish(&client->proceed);
+	free(client->ca_file);
+	free(client);
+}

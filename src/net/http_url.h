@@ -1,0 +1,26 @@
+/* http_url.h — what may be said about an http(s) URL in messages and logs.
+ * Slices are borrowed from the URL. Thread: any. */
+#ifndef NET_HTTP_URL_H
+#define NET_HTTP_URL_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct buf;
+
+struct http_url {
+	bool is_https;
+	struct str scheme; /* as written */
+	struct str host;   /* without user name and password; "[::1]" keeps its brackets */
+	struct str port;   /* as written, or "80" or "443" */
+	struct str path;   /* without query and fragment; may be empty */
+};
+
+/* False if it is not http:// or https:// with a host, or holds blanks or control bytes. */
+bool http_url_parse(struct str text, struct http_url *ret_url);
+
+/* Appends the URL without user name, password, query and fragment: it may then be shown to anybody. */
+void http_url_append_public(struct buf *out, struct str text);
+
+#endif
