@@ -44,6 +44,7 @@ enum {
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
+	LIMIT_OS_RELEASE = 64 * KIB,
 	LIMIT_REQUEST_FRAME = 16 * MIB,     /* what a request to the model holds beside history and tools */
 	LIMIT_RETRY_BACKOFF_MS = 60 * 1000, /* between two tries of our own accord */
 	LIMIT_RETRY_AFTER_MS = 120 * 1000,  /* between two tries when the server asked for it */
