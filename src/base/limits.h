@@ -46,6 +46,14 @@ enum {
 	LIMIT_ARGV = 4096,
 	LIMIT_OS_RELEASE = 64 * KIB,
 	LIMIT_REQUEST_FRAME = 16 * MIB,     /* what a request to the model holds beside history and tools */
+	LIMIT_MOCK_SCRIPT = 64 * MIB,     /* a script of the scripted model */
+	LIMIT_MOCK_TEXT = 64 * MIB,       /* one text that it says */
+	LIMIT_MOCK_EVENT = 192 * MIB,     /* the same as JSON in an event: a byte may take six */
+	LIMIT_MOCK_FILL = 2047 * MIB,     /* bytes made by one "fill" step */
+	LIMIT_MOCK_REPEAT = 100 * 1000 * 1000,
+	LIMIT_MOCK_CHUNKS = 1000 * 1000,  /* deltas that one text is cut into */
+	LIMIT_MOCK_DELAY_MS = 60 * 60 * 1000,
+	LIMIT_MOCK_BATCH = 64 * KIB,      /* made by a reply before the loop gets its turn */
 	LIMIT_RETRY_BACKOFF_MS = 60 * 1000, /* between two tries of our own accord */
 	LIMIT_RETRY_AFTER_MS = 120 * 1000,  /* between two tries when the server asked for it */
 };

@@ -1,0 +1,39 @@
+/* mock_match.h — a condition on one request: the script's "when" and "expect".
+ *
+ * Borrows: the JSON it was parsed from. Thread: any, one at a time. An all-zero match holds for every request.
+ * A path is "input.-1.output": members and indices, negative ones from the end, * for any child. */
+#ifndef SERVER_MOCK_MATCH_H
+#define SERVER_MOCK_MATCH_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct error;
+struct http_head;
+struct json;
+
+struct mock_match {
+	/* private; each NULL or checked by mock_match_parse */
+	const struct json *contains;
+	const struct json *lacks;
+	const struct json *path;
+	const struct json *equal;
+	const struct json *header;
+};
+
+/* What a condition looks at; borrowed. */
+struct mock_request {
+	const struct http_head *head;
+	struct str body;
+	const struct json *json; /* body parsed */
+};
+
+int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
+/* True, or false and err saying what differs. */
+bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
+
+/* The first node at path whose text holds needle (decoded for strings); NULL if there is none. */
+const struct json *mock_path_find(const struct json *root, struct str path, struct str needle);
+
+#endif
