@@ -52,6 +52,7 @@ enum {
 	LIMIT_MOCK_FILL = 2047 * MIB,     /* bytes made by one "fill" step */
 	LIMIT_MOCK_REPEAT = 100 * 1000 * 1000,
 	LIMIT_MOCK_CHUNKS = 1000 * 1000,  /* deltas that one text is cut into */
+	LIMIT_MOCK_GATES = 1024,          /* open gates that it remembers */
 	LIMIT_MOCK_DELAY_MS = 60 * 60 * 1000,
 	LIMIT_MOCK_BATCH = 64 * KIB,      /* made by a reply before the loop gets its turn */
 	LIMIT_RETRY_BACKOFF_MS = 60 * 1000, /* between two tries of our own accord */
