@@ -1,0 +1,33 @@
+/* rollout_list.h — finding the file of a session by id, by name, or because it was the last.
+ *
+ * Looks at folders and file names, newest first; there is no index that could be wrong. Blocking: for
+ * start-up, or on a worker. Owns: nothing; returned paths are owned by the caller. Any thread.
+ * Errors: ERR_not_found where there is none. Source: core 10, app-server-wire 11 and 20. */
+#ifndef ROLLOUT_ROLLOUT_LIST_H
+#define ROLLOUT_ROLLOUT_LIST_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct error;
+struct rollout_meta;
+
+/* The newest file of a thread, archived ones last. */
+char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
+/* The file with this rollout id (rollout_path.h): the one a history_base names. */
+char *rollout_list_find_segment(const char *home, struct str rollout_id, struct error *err);
+/* The newest file of the thread that has this name now, by session_index.jsonl. */
+char *rollout_list_find_name(const char *home, struct str name, struct error *err);
+
+struct rollout_filter {
+	struct str cwd;            /* STR_NONE: any folder */
+	struct str model_provider; /* STR_NONE: any */
+};
+
+/* The file last written to that passes the filter and is no subagent's. */
+char *rollout_list_find_latest(const char *home, const struct rollout_filter *filter, struct error *err);
+
+/* Reads the first line only. */
+int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret, struct error *err);
+
+#endif
