@@ -124,7 +124,8 @@ static const char *member_start(struct str object, const struct json *member)
 	return at - len - 2;
 }
 
-/* Takes the member and one comma beside it out of the object's bytes. */
+/* Takes the member and one comma beside it out of the object's bytes. What becomes free at its end is
+ * filled with blanks, so that the text around the object stays JSON. */
 static struct str cut_member(struct str object, const struct json *member)
 {
 	const char *from = member_start(object, member), *to = member->span.ptr + member->span.len;
@@ -140,7 +141,9 @@ static struct str cut_member(struct str object, const struct json *member)
 			from--;
 		from -= from[-1] == ',';
 	}
-	memmove((char *)(uintptr_t)from, to, (size_t)(end - to));
+	char *into = (char *)(uintptr_t)from;
+	memmove(into, to, (size_t)(end - to));
+	memset(into + (end - to), ' ', (size_t)(to - from));
 	object.len -= (size_t)(to - from);
 	return object;
 }

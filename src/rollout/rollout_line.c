@@ -26,10 +26,13 @@ static enum rollout_line_type type_of(struct str name)
 	return LINE_unknown;
 }
 
-/* Before September 2025 a line was its payload: first the session's {"id","timestamp",…}, then items. */
+/* Before September 2025 a line was its payload: first the session's {"id","timestamp",…}, then items,
+ * and between them the {"record_type":"state"} of an older engine. */
 static enum rollout_line_type bare_type(const struct json *root)
 {
 	struct str type = json_get_str(root, "type");
+	if (json_get(root, "record_type"))
+		return LINE_world_state;
 	if (!type.ptr && json_get_str(root, "id").ptr && json_get_str(root, "timestamp").ptr)
 		return LINE_session_meta;
 	return rollout_item_kind(type) == ITEM_KIND_unknown ? LINE_unknown : LINE_response_item;

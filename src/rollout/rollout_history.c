@@ -1,0 +1,191 @@
+/* Only the newest compaction that brings its own history matters, and nothing before it does: the walk
+ * starts there. A compaction of before 2026 brings just a summary; what the user said is then picked from
+ * the history up to it, newest first, as the compaction itself had done. */
+#include "rollout/rollout_history.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "rollout/rollout_item.h"
+#include "rollout/rollout_reader.h"
+
+enum { KEPT_USER_TOKENS = 20000 }; /* core 11 */
+
+/* ---- rollback ---- */
+
+/* The index of the `turns`-th turn from the end, of the first if there are fewer; count if there is none. */
+static size_t find_cut(const struct rollout_reader *reader, uint64_t turns, bool *ret_is_first)
+{
+	size_t cut = reader->records.count;
+	uint64_t seen = 0;
+	*ret_is_first = true;
+	for (size_t i = reader->records.count; i > 0; i--) {
+		if (reader->records.items[i - 1].role != ROLLOUT_USER)
+			continue;
+		if (seen == turns) {
+			*ret_is_first = false;
+			break;
+		}
+		seen++;
+		cut = i - 1;
+	}
+	return cut;
+}
+
+void rollout_history_roll_back(struct rollout_reader *reader, uint64_t turns)
+{
+	bool is_first;
+	size_t cut = find_cut(reader, turns, &is_first);
+	if (turns == 0 || cut == reader->records.count)
+		return;
+	/* What stands before the very first turn is the initial context, and stays. */
+	while (!is_first && cut > 0 && reader->records.items[cut - 1].role == ROLLOUT_PREAMBLE)
+		cut--;
+	reader->records.count = cut;
+	reader->is_turn_open = false;
+	reader->last_response_id = STR_NONE;
+}
+
+/* ---- items ---- */
+
+static void add_sent(struct rollout_reader *reader, const struct json *item)
+{
+	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))))
+		vec_push(&reader->history, rollout_item_strip(item));
+}
+
+/* {"type":"message","role":"user","content":[{"type":"input_text","text":…}]} */
+static struct str user_item(struct rollout_reader *reader, struct str text)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_ROLLOUT_LINE * 2);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "message");
+	jw_member_cstr(&w, "role", "user");
+	jw_key(&w, "content");
+	jw_array(&w);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "input_text");
+	jw_member_str(&w, "text", text);
+	jw_object_end(&w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+	return arena_str(&reader->arena, buf_str(&out));
+}
+
+/* ---- compaction ---- */
+
+/* The texts of a user's message, a line each; false for any other item. */
+static bool user_text(struct rollout_reader *reader, struct str item, struct buf *out)
+{
+	arena_reset(&reader->line);
+	const struct json *root = json_parse(&reader->line, item, NULL);
+	if (!rollout_item_is_user_message(root))
+		return false;
+	json_for_each (part, json_get(root, "content")) {
+		struct str text = json_get_str(part, "text");
+		if (out->len && text.ptr)
+			buf_append_char(out, '\n');
+		buf_append_str(out, text);
+	}
+	return out->len > 0;
+}
+
+/* The item as it may stay within the budget, which it uses up; STR_NONE if it may not. */
+static struct str keep_within(struct rollout_reader *reader, struct str item, size_t *tokens_left)
+{
+	auto_buf struct buf text, cut;
+	buf_init(&text, LIMIT_ROLLOUT_LINE);
+	buf_init(&cut, LIMIT_ROLLOUT_LINE);
+	if (!user_text(reader, item, &text))
+		return STR_NONE;
+	size_t tokens = text_tokens(text.len);
+	if (tokens <= *tokens_left) {
+		*tokens_left -= tokens;
+		return item;
+	}
+	text_append_middle(&cut, buf_str(&text), (struct text_budget){TEXT_TOKENS, *tokens_left});
+	*tokens_left = 0;
+	return user_item(reader, buf_str(&cut));
+}
+
+/* Puts the kept messages, gathered newest first, in place of the history. */
+static void replace_history(struct rollout_reader *reader, const struct str *kept, size_t count)
+{
+	reader->history.count = 0;
+	while (count)
+		vec_push(&reader->history, kept[--count]);
+}
+
+/* `summary` is where the last compaction's summary stands: it is no user's message. */
+static void compact(struct rollout_reader *reader, struct str message, const char **summary)
+{
+	VEC(struct str) kept = {0};
+	size_t tokens_left = KEPT_USER_TOKENS;
+	for (size_t i = reader->history.count; i > 0 && tokens_left; i--) {
+		struct str item = reader->history.items[i - 1];
+		struct str part = item.ptr == *summary ? STR_NONE : keep_within(reader, item, &tokens_left);
+		if (part.ptr)
+			vec_push(&kept, part);
+	}
+	replace_history(reader, kept.items, kept.count);
+	vec_finish(&kept);
+	struct str item = user_item(reader, message.len ? message : STR("(no summary available)"));
+	vec_push(&reader->history, item);
+	*summary = item.ptr;
+}
+
+static void compact_by_record(struct rollout_reader *reader, struct str payload, const char **summary)
+{
+	arena_reset(&reader->line);
+	const struct json *root = json_parse(&reader->line, payload, NULL);
+	struct str message = arena_str(&reader->arena, json_get_str(root, "message"));
+	compact(reader, message, summary);
+}
+
+/* ---- the walk ---- */
+
+/* Begins with the newest history that replaced all before it; returns the index of the record after it. */
+static size_t begin(struct rollout_reader *reader)
+{
+	size_t start = reader->records.count;
+	while (start > 0 && !reader->records.items[start - 1].is_replacement)
+		start--;
+	if (start == 0)
+		return 0;
+	arena_reset(&reader->line);
+	const struct json *root = json_parse(&reader->line, reader->records.items[start - 1].payload, NULL);
+	json_for_each (item, json_get(root, "replacement_history"))
+		add_sent(reader, item);
+	return start;
+}
+
+static struct rollout_turn last_turn(struct rollout_reader *reader)
+{
+	for (size_t i = reader->records.count; i > 0; i--) {
+		const struct rollout_record *record = &reader->records.items[i - 1];
+		arena_reset(&reader->line);
+		if (record->type == LINE_turn_context)
+			return rollout_turn_decode(json_parse(&reader->line, record->payload, NULL), &reader->arena);
+	}
+	return (struct rollout_turn){0};
+}
+
+void rollout_history_build(struct rollout_reader *reader)
+{
+	const char *summary = NULL;
+	bool has_context = false;
+	for (size_t i = begin(reader); i < reader->records.count; i++) {
+		const struct rollout_record *record = &reader->records.items[i];
+		if (record->type == LINE_response_item)
+			vec_push(&reader->history, record->payload);
+		else if (record->type == LINE_compacted)
+			compact_by_record(reader, record->payload, &summary);
+		else if (record->type == LINE_turn_context)
+			has_context = true;
+	}
+	reader->needs_context = !has_context || summary;
+	reader->turn = last_turn(reader);
+	vec_for_each (it, &reader->records)
+		reader->user_turns += it->role == ROLLOUT_USER;
+}

@@ -1,0 +1,335 @@
+/* The file is read, not mapped: somebody may shorten it while we look, and the items are trimmed in
+ * place. One line's tree is alive at a time; what stays is a slice a line, so that a resume costs little
+ * more memory than the file. A rolled back turn is taken out at once, which is also what makes it undo a
+ * compaction that happened in it. */
+#include "rollout/rollout_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rollout/rollout_history.h"
+#include "rollout/rollout_item.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_path.h"
+
+/* One file, or the part of it that the next one goes on from. */
+struct rollout_segment {
+	char *text; /* owned */
+	size_t len;
+};
+
+/* ---- the bytes ---- */
+
+static int read_bytes(int fd, char *out, size_t len, size_t *ret_got, const char *path, struct error *err)
+{
+	size_t got = 0;
+	while (got < len) {
+		ssize_t more = read(fd, out + got, len - got);
+		if (more < 0 && errno != EINTR)
+			return error_sys(err, errno, "cannot read %s", path);
+		if (more == 0)
+			break;
+		got += more > 0 ? (size_t)more : 0;
+	}
+	*ret_got = got;
+	return 0;
+}
+
+/* At most `most` bytes, as many as there are now. */
+static int read_segment(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return error_sys(err, errno, "cannot open %s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_invalid, "%s is not a regular file", path);
+	if (st.st_size > LIMIT_ROLLOUT_FILE)
+		return error_set(err, ERR_limit, "%s is larger than %d MiB", path, LIMIT_ROLLOUT_FILE / MIB);
+	size_t len = most < (uint64_t)st.st_size ? (size_t)most : (size_t)st.st_size;
+	auto_free char *text = xmalloc(len + 1);
+	int status = read_bytes(fd, text, len, &len, path, err);
+	if (status == 0)
+		*ret = (struct rollout_segment){steal(text), len};
+	return status;
+}
+
+/* The first session_meta of a segment: whose file it is. */
+static int read_meta(struct rollout_reader *reader, const struct rollout_segment *segment, struct rollout_meta *ret,
+                     struct error *err)
+{
+	struct str rest = str_n(segment->text, segment->len), text;
+	while (str_next_line(&rest, &text)) {
+		struct rollout_line line;
+		arena_reset(&reader->line);
+		if (rollout_line_parse(&reader->line, text, &line, NULL) == 0 && line.type == LINE_session_meta)
+			return rollout_meta_decode(line.payload, &reader->arena, ret, err);
+	}
+	return error_set(err, ERR_invalid, "no line says whose session it is");
+}
+
+static int add_segment(struct rollout_reader *reader, const char *path, uint64_t most, struct rollout_meta *ret,
+                       struct error *err)
+{
+	struct rollout_segment segment;
+	int status = read_segment(path, most, &segment, err);
+	if (status < 0)
+		return status;
+	vec_push(&reader->segments, segment);
+	if (str_trim(str_n(segment.text, segment.len)).len == 0)
+		return error_set(err, ERR_invalid, "empty session file: %s", path);
+	status = read_meta(reader, &segment, ret, err);
+	return status < 0 ? error_wrap(err, "%s", path) : 0;
+}
+
+/* Reads the file, then the ones it goes on from: the oldest comes last. */
+static int read_segments(struct rollout_reader *reader, struct error *err)
+{
+	int status = add_segment(reader, reader->path, LIMIT_ROLLOUT_FILE, &reader->meta, err);
+	struct rollout_meta meta = reader->meta;
+	auto_free char *home = rollout_path_home(reader->path);
+	while (status == 0 && meta.base_rollout_id.ptr) {
+		if (reader->segments.count == LIMIT_ROLLOUT_SEGMENTS)
+			return error_set(err, ERR_limit, "%s goes on from more than %d other files", reader->path,
+			                 LIMIT_ROLLOUT_SEGMENTS);
+		struct error found = {0};
+		auto_free char *path = home ? rollout_list_find_segment(home, meta.base_rollout_id, &found) : NULL;
+		if (!path)
+			return error_set(err, ERR_not_found, "%s goes on from session file %.*s, which is gone",
+			                 reader->path, STR_ARG(meta.base_rollout_id));
+		status = add_segment(reader, path, meta.base_bytes, &meta, err);
+	}
+	return status;
+}
+
+/* ---- the lines ---- */
+
+static void add_record(struct rollout_reader *reader, enum rollout_line_type type, enum rollout_role role,
+                       struct str payload)
+{
+	vec_push(&reader->records, (struct rollout_record){.type = type, .role = role, .payload = payload});
+}
+
+static void on_response_item(struct rollout_reader *reader, const struct json *payload)
+{
+	enum rollout_item_kind kind = rollout_item_kind(json_get_str(payload, "type"));
+	reader->damage.unknown_items += kind == ITEM_KIND_unknown;
+	if (!rollout_item_is_sent(kind))
+		return;
+	enum rollout_role role = ROLLOUT_PART;
+	if (rollout_item_is_user_message(payload))
+		role = ROLLOUT_USER;
+	else if (rollout_item_is_context(payload))
+		role = ROLLOUT_PREAMBLE;
+	add_record(reader, LINE_response_item, role, rollout_item_strip(payload));
+}
+
+static void on_compacted(struct rollout_reader *reader, const struct json *payload)
+{
+	add_record(reader, LINE_compacted, ROLLOUT_PART, payload->span);
+	reader->records.items[reader->records.count - 1].is_replacement =
+	        json_is(json_get(payload, "replacement_history"), JSON_array);
+}
+
+static void on_turn_context(struct rollout_reader *reader, const struct json *payload)
+{
+	add_record(reader, LINE_turn_context, ROLLOUT_PREAMBLE, payload->span);
+}
+
+static void remember_response(struct rollout_reader *reader, const struct json *payload)
+{
+	struct str id = json_get_str(payload, "response_id");
+	if (id.ptr)
+		reader->last_response_id = arena_str(&reader->arena, id);
+}
+
+/* Becomes the item that carries such a message to the model. */
+static void on_agent_communication(struct rollout_reader *reader, const struct json *payload)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_ROLLOUT_LINE);
+	struct json_writer w = json_writer(&text);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "agent_message");
+	jw_member_str(&w, "author", json_get_str(payload, "author"));
+	jw_member_str(&w, "recipient", json_get_str(payload, "recipient"));
+	jw_key(&w, "content");
+	jw_array(&w);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "input_text");
+	jw_member_str(&w, "text", json_get_str(payload, "content"));
+	jw_object_end(&w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+	if (!text.over)
+		add_record(reader, LINE_response_item, ROLLOUT_USER, arena_str(&reader->arena, buf_str(&text)));
+}
+
+/* ---- events that say more than that they happened ---- */
+
+typedef enum rollout_role (*rollout_event_fn)(struct rollout_reader *reader, const struct json *payload);
+
+static enum rollout_role on_turn_begin(struct rollout_reader *reader, const struct json *payload)
+{
+	(void)payload;
+	reader->is_turn_open = true;
+	return ROLLOUT_PREAMBLE;
+}
+
+static enum rollout_role on_turn_end(struct rollout_reader *reader, const struct json *payload)
+{
+	reader->is_turn_open = false;
+	remember_response(reader, payload);
+	return ROLLOUT_PART;
+}
+
+static enum rollout_role on_token_count(struct rollout_reader *reader, const struct json *payload)
+{
+	const struct json *info = json_get(payload, "info");
+	if (json_is(info, JSON_object))
+		reader->token_info = info->span;
+	return ROLLOUT_PART;
+}
+
+static enum rollout_role on_settings(struct rollout_reader *reader, const struct json *payload)
+{
+	(void)reader;
+	(void)payload;
+	return ROLLOUT_PREAMBLE;
+}
+
+static const struct {
+	const char *wire;
+	rollout_event_fn run;
+} event_rows[] = {
+        {"task_started", on_turn_begin},          {"turn_started", on_turn_begin}, {"task_complete", on_turn_end},
+        {"turn_complete", on_turn_end},           {"turn_aborted", on_turn_end},   {"token_count", on_token_count},
+        {"thread_settings_applied", on_settings},
+};
+
+static void on_event_msg(struct rollout_reader *reader, const struct json *payload)
+{
+	struct str type = json_get_str(payload, "type");
+	enum rollout_role role = ROLLOUT_PART;
+	if (str_is(type, "thread_rolled_back")) {
+		uint64_t turns = 0;
+		json_to_u64(json_get(payload, "num_turns"), &turns);
+		rollout_history_roll_back(reader, turns);
+		return;
+	}
+	for (size_t i = 0; i < countof(event_rows); i++) {
+		if (str_is(type, event_rows[i].wire))
+			role = event_rows[i].run(reader, payload);
+	}
+	add_record(reader, LINE_event_msg, role, payload->span);
+}
+
+/* A kind without an entry is passed over. */
+static void (*const line_handlers[LINE_count])(struct rollout_reader *, const struct json *) = {
+        [LINE_response_item] = on_response_item,
+        [LINE_event_msg] = on_event_msg,
+        [LINE_turn_context] = on_turn_context,
+        [LINE_compacted] = on_compacted,
+        [LINE_inter_agent_communication] = on_agent_communication,
+        [LINE_token_usage_record] = remember_response,
+};
+
+static void read_line(struct rollout_reader *reader, struct str text, bool is_ended)
+{
+	struct rollout_line line;
+	arena_reset(&reader->line);
+	if (str_trim(text).len == 0)
+		return;
+	if (text.len > LIMIT_ROLLOUT_LINE) {
+		reader->damage.long_lines++;
+	} else if (rollout_line_parse(&reader->line, text, &line, NULL) < 0) {
+		reader->damage.is_torn |= !is_ended;
+		reader->damage.bad_lines += is_ended;
+	} else if (line.type == LINE_unknown) {
+		reader->damage.unknown_lines++;
+	} else if (line_handlers[line.type]) {
+		line_handlers[line.type](reader, line.payload);
+	}
+}
+
+static void read_lines(struct rollout_reader *reader, const struct rollout_segment *segment)
+{
+	struct str rest = str_n(segment->text, segment->len), text;
+	while (str_next_line(&rest, &text))
+		read_line(reader, text, rest.len > 0 || segment->text[segment->len - 1] == '\n');
+}
+
+struct rollout_reader *rollout_reader_create(const char *path, struct error *err)
+{
+	struct rollout_reader *reader = xnew(struct rollout_reader);
+	reader->path = realpath(path, NULL);
+	if (!reader->path) {
+		error_sys(err, errno, "cannot open %s", path);
+	} else if (str_has_suffix(str_of(path), ".zst")) {
+		error_set(err, ERR_unsupported, "%s is compressed; unpack it first: zstd -d %s", path, path);
+	} else if (read_segments(reader, err) == 0) {
+		for (size_t i = reader->segments.count; i > 0; i--)
+			read_lines(reader, &reader->segments.items[i - 1]);
+		rollout_history_build(reader);
+		return reader;
+	}
+	rollout_reader_destroy(reader);
+	return NULL;
+}
+
+void rollout_reader_destroy(struct rollout_reader *reader)
+{
+	if (!reader)
+		return;
+	vec_for_each (it, &reader->segments)
+		free(it->text);
+	vec_finish(&reader->segments);
+	vec_finish(&reader->records);
+	vec_finish(&reader->history);
+	arena_finish(&reader->arena);
+	arena_finish(&reader->line);
+	free(reader->path);
+	free(reader);
+}
+
+/* ---- what to tell ---- */
+
+void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w)
+{
+	jw_array(w);
+	vec_for_each (it, &reader->records) {
+		if (it->type == LINE_event_msg)
+			jw_raw(w, it->payload);
+	}
+	jw_array_end(w);
+}
+
+static void describe(struct buf *out, size_t count, const char *one, const char *many)
+{
+	if (count)
+		buf_printf(out, "%s%zu %s", out->len ? ", " : "", count, count == 1 ? one : many);
+}
+
+bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out)
+{
+	const struct rollout_damage *damage = &reader->damage;
+	auto_buf struct buf what;
+	buf_init(&what, KIB);
+	describe(&what, damage->bad_lines, "damaged line", "damaged lines");
+	describe(&what, damage->is_torn, "unfinished last line", "");
+	describe(&what, damage->long_lines, "oversized line", "oversized lines");
+	describe(&what, damage->unknown_lines, "line of an unknown kind", "lines of unknown kinds");
+	describe(&what, damage->unknown_items, "item of an unknown kind", "items of unknown kinds");
+	if (what.len == 0)
+		return false;
+	buf_printf(out, "Parts of the session file were passed over (%.*s); the rest is restored: %s",
+	           STR_ARG(buf_str(&what)), reader->path);
+	return true;
+}

@@ -1,0 +1,78 @@
+/* rollout_reader.h — a session as its file tells it: what a resume needs.
+ *
+ * Reads files of 2025, of January 2026 and the numbered ones of 0.169, alone or mixed, following
+ * history_base into the files a fork goes on from. Damaged, unknown and oversized lines are passed over and
+ * counted, never fatal; what is left is what the reference would restore as well.
+ *
+ * Owns: the bytes of the files; every slice here lives as long as the reader. Blocking: read it at
+ * start-up or on a worker. Any thread, one at a time.
+ * Errors: ERR_not_found, ERR_invalid ("empty session file", no session_meta), ERR_limit.
+ * Source: core 10 and 11, app-server-wire 20, docs/rollouts.md. */
+#ifndef ROLLOUT_ROLLOUT_READER_H
+#define ROLLOUT_ROLLOUT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "rollout/rollout_line.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_turn.h"
+
+struct error;
+struct rollout_segment;
+
+/* What a line is to the turns of a session. */
+enum rollout_role {
+	ROLLOUT_PART,     /* of the turn it stands in */
+	ROLLOUT_USER,     /* a message by the user: a turn begins */
+	ROLLOUT_PREAMBLE, /* sets the scene for the message that follows */
+};
+
+struct rollout_record {
+	enum rollout_line_type type;
+	enum rollout_role role;
+	bool is_replacement; /* a compacted line that brings its own history */
+	struct str payload;  /* JSON; of a response_item: as a request may carry it */
+};
+
+struct rollout_damage {
+	size_t bad_lines;     /* no JSON, or not the JSON of a line */
+	size_t long_lines;    /* longer than LIMIT_ROLLOUT_LINE */
+	size_t unknown_lines; /* of a kind this version does not know */
+	size_t unknown_items; /* items of a kind this version does not know: not sent again */
+	bool is_torn;         /* the last line has no end and makes no sense */
+};
+
+struct rollout_reader {
+	/* read-only */
+	char *path;
+	struct rollout_meta meta;
+	VEC(struct rollout_record) records; /* lines that count, without the turns rolled back */
+	VEC(struct str) history;            /* the items of the next request, in order */
+	struct rollout_turn turn;           /* the last turn's settings; all STR_NONE if there was none */
+	bool needs_context;                 /* the history lacks the initial context: add it before the next turn */
+	bool is_turn_open;                  /* the last turn was told to begin and never to end */
+	size_t user_turns;
+	struct str token_info;       /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
+	struct str last_response_id; /* STR_NONE if unknown */
+	struct rollout_damage damage;
+	/* private */
+	VEC(struct rollout_segment) segments;
+	struct arena arena; /* what is decoded */
+	struct arena line;  /* the tree of the line being looked at */
+};
+
+/* NULL and err if the file cannot be read at all. */
+struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
+void rollout_reader_destroy(struct rollout_reader *reader);
+
+/* The array of persisted events that a client is shown after a resume (initial_messages). */
+void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w);
+/* Appends one sentence on what was passed over; false and nothing if the file is whole. */
+bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out);
+
+#endif
