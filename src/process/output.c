@@ -1,0 +1,148 @@
+/* The tail is a ring so that a command that prints gigabytes costs one copy of each byte and no more
+ * memory than the cap. Both halves start empty and grow: most commands print a few lines. */
+#include "process/output.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+
+void output_init(struct output *output, size_t cap)
+{
+	*output = (struct output){0};
+	buf_init(&output->head, cap / 2);
+	buf_init(&output->tail, cap - cap / 2);
+}
+
+void output_finish(struct output *output)
+{
+	buf_finish(&output->head);
+	buf_finish(&output->tail);
+}
+
+static struct str take_front(struct str *bytes, size_t count)
+{
+	struct str front = str_n(bytes->ptr, bytes->len < count ? bytes->len : count);
+	*bytes = str_skip(*bytes, front.len);
+	return front;
+}
+
+/* The ring is full: bytes take the place of its oldest ones. */
+static void ring_append(struct output *output, struct str bytes)
+{
+	size_t size = output->tail.len;
+	output->dropped += bytes.len;
+	if (size == 0)
+		return;
+	if (bytes.len > size)
+		bytes = str_skip(bytes, bytes.len - size);
+	while (bytes.len) {
+		struct str part = take_front(&bytes, size - output->oldest);
+		memcpy(output->tail.data + output->oldest, part.ptr, part.len);
+		output->oldest = (output->oldest + part.len) % size;
+	}
+}
+
+void output_append(struct output *output, struct str bytes)
+{
+	output->total += bytes.len;
+	buf_append_str(&output->head, take_front(&bytes, output->head.max - output->head.len));
+	buf_append_str(&output->tail, take_front(&bytes, output->tail.max - output->tail.len));
+	if (bytes.len)
+		ring_append(output, bytes);
+}
+
+uint64_t output_dropped(const struct output *output)
+{
+	return output->dropped;
+}
+
+bool output_is_empty(const struct output *output)
+{
+	return output->head.len + output->tail.len == 0;
+}
+
+/* Length of s without a character at its end whose last bytes are missing. */
+static size_t whole_characters(struct str s)
+{
+	for (size_t back = 1; back <= 3 && back <= s.len; back++) {
+		unsigned char c = (unsigned char)s.ptr[s.len - back];
+		size_t want = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+		if ((c & 0xc0) != 0x80)
+			return want > back ? s.len - back : s.len;
+	}
+	return s.len;
+}
+
+static size_t leading_continuations(struct str s)
+{
+	size_t count = 0;
+	while (count < 3 && count < s.len && ((unsigned char)s.ptr[count] & 0xc0) == 0x80)
+		count++;
+	return count;
+}
+
+static void append_tail(const struct output *output, struct buf *raw)
+{
+	struct str ring = buf_str(&output->tail);
+	buf_append_str(raw, str_skip(ring, output->oldest));
+	buf_append(raw, ring.ptr, output->oldest);
+}
+
+/* Head, note, tail; each cut where a character ends, so that the cut itself shows no U+FFFD. */
+static void append_cut(const struct output *output, struct str tail, struct buf *out)
+{
+	struct str head = buf_str(&output->head);
+	size_t head_len = whole_characters(head), skipped = leading_continuations(tail);
+	text_append_utf8_lossy(out, str_n(head.ptr, head_len));
+	buf_printf(out, "\n[%" PRIu64 " bytes of output left out here]\n",
+	           output->dropped + (head.len - head_len) + skipped);
+	text_append_utf8_lossy(out, str_skip(tail, skipped));
+}
+
+/* All that is kept but its last held_back bytes. */
+static void append_kept(const struct output *output, size_t held_back, struct buf *out)
+{
+	auto_buf struct buf raw;
+	buf_init(&raw, output->head.max + output->tail.max);
+	if (!output->dropped)
+		buf_append_str(&raw, buf_str(&output->head));
+	append_tail(output, &raw);
+	struct str text = str_n(buf_str(&raw).ptr, raw.len - held_back);
+	if (output->dropped)
+		append_cut(output, text, out);
+	else
+		text_append_utf8_lossy(out, text);
+}
+
+void output_text(const struct output *output, struct buf *out)
+{
+	append_kept(output, 0, out);
+}
+
+/* The last bytes of what is kept, oldest first; at most 3. */
+static size_t last_bytes(const struct output *output, char out[3])
+{
+	size_t kept = output->head.len + output->tail.len, count = kept < 3 ? kept : 3;
+	for (size_t i = 0; i < count; i++) {
+		size_t at = kept - count + i;
+		if (at < output->head.len)
+			out[i] = output->head.data[at];
+		else
+			out[i] = output->tail.data[(at - output->head.len + output->oldest) % output->tail.len];
+	}
+	return count;
+}
+
+void output_drain(struct output *output, struct buf *out, bool is_last)
+{
+	char end[3];
+	size_t count = last_bytes(output, end);
+	size_t held_back = is_last ? 0 : count - whole_characters(str_n(end, count));
+	append_kept(output, held_back, out);
+	buf_clear(&output->head);
+	buf_clear(&output->tail);
+	output->oldest = 0;
+	output->dropped = 0;
+	output_append(output, str_n(end + count - held_back, held_back));
+	output->total -= held_back;
+}

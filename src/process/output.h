@@ -1,0 +1,40 @@
+/* output.h — what is kept of a command's output: the first and the last half of a cap.
+ *
+ * Owns: at most `cap` bytes, taken as they are needed. Thread: any one. Nothing here can fail.
+ * Text comes out as UTF-8 (ill-formed bytes become U+FFFD) with nothing between head and tail unless
+ * bytes were dropped; then a line of its own says how many. Source: core 2.5, 3. */
+#ifndef PROCESS_OUTPUT_H
+#define PROCESS_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct output {
+	uint64_t total; /* read-only: bytes ever appended, also across drains */
+	/* private */
+	struct buf head;
+	struct buf tail; /* a ring once it is full */
+	size_t oldest;   /* where the ring's first byte is */
+	uint64_t dropped;
+};
+
+void output_init(struct output *output, size_t cap);
+void output_finish(struct output *output);
+
+void output_append(struct output *output, struct str bytes);
+/* Bytes between head and tail that are gone. */
+uint64_t output_dropped(const struct output *output);
+bool output_is_empty(const struct output *output);
+
+/* Appends what is kept. Leaves it in place. Text needs at most 3 * cap + OUTPUT_NOTE_MAX of room. */
+enum { OUTPUT_NOTE_MAX = 128 };
+void output_text(const struct output *output, struct buf *out);
+/* The same, and forgets it: for polls of a command that goes on. A character whose last bytes have not come
+ * yet waits for the next drain, unless this is the last one. */
+void output_drain(struct output *output, struct buf *out, bool is_last);
+
+#endif

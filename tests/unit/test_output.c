@@ -1,0 +1,181 @@
+/* Head and tail of a command's output. */
+#include "test.h"
+
+#include "base/text.h"
+#include "process/output.h"
+
+enum { ROOM = 4096 };
+
+static void append(struct output *output, const char *text)
+{
+	output_append(output, str_of(text));
+}
+
+static void expect_text(const struct output *output, const char *want)
+{
+	auto_buf struct buf out;
+	buf_init(&out, ROOM);
+	output_text(output, &out);
+	assert_string_equal(buf_str(&out).ptr, want);
+}
+
+static void expect_drain(struct output *output, bool is_last, const char *want)
+{
+	auto_buf struct buf out;
+	buf_init(&out, ROOM);
+	output_drain(output, &out, is_last);
+	assert_string_equal(buf_str(&out).ptr, want);
+}
+
+static void small_output_is_kept_whole(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	assert_true(output_is_empty(&output));
+	expect_text(&output, "");
+	append(&output, "abc");
+	append(&output, "defgh");
+	expect_text(&output, "abcdefgh");
+	assert_int_equal(output.total, 8);
+	assert_int_equal(output_dropped(&output), 0);
+	output_finish(&output);
+}
+
+static void the_middle_goes_and_is_told(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	append(&output, "abcdefgh");
+	append(&output, "1");
+	expect_text(&output, "abcd\n[1 bytes of output left out here]\nfgh1");
+	append(&output, "23456789");
+	expect_text(&output, "abcd\n[9 bytes of output left out here]\n6789");
+	assert_int_equal(output.total, 17);
+	assert_int_equal(output_dropped(&output), 9);
+	output_finish(&output);
+}
+
+/* Against the plainest possible model: keep everything, cut at the end. */
+static void any_chunking_gives_the_same(void **state)
+{
+	(void)state;
+	char all[300];
+	for (size_t i = 0; i < sizeof(all); i++)
+		all[i] = (char)('a' + i * 7 % 26);
+	for (size_t chunk = 1; chunk < 40; chunk++) {
+		struct output output;
+		output_init(&output, 21);
+		for (size_t at = 0; at < sizeof(all); at += chunk)
+			output_append(&output, str_n(all + at, at + chunk > sizeof(all) ? sizeof(all) - at : chunk));
+		char want[200];
+		snprintf(want, sizeof(want), "%.10s\n[279 bytes of output left out here]\n%.11s", all,
+		         all + sizeof(all) - 11);
+		expect_text(&output, want);
+		output_finish(&output);
+	}
+}
+
+static void a_character_across_the_halves_stays_whole(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	append(&output, "abc€de");
+	expect_text(&output, "abc€de");
+	output_finish(&output);
+}
+
+static void cuts_fall_between_characters(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	append(&output, "abc€-----x€yz"); /* the head ends within a character, the tail begins within one */
+	expect_text(&output, "abc\n[12 bytes of output left out here]\nyz");
+	output_finish(&output);
+}
+
+static void ill_formed_bytes_are_replaced(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 64);
+	append(&output, "a\xff\xe2\x82z");
+	expect_text(&output, "a\xef\xbf\xbd\xef\xbf\xbdz");
+	output_finish(&output);
+}
+
+static void drains_hand_out_each_byte_once(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	append(&output, "ab");
+	expect_drain(&output, false, "ab");
+	expect_drain(&output, false, "");
+	append(&output, "0123456789");
+	expect_drain(&output, false, "0123\n[2 bytes of output left out here]\n6789");
+	append(&output, "cd");
+	expect_drain(&output, true, "cd");
+	assert_int_equal(output.total, 14);
+	output_finish(&output);
+}
+
+static void a_drain_waits_for_the_rest_of_a_character(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 16);
+	append(&output, "x\xf0\x9f");
+	expect_drain(&output, false, "x");
+	append(&output, "\x98\x80y");
+	expect_drain(&output, false, "😀y");
+	append(&output, "\xe2\x82");
+	expect_drain(&output, true, "\xef\xbf\xbd");
+	assert_int_equal(output.total, 8);
+	output_finish(&output);
+}
+
+static void memory_stays_within_the_cap(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 1000);
+	char chunk[4096];
+	memset(chunk, 'x', sizeof(chunk));
+	for (int i = 0; i < 1000; i++)
+		output_append(&output, str_n(chunk, sizeof(chunk)));
+	assert_int_equal(output.total, 4096000);
+	assert_int_equal(output_dropped(&output), 4095000);
+	assert_true(output.head.cap + output.tail.cap <= 1000 + 2);
+	output_finish(&output);
+}
+
+static void a_cap_of_nothing_keeps_nothing(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 0);
+	append(&output, "abc");
+	expect_text(&output, "\n[3 bytes of output left out here]\n");
+	output_finish(&output);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(small_output_is_kept_whole),
+	        cmocka_unit_test(the_middle_goes_and_is_told),
+	        cmocka_unit_test(any_chunking_gives_the_same),
+	        cmocka_unit_test(a_character_across_the_halves_stays_whole),
+	        cmocka_unit_test(cuts_fall_between_characters),
+	        cmocka_unit_test(ill_formed_bytes_are_replaced),
+	        cmocka_unit_test(drains_hand_out_each_byte_once),
+	        cmocka_unit_test(a_drain_waits_for_the_rest_of_a_character),
+	        cmocka_unit_test(memory_stays_within_the_cap),
+	        cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

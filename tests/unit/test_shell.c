@@ -1,0 +1,119 @@
+/* Quoting as Rust's shlex does it, and the user's shell. */
+#include "test.h"
+
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "process/shell.h"
+
+static void words_are_quoted_in_the_simplest_style(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {
+	        {"", "''"},
+	        {"foobar", "foobar"},
+	        {"-+./:@]_aZ09", "-+./:@]_aZ09"},
+	        {"foo bar", "'foo bar'"},
+	        {"a=b", "'a=b'"},
+	        {"a,b", "'a,b'"},
+	        {"50%", "'50%'"},
+	        {"~", "'~'"},
+	        {"$HOME", "'$HOME'"},
+	        {"hi!", "'hi!'"},
+	        {"'\"", "\"'\\\"\""},
+	        {"it's", "\"it's\""},
+	        {"a\\b", "\"a\\\\b\""},
+	        {"echo 'x'", "\"echo 'x'\""},
+	        {"a\nb", "'a\nb'"},
+	        {"é", "'é'"},
+	        {"\xa1", "'\xa1'"},
+	        {"'$x'", "\"'\"'$x'\"'\""},
+	        {"it's $5", "\"it's \"'$5'"},
+	        {"^a", "'^a'"},
+	        {"a^b", "a'^b'"},
+	        {"^^", "'^''^'"},
+	        {"^'", "'^'\"'\""},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_buf struct buf out;
+		buf_init(&out, 256);
+		shell_quote(&out, str_of(rows[i][0]));
+		assert_string_equal(buf_str(&out).ptr, rows[i][1]);
+	}
+}
+
+static void vectors_are_joined_by_blanks(void **state)
+{
+	(void)state;
+	const char *argv[SHELL_ARGC + 1];
+	auto_buf struct buf out;
+	buf_init(&out, 256);
+	shell_argv("/bin/bash", "echo hi", true, argv);
+	shell_join(&out, argv);
+	assert_str(buf_str(&out), "/bin/bash -lc 'echo hi'");
+	buf_clear(&out);
+	shell_argv("/bin/zsh", "ls", false, argv);
+	shell_join(&out, argv);
+	assert_str(buf_str(&out), "/bin/zsh -c ls");
+}
+
+/* Any bytes, through a real shell and back. */
+static void a_shell_reads_back_what_was_quoted(void **state)
+{
+	(void)state;
+	char word[255];
+	for (int i = 0; i < 255; i++)
+		word[i] = (char)(i + 1);
+	auto_buf struct buf command;
+	buf_init(&command, 4096);
+	buf_append_c(&command, "printf %s ");
+	shell_quote(&command, str_n(word, sizeof(word)));
+	FILE *pipe = NULL;
+	int fds[2];
+	assert_int_equal(pipe2(fds, 0), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 1);
+		execl("/bin/sh", "sh", "-c", command.data, (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	pipe = fdopen(fds[0], "r");
+	char got[300];
+	size_t len = fread(got, 1, sizeof(got), pipe);
+	fclose(pipe);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(len, sizeof(word));
+	assert_memory_equal(got, word, sizeof(word));
+}
+
+static void shells_have_base_names(void **state)
+{
+	(void)state;
+	assert_string_equal(shell_base_name("/usr/bin/zsh"), "zsh");
+	assert_string_equal(shell_base_name("sh"), "sh");
+	assert_true(shell_is_known("/usr/local/bin/bash"));
+	assert_false(shell_is_known("/usr/bin/fish"));
+	assert_false(shell_is_known("/usr/sbin/nologin"));
+}
+
+static void the_users_shell_can_be_run(void **state)
+{
+	(void)state;
+	const char *shell = shell_user();
+	assert_int_equal(access(shell, X_OK), 0);
+	assert_true(shell_is_known(shell));
+	assert_ptr_equal(shell, shell_user());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(words_are_quoted_in_the_simplest_style),
+	        cmocka_unit_test(vectors_are_joined_by_blanks),
+	        cmocka_unit_test(a_shell_reads_back_what_was_quoted),
+	        cmocka_unit_test(shells_have_base_names),
+	        cmocka_unit_test(the_users_shell_can_be_run),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
