@@ -42,6 +42,12 @@ enum {
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
 	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
+	LIMIT_EXEC_STDIN = 1 * MIB,       /* written to a command and not yet taken by it */
+	LIMIT_EXEC_LINGERING = 64,        /* ended commands whose output pipe somebody in the background still holds */
+	LIMIT_ORPHANS = 256,              /* orphans of commands watched one by one; more are looked for when needed */
+	LIMIT_KILL_GRACE_MS = 2000,       /* between TERM and KILL */
+	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
+	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
 	LIMIT_OS_RELEASE = 64 * KIB,

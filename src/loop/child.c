@@ -46,6 +46,11 @@ struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, 
 	return child;
 }
 
+void child_unref(struct child *child)
+{
+	uv_unref((uv_handle_t *)&child->poll);
+}
+
 static void on_poll_closed(uv_handle_t *handle)
 {
 	struct child *child = container_of(handle, struct child, poll);

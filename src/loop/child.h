@@ -16,6 +16,8 @@ typedef void (*child_exit_fn)(int wait_status, void *self);
 
 /* Watches pid, a direct child of this process. NULL and err when no pidfd can be had. */
 struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, void *self, struct error *err);
+/* The loop need not keep running for this child's sake. */
+void child_unref(struct child *child);
 /* Stops watching; on_exit will not run. A child still alive is then nobody's: kill it first. NULL is fine. */
 void child_destroy(struct child *child);
 

@@ -1,0 +1,459 @@
+/* The struct outlives its owner's interest: libuv closes handles later, a killed child must still be
+ * reaped, and a pipe held by a background process must still be read. process_destroy only cuts the
+ * owner off; the struct frees itself when the child is reaped and the last handle has closed.
+ *
+ * All pipes are read through one 64 KiB buffer per thread: a read callback follows its read at once and
+ * hands the bytes on before the next read, so sharing is safe and idle commands cost no memory. */
+#include "process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/child.h"
+#include "loop/loop.h"
+#include "process/spawn.h"
+
+enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
+static _Thread_local char read_buffer[READ_SIZE];
+
+struct stream {
+	uv_pipe_t pipe;
+	struct process *process;
+	bool is_open;
+};
+
+struct process {
+	struct loop *loop;
+	struct process_handler handler;
+	void *self;
+	struct process_lineage lineage;
+	struct child *child;        /* NULL once reaped */
+	struct stream out[STREAMS]; /* by enum exec_stream */
+	struct stream in;
+	size_t in_waiting; /* bytes */
+	bool in_is_last;   /* close it when they are written */
+	struct loop_timer *drain;
+	uint64_t drain_ms, started_ms;
+	struct process_result result;
+	size_t handles; /* not yet closed by libuv */
+	bool is_paused;
+	bool is_ended;   /* on_end has run */
+	bool is_dropped; /* destroyed by its owner */
+	bool is_lingering;
+};
+
+static size_t lingering_count;
+
+struct write_request {
+	uv_write_t uv;
+	struct process *process;
+	size_t len;
+	char bytes[];
+};
+
+/* Both ends of the pipes and /dev/null, while the command starts. */
+struct start_fds {
+	int child[3];
+	int ours[3]; /* -1: none */
+};
+
+static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf);
+
+static void free_if_done(struct process *process)
+{
+	if (!process->is_dropped || process->child || process->handles)
+		return;
+	process_reaper_remove(&process->lineage);
+	lingering_count -= process->is_lingering;
+	loop_timer_destroy(process->drain);
+	free(process);
+}
+
+static void on_stream_closed(uv_handle_t *uv)
+{
+	struct stream *stream = uv->data;
+	stream->process->handles--;
+	free_if_done(stream->process);
+}
+
+static void stream_close(struct stream *stream)
+{
+	if (!stream->is_open)
+		return;
+	stream->is_open = false;
+	uv_close((uv_handle_t *)&stream->pipe, on_stream_closed);
+}
+
+/* Takes fd. */
+static void stream_open(struct stream *stream, struct process *process, int fd)
+{
+	uv_pipe_init(loop_uv(process->loop), &stream->pipe, 0);
+	uv_pipe_open(&stream->pipe, fd);
+	stream->pipe.data = stream;
+	stream->process = process;
+	stream->is_open = true;
+	process->handles++;
+}
+
+static void on_alloc(uv_handle_t *uv, size_t suggested, uv_buf_t *ret_buf)
+{
+	(void)uv;
+	(void)suggested;
+	*ret_buf = uv_buf_init(read_buffer, READ_SIZE);
+}
+
+static void stream_read_start(struct stream *stream)
+{
+	if (stream->is_open)
+		uv_read_start((uv_stream_t *)&stream->pipe, on_alloc, on_stream_read);
+}
+
+static bool has_open_output(const struct process *process)
+{
+	return process->out[exec_stream_stdout].is_open || process->out[exec_stream_stderr].is_open;
+}
+
+static void report_end(struct process *process)
+{
+	process->is_ended = true;
+	loop_timer_stop(process->drain);
+	stream_close(&process->in);
+	process->handler.on_end(&process->result, process->self);
+}
+
+static void end_if_complete(struct process *process)
+{
+	if (process->is_ended || process->is_dropped || process->child || has_open_output(process))
+		return;
+	report_end(process);
+}
+
+static void report_output(struct stream *stream, size_t len)
+{
+	struct process *process = stream->process;
+	if (process->is_ended || process->is_dropped)
+		return;
+	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
+}
+
+static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf)
+{
+	struct stream *stream = uv->data;
+	(void)buf;
+	if (got > 0)
+		report_output(stream, (size_t)got);
+	if (got >= 0)
+		return;
+	stream_close(stream);
+	end_if_complete(stream->process);
+}
+
+/* What came in while the loop was busy elsewhere is output, too. A background process may go on printing, so there
+ * is an end to it: what a pipe can hold. */
+static void read_rest(struct stream *stream)
+{
+	uv_os_fd_t fd;
+	size_t total = 0;
+	while (stream->is_open && total < LIMIT_EXEC_CAPTURE && uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0) {
+		ssize_t got = read(fd, read_buffer, READ_SIZE);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			stream_close(stream);
+		if (got <= 0)
+			return;
+		total += (size_t)got;
+		report_output(stream, (size_t)got);
+	}
+}
+
+/* From now on the pipes are read for the sake of whoever writes into them. */
+static void linger(struct process *process)
+{
+	bool has_room = lingering_count < LIMIT_EXEC_LINGERING;
+	for (int i = 0; i < STREAMS; i++) {
+		struct stream *stream = &process->out[i];
+		if (!has_room)
+			stream_close(stream);
+		if (stream->is_open)
+			uv_unref((uv_handle_t *)&stream->pipe);
+	}
+	process->is_lingering = has_room;
+	lingering_count += has_room;
+}
+
+static void on_drain_over(void *self)
+{
+	struct process *process = self;
+	for (int i = 0; i < STREAMS; i++)
+		read_rest(&process->out[i]);
+	if (process->is_dropped)
+		return;
+	process->result.is_cut = has_open_output(process);
+	if (process->result.is_cut)
+		linger(process);
+	report_end(process);
+}
+
+static void start_drain(struct process *process)
+{
+	if (!process->child && !process->is_ended && !process->is_paused && has_open_output(process))
+		loop_timer_start(process->drain, process->drain_ms);
+}
+
+static void on_child_exit(int wait_status, void *self)
+{
+	struct process *process = self;
+	child_destroy(process->child);
+	process->child = NULL;
+	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+	process->result.wall_ms = clock_now_ms() - process->started_ms;
+	process_reaper_ended(&process->lineage);
+	if (process->is_dropped) {
+		free_if_done(process);
+		return;
+	}
+	start_drain(process);
+	end_if_complete(process);
+}
+
+/* The reaper stops: nothing will be reported any more, and nothing may stay on the loop. */
+static void on_reaper_stop(struct process_lineage *lineage)
+{
+	struct process *process = container_of(lineage, struct process, lineage);
+	child_destroy(process->child);
+	process->child = NULL;
+	process->is_ended = true;
+	loop_timer_stop(process->drain);
+	stream_close(&process->in);
+	for (int i = 0; i < STREAMS; i++)
+		stream_close(&process->out[i]);
+	free_if_done(process);
+}
+
+static void fds_finish(struct start_fds *fds)
+{
+	for (int i = 0; i < 3; i++) {
+		mem_close_slot(&fds->ours[i]);
+		/* With merged output, stdout's end stands for stderr's, too. */
+		if (i < 2 || fds->child[2] != fds->child[1])
+			mem_close_slot(&fds->child[i]);
+	}
+}
+
+/* Pipe `at`: the child's end is the reading one for stdin. libuv wants no descriptor below 3, which an engine that
+ * was started without its standard streams would get. */
+static int fds_pipe(struct start_fds *fds, int at)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	fds->child[at] = ends[at == 0 ? 0 : 1];
+	auto_close int ours = ends[at == 0 ? 1 : 0];
+	fds->ours[at] = ours > 2 ? steal_fd(&ours) : fcntl(ours, F_DUPFD_CLOEXEC, 3);
+	return fds->ours[at] < 0 ? -1 : 0;
+}
+
+static int fds_open(struct start_fds *fds, const struct process_spec *spec, struct error *err)
+{
+	*fds = (struct start_fds){{-1, -1, -1}, {-1, -1, -1}};
+	if (!spec->stdin_open)
+		fds->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (spec->stdin_open ? fds_pipe(fds, 0) != 0 : fds->child[0] < 0)
+		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
+	if (fds_pipe(fds, 1) != 0 || (!spec->merge_output && fds_pipe(fds, 2) != 0))
+		return error_sys(err, errno, "cannot run %s: its output", spec->argv[0]);
+	if (spec->merge_output)
+		fds->child[2] = fds->child[1];
+	return 0;
+}
+
+/* The command's environment with our mark instead of the one we may have inherited. The strings are borrowed. */
+static const char **marked_env(const char *const *env, const char *mark)
+{
+	VEC(const char *) vars = {0};
+	vec_push(&vars, mark);
+	for (size_t i = 0; env && env[i]; i++) {
+		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "="))
+			vec_push(&vars, env[i]);
+	}
+	vec_push(&vars, NULL);
+	return vars.items;
+}
+
+static int spawn(struct process *process, const struct process_spec *spec, const struct start_fds *fds,
+                 struct error *err)
+{
+	char mark[PROCESS_MARK_ENV_SIZE];
+	process_mark_env(&process->lineage.mark, mark);
+	auto_free const char **env = marked_env(spec->env, mark);
+	auto_free char *path = spawn_find_program(spec->argv[0], spec->env, spec->cwd, err);
+	if (!path)
+		return -1;
+	struct spawn_plan plan = {.path = path, .argv = spec->argv, .env = env, .cwd = spec->cwd};
+	memcpy(plan.fds, fds->child, sizeof(plan.fds));
+	int status = spawn_start(&plan, &process->lineage.mark.pid, err);
+	if (status != 0)
+		return status;
+	process->child = child_create(process->loop, process_pid(process), on_child_exit, process, err);
+	if (process->child)
+		return 0;
+	kill(-process_pid(process), SIGKILL);
+	while (waitpid(process_pid(process), NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return -1;
+}
+
+/* Writing to a command that has ended must be an error, not our death. */
+static void ignore_sigpipe(void)
+{
+	struct sigaction now;
+	if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		signal(SIGPIPE, SIG_IGN);
+}
+
+static void open_streams(struct process *process, struct start_fds *fds)
+{
+	if (fds->ours[0] >= 0) {
+		ignore_sigpipe();
+		stream_open(&process->in, process, steal_fd(&fds->ours[0]));
+	}
+	for (int i = 0; i < STREAMS; i++) {
+		if (fds->ours[i + 1] >= 0)
+			stream_open(&process->out[i], process, steal_fd(&fds->ours[i + 1]));
+		stream_read_start(&process->out[i]);
+	}
+	process->drain = loop_timer_create(process->loop, on_drain_over, process);
+}
+
+struct process *process_start(struct loop *loop, const struct process_spec *spec, const struct process_handler *handler,
+                              void *self, struct error *err)
+{
+	if (!spec->argv[0]) {
+		error_set(err, ERR_invalid, "cannot run an empty command");
+		return NULL;
+	}
+	__attribute__((cleanup(fds_finish))) struct start_fds fds;
+	if (fds_open(&fds, spec, err) != 0)
+		return NULL;
+	struct process *process = xnew(struct process);
+	process->loop = process->lineage.loop = loop;
+	process->lineage.on_stop = on_reaper_stop;
+	process->handler = *handler;
+	process->self = self;
+	process->drain_ms = spec->drain_ms;
+	process->started_ms = clock_now_ms();
+	process_reaper_add(&process->lineage);
+	if (spawn(process, spec, &fds, err) != 0) {
+		process_reaper_remove(&process->lineage);
+		free(process);
+		return NULL;
+	}
+	open_streams(process, &fds);
+	return process;
+}
+
+void process_destroy(struct process *process)
+{
+	if (!process)
+		return;
+	if (process->child)
+		process_reaper_kill_now(&process->lineage);
+	process->is_dropped = true;
+	loop_timer_stop(process->drain);
+	stream_close(&process->in);
+	for (int i = 0; i < STREAMS && !process->is_lingering; i++)
+		stream_close(&process->out[i]);
+	free_if_done(process);
+}
+
+pid_t process_pid(const struct process *process)
+{
+	return process->lineage.mark.pid;
+}
+
+bool process_is_running(const struct process *process)
+{
+	return process->child != NULL;
+}
+
+static void on_written(uv_write_t *uv, int status)
+{
+	struct write_request *request = container_of(uv, struct write_request, uv);
+	struct process *process = request->process;
+	process->in_waiting -= request->len;
+	if (status != 0 || (process->in_is_last && process->in_waiting == 0))
+		stream_close(&process->in);
+	free(request);
+}
+
+int process_write_stdin(struct process *process, struct str bytes, struct error *err)
+{
+	if (!process->in.is_open || process->in_is_last)
+		return error_set(err, ERR_io, "the command's input is closed");
+	if (bytes.len > LIMIT_EXEC_STDIN - process->in_waiting)
+		return error_set(err, ERR_busy, "the command does not read its input: %zu bytes wait already",
+		                 process->in_waiting);
+	struct write_request *request = xmalloc(sizeof(*request) + bytes.len);
+	request->process = process;
+	request->len = bytes.len;
+	memcpy(request->bytes, bytes.ptr, bytes.len);
+	uv_buf_t buf = uv_buf_init(request->bytes, (unsigned)bytes.len);
+	process->in_waiting += bytes.len;
+	int status = uv_write(&request->uv, (uv_stream_t *)&process->in.pipe, &buf, 1, on_written);
+	if (status == 0)
+		return 0;
+	process->in_waiting -= bytes.len;
+	free(request);
+	return error_sys(err, -status, "cannot write to the command's input");
+}
+
+void process_close_stdin(struct process *process)
+{
+	process->in_is_last = true;
+	if (process->in_waiting == 0)
+		stream_close(&process->in);
+}
+
+void process_signal(struct process *process, int signal)
+{
+	if (process->child)
+		kill(-process_pid(process), signal);
+}
+
+void process_kill(struct process *process)
+{
+	process_reaper_kill(&process->lineage);
+}
+
+void process_pause(struct process *process)
+{
+	if (process->is_ended || process->is_paused)
+		return;
+	process->is_paused = true;
+	loop_timer_stop(process->drain);
+	for (int i = 0; i < STREAMS; i++) {
+		if (process->out[i].is_open)
+			uv_read_stop((uv_stream_t *)&process->out[i].pipe);
+	}
+}
+
+void process_resume(struct process *process)
+{
+	if (!process->is_paused)
+		return;
+	process->is_paused = false;
+	for (int i = 0; i < STREAMS; i++)
+		stream_read_start(&process->out[i]);
+	start_drain(process);
+}

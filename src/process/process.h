@@ -1,0 +1,76 @@
+/* process.h — one running command: its output, its input, its end.
+ *
+ * Owns: the child, its pipes, and the duty to end its tree (process_reaper). Borrows: the loop; the spec only
+ * during process_start. Thread: loop only. No handler runs inside the call that caused it.
+ *
+ * on_end runs once, after the command has exited and its output is complete: all pipes closed, or drain_ms after
+ * the exit if somebody in the background still holds them. What that somebody prints later is read and
+ * dropped, so that it does not die of a closed pipe.
+ * Source: core 2.5, 3. */
+#ifndef PROCESS_PROCESS_H
+#define PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+#include "process/process_reaper.h" /* process_reaper_start, process_reaper_stop: for front ends */
+#include "protocol/enum.h"
+
+struct error;
+struct loop;
+struct process;
+
+enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
+
+struct process_spec {
+	const char *const *argv; /* ends with NULL; argv[0] without a slash is looked up in env's PATH */
+	const char *const *env;  /* ends with NULL; all that the command gets, but for our mark */
+	const char *cwd;         /* absolute; NULL: ours */
+	bool stdin_open;         /* a pipe for process_write_stdin; else /dev/null */
+	bool merge_output;       /* both streams through one pipe, in the order written, reported as stdout */
+	uint64_t drain_ms;
+};
+
+struct process_result {
+	int exit_code;    /* -1 if a signal ended it */
+	int signal;       /* 0 if it exited */
+	bool is_cut;      /* a background process still held the output when drain_ms were over */
+	uint64_t wall_ms; /* from start to exit */
+};
+
+struct process_handler {
+	/* bytes are valid during the call only; at most 64 KiB. */
+	void (*on_output)(enum exec_stream stream, struct str bytes, void *self);
+	void (*on_end)(const struct process_result *result, void *self);
+};
+
+/* NULL and err ("cannot run X: No such file or directory") if the command cannot be started. */
+struct process *process_start(struct loop *loop, const struct process_spec *spec, const struct process_handler *handler,
+                              void *self, struct error *err);
+/* Frees it; handlers run no more; may be called from a handler. A command that still runs is killed with its whole
+ * tree at once; what an ended one left in the background goes on. NULL is fine. */
+void process_destroy(struct process *process);
+
+pid_t process_pid(const struct process *process);
+bool process_is_running(const struct process *process);
+
+/* Copies bytes and writes them as the command takes them. ERR_busy if LIMIT_EXEC_STDIN bytes wait already, ERR_io if
+ * its stdin is closed. */
+int process_write_stdin(struct process *process, struct str bytes, struct error *err);
+/* End of input, after what is still to be written. */
+void process_close_stdin(struct process *process);
+
+/* To the command's process group; no effect when it has exited. */
+void process_signal(struct process *process, int signal);
+/* Ends the whole tree, also members that left the group and the session, also after the command itself has
+ * exited: TERM now, KILL to what is left after LIMIT_KILL_GRACE_MS. */
+void process_kill(struct process *process);
+
+/* Back-pressure: no on_output between pause and resume, and the command blocks when the pipe is full. The drain
+ * time stands still meanwhile. */
+void process_pause(struct process *process);
+void process_resume(struct process *process);
+
+#endif

@@ -1,0 +1,274 @@
+/* Why /proc and not process groups: `setsid`, a double fork or a terminal of its own takes a process
+ * out of its group and session, and a dead parent takes it out of its line of descent. What stays is
+ * that its orphans come to the nearest subreaper — us — and that it inherited its environment. A daemon
+ * that drops both is still below us and ends when the engine ends (process_reaper).
+ *
+ * A pid alone never names a process: between a look and a signal the number may have changed hands.
+ * The pair of pid and start time does, and a pidfd holds on to it while the signal is sent. */
+#include "process/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+enum { STAT_MAX = 1024, DEPTH_MAX = 4096 };
+
+static uint64_t ticks_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+	return (uint64_t)now.tv_sec * per_second + (uint64_t)now.tv_nsec * per_second / 1000000000u;
+}
+
+/* Random once, then counted: unique in this engine and, in all likelihood, on this machine. */
+void process_mark_init(struct process_mark *mark)
+{
+	static uint64_t last_id;
+	while (last_id == 0)
+		random_bytes(&last_id, sizeof(last_id));
+	*mark = (struct process_mark){.id = last_id++, .is_alone = true, .started = ticks_now()};
+}
+
+void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE])
+{
+	snprintf(out, PROCESS_MARK_ENV_SIZE, PROCESS_MARK_NAME "=%016" PRIx64, mark->id);
+}
+
+/* "PID (any bytes) STATE PPID PGRP SESSION … STARTTIME(22nd)"; the name may hold blanks and brackets. */
+static bool parse_stat(const char *text, struct process_entry *entry)
+{
+	const char *end = strrchr(text, ')');
+	int parent, session;
+	unsigned long long started;
+	if (!end || sscanf(end + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+	                   &entry->state, &parent, &session, &entry->threads, &started) != 5)
+		return false;
+	entry->parent = parent;
+	entry->session = session;
+	entry->started = started;
+	return true;
+}
+
+static bool read_entry(pid_t pid, struct process_entry *entry)
+{
+	char path[64], text[STAT_MAX];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	*entry = (struct process_entry){.pid = pid};
+	return parse_stat(text, entry);
+}
+
+/* The number that a folder of /proc is named by, or 0. */
+static pid_t pid_of_name(const char *name)
+{
+	uint64_t pid;
+	return str_to_u64(str_of(name), &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct process_entry *left = a, *right = b;
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+int process_tree_read(struct process_tree *tree, struct error *err)
+{
+	*tree = (struct process_tree){0};
+	int is_subreaper = 0;
+	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	tree->is_subreaper = is_subreaper != 0 || getpid() == 1;
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return error_set(err, ERR_unsupported, "cannot look for processes: /proc is not there");
+	struct dirent *dirent;
+	while ((dirent = readdir(proc))) {
+		struct process_entry entry;
+		pid_t pid = pid_of_name(dirent->d_name);
+		if (pid && read_entry(pid, &entry))
+			vec_push(&tree->entries, entry);
+	}
+	closedir(proc);
+	if (tree->entries.count)
+		qsort(tree->entries.items, tree->entries.count, sizeof(*tree->entries.items), compare_pids);
+	return 0;
+}
+
+void process_tree_finish(struct process_tree *tree)
+{
+	vec_finish(&tree->entries);
+}
+
+static struct process_entry *find(struct process_tree *tree, pid_t pid)
+{
+	struct process_entry key = {.pid = pid};
+	if (!tree->entries.count)
+		return NULL;
+	return bsearch(&key, tree->entries.items, tree->entries.count, sizeof(key), compare_pids);
+}
+
+static bool is_alive(const struct process_entry *entry)
+{
+	return (entry->state != 'Z' && entry->state != 'X') || entry->threads > 1;
+}
+
+static uint64_t find_mark(struct str environment)
+{
+	static const char needle[] = "\0" PROCESS_MARK_NAME "=";
+	ptrdiff_t at = str_find(environment, str_n(needle, sizeof(needle) - 1));
+	return at < 0 ? 0 : strtoull(environment.ptr + at + sizeof(needle) - 1, NULL, 16);
+}
+
+/* The mark that the process was started with, or 0. */
+static uint64_t mark_of(struct process_entry *entry)
+{
+	if (entry->is_mark_read)
+		return entry->mark_id;
+	char path[64];
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_ENVIRONMENT);
+	buf_append_char(&text, '\0'); /* so that the first variable, too, follows a NUL */
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)entry->pid);
+	file_read(path, &text, NULL);
+	entry->mark_id = find_mark(buf_str(&text));
+	entry->is_mark_read = true;
+	return entry->mark_id;
+}
+
+/* True if the process by itself, whoever its parents are, belongs to the command. */
+static bool is_rooted(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark)
+{
+	if (entry->started < mark->started)
+		return false;
+	if (entry->pid == mark->pid && !mark->is_reaped)
+		return true;
+	bool same_session = entry->session == mark->pid;
+	if (same_session && !mark->is_reaped)
+		return true;
+	/* Without its leader a session's number may be given out anew, but not to a descendant of ours that
+	 * carries no mark: all we start carries one. */
+	uint64_t id = mark_of(entry);
+	return id == mark->id || (id == 0 && same_session && tree->is_subreaper);
+}
+
+/* An orphan of ours (or below one) that has no trace of any command: whose else can it be? */
+static bool is_stray_of(struct process_tree *tree, struct process_entry *orphan, const struct process_mark *mark)
+{
+	return tree->is_subreaper && mark->is_alone && orphan->pid != mark->pid && orphan->started >= mark->started &&
+	       mark_of(orphan) == 0;
+}
+
+bool process_tree_has(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark)
+{
+	pid_t us = getpid();
+	struct process_entry *at = entry, *top = entry;
+	if (entry->pid == us || !is_alive(entry) || (tree->is_subreaper && !process_tree_is_below_us(tree, entry)))
+		return false;
+	for (int depth = 0; at && at->pid != us && depth < DEPTH_MAX; depth++) {
+		if (is_rooted(tree, at, mark))
+			return true;
+		top = at;
+		at = find(tree, at->parent);
+	}
+	return is_stray_of(tree, top, mark);
+}
+
+bool process_tree_is_below_us(struct process_tree *tree, const struct process_entry *entry)
+{
+	pid_t us = getpid();
+	if (entry->pid == us || !is_alive(entry))
+		return false;
+	for (int depth = 0; entry && depth < DEPTH_MAX; depth++) {
+		if (entry->parent == us)
+			return true;
+		entry = find(tree, entry->parent);
+	}
+	return false;
+}
+
+bool process_entry_signal(const struct process_entry *entry, int sig)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
+	if (pidfd < 0)
+		return false;
+	struct process_entry now;
+	bool is_same = read_entry(entry->pid, &now) && now.started == entry->started;
+	bool is_sent = is_same && syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
+	close(pidfd);
+	return is_sent;
+}
+
+static void add_listed(struct process_pids *children, struct str list)
+{
+	struct str part;
+	uint64_t pid;
+	while (str_next_part(&list, ' ', &part)) {
+		if (str_to_u64(part, &pid))
+			vec_push(&children->pids, (pid_t)pid);
+	}
+}
+
+/* One thread's children, as the kernel lists them; false where it does not. */
+static bool add_children_of(struct process_pids *children, const char *thread)
+{
+	auto_buf struct buf list;
+	buf_init(&list, LIMIT_ENVIRONMENT);
+	char path[320];
+	snprintf(path, sizeof(path), "/proc/self/task/%s/children", thread);
+	if (file_read(path, &list, NULL) != 0)
+		return false;
+	add_listed(children, buf_str(&list));
+	return true;
+}
+
+static void scan_for_children(struct process_pids *children)
+{
+	auto_process_tree struct process_tree tree;
+	if (process_tree_read(&tree, NULL) != 0)
+		return;
+	vec_for_each (entry, &tree.entries) {
+		if (entry->parent == getpid())
+			vec_push(&children->pids, entry->pid);
+	}
+}
+
+void process_children(struct process_pids *ret_children)
+{
+	*ret_children = (struct process_pids){0};
+	DIR *threads = opendir("/proc/self/task");
+	if (!threads)
+		return;
+	bool is_listed = true;
+	struct dirent *dirent;
+	while (is_listed && (dirent = readdir(threads))) {
+		if (dirent->d_name[0] != '.')
+			is_listed = add_children_of(ret_children, dirent->d_name);
+	}
+	closedir(threads);
+	if (!is_listed) {
+		ret_children->pids.count = 0;
+		scan_for_children(ret_children);
+	}
+}

@@ -1,0 +1,31 @@
+/* spawn.h — one fork and exec, right in every detail, and nothing more.
+ *
+ * The new process has its own session and process group, only descriptors 0–2, default signal
+ * dispositions and an empty mask, and gets SIGTERM when the thread that made it ends.
+ * Owns nothing: the caller watches and reaps the pid (loop/child). Thread: one that outlives the child.
+ * Source: core 2.5. */
+#ifndef PROCESS_SPAWN_H
+#define PROCESS_SPAWN_H
+
+#include <sys/types.h>
+
+struct error;
+
+struct spawn_plan {
+	const char *path;        /* the file to execute; relative to cwd */
+	const char *const *argv; /* ends with NULL */
+	const char *const *env;  /* ends with NULL */
+	const char *cwd;         /* NULL: ours */
+	int fds[3];              /* become 0, 1 and 2; stay open here */
+};
+
+/* 0 and *ret_pid once the new program runs; an error ("cannot run X: No such file or directory") and no
+ * child if it cannot. */
+int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err);
+
+/* The program that argv[0] `name` stands for: name itself if it has a slash, else the first executable file of
+ * that name in the PATH of env, relative folders taken from cwd (NULL: ours). Owned by the caller; NULL and
+ * err if there is none. */
+char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err);
+
+#endif

@@ -1,0 +1,674 @@
+/* Commands, their pipes and their trees. The program also plays the commands that /bin/sh cannot be: called as
+ * `test_process daemon` it leaves its session, its parents and (with `bare`) its environment behind. */
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "process/output.h"
+#include "process/process.h"
+
+enum { GUARD_MS = 60000, ROOM = 64 * MIB };
+
+static char self_path[4096];
+
+struct world {
+	struct loop *loop;
+	struct loop_timer *guard; /* a test that waits for ever fails instead */
+};
+
+struct run {
+	struct world *world;
+	struct process *process;
+	struct buf out[2];
+	struct process_result result;
+	int ends;
+	bool pause_at_output, destroy_at_output, destroy_at_end;
+};
+
+static void on_guard(void *self)
+{
+	(void)self;
+	fprintf(stderr, "the test waited too long\n");
+	abort();
+}
+
+static int world_create(void **state)
+{
+	struct world *world = xnew(struct world);
+	world->loop = loop_create(NULL);
+	world->guard = loop_timer_create(world->loop, on_guard, NULL);
+	loop_timer_start(world->guard, GUARD_MS);
+	process_reaper_start(world->loop);
+	*state = world;
+	return 0;
+}
+
+/* Every test must end without a process left, alive or dead. */
+static int world_destroy(void **state)
+{
+	struct world *world = *state;
+	size_t left = process_reaper_stop();
+	bool has_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
+	loop_timer_destroy(world->guard);
+	loop_destroy(world->loop);
+	free(world);
+	return left || has_children ? -1 : 0;
+}
+
+static void turn(struct world *world)
+{
+	uv_run(loop_uv(world->loop), UV_RUN_ONCE);
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct run *run = self;
+	buf_append_str(&run->out[stream], bytes);
+	if (run->pause_at_output)
+		process_pause(run->process);
+	if (run->destroy_at_output)
+		process_destroy(steal(run->process));
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct run *run = self;
+	run->result = *result;
+	run->ends++;
+	if (run->destroy_at_end)
+		process_destroy(steal(run->process));
+}
+
+static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
+static const char *const plain_env[] = {"PATH=/usr/bin:/bin", "GREETING=hello", NULL};
+
+static void run_init(struct run *run, struct world *world)
+{
+	*run = (struct run){.world = world};
+	buf_init(&run->out[0], ROOM);
+	buf_init(&run->out[1], ROOM);
+}
+
+static void run_finish(struct run *run)
+{
+	process_destroy(run->process);
+	buf_finish(&run->out[0]);
+	buf_finish(&run->out[1]);
+}
+
+static void run_start(struct run *run, const struct process_spec *spec)
+{
+	struct error err = {0};
+	run->process = process_start(run->world->loop, spec, &handler, run, &err);
+	if (!run->process)
+		fail_msg("%s", err.text);
+}
+
+static void run_start_sh(struct run *run, const char *script)
+{
+	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+	run_start(run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS});
+}
+
+static void run_until_end(struct run *run)
+{
+	while (!run->ends)
+		turn(run->world);
+}
+
+static struct str run_out(const struct run *run)
+{
+	return buf_str(&run->out[exec_stream_stdout]);
+}
+
+static struct str run_err(const struct run *run)
+{
+	return buf_str(&run->out[exec_stream_stderr]);
+}
+
+/* Runs script to its end. */
+static void run_sh(struct run *run, struct world *world, const char *script)
+{
+	run_init(run, world);
+	run_start_sh(run, script);
+	run_until_end(run);
+}
+
+static void run_until_output(struct run *run)
+{
+	while (!run_out(run).len || run_out(run).ptr[run_out(run).len - 1] != '\n')
+		turn(run->world);
+}
+
+/* The number that the command printed. */
+static pid_t run_printed_pid(struct run *run)
+{
+	run_until_output(run);
+	return (pid_t)strtol(run_out(run).ptr, NULL, 10);
+}
+
+static bool is_there(pid_t pid)
+{
+	return kill(pid, 0) == 0;
+}
+
+static void run_until_gone(struct run *run, pid_t pid)
+{
+	while (is_there(pid))
+		turn(run->world);
+}
+
+static size_t count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static void expect_failure(struct world *world, const struct process_spec *spec, const char *want)
+{
+	struct error err = {0};
+	size_t fds = count_fds();
+	assert_null(process_start(world->loop, spec, &handler, NULL, &err));
+	assert_string_equal(err.text, want);
+	assert_int_equal(count_fds(), fds);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void what_cannot_start_says_why(void **state)
+{
+	const char *const missing[] = {"no-such-program", NULL}, *const no_file[] = {"/no/such/file", NULL};
+	const char *const no_script[] = {"/etc/passwd", NULL}, *const fine[] = {"sh", NULL}, *const none[] = {NULL};
+	expect_failure(*state, &(struct process_spec){.argv = missing, .env = plain_env},
+	               "cannot run no-such-program: No such file or directory");
+	expect_failure(*state, &(struct process_spec){.argv = no_file, .env = plain_env},
+	               "cannot run /no/such/file: No such file or directory");
+	expect_failure(*state, &(struct process_spec){.argv = no_script, .env = plain_env},
+	               "cannot run /etc/passwd: Permission denied");
+	expect_failure(*state, &(struct process_spec){.argv = fine, .env = plain_env, .cwd = "/no/such"},
+	               "cannot run sh in /no/such: No such file or directory");
+	expect_failure(*state, &(struct process_spec){.argv = none, .env = plain_env}, "cannot run an empty command");
+}
+
+static void exit_codes_and_signals_are_told(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, "exit 42");
+	assert_int_equal(run.result.exit_code, 42);
+	assert_int_equal(run.result.signal, 0);
+	assert_false(run.result.is_cut);
+	assert_false(process_is_running(run.process));
+	run_finish(&run);
+	run_sh(&run, *state, "kill -9 $$");
+	assert_int_equal(run.result.exit_code, -1);
+	assert_int_equal(run.result.signal, SIGKILL);
+	run_finish(&run);
+}
+
+static void streams_are_kept_apart_or_merged(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, "echo out; echo err >&2");
+	assert_str(run_out(&run), "out\n");
+	assert_str(run_err(&run), "err\n");
+	run_finish(&run);
+	run_init(&run, *state);
+	const char *const argv[] = {"/bin/sh", "-c", "echo 1; echo 2 >&2; echo 3", NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .merge_output = true});
+	run_until_end(&run);
+	assert_str(run_out(&run), "1\n2\n3\n");
+	assert_str(run_err(&run), "");
+	run_finish(&run);
+}
+
+static void environment_and_folder_are_as_given(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	const char *const argv[] = {"sh", "-c", "pwd; echo $GREETING; echo ${HOME-none} ${#CODEX_EXEC_ID}", NULL};
+	const char *const env[] = {"CODEX_EXEC_ID=outer", "GREETING=hello", "PATH=/no/such:bin", NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = env, .cwd = "/usr/.."});
+	run_until_end(&run);
+	assert_str(run_out(&run), "/\nhello\nnone 16\n");
+	run_finish(&run);
+}
+
+static void nothing_of_the_engine_is_inherited(void **state)
+{
+	struct run run;
+	int leaked = fcntl(0, F_DUPFD, 50); /* without O_CLOEXEC, as a careless library would */
+	char script[512];
+	snprintf(script, sizeof(script),
+	         "[ -e /proc/self/fd/%d ] && echo leaked; "
+	         "while read -r key value; do case $key in SigBlk:|SigIgn:) echo $value;; esac; done "
+	         "</proc/self/status; "
+	         "read -r line || echo no input",
+	         leaked);
+	signal(SIGINT, SIG_IGN);
+	sigset_t block;
+	sigemptyset(&block);
+	sigaddset(&block, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	run_init(&run, *state);
+	run_start_sh(&run, script);
+	assert_int_equal(getsid(process_pid(run.process)), process_pid(run.process));
+	sigprocmask(SIG_UNBLOCK, &block, NULL);
+	signal(SIGINT, SIG_DFL);
+	run_until_end(&run);
+	close(leaked);
+	assert_str(run_out(&run), "0000000000000000\n0000000000000000\nno input\n");
+	run_finish(&run);
+}
+
+/* An engine started without stdin and stdout: pipes land on the very numbers that the child needs. */
+static void low_descriptors_do_not_collide(void **state)
+{
+	struct run run;
+	int in = fcntl(0, F_DUPFD_CLOEXEC, 10), out = fcntl(1, F_DUPFD_CLOEXEC, 10);
+	close(0);
+	close(1);
+	run_sh(&run, *state, "echo out; echo err >&2; read -r line || echo eof");
+	dup2(in, 0);
+	dup2(out, 1);
+	close(in);
+	close(out);
+	assert_str(run_out(&run), "out\neof\n");
+	assert_str(run_err(&run), "err\n");
+	run_finish(&run);
+}
+
+static void input_is_written_and_closed(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	const char *const argv[] = {"cat", NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .stdin_open = true});
+	auto_free char *big = xmalloc(LIMIT_EXEC_STDIN);
+	memset(big, 'x', LIMIT_EXEC_STDIN);
+	struct error err = {0};
+	assert_int_equal(process_write_stdin(run.process, STR("first "), NULL), 0);
+	assert_int_equal(process_write_stdin(run.process, str_n(big, LIMIT_EXEC_STDIN - 6), NULL), 0);
+	assert_int_equal(process_write_stdin(run.process, STR("y"), &err), -ERR_busy);
+	process_close_stdin(run.process);
+	assert_int_equal(process_write_stdin(run.process, STR("z"), &err), -ERR_io);
+	run_until_end(&run);
+	assert_int_equal(run_out(&run).len, LIMIT_EXEC_STDIN);
+	assert_true(str_has_prefix(run_out(&run), "first xxx"));
+	run_finish(&run);
+}
+
+static void a_command_that_reads_no_input_harms_nobody(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	const char *const argv[] = {"sh", "-c", "exec 0<&-; echo closed; read -r line </dev/null; sleep 0.05", NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .stdin_open = true});
+	run_until_output(&run);
+	assert_int_equal(process_write_stdin(run.process, STR("into the void"), NULL), 0);
+	run_until_end(&run);
+	assert_int_equal(run.result.signal, 0);
+	assert_int_equal(process_write_stdin(run.process, STR("again"), NULL), -ERR_io);
+	run_finish(&run);
+}
+
+static void large_output_passes_in_bounded_memory(void **state)
+{
+	struct run run;
+	struct output kept;
+	output_init(&kept, LIMIT_EXEC_CAPTURE);
+	run_sh(&run, *state, "head -c 52428800 /dev/zero; echo done");
+	output_append(&kept, run_out(&run));
+	assert_int_equal(kept.total, 52428805);
+	assert_int_equal(output_dropped(&kept), 52428805 - LIMIT_EXEC_CAPTURE);
+	output_finish(&kept);
+	run_finish(&run);
+}
+
+static void a_paused_command_waits(void **state)
+{
+	struct run run, other;
+	run_init(&run, *state);
+	run.pause_at_output = true;
+	run_start_sh(&run, "echo first; head -c 300000 /dev/zero");
+	run_until_output(&run);
+	size_t before = run_out(&run).len;
+	run_sh(&other, *state, "echo other");
+	run_finish(&other);
+	assert_int_equal(run_out(&run).len, before);
+	assert_int_equal(run.ends, 0);
+	run.pause_at_output = false;
+	process_resume(run.process);
+	run_until_end(&run);
+	assert_int_equal(run_out(&run).len, 300006);
+	run_finish(&run);
+}
+
+static void many_commands_leave_nothing(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, ":");
+	run_finish(&run);
+	turn(*state);
+	size_t fds = count_fds();
+	for (int i = 0; i < 200; i++) {
+		run_sh(&run, *state, "echo $GREETING");
+		assert_str(run_out(&run), "hello\n");
+		run_finish(&run);
+	}
+	turn(*state);
+	assert_int_equal(count_fds(), fds);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void commands_run_beside_each_other(void **state)
+{
+	struct run runs[20];
+	for (size_t i = 0; i < countof(runs); i++) {
+		run_init(&runs[i], *state);
+		run_start_sh(&runs[i], "read -r line; echo $PPID; exit 3");
+	}
+	for (size_t i = 0; i < countof(runs); i++) {
+		run_until_end(&runs[i]);
+		assert_int_equal(runs[i].ends, 1);
+		assert_int_equal(runs[i].result.exit_code, 3);
+		assert_int_equal(run_printed_pid(&runs[i]), getpid());
+		run_finish(&runs[i]);
+	}
+}
+
+static void handlers_may_destroy(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run.destroy_at_end = true;
+	run_start_sh(&run, "echo x");
+	run_until_end(&run);
+	assert_null(run.process);
+	run_finish(&run);
+	run_init(&run, *state);
+	run.destroy_at_output = true;
+	run_start_sh(&run, "echo $$; sleep 1000");
+	pid_t pid = process_pid(run.process);
+	run_until_gone(&run, pid);
+	assert_int_equal(run.ends, 0);
+	run_finish(&run);
+}
+
+static void signals_reach_the_group(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_sh(&run, "trap 'echo got it; exit 5' INT; echo ready; sleep 1000 & wait");
+	run_until_output(&run);
+	process_signal(run.process, SIGINT);
+	run_until_end(&run);
+	assert_int_equal(run.result.exit_code, 5);
+	assert_str(run_out(&run), "ready\ngot it\n");
+	process_kill(run.process); /* `&` makes sleep ignore SIGINT */
+	run_finish(&run);
+}
+
+static void a_tree_that_ignores_term_is_killed(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_sh(&run, "trap '' TERM; (sh -c 'echo $$; while :; do sleep 1000; done'; :); :");
+	pid_t grandchild = run_printed_pid(&run);
+	process_kill(run.process);
+	process_kill(run.process);
+	run_until_end(&run);
+	assert_int_equal(run.result.signal, SIGKILL);
+	assert_int_equal(run.ends, 1);
+	run_until_gone(&run, grandchild);
+	run_finish(&run);
+}
+
+static void run_start_daemon(struct run *run, const char *mode)
+{
+	const char *const argv[] = {self_path, mode, NULL};
+	run_start(run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS});
+}
+
+static void expect_daemon_dies(struct world *world, const char *mode)
+{
+	struct run run;
+	run_init(&run, world);
+	run_start_daemon(&run, mode);
+	pid_t daemon = run_printed_pid(&run);
+	run_until_end(&run); /* the daemon holds no pipe */
+	assert_int_equal(run.result.exit_code, 0);
+	assert_true(is_there(daemon));
+	process_kill(run.process);
+	run_until_gone(&run, daemon);
+	run_finish(&run);
+}
+
+static void daemons_die_with_their_command(void **state)
+{
+	expect_daemon_dies(*state, "daemon");
+}
+
+static void daemons_without_environment_die_with_their_command(void **state)
+{
+	expect_daemon_dies(*state, "bare");
+}
+
+static void daemons_are_found_without_the_reaper(void **state)
+{
+	struct world *world = *state;
+	process_reaper_stop(); /* as in an application that embeds the engine */
+	struct run run;
+	run_init(&run, world);
+	run_start_daemon(&run, "daemon");
+	pid_t daemon = run_printed_pid(&run);
+	struct pollfd death = {.fd = (int)syscall(SYS_pidfd_open, daemon, 0), .events = POLLIN};
+	process_kill(run.process);
+	run_until_end(&run);
+	run_finish(&run);
+	process_reaper_stop(); /* ends the grace time */
+	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
+	close(death.fd);
+}
+
+static void another_commands_daemon_is_left_alone(void **state)
+{
+	struct run first, second;
+	run_init(&first, *state);
+	run_start_daemon(&first, "bare");
+	pid_t daemon = run_printed_pid(&first);
+	run_until_end(&first);
+	run_init(&second, *state);
+	run_start_sh(&second, "echo ready; sleep 1000");
+	run_until_output(&second);
+	process_kill(second.process);
+	run_until_end(&second);
+	assert_true(is_there(daemon));
+	run_finish(&second);
+	run_finish(&first);
+	assert_true(is_there(daemon));
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_false(is_there(daemon));
+}
+
+static void background_work_lives_until_the_engine_ends(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, "sleep 1000 >/dev/null 2>&1 & echo $!");
+	pid_t background = run_printed_pid(&run);
+	assert_int_equal(run.result.exit_code, 0);
+	run_finish(&run);
+	run_sh(&run, *state, "echo next");
+	run_finish(&run);
+	assert_true(is_there(background));
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_false(is_there(background));
+}
+
+static void dead_orphans_are_reaped(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, "(sleep 0.02 & echo $!; sleep 0.01)");
+	pid_t orphan = run_printed_pid(&run);
+	run_finish(&run);
+	struct run other = {.world = *state};
+	run_until_gone(&other, orphan);
+}
+
+static void a_held_pipe_does_not_hold_the_end(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	const char *const argv[] = {"/bin/sh", "-c", "sleep 1000 & echo $!", NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = 20});
+	run_until_end(&run);
+	assert_true(run.result.is_cut);
+	assert_int_equal(run.result.exit_code, 0);
+	pid_t background = run_printed_pid(&run);
+	assert_true(is_there(background));
+	process_kill(run.process);
+	run_until_gone(&run, background);
+	run_finish(&run);
+}
+
+/* `server &` keeps its place to print to: it must not die of SIGPIPE when its command is over. */
+static void late_output_is_dropped_not_refused(void **state)
+{
+	struct run run;
+	char dir[] = "/tmp/test-process-XXXXXX", script[512], done[64], go[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(done, sizeof(done), "%s/done", dir);
+	snprintf(go, sizeof(go), "%s/go", dir);
+	assert_int_equal(mkfifo(go, 0600), 0);
+	snprintf(script, sizeof(script),
+	         "(read -r line <%s; head -c 1000000 /dev/zero && echo fine >%s.tmp; mv %s.tmp %s) & exit 0", go, done,
+	         done, done);
+	run_init(&run, *state);
+	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = 1});
+	run_until_end(&run);
+	assert_true(run.result.is_cut);
+	run_finish(&run);
+	int fd = open(go, O_WRONLY);
+	assert_int_equal(write(fd, "go\n", 3), 3);
+	close(fd);
+	struct run next;
+	while (access(done, F_OK) != 0) {
+		run_sh(&next, *state, ":");
+		run_finish(&next);
+	}
+	struct stat st;
+	assert_int_equal(stat(done, &st), 0);
+	assert_int_equal(st.st_size, 5);
+	unlink(done);
+	unlink(go);
+	rmdir(dir);
+}
+
+static void a_tree_that_grows_is_killed_whole(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_sh(&run,
+	             "trap '' TERM; echo ready; i=0; while [ $i -lt 300 ]; do sleep 1000 & i=$((i+1)); done; wait");
+	run_until_output(&run);
+	process_destroy(steal(run.process));
+	run_finish(&run);
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void the_reaper_may_stop_under_a_running_command(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_sh(&run, "trap '' TERM; echo ready; while :; do sleep 1000; done");
+	run_until_output(&run);
+	pid_t pid = process_pid(run.process);
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_false(is_there(pid));
+	assert_int_equal(run.ends, 0);
+	run_finish(&run);
+}
+
+/* Prints its pid and stays. */
+static void be_daemon(void)
+{
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	int null = open("/dev/null", O_RDWR);
+	dup2(null, 1);
+	dup2(null, 2);
+	for (;;)
+		pause();
+}
+
+static int leave_everything(bool bare)
+{
+	char *const argv[] = {self_path, (char *)"stay", NULL}, *const env[] = {NULL};
+	if (fork() > 0) {
+		wait(NULL);
+		return 0;
+	}
+	setsid();
+	if (fork() > 0)
+		_exit(0);
+	if (bare)
+		execve(self_path, argv, env);
+	signal(SIGTERM, SIG_IGN);
+	be_daemon();
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
+	self_path[len < 0 ? 0 : len] = '\0';
+	if (argc > 1 && strcmp(argv[1], "stay") == 0)
+		be_daemon();
+	if (argc > 1)
+		return leave_everything(strcmp(argv[1], "bare") == 0);
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_create, world_destroy)
+	const struct CMUnitTest tests[] = {
+	        IN_WORLD(what_cannot_start_says_why),
+	        IN_WORLD(exit_codes_and_signals_are_told),
+	        IN_WORLD(streams_are_kept_apart_or_merged),
+	        IN_WORLD(environment_and_folder_are_as_given),
+	        IN_WORLD(nothing_of_the_engine_is_inherited),
+	        IN_WORLD(low_descriptors_do_not_collide),
+	        IN_WORLD(input_is_written_and_closed),
+	        IN_WORLD(a_command_that_reads_no_input_harms_nobody),
+	        IN_WORLD(large_output_passes_in_bounded_memory),
+	        IN_WORLD(a_paused_command_waits),
+	        IN_WORLD(many_commands_leave_nothing),
+	        IN_WORLD(commands_run_beside_each_other),
+	        IN_WORLD(handlers_may_destroy),
+	        IN_WORLD(signals_reach_the_group),
+	        IN_WORLD(a_tree_that_ignores_term_is_killed),
+	        IN_WORLD(daemons_die_with_their_command),
+	        IN_WORLD(daemons_without_environment_die_with_their_command),
+	        IN_WORLD(daemons_are_found_without_the_reaper),
+	        IN_WORLD(another_commands_daemon_is_left_alone),
+	        IN_WORLD(background_work_lives_until_the_engine_ends),
+	        IN_WORLD(dead_orphans_are_reaped),
+	        IN_WORLD(a_held_pipe_does_not_hold_the_end),
+	        IN_WORLD(late_output_is_dropped_not_refused),
+	        IN_WORLD(a_tree_that_grows_is_killed_whole),
+	        IN_WORLD(the_reaper_may_stop_under_a_running_command),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
