@@ -1,0 +1,199 @@
+// Drives the real program against the scripted model: what every end-to-end test is made of.
+//
+//   const model = await startModel(t, [say('Hello.')]);
+//   const run = await codexExec(t, model, ['hi']);
+//   assert.equal(run.stdout, 'Hello.\n');
+//
+// The program is $CODEX_BIN, or build/codex. $CODEX_MOCK_BIN, if set, is the program that plays the model: so the same
+// tests can be run against another implementation of Codex. Everything that is started or made here ends with the test.
+
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const codexBin = process.env.CODEX_BIN ?? path.join(root, 'build/codex');
+const mockBin = process.env.CODEX_MOCK_BIN ?? codexBin;
+
+const PATIENCE_MS = 60_000; // a program that has not ended by then is killed, and the test fails
+
+/** Options for a test that needs this command: it is skipped where the program does not have it, or no model to play. */
+export function needs(command) {
+	const lacks = (bin, name) => {
+		const { error, status, stdout } = spawnSync(bin, [name, '--help'], { encoding: 'utf8' });
+		return (error || status !== 0 || !/^usage:/im.test(stdout)) && `${bin} has no command "${name}"`;
+	};
+	return { skip: lacks(codexBin, command) || lacks(mockBin, 'mock-model') };
+}
+
+// --- replies of a script (docs/mock-model.md) -----------------------------------------------------------------------
+
+export const reply = (...steps) => ({ reply: steps });
+export const say = (message, more) => reply({ message, ...more });
+export const call = (name, args, more) => reply({ call: name, arguments: args, ...more });
+export const run = (cmd, more) => call('exec_command', { cmd, ...more });
+export const patch = (...lines) =>
+	reply({ custom: 'apply_patch', input: ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n') });
+export const httpError = (status, body, headers) => reply({ status, body, ...(headers && { headers }) });
+export const failed = (code, message) =>
+	reply({ start: true }, { event: { type: 'response.failed', response: { id: 'resp_f', error: { code, message } } } });
+/** The same reply, but only for a request that meets the conditions. */
+export const expecting = (conditions, answer) => ({ expect: conditions, ...answer });
+
+// --- folders and processes ------------------------------------------------------------------------------------------
+
+/** An empty folder that is removed with the test. */
+export function tempDir(t, name = 'dir') {
+	const base = process.env.CODEX_E2E_DIR ?? os.tmpdir();
+	const dir = fs.realpathSync(fs.mkdtempSync(path.join(base, `codex-e2e-${name}-`)));
+	t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+	return dir;
+}
+
+/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. */
+function launch(t, bin, args, options = {}) {
+	const child = spawn(bin, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
+	const result = { code: null, signal: null, stdout: '', stderr: '' };
+	for (const name of ['stdout', 'stderr']) {
+		child[name].setEncoding('utf8');
+		child[name].on('data', (text) => (result[name] += text));
+	}
+	child.stdin.on('error', () => {}); // a program need not read all that it is sent
+	const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+	const done = new Promise((resolve, reject) => {
+		child.on('error', reject);
+		child.on('close', (code, signal) => {
+			clearTimeout(timer);
+			resolve(Object.assign(result, { code, signal }));
+		});
+	});
+	done.catch(() => {});
+	t.after(() => child.kill('SIGKILL'));
+	return { child, result, done };
+}
+
+/** Resolves to what test(text so far) returns, once that is true; rejects if the stream ends before. */
+function waitFor(stream, text, test) {
+	return new Promise((resolve, reject) => {
+		const look = () => {
+			const found = test(text());
+			if (found) resolve(found);
+		};
+		stream.on('data', look);
+		stream.on('close', () => reject(new Error(`ended too early: ${text()}`)));
+		look();
+	});
+}
+
+// --- the scripted model ---------------------------------------------------------------------------------------------
+
+/**
+ * Starts the model on a script of these replies.
+ * requests() are those that took a reply, as recorded; stop() ends it and returns its exit status and stderr.
+ */
+export async function startModel(t, replies) {
+	const dir = tempDir(t, 'model');
+	const script = path.join(dir, 'script.jsonl');
+	const record = path.join(dir, 'record.jsonl');
+	fs.writeFileSync(script, replies.map((line) => JSON.stringify(line) + '\n').join(''));
+	const server = launch(t, mockBin, ['mock-model', '--script', script, '--record', record]);
+	const url = await waitFor(server.child.stdout, () => server.result.stdout, (text) =>
+		/^listening on (\S+)\n/.exec(text)?.[1]).catch(async () => {
+		throw new Error(`the scripted model did not start: ${(await server.done).stderr}`);
+	});
+	return {
+		url,
+		requests: () => readLines(record).filter((request) => request.n),
+		openGate: (name) => fetch(`${url}/gate/${name}`, { method: 'POST' }),
+		stop: () => {
+			server.child.kill('SIGTERM');
+			return server.done;
+		},
+	};
+}
+
+/** The values of a file of JSON lines; [] if it is not there. */
+export function readLines(file) {
+	if (!fs.existsSync(file)) return [];
+	return fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+}
+
+// --- the program ----------------------------------------------------------------------------------------------------
+
+/** A CODEX_HOME whose only provider is this model; `config` is TOML that comes before the tables. */
+export function makeHome(t, model, config = '') {
+	const home = tempDir(t, 'home');
+	fs.writeFileSync(path.join(home, 'config.toml'), `model_provider = "mock"
+${config}
+[model_providers.mock]
+name = "mock"
+base_url = "${model?.url ?? 'http://127.0.0.1:9/v1'}"
+`);
+	return home;
+}
+
+/** Only what the program needs, so that no key or setting of the person who runs the tests gets in. */
+function cleanEnv(home, extra) {
+	const kept = ['PATH', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'LD_LIBRARY_PATH'];
+	const env = Object.fromEntries(kept.filter((name) => process.env[name]).map((name) => [name, process.env[name]]));
+	return { ...env, HOME: home, CODEX_HOME: home, LANG: 'C.UTF-8', ...extra };
+}
+
+/**
+ * Runs the program with these arguments to its end.
+ * Options: home, cwd, env, input (for stdin; none: stdin is empty), onStart(child).
+ */
+export async function runCodex(t, args, { home, cwd, env, input = '', onStart } = {}) {
+	home ??= tempDir(t, 'home');
+	cwd ??= tempDir(t, 'cwd');
+	const program = launch(t, codexBin, args, { cwd, env: cleanEnv(home, env) });
+	program.child.stdin.end(input);
+	if (onStart) await onStart(program.child);
+	return { ...(await program.done), home, cwd };
+}
+
+/**
+ * `codex exec` against the model, outside a git repository and without a sandbox.
+ * Options: those of runCodex, config (TOML), json (adds --json and events).
+ */
+export async function codexExec(t, model, args, { json = false, config, home, ...options } = {}) {
+	home ??= makeHome(t, model, config);
+	const flags = ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', ...(json ? ['--json'] : [])];
+	const result = await runCodex(t, [...flags, ...args], { home, ...options });
+	if (json) result.events = result.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+	return result;
+}
+
+/** For onStart: waits until the file is there, then sends the program a signal. */
+export const signalWhenThere = (file, signal) => async (child) => {
+	while (!fs.existsSync(file) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10));
+	child.kill(signal);
+};
+
+/** All rollout files below a CODEX_HOME. */
+export function rollouts(home) {
+	const dir = path.join(home, 'sessions');
+	if (!fs.existsSync(dir)) return [];
+	return fs.readdirSync(dir, { recursive: true }).filter((name) => /rollout-.*\.jsonl$/.test(name))
+		.map((name) => path.join(dir, name)).sort();
+}
+
+// --- what requests and events say -----------------------------------------------------------------------------------
+
+/** All texts of a request's messages with that role, in order. */
+export const textsOf = (request, role) => request.body.input
+	.filter((item) => item.type === 'message' && item.role === role)
+	.flatMap((item) => item.content.map((part) => part.text ?? ''));
+
+/** The output that a request gives back for a call, as text. */
+export function outputOf(request, callId) {
+	const item = request.body.input.find((it) => it.call_id === callId && it.type.endsWith('_output'));
+	return typeof item?.output === 'string' ? item.output : item?.output?.map((part) => part.text ?? '').join('');
+}
+
+export const typesOf = (events) => events.map((event) => event.type);
+/** The completed items of one type. */
+export const itemsOf = (events, type) =>
+	events.filter((event) => event.type === 'item.completed' && event.item.type === type).map((event) => event.item);
