@@ -154,8 +154,9 @@ static bool check_escape(struct reader *r, size_t *shrink)
 		return fail_at(r, from, ERR_invalid, "a backslash must be followed by one of \" \\ / b f n r t u");
 	int32_t point = take_code_point(&r->at, r->end);
 	if (point < 0)
-		return fail_at(r, from, ERR_invalid, code_unit(from, r->end) < 0 ? "\\u must be followed by four hex digits"
-										  : "half of a surrogate pair");
+		return fail_at(r, from, ERR_invalid,
+		               code_unit(from, r->end) < 0 ? "\\u must be followed by four hex digits"
+		                                           : "half of a surrogate pair");
 	char utf8[4];
 	*shrink += (size_t)(r->at - from) - text_put_utf8(utf8, (uint32_t)point);
 	return true;
@@ -209,7 +210,8 @@ static bool read_string(struct reader *r, struct str *ret)
 		if (c == '"')
 			break;
 		if (c < 0x20)
-			return fail_at(r, r->at, ERR_invalid, "control character 0x%02x must be escaped in a string", c);
+			return fail_at(r, r->at, ERR_invalid, "control character 0x%02x must be escaped in a string",
+			               c);
 		if (!(c == '\\' ? check_escape(r, &shrink) : check_utf8(r)))
 			return false;
 	}

@@ -73,7 +73,10 @@ bool text_is_utf8(struct str s)
 size_t text_ill_formed_len(struct str s)
 {
 	unsigned char lead = (unsigned char)s.ptr[0];
-	size_t want = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 1;
+	size_t want = lead >= 0xf0 && lead <= 0xf4  ? 4
+	              : lead >= 0xe0 && lead < 0xf0 ? 3
+	              : lead >= 0xc2 && lead < 0xe0 ? 2
+	                                            : 1;
 	for (size_t len = want - 1; len > 1; len--) {
 		char padded[4];
 		if (s.len < len)

@@ -396,7 +396,8 @@ static int parse_address(const char *host, uint16_t port, struct sockaddr_storag
 	if (uv_ip4_addr(host, port, (struct sockaddr_in *)ret_address) == 0 ||
 	    uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret_address) == 0)
 		return 0;
-	return error_set(err, ERR_invalid, "cannot listen on \"%s\": a numeric address such as 127.0.0.1 is needed", host);
+	return error_set(err, ERR_invalid, "cannot listen on \"%s\": a numeric address such as 127.0.0.1 is needed",
+	                 host);
 }
 
 static int server_listen(struct http_server *server, const char *host, uint16_t port, struct error *err)

@@ -37,8 +37,10 @@ const struct variant *union_find_wire(const struct union_type *type, struct str 
 static int wrong_type(const struct field *field, const struct json *json, const char *expected, struct error *err)
 {
 	if (json->type == JSON_number)
-		return error_set(err, ERR_invalid, "%s: invalid type: number `%.*s`, expected %s", field->name, STR_ARG(json->text), expected);
-	return error_set(err, ERR_invalid, "%s: invalid type: %s, expected %s", field->name, json_type_name(json->type), expected);
+		return error_set(err, ERR_invalid, "%s: invalid type: number `%.*s`, expected %s", field->name,
+		                 STR_ARG(json->text), expected);
+	return error_set(err, ERR_invalid, "%s: invalid type: %s, expected %s", field->name, json_type_name(json->type),
+	                 expected);
 }
 
 static int decode_enum(const struct field *field, const struct json *json, int *out, struct error *err)
@@ -50,10 +52,12 @@ static int decode_enum(const struct field *field, const struct json *json, int *
 		return 0;
 	char expected[256];
 	enum_expected(field->type, expected, sizeof(expected));
-	return error_set(err, ERR_invalid, "%s: unknown variant `%.*s`, expected %s", field->name, STR_ARG(word), expected);
+	return error_set(err, ERR_invalid, "%s: unknown variant `%.*s`, expected %s", field->name, STR_ARG(word),
+	                 expected);
 }
 
-static int decode_strs(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_strs(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                       struct error *err)
 {
 	struct str *items = arena_array(arena, struct str, json->count), text;
 	size_t count = 0;
@@ -67,7 +71,8 @@ static int decode_strs(const struct field *field, const struct json *json, struc
 	return 0;
 }
 
-static int decode_records(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_records(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                          struct error *err)
 {
 	const struct record *record = field->type;
 	char *items = arena_alloc(arena, record->size * json->count);
@@ -83,7 +88,8 @@ static int decode_records(const struct field *field, const struct json *json, st
 }
 
 /* Lists and maps of unions differ only in that a map keeps its keys. */
-static int decode_unions(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_unions(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                         struct error *err)
 {
 	struct union_head *items = arena_array(arena, struct union_head, json->count);
 	struct str *keys = field->keys ? arena_array(arena, struct str, json->count) : NULL;
@@ -103,7 +109,8 @@ static int decode_unions(const struct field *field, const struct json *json, str
 	return 0;
 }
 
-static int decode_scalar(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_scalar(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                         struct error *err)
 {
 	struct str text;
 	switch (field->kind) {
@@ -113,11 +120,16 @@ static int decode_scalar(const struct field *field, const struct json *json, str
 		*SLOT(struct str, out, field->offset) = arena_str(arena, text);
 		return 0;
 	case FIELD_bool:
-		return json_to_bool(json, SLOT(bool, out, field->offset)) ? 0 : wrong_type(field, json, "a boolean", err);
+		return json_to_bool(json, SLOT(bool, out, field->offset)) ? 0
+		                                                          : wrong_type(field, json, "a boolean", err);
 	case FIELD_i64:
-		return json_to_i64(json, SLOT(int64_t, out, field->offset)) ? 0 : wrong_type(field, json, "an integer", err);
+		return json_to_i64(json, SLOT(int64_t, out, field->offset))
+		               ? 0
+		               : wrong_type(field, json, "an integer", err);
 	case FIELD_f64:
-		return json_to_double(json, SLOT(double, out, field->offset)) ? 0 : wrong_type(field, json, "a number", err);
+		return json_to_double(json, SLOT(double, out, field->offset))
+		               ? 0
+		               : wrong_type(field, json, "a number", err);
 	case FIELD_enum:
 		return decode_enum(field, json, SLOT(int, out, field->offset), err);
 	default:
@@ -126,7 +138,8 @@ static int decode_scalar(const struct field *field, const struct json *json, str
 	}
 }
 
-static int decode_part(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_part(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                       struct error *err)
 {
 	if (field->kind == FIELD_record) {
 		const struct record *record = field->type;
@@ -139,7 +152,8 @@ static int decode_part(const struct field *field, const struct json *json, struc
 	return union_decode(field->type, json, arena, value, err);
 }
 
-static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out, struct error *err)
+static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                          struct error *err)
 {
 	bool is_list = field->kind == FIELD_strs || field->kind == FIELD_records || field->kind == FIELD_unions;
 	if (is_list && json->type != JSON_array)
@@ -169,10 +183,12 @@ static bool is_list_kind(enum field_kind kind)
 	return kind >= FIELD_strs;
 }
 
-int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out, struct error *err)
+int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
+                  struct error *err)
 {
 	if (json->type != JSON_object)
-		return error_set(err, ERR_invalid, "invalid type: %s, expected struct %s", json_type_name(json->type), record->name);
+		return error_set(err, ERR_invalid, "invalid type: %s, expected struct %s", json_type_name(json->type),
+		                 record->name);
 	size_t count = 0;
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -197,7 +213,8 @@ static int unknown_variant(const struct union_type *type, struct str wire, struc
 	for (size_t i = 0; i < type->count && len < sizeof(expected); i++) {
 		if (type->variants[i].is_alias)
 			continue;
-		len += (size_t)snprintf(expected + len, sizeof(expected) - len, "%s`%s`", len ? ", " : "", type->variants[i].wire);
+		len += (size_t)snprintf(expected + len, sizeof(expected) - len, "%s`%s`", len ? ", " : "",
+		                        type->variants[i].wire);
 	}
 	return error_set(err, ERR_invalid, "unknown variant `%.*s`, expected one of %s", STR_ARG(wire), expected);
 }
@@ -217,7 +234,8 @@ static int decode_variant(const struct union_type *type, struct str wire, const 
 	return record_decode(variant->body, body, arena, out->body, err);
 }
 
-int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out, struct error *err)
+int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
+                 struct error *err)
 {
 	struct str wire;
 	bool is_object = json->type == JSON_object;
@@ -228,7 +246,8 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 		if (json_to_str(tag, &wire))
 			return decode_variant(type, wire, json, arena, out, err);
 		if (tag || json->count != 1 || json->child->type != JSON_object)
-			return error_set(err, ERR_invalid, tag ? "`%s` must be a string" : "missing field `%s`", type->key);
+			return error_set(err, ERR_invalid, tag ? "`%s` must be a string" : "missing field `%s`",
+			                 type->key);
 	}
 	/* {"tag":{…}}, also for internally tagged types: what the wire of 2025-10 wrote (protocol-v1 section 1) */
 	if (is_object && json->count == 1)
@@ -335,7 +354,8 @@ static void encode_fields(const struct record *record, const void *value, struct
 		if (absent && fields[i].presence == OPT)
 			continue;
 		jw_key(w, fields[i].name);
-		bool is_null = absent && (fields[i].presence == NUL || fields[i].kind == FIELD_record || fields[i].kind == FIELD_union);
+		bool is_null = absent && (fields[i].presence == NUL || fields[i].kind == FIELD_record ||
+		                          fields[i].kind == FIELD_union);
 		if (is_null && !is_list_kind(fields[i].kind))
 			jw_null(w);
 		else

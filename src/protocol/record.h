@@ -92,8 +92,10 @@ struct union_head {
 };
 
 /* Fills *out (of record->size bytes, zeroed) from an object; text is copied into the arena. */
-int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out, struct error *err);
-int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out, struct error *err);
+int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
+                  struct error *err);
+int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
+                 struct error *err);
 
 /* Writes the object. Unions inside use their declared style. */
 void record_encode(const struct record *record, const void *value, struct json_writer *w);

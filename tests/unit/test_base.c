@@ -73,8 +73,10 @@ static void check_middle(const char *text, struct text_budget budget, const char
 static void truncation_examples_hold(void **state)
 {
 	(void)state;
-	check_middle("example output", (struct text_budget){TEXT_TOKENS, 1}, "Total output lines: 1\n\nex…3 tokens truncated…ut");
-	check_middle("example output", (struct text_budget){TEXT_BYTES, 1}, "Total output lines: 1\n\n…13 chars truncated…t");
+	check_middle("example output", (struct text_budget){TEXT_TOKENS, 1},
+	             "Total output lines: 1\n\nex…3 tokens truncated…ut");
+	check_middle("example output", (struct text_budget){TEXT_BYTES, 1},
+	             "Total output lines: 1\n\n…13 chars truncated…t");
 	auto_buf struct buf out;
 	buf_init(&out, 1000);
 	text_append_middle(&out, STR("this is an example of a long output that should be truncated"),
@@ -143,7 +145,8 @@ static void code_points_become_utf8(void **state)
 static void base64_round_trip(void **state)
 {
 	(void)state;
-	static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+	static const char *const rows[][2] = {
+	        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_buf struct buf coded, plain;
 		buf_init(&coded, 100);

@@ -275,7 +275,8 @@ static void test_http_1_0_closes(void **state)
 static void test_head_request_has_no_body(void **state)
 {
 	expect_answer(*state, STR("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
-		      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", NULL);
+	              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\n",
+	              NULL);
 }
 
 static void test_expect_continue(void **state)
@@ -318,8 +319,9 @@ static void test_chunked_answer_over_time(void **state)
 	assert_true(http_reply_data(f->exchange, STR("0123456789abcdef")));
 	http_reply_end(f->exchange);
 	assert_false(client_read(f, &answer, "0\r\n\r\n", NULL));
-	assert_str(buf_str(&answer), "HTTP/1.1 418 Unknown\r\nX-One: 1\r\nX-Two: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
-				     "6\r\nhello \r\n10\r\n0123456789abcdef\r\n0\r\n\r\n");
+	assert_str(buf_str(&answer),
+	           "HTTP/1.1 418 Unknown\r\nX-One: 1\r\nX-Two: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+	           "6\r\nhello \r\n10\r\n0123456789abcdef\r\n0\r\n\r\n");
 	f->keep = false;
 	client_send(f, STR("GET /next HTTP/1.1\r\nHost: x\r\n\r\n"));
 	assert_false(client_read(f, &answer, "hello", NULL));

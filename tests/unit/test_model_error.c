@@ -166,8 +166,13 @@ static void exchanges_that_broke_off(void **state)
 		model_error_from_transport(&error, &cause, cases[i].has_head);
 		assert_error(&error, &cases[i].want);
 	}
-	struct expectation silence = {"stream disconnected before completion: idle timeout waiting for SSE$", "\"other\"",
-				      RETRY_INFO("null"), true, -1};
+	struct expectation silence = {
+		"stream disconnected before completion: idle timeout waiting for SSE$",
+		"\"other\"",
+		RETRY_INFO("null"),
+		true,
+		-1,
+	};
 	struct model_error error;
 	model_error_from_silence(&error, 300000);
 	assert_error(&error, &silence);
