@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""The checks of tools/ see what they are for: each gets a small tree with one thing wrong in it."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parent.parent.parent / "tools"
+
+HEADER = "/* %s — a thing. */\n#ifndef %s\n#define %s\n\n%s\n#endif\n"
+GOOD = {
+    "src/LAYERS": "base:\nloop: base\nengine: base loop\nui: base engine/codex.h\n",
+    "src/base/meson.build": "codex_sources += files('text.c')\n",
+    "src/base/text.h": HEADER % ("text.h", "BASE_TEXT_H", "BASE_TEXT_H", "int text_width(void);"),
+    "src/base/text.c": '/* Why. */\n#include "base/text.h"\n\nint text_width(void)\n{\n\treturn 0;\n}\n',
+    "src/engine/codex.h": HEADER % ("codex.h", "ENGINE_CODEX_H", "ENGINE_CODEX_H", ""),
+    "src/engine/task.h": HEADER % ("task.h", "ENGINE_TASK_H", "ENGINE_TASK_H", ""),
+    "src/engine/op.def": '/* op.def — Ops. OP(name, "doc") */\nOP(interrupt, "stops")\n',
+    "tools/SIZE_ALLOW": "# none\n",
+}
+
+
+def run(tool, *args):
+    return subprocess.run([sys.executable, "-B", TOOLS / tool, *map(str, args)], capture_output=True, text=True)
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+
+    def put(self, files):
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def check(self, tool, files):
+        self.put(files)
+        result = run(tool, self.root)
+        self.assertEqual(result.stderr, "")
+        return result
+
+    def assert_finds(self, tool, files, words):
+        result = self.check(tool, files)
+        self.assertIn(words, result.stdout)
+        self.assertEqual(result.returncode, 1)
+
+
+class House(Tree):
+    def setUp(self):
+        super().setUp()
+        self.put(GOOD)
+
+    def finds(self, files, words):
+        self.assert_finds("check-house", files, words)
+
+    def source(self, code):
+        return {"src/base/text.c": '/* Why. */\n#include "base/text.h"\n' + code}
+
+    def test_a_good_tree_passes(self):
+        result = self.check("check-house", {})
+        self.assertEqual((result.returncode, result.stdout), (0, "5 files of src/ keep the rules of the house\n"))
+
+    def test_floors(self):
+        self.finds(self.source('#include "engine/task.h"\n'), "base/ may not include engine/task.h")
+
+    def test_a_single_header_opens_only_itself(self):
+        page = {"src/ui/meson.build": "files('page.c')", "src/ui/page.c": '/* Why. */\n#include "engine/codex.h"\n'}
+        self.assertEqual(self.check("check-house", page).returncode, 0)
+        self.finds({"src/ui/page.c": '/* Why. */\n#include "engine/task.h"\n'}, "ui/ may not include engine/task.h")
+
+    def test_private_headers(self):
+        header = HEADER % ("text_priv.h", "BASE_TEXT_PRIV_H", "BASE_TEXT_PRIV_H", "")
+        loop = {"src/loop/meson.build": "files('a.c')", "src/loop/a.c": '/* Why. */\n#include "base/text_priv.h"\n'}
+        self.finds({"src/base/text_priv.h": header, **loop}, "base/text_priv.h is private to its folder")
+
+    def test_layers_look_down(self):
+        self.finds({"src/LAYERS": "base: engine\nengine:\nloop:\nui: engine\n"}, "floors only look down")
+
+    def test_every_folder_has_a_floor(self):
+        self.finds({"src/shed/a.h": HEADER % ("a.h", "SHED_A_H", "SHED_A_H", "")}, "has no line in src/LAYERS")
+
+    def test_cycles(self):
+        def header(own, other):
+            guard = "BASE_%s_H" % own.upper()
+            return HEADER % (own + ".h", guard, guard, '#include "base/%s.h"\n' % other)
+        self.finds({"src/base/a.h": header("a", "b"), "src/base/b.h": header("b", "a")},
+                   "includes itself: base/a.h -> base/b.h -> base/a.h")
+
+    def test_missing_includes(self):
+        self.finds(self.source('#include "base/nothing.h"\n'), "there is no base/nothing.h")
+
+    def test_own_header_first(self):
+        self.finds({"src/base/text.c": '/* Why. */\n#include "base/other.h"\n'}, "its own header comes first")
+
+    def test_long_functions(self):
+        self.finds(self.source("int f(void)\n{\n%s}\n" % ("\tg();\n" * 98)), "f() has 101 lines, the gate is 100")
+
+    def test_long_files(self):
+        self.finds(self.source("int x;\n" * 999), "the file has 1001 lines, the gate is 1000")
+
+    def test_allowances_only_shrink(self):
+        long = self.source("int x;\n" * 999)
+        allow = "tools/SIZE_ALLOW"
+        self.assertEqual(self.check("check-house", {**long, allow: "src/base/text.c 1001 why\n"}).returncode, 0)
+        self.finds({allow: "src/base/text.c 1000 why\n"}, "SIZE_ALLOW grants 1000")
+        self.finds({allow: "src/base/text.c 1002 why\n"}, "shrank: write 1001")
+        self.finds({allow: "src/base/gone.c 1002 why\n"}, "src/base/gone.c does not exist")
+        self.finds({allow: "src/base/text.c 1001\n"}, "not `FILE[:FUNCTION] LINES reason`")
+        self.finds({**self.source("int x;\n"), allow: "src/base/text.c 1001 why\n"}, "within the gate again")
+
+    def test_banned_calls(self):
+        self.finds(self.source("void f(void)\n{\n\tstrcpy(a, b);\n}\n"), "text.c:5: strcpy() is banned")
+        self.finds(self.source("void f(void)\n{\n\tp = malloc(3);\n}\n"), "malloc(): memory comes from base/mem.h")
+        self.finds(self.source('void f(void)\n{\n\tprintf("x");\n}\n'), "printf(): only ui/")
+        self.finds(self.source("void f(void)\n{\n\texit(1);\n}\n"), "exit(): the library never ends")
+        self.finds(self.source('void f(void)\n{\n\tgetenv("X");\n}\n'), "getenv(): the environment")
+
+    def test_words_are_not_calls(self):
+        code = '/* strcpy( is banned */\nconst char *text = "system(1)";\nint my_system(int);\nint x = o->gets(1);\n'
+        self.assertEqual(self.check("check-house", self.source(code)).returncode, 0)
+
+    def test_unlisted_sources(self):
+        self.finds({"src/base/lost.c": "/* Why. */\n"}, "is not listed in src/base/meson.build")
+
+    def test_openings(self):
+        self.finds({"src/base/text.c": '#include "base/text.h"\n'}, "opens with a comment")
+        self.finds({"src/base/bare.h": "int x;\n"}, 'opens with "/* bare.h — what it is"')
+        self.finds({"src/base/bare.h": "/* bare.h — x. */\nint x;\n"}, "has no include guard BASE_BARE_H")
+
+    def test_tables_explain_their_rows(self):
+        self.finds({"src/engine/op.def": "/* op.def — Ops. */\nOP(interrupt, x)\n"},
+                   "no comment of this table explains OP()")
+
+    def test_names(self):
+        self.finds({"src/base/text_util.h": ""}, '"util" says nothing')
+        self.finds(self.source("typedef struct text text_t;\n"), "typedefs are for function types alone")
+        self.finds(self.source("void done_callback(void);\n"), "done_callback: types of callbacks end in _fn")
+        self.finds(self.source("/* TO" "DO: more */\n"), "unfinished work belongs into an issue")
+
+
+class Text(Tree):
+    def finds(self, files, words):
+        self.assert_finds("check-text", files, words)
+
+    def test_lines(self):
+        self.finds({"a.c": "int x; \n"}, "a.c:1: ends in blanks")
+        self.finds({"a.c": "int x;"}, "lacks the final line end")
+        self.finds({"a.c": "int x;\n\n"}, "ends in empty lines")
+        self.finds({"a.c": "x" * 121 + "\n"}, "has 121 columns, the limit is 120")
+        self.finds({"a.mjs": "\tx\n"}, "is indented by a tab")
+
+    def test_rows_may_be_longer(self):
+        self.assertEqual(self.check("check-text", {"a.def": "ROW(%s)\n" % ("x" * 150)}).returncode, 0)
+
+    def test_data_is_left_alone(self):
+        self.assertEqual(self.check("check-text", {"tests/data/a.txt": "x \r\n\n"}).returncode, 0)
+
+    def test_links(self):
+        self.assertEqual(self.check("check-text", {"a.md": "# One Two\n[x](b.md#head-er) [y](#one-two)\n",
+                                                   "b.md": "## Head-er\n"}).returncode, 0)
+        self.finds({"a.md": "[x](gone.md)\n"}, "links to gone.md, which does not exist")
+        self.finds({"a.md": "[x](b.md#foot)\n"}, "links to b.md#foot: no such heading")
+
+
+class Count(Tree):
+    def count(self, name, text):
+        self.put({name: text})
+        result = run("count-tests", self.root / name)
+        return result.returncode, result.stdout.splitlines()[-1]
+
+    def run_of(self, result, stdout):
+        return json.dumps({"name": "x", "result": result, "stdout": stdout}) + "\n"
+
+    def test_cases_of_a_program(self):
+        out = "1..3\nok 1 - a\nnot ok 2 - b\nnot ok 3 - c # SKIP\n"
+        self.assertEqual(self.count("a.json", self.run_of("FAIL", out)), (1, "1 passed, 1 failed, 1 skipped"))
+
+    def test_a_crash_is_a_failure(self):
+        self.assertEqual(self.count("a.json", self.run_of("ERROR", "ok 1 - a\n")), (1, "1 passed, 1 failed"))
+
+    def test_leaves_of_node(self):
+        out = "ok 1 - a\n    ok 1 - s\n    not ok 2 - t\nnot ok 2 - p\nok 3 - z # SKIP\n# fail 2\n"
+        self.assertEqual(self.count("a.tap", out), (1, "2 passed, 1 failed, 1 skipped"))
+
+    def test_a_run_cut_short(self):
+        self.assertEqual(self.count("a.tap", "ok 1 - a\n"), (1, "1 passed, 1 failed"))
+
+    def test_nothing_there(self):
+        self.assertEqual(run("count-tests", self.root / "gone.tap").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
