@@ -2,7 +2,7 @@
  * belongs to libuv until it is written, and senders go on with the other one. The first attempt is always a
  * direct write, so a peer that keeps up costs one copy and one system call per turn of the loop.
  *
- * Bytes are read into one buffer per thread: on_bytes is done with them when it returns. */
+ * The buffer of a read lives from on_alloc to on_read, so a stream that waits holds none. */
 #include "loop/stream.h"
 
 #include "base/buf.h"
@@ -20,11 +20,11 @@ struct stream {
 	struct buf pending;
 	struct buf inflight;
 	uv_write_t write;
-	bool is_writing;  /* inflight belongs to libuv */
+	bool is_writing; /* inflight belongs to libuv */
 	bool is_reading;
-	bool wants_drain; /* a send returned false */
+	bool wants_drain;  /* a send returned false */
 	bool is_destroyed; /* by its owner; lives on only to flush */
-	int failure;      /* the libuv error that broke it; UV_EOF when the peer has closed */
+	int failure;       /* the libuv error that broke it; UV_EOF when the peer has closed */
 	struct loop_deferred flush;
 	struct loop_timer *linger; /* runs iff destroyed with STREAM_FLUSH and not yet flushed */
 };
@@ -146,9 +146,8 @@ static void on_written(uv_write_t *write, int status)
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
-	static _Thread_local char bytes[LIMIT_STREAM_READ];
 	(void)handle, (void)suggested;
-	*ret_buf = uv_buf_init(bytes, sizeof(bytes));
+	*ret_buf = uv_buf_init(xmalloc(LIMIT_STREAM_READ), LIMIT_STREAM_READ);
 }
 
 static void on_read(uv_stream_t *uv, ssize_t count, const uv_buf_t *bytes)
@@ -160,6 +159,7 @@ static void on_read(uv_stream_t *uv, ssize_t count, const uv_buf_t *bytes)
 		stream->failure = (int)count;
 		stream_end(stream);
 	}
+	free(bytes->base);
 }
 
 void stream_resume(struct stream *stream)
@@ -177,7 +177,7 @@ void stream_pause(struct stream *stream)
 }
 
 struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
-			     struct error *err)
+                             struct error *err)
 {
 	struct stream *stream = xnew(struct stream);
 	stream->loop = loop;
