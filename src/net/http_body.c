@@ -9,7 +9,7 @@
 static unsigned count_headers(const struct http_head *head, const char *name)
 {
 	unsigned count = 0;
-	vec_for_each(header, &head->headers)
+	vec_for_each (header, &head->headers)
 		count += str_equal_fold(header->name, str_of(name));
 	return count;
 }

@@ -6,7 +6,6 @@
  *
  * Pausing is done by refusing data: libcurl keeps the refused bytes and stops reading, in any state of the
  * connection, while curl_easy_pause only works once there is one. */
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/file.h"
@@ -14,9 +13,6 @@
 #include "base/mem.h"
 #include "net/http_client_priv.h"
 #include "net/http_head.h"
-
-#define SYSTEM_CA_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
-#define SYSTEM_CA_DIR "/etc/ssl/certs"
 
 /* --- the end ----------------------------------------------------------------------------------------------- */
 
@@ -49,69 +45,7 @@ void http_call_end(struct http_call *call, const struct error *err)
 	http_call_destroy(call);
 }
 
-/* --- errors ------------------------------------------------------------------------------------------------ */
-
-static const struct {
-	CURLcode result;
-	enum error_code code;
-	const char *what; /* goes before "host:port: reason" */
-} error_rows[] = {
-        {CURLE_URL_MALFORMAT, ERR_invalid, "the URL cannot be used for"},
-        {CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "cannot find the address of"},
-        {CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "cannot find the address of the proxy for"},
-        {CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to"},
-        {CURLE_PROXY, ERR_connect, "the proxy does not connect to"},
-        {CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to"},
-        {CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake failed with"},
-        {CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate is not to be trusted of"},
-};
-
-static void append_detail(const struct http_call *call, CURLcode result, struct buf *out)
-{
-	const struct http_curl *curl = call->client->curl;
-	long sys = 0;
-	struct str detail = str_of(call->detail);
-	curl->easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &sys);
-	if (result == CURLE_COULDNT_CONNECT && sys)
-		detail = str_of(strerror((int)sys));
-	else if (detail.len == 0)
-		detail = str_of(curl->easy_strerror(result));
-	str_cut_prefix(&detail, "SSL certificate problem: ");
-	buf_append_str(out, detail);
-	if (result == CURLE_PEER_FAILED_VERIFICATION && !call->client->ca_file)
-		buf_append_c(out, "; if a CA of your own signs it, name its file in CODEX_CA_CERTIFICATE");
-}
-
-static void set_ca_error(const struct http_call *call, struct error *err)
-{
-	const char *path = call->client->ca_file;
-	if (path && access(path, R_OK) != 0)
-		error_sys(err, errno, "cannot read the CA file %s", path);
-	else
-		error_set(err, ERR_config, "the CA file %s holds no certificate in PEM form",
-		          path ? path : SYSTEM_CA_BUNDLE);
-	err->code = ERR_config;
-}
-
-/* What libcurl's result means. Before anything could be sent it is a matter of connecting, after that of transport. */
-static void set_curl_error(const struct http_call *call, CURLcode result, struct error *err)
-{
-	auto_buf struct buf detail;
-	buf_init(&detail, KIB);
-	append_detail(call, result, &detail);
-	curl_off_t ready_at = 0;
-	call->client->curl->easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_at);
-	enum error_code code = ready_at ? ERR_transport : ERR_connect;
-	const char *what = ready_at ? "the connection broke to" : "cannot connect to";
-	for (size_t i = 0; i < countof(error_rows); i++) {
-		if (error_rows[i].result != result)
-			continue;
-		code = error_rows[i].code;
-		what = error_rows[i].what;
-	}
-	error_set(err, code, "%s %.*s:%.*s: %.*s", what, STR_ARG(call->url.host), STR_ARG(call->url.port),
-	          STR_ARG(buf_str(&detail)));
-}
+/* --- the end, as libcurl reports it --------------------------------------------------------------------------- */
 
 /* True if the server may have closed a kept connection before it saw anything of this request. */
 static bool is_stale_connection(const struct http_call *call, CURLcode result)
@@ -120,7 +54,7 @@ static bool is_stale_connection(const struct http_call *call, CURLcode result)
 	if (call->is_retried || call->head_total)
 		return false;
 	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
-	    result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
+	    result != CURLE_PARTIAL_FILE && result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
 		return false;
 	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
 	return connects == 0;
@@ -148,10 +82,8 @@ void http_call_complete(struct http_call *call, CURLcode result)
 		call_retry(call);
 		return;
 	}
-	if (err.code == ERR_none && result == CURLE_SSL_CACERT_BADFILE)
-		set_ca_error(call, &err);
-	else if (err.code == ERR_none)
-		set_curl_error(call, result, &err);
+	if (err.code == ERR_none)
+		http_call_explain(call, result, &err);
 	http_call_end(call, &err);
 }
 
@@ -323,9 +255,9 @@ static void set_tls(struct http_call *call)
 	const struct http_curl *curl = call->client->curl;
 	const char *ca_file = call->client->ca_file;
 	curl->easy_setopt(call->easy, CURLOPT_SHARE, call->client->share);
-	if (ca_file || file_exists(SYSTEM_CA_BUNDLE)) {
+	if (ca_file || file_exists(HTTP_SYSTEM_CA_FILE)) {
 		curl->easy_setopt(call->easy, CURLOPT_CAINFO, ca_file);
-		curl->easy_setopt(call->easy, CURLOPT_CAPATH, ca_file ? NULL : SYSTEM_CA_DIR);
+		curl->easy_setopt(call->easy, CURLOPT_CAPATH, ca_file ? NULL : HTTP_SYSTEM_CA_DIR);
 	}
 }
 

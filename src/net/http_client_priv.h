@@ -11,6 +11,9 @@
 #include "net/http_curl.h"
 #include "net/http_url.h"
 
+#define HTTP_SYSTEM_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
+#define HTTP_SYSTEM_CA_DIR "/etc/ssl/certs"
+
 struct http_load;
 
 struct http_client {
@@ -67,5 +70,9 @@ void http_call_complete(struct http_call *call, CURLcode result);
 /* Tells the owner and frees it. */
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
+
+/* http_call_error.c */
+/* Fills err with what a result other than CURLE_OK means. */
+void http_call_explain(const struct http_call *call, CURLcode result, struct error *err);
 
 #endif

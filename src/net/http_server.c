@@ -87,7 +87,7 @@ static void connection_refuse(struct connection *connection, int status)
 	buf_init(&text, KIB);
 	const char *reason = http_status_reason(status);
 	buf_printf(&text, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n", status, reason,
-		   strlen(reason) + 1);
+	           strlen(reason) + 1);
 	buf_printf(&text, "Connection: close\r\n\r\n%s\n", reason);
 	stream_send(connection->stream, buf_str(&text));
 	connection_destroy(connection, STREAM_FLUSH);
@@ -131,7 +131,7 @@ static int check_head(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
 	unsigned hosts = 0;
-	vec_for_each(header, &head->headers)
+	vec_for_each (header, &head->headers)
 		hosts += str_equal_fold(header->name, STR("host"));
 	if (hosts > 1 || (hosts == 0 && !head->is_http_1_0))
 		return 400;
@@ -236,9 +236,9 @@ static void on_stream_end(const struct error *err, void *self)
 }
 
 static const struct stream_events stream_events = {
-	.on_bytes = on_stream_bytes,
-	.on_end = on_stream_end,
-	.on_writable = on_stream_writable,
+        .on_bytes = on_stream_bytes,
+        .on_end = on_stream_end,
+        .on_writable = on_stream_writable,
 };
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -323,7 +323,7 @@ static void append_header(struct http_exchange *exchange, struct buf *out, struc
 }
 
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
-		     int64_t length)
+                     int64_t length)
 {
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_HTTP_SERVER_BODY);
@@ -415,12 +415,12 @@ static int server_listen(struct http_server *server, const char *host, uint16_t 
 	if (status < 0)
 		return error_sys(err, -status, "cannot listen on %s:%u", host, port);
 	server->port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-							     : ((struct sockaddr_in *)&address)->sin_port);
+	                                                   : ((struct sockaddr_in *)&address)->sin_port);
 	return 0;
 }
 
 struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-				       void *self, struct error *err)
+                                       void *self, struct error *err)
 {
 	struct http_server *server = xnew(struct http_server);
 	server->loop = loop;
@@ -450,10 +450,10 @@ void http_server_destroy(struct http_server *server)
 	if (!server)
 		return;
 	struct connection *connection;
-	list_for_each(connection, &server->connections, link)
+	list_for_each (connection, &server->connections, link)
 		connection_destroy(connection, STREAM_NOW);
 	struct http_exchange *exchange;
-	list_for_each(exchange, &server->exchanges, link)
+	list_for_each (exchange, &server->exchanges, link)
 		free(exchange);
 	uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }

@@ -253,7 +253,8 @@ static inline int teardown(void **state)
 /* Proxies of whoever runs the tests are not to be asked. */
 static inline void forget_proxies(void)
 {
-	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+	                                    "ALL_PROXY",  "no_proxy",    "NO_PROXY"};
 	for (size_t i = 0; i < countof(names); i++)
 		unsetenv(names[i]);
 }

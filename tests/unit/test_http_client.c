@@ -183,7 +183,7 @@ static void test_stale_connection_is_retried_once(void **state)
 	f->on_request = answer_first_only;
 	run(f, (struct http_request){0});
 	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
-	assert_err(f, ERR_transport, "the connection broke to 127.0.0.1:");
+	assert_err(f, ERR_transport, "the connection to 127.0.0.1:");
 	assert_int_equal(f->request_count, 3);
 }
 
@@ -198,7 +198,7 @@ static void test_fresh_connection_is_not_retried(void **state)
 	struct fixture *f = *state;
 	f->on_request = hang_up;
 	run(f, (struct http_request){.url = url(f, "/path?secret")});
-	assert_err(f, ERR_transport, "the connection broke to 127.0.0.1:");
+	assert_err(f, ERR_transport, "the connection to 127.0.0.1:");
 	assert_null(strstr(f->answer.err.text, "secret"));
 	assert_int_equal(f->request_count, 1);
 }
@@ -208,6 +208,12 @@ static void test_refused_connection(void **state)
 	struct fixture *f = *state;
 	run(f, (struct http_request){.url = "http://user:secret@127.0.0.1:1/?secret"});
 	assert_err(f, ERR_connect, "cannot connect to 127.0.0.1:1: Connection refused");
+	assert_null(strstr(f->answer.err.text, "secret"));
+	setenv("http_proxy", "http://user:secret@localhost:1", 1);
+	run(f, (struct http_request){0});
+	unsetenv("http_proxy");
+	assert_err(f, ERR_connect, "Failed to connect to localhost port 1");
+	assert_non_null(strstr(f->answer.err.text, "Connection refused; check the proxy"));
 	assert_null(strstr(f->answer.err.text, "secret"));
 }
 
@@ -303,7 +309,7 @@ static void test_answer_cut_short(void **state)
 	f->on_request = answer_cut_short;
 	for (int i = 0; i < 4; i++) {
 		run(f, (struct http_request){0});
-		assert_err(f, ERR_transport, "the connection broke to 127.0.0.1:");
+		assert_err(f, ERR_transport, "the connection to 127.0.0.1:");
 		assert_str(buf_str(&f->answer.body), "part");
 	}
 }

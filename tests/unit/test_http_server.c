@@ -141,7 +141,7 @@ static void test_get(void **state)
 {
 	struct fixture *f = *state;
 	expect_answer(f, STR("GET /a?b=1 HTTP/1.1\r\nHost: x\r\nx-probe:  yes \r\n\r\n"),
-		      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello", "hello");
+	              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello", "hello");
 	assert_str(buf_str(&f->seen), "GET /a?b=1|yes|\n");
 }
 
@@ -162,7 +162,7 @@ static void test_body_in_chunks(void **state)
 {
 	struct fixture *f = *state;
 	struct str request = STR("POST /r HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-				 "3;name=value\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n");
+	                         "3;name=value\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n");
 	expect_answer(f, request, "HTTP/1.1 200 OK", "hello");
 	client_connect(f);
 	for (size_t i = 0; i < request.len; i++)
@@ -194,34 +194,35 @@ static void test_refusals(void **state)
 		const char *request;
 		const char *answer;
 	} cases[] = {
-		{"\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET /\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1 \r\nHost: x\r\n\r\n", "HTTP/1.1 505 "},
-		{"GET / HTTP/2.0\r\nHost: x\r\n\r\n", "HTTP/1.1 505 "},
-		{"GET / SPDY/1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
-		{"G@T / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost : x\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n", "HTTP/1.1 400 "},
-		{"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n", "HTTP/1.1 413 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 501 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\nab", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", "HTTP/1.1 400 "},
-		{"POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 417 "},
+	        {"\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET /\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1 \r\nHost: x\r\n\r\n", "HTTP/1.1 505 "},
+	        {"GET / HTTP/2.0\r\nHost: x\r\n\r\n", "HTTP/1.1 505 "},
+	        {"GET / SPDY/1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
+	        {"G@T / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\nHost: x\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost : x\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n", "HTTP/1.1 400 "},
+	        {"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n", "HTTP/1.1 413 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 501 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+	         "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\nab", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", "HTTP/1.1 400 "},
+	        {"POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 417 "},
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < countof(cases); i++) {
@@ -259,7 +260,7 @@ static void test_keep_alive_and_pipelining(void **state)
 	struct fixture *f = *state;
 	client_connect(f);
 	client_send(f, STR("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n"
-			   "GET /3 HTTP/1.1\r\nHost: x\r\nConnection: te, Close\r\n\r\n"));
+	                   "GET /3 HTTP/1.1\r\nHost: x\r\nConnection: te, Close\r\n\r\n"));
 	auto_buf struct buf answer;
 	buf_init(&answer, KIB);
 	assert_true(client_read(f, &answer, NULL, NULL));
@@ -476,26 +477,26 @@ static void test_listen_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SERVER_TEST(test_get),
-		SERVER_TEST(test_body_by_length_in_single_bytes),
-		SERVER_TEST(test_body_in_chunks),
-		SERVER_TEST(test_big_body),
-		SERVER_TEST(test_refusals),
-		SERVER_TEST(test_head_limit),
-		SERVER_TEST(test_endless_chunk_line),
-		SERVER_TEST(test_keep_alive_and_pipelining),
-		SERVER_TEST(test_http_1_0_closes),
-		SERVER_TEST(test_head_request_has_no_body),
-		SERVER_TEST(test_expect_continue),
-		SERVER_TEST(test_chunked_answer_over_time),
-		SERVER_TEST(test_unsized_answer_to_http_1_0),
-		SERVER_TEST(test_length_is_kept),
-		SERVER_TEST(test_raw_and_aborted_answers),
-		SERVER_TEST(test_client_vanishes),
-		SERVER_TEST(test_high_water_mark),
-		SERVER_TEST(test_flood_while_answering),
-		SERVER_TEST(test_destroy_with_open_exchanges),
-		SERVER_TEST(test_listen_errors),
+	        SERVER_TEST(test_get),
+	        SERVER_TEST(test_body_by_length_in_single_bytes),
+	        SERVER_TEST(test_body_in_chunks),
+	        SERVER_TEST(test_big_body),
+	        SERVER_TEST(test_refusals),
+	        SERVER_TEST(test_head_limit),
+	        SERVER_TEST(test_endless_chunk_line),
+	        SERVER_TEST(test_keep_alive_and_pipelining),
+	        SERVER_TEST(test_http_1_0_closes),
+	        SERVER_TEST(test_head_request_has_no_body),
+	        SERVER_TEST(test_expect_continue),
+	        SERVER_TEST(test_chunked_answer_over_time),
+	        SERVER_TEST(test_unsized_answer_to_http_1_0),
+	        SERVER_TEST(test_length_is_kept),
+	        SERVER_TEST(test_raw_and_aborted_answers),
+	        SERVER_TEST(test_client_vanishes),
+	        SERVER_TEST(test_high_water_mark),
+	        SERVER_TEST(test_flood_while_answering),
+	        SERVER_TEST(test_destroy_with_open_exchanges),
+	        SERVER_TEST(test_listen_errors),
 	};
 	return cmocka_run_group_tests_name("http_server", tests, NULL, NULL);
 }

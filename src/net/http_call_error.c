@@ -1,0 +1,98 @@
+/* libcurl's results are many and its words are for people who know libcurl. Callers need four answers: was there a
+ * connection, did it break, was it too slow, is our own configuration wrong. People need the host, the reason, and
+ * what to do. */
+#include <errno.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/http_client_priv.h"
+
+static const struct error_row {
+	CURLcode result;
+	enum error_code code;
+	const char *before; /* "before host:port after: reason" */
+	const char *after;
+} error_rows[] = {
+        {CURLE_URL_MALFORMAT, ERR_invalid, "the URL of", " cannot be understood"},
+        {CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "the address of", " cannot be found"},
+        {CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "the proxy towards", " cannot be found"},
+        {CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to", ""},
+        {CURLE_PROXY, ERR_connect, "the proxy does not connect to", ""},
+        {CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to", ""},
+        {CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake with", " failed"},
+        {CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
+};
+
+/* For results without a row: before anything could be sent it is a matter of connecting, after that of transport. */
+static const struct error_row early_row = {CURLE_OK, ERR_connect, "cannot connect to", ""};
+static const struct error_row late_row = {CURLE_OK, ERR_transport, "the connection to", " broke"};
+
+static const struct error_row *row_get(const struct http_call *call, CURLcode result)
+{
+	for (size_t i = 0; i < countof(error_rows); i++)
+		if (error_rows[i].result == result)
+			return &error_rows[i];
+	curl_off_t ready_at = 0;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_at);
+	return ready_at ? &late_row : &early_row;
+}
+
+static struct str without_brackets(struct str host)
+{
+	return host.len > 2 && host.ptr[0] == '[' ? str_n(host.ptr + 1, host.len - 2) : host;
+}
+
+/* libcurl says whom it could not reach, but not why; when it is not our host, it is a proxy. */
+static void append_connect_reason(const struct http_call *call, struct str detail, struct buf *out)
+{
+	long sys = 0;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &sys);
+	bool is_proxy = str_find(detail, without_brackets(call->url.host)) < 0;
+	if (is_proxy || !sys)
+		buf_append_str(out, detail);
+	if (is_proxy && sys)
+		buf_append_c(out, ": ");
+	if (sys)
+		buf_append_c(out, strerror((int)sys));
+	if (is_proxy)
+		buf_append_c(out, "; check the proxy settings of the environment");
+}
+
+static void append_reason(const struct http_call *call, CURLcode result, struct buf *out)
+{
+	struct str detail = str_of(call->detail);
+	if (detail.len == 0)
+		detail = str_of(call->client->curl->easy_strerror(result));
+	str_cut_prefix(&detail, "SSL certificate problem: ");
+	if (result == CURLE_COULDNT_CONNECT) {
+		append_connect_reason(call, detail, out);
+		return;
+	}
+	buf_append_str(out, detail);
+	if (result == CURLE_PEER_FAILED_VERIFICATION && !call->client->ca_file)
+		buf_append_c(out, "; if a CA of your own signs it, name its file in CODEX_CA_CERTIFICATE");
+}
+
+static void explain_ca(const struct http_call *call, struct error *err)
+{
+	const char *path = call->client->ca_file ? call->client->ca_file : HTTP_SYSTEM_CA_FILE;
+	if (access(path, R_OK) != 0)
+		error_sys(err, errno, "cannot read the CA file %s", path);
+	else
+		error_set(err, ERR_config, "the CA file %s holds no certificate in PEM form", path);
+	err->code = ERR_config;
+}
+
+void http_call_explain(const struct http_call *call, CURLcode result, struct error *err)
+{
+	if (result == CURLE_SSL_CACERT_BADFILE) {
+		explain_ca(call, err);
+		return;
+	}
+	auto_buf struct buf reason;
+	buf_init(&reason, KIB);
+	append_reason(call, result, &reason);
+	const struct error_row *row = row_get(call, result);
+	error_set(err, row->code, "%s %.*s:%.*s%s: %.*s", row->before, STR_ARG(call->url.host), STR_ARG(call->url.port),
+	          row->after, STR_ARG(buf_str(&reason)));
+}
