@@ -159,6 +159,12 @@ bool file_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
+bool file_is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 bool dir_exists(const char *path)
 {
 	struct stat st;

@@ -29,6 +29,7 @@ int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool dura
 /* Creates the folder and its parents; fine if it is there. */
 int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
+bool file_is_regular(const char *path); /* links followed; reading anything else may wait forever */
 bool dir_exists(const char *path);
 /* Writes all bytes, retrying short writes and EINTR. */
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);

@@ -37,6 +37,9 @@ enum {
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
 	LIMIT_SESSION_INDEX = 64 * MIB,
+	LIMIT_AGENTS_MD = 1 * MIB,        /* the global file, and all project files whatever the setting */
+	LIMIT_GIT_FILE = 4 * MIB,         /* of .git/config, HEAD and a ref */
+	LIMIT_GIT_PACKED_REFS = 256 * MIB,
 	LIMIT_PROC_LOCKS = 1 * MIB,       /* of /proc/locks, to name who holds one */
 	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
