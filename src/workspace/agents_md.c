@@ -1,0 +1,187 @@
+/* The budget is spent from the root downwards, as the reference spends it, so that a file at the root
+ * means the same in every folder below. A file of nothing but blanks costs nothing and hides nothing. */
+#include "workspace/agents_md.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static const struct str default_markers[] = {{".git", 4}};
+static const struct str first_names[] = {{"AGENTS.override.md", 18}, {"AGENTS.md", 9}};
+
+/* Fills out up to its maximum; *ret_is_cut if there was more. False for what is no readable regular file. */
+static bool read_bytes(const char *path, struct buf *out, bool *ret_is_cut)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	char chunk[8 * KIB];
+	for (;;) {
+		ssize_t got = read(fd, chunk, sizeof(chunk));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got == 0;
+		size_t room = out->max - out->len, take = (size_t)got < room ? (size_t)got : room;
+		buf_append(out, chunk, take);
+		if (take < (size_t)got) {
+			*ret_is_cut = true;
+			return true;
+		}
+	}
+}
+
+/* Without the part of a character that a cut left at the end. */
+static struct str whole_characters(struct str text)
+{
+	for (size_t back = 1; back < 4 && back <= text.len; back++) {
+		unsigned char c = (unsigned char)text.ptr[text.len - back];
+		if (c < 0x80)
+			break;
+		if (c >= 0xc0)
+			return text_utf8_len(str_skip(text, text.len - back)) ? text : str_n(text.ptr, text.len - back);
+	}
+	return text;
+}
+
+static bool exists(const char *folder, struct str name)
+{
+	auto_free char *file = str_dup(name);
+	auto_free char *path = path_join(folder, file);
+	return file_exists(path);
+}
+
+/* ---- the global file ---- */
+
+static void read_global(const char *home, struct buf *out, bool *ret_is_cut)
+{
+	for (size_t i = 0; i < countof(first_names); i++) {
+		auto_free char *path = path_join(home, first_names[i].ptr);
+		auto_buf struct buf text;
+		buf_init(&text, LIMIT_AGENTS_MD);
+		bool is_cut = false;
+		if (!read_bytes(path, &text, &is_cut))
+			continue;
+		struct str whole = is_cut ? whole_characters(buf_str(&text)) : buf_str(&text);
+		*ret_is_cut |= is_cut;
+		text_append_utf8_lossy(out, str_trim(whole));
+		if (out->len)
+			return;
+	}
+}
+
+/* ---- the project's files ---- */
+
+static bool is_root(const struct agents_md_options *options, const char *folder)
+{
+	const struct str *markers = options->root_markers ? options->root_markers : default_markers;
+	size_t count = options->root_markers ? options->root_marker_count : countof(default_markers);
+	for (size_t i = 0; i < count; i++) {
+		if (exists(folder, markers[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The length of the root's path within path, all of it if there is no root. */
+static size_t find_root(const struct agents_md_options *options, const char *path)
+{
+	auto_free char *folder = xstrdup(path);
+	for (size_t len = strlen(folder); len > 0;) {
+		if (is_root(options, folder))
+			return len;
+		while (len > 0 && folder[len] != '/')
+			len--;
+		folder[len] = '\0';
+	}
+	return is_root(options, "/") ? 0 : strlen(path);
+}
+
+/* The first of the folder's names that is a file; owned, NULL if none is. */
+static char *find_file(const struct agents_md_options *options, const char *folder)
+{
+	for (size_t i = 0; i < countof(first_names) + options->fallback_count; i++) {
+		bool is_first = i < countof(first_names);
+		auto_free char *name =
+		        str_dup(is_first ? first_names[i] : options->fallbacks[i - countof(first_names)]);
+		auto_free char *path = path_join(folder, name);
+		if (file_is_regular(path))
+			return steal(path);
+	}
+	return NULL;
+}
+
+struct project {
+	const struct agents_md_options *options;
+	struct buf *out;
+	size_t bytes_left;
+	bool has_text; /* something of the project was appended */
+	bool is_cut;
+};
+
+static void append_doc(struct project *project, struct str text)
+{
+	if (str_trim(text).len == 0)
+		return;
+	project->bytes_left -= text.len;
+	if (project->has_text)
+		buf_append_c(project->out, "\n\n");
+	else if (project->out->len)
+		buf_append_c(project->out, "\n\n--- project-doc ---\n\n");
+	project->has_text = true;
+	text_append_utf8_lossy(project->out, text);
+}
+
+static void read_folder(struct project *project, const char *folder)
+{
+	auto_free char *path = find_file(project->options, folder);
+	auto_buf struct buf text;
+	buf_init(&text, project->bytes_left);
+	bool is_cut = false;
+	if (!path || !read_bytes(path, &text, &is_cut))
+		return;
+	project->is_cut |= is_cut;
+	append_doc(project, is_cut ? whole_characters(buf_str(&text)) : buf_str(&text));
+	if (is_cut)
+		project->bytes_left = 0;
+}
+
+static void read_project(struct project *project, const char *cwd)
+{
+	auto_free char *real = realpath(cwd, NULL);
+	if (!real)
+		return;
+	if (strcmp(real, "/") == 0)
+		real[0] = '\0';
+	size_t len = strlen(real);
+	for (size_t at = find_root(project->options, real); at <= len && project->bytes_left; at++) {
+		if (real[at] != '/' && real[at] != '\0')
+			continue;
+		auto_free char *folder = at ? xstrndup(real, at) : xstrdup("/");
+		read_folder(project, folder);
+	}
+}
+
+bool agents_md_read(const struct agents_md_options *options, struct buf *out, bool *ret_is_cut)
+{
+	auto_buf struct buf text;
+	buf_init(&text, (size_t)4 * LIMIT_AGENTS_MD);
+	struct project project = {.options = options, .out = &text};
+	project.bytes_left = options->max_bytes < LIMIT_AGENTS_MD ? options->max_bytes : LIMIT_AGENTS_MD;
+	if (options->home)
+		read_global(options->home, &text, &project.is_cut);
+	if (project.bytes_left)
+		read_project(&project, options->cwd);
+	*ret_is_cut = project.is_cut || text.over;
+	buf_append_str(out, buf_str(&text));
+	return text.len > 0;
+}

@@ -1,0 +1,168 @@
+/* Which files speak, in which order, and how much of them. */
+#include "temp.h"
+
+#include "workspace/agents_md.h"
+
+static struct buf text;
+static bool is_cut;
+
+static int setup(void **state)
+{
+	buf_init(&text, 4 * 1024 * 1024);
+	return temp_make(state);
+}
+
+static int teardown(void **state)
+{
+	buf_finish(&text);
+	return temp_remove(state);
+}
+
+static void put(const char *relative, const char *bytes)
+{
+	temp_put(relative, str_of(bytes));
+}
+
+/* Reads below <temp>/<cwd> and compares; want NULL: nothing to say. */
+static void check_with(struct agents_md_options options, const char *cwd, const char *want)
+{
+	auto_free char *home = xstrdup(temp_path("home")), *path = xstrdup(temp_path(cwd));
+	options.home = options.home ? options.home : home;
+	options.cwd = path;
+	buf_clear(&text);
+	assert_int_equal(agents_md_read(&options, &text, &is_cut), want != NULL);
+	assert_string_equal(text.data ? text.data : "", want ? want : "");
+}
+
+static void check(const char *cwd, const char *want)
+{
+	check_with((struct agents_md_options){.max_bytes = 32768}, cwd, want);
+}
+
+static void from_the_root_down_after_the_global_file(void **state)
+{
+	(void)state;
+	put("home/AGENTS.override.md", " \n");
+	put("home/AGENTS.md", "\n  GLOBAL\n\n");
+	put("p/.git/HEAD", "");
+	put("p/AGENTS.md", "ROOT DOC\n\n");
+	put("p/a/AGENTS.md", "   \n");
+	put("p/a/b/AGENTS.md", "B PLAIN\n");
+	put("p/a/b/AGENTS.override.md", "B OVERRIDE\n");
+	put("p/a/b/c/AGENTS.md", "C");
+	put("AGENTS.md", "above the root");
+	check("p/a/b/c", "GLOBAL\n\n--- project-doc ---\n\nROOT DOC\n\n\n\nB OVERRIDE\n\n\nC");
+	check("p", "GLOBAL\n\n--- project-doc ---\n\nROOT DOC\n\n");
+	assert_false(is_cut);
+}
+
+static void without_a_root_the_cwd_speaks_alone(void **state)
+{
+	(void)state;
+	put("p/AGENTS.md", "PARENT");
+	put("p/a/AGENTS.md", "HERE");
+	check("p/a", "HERE");
+	put("p/a/b/x", "");
+	check("p/a/b", NULL);
+	check("nowhere", NULL);
+}
+
+static void nothing_to_say_is_nothing(void **state)
+{
+	(void)state;
+	put("p/.git", "gitdir: elsewhere");
+	check("p", NULL);
+	put("home/AGENTS.md", "GLOBAL");
+	check("p", "GLOBAL");
+}
+
+static void fallback_names_come_last_and_markers_can_be_chosen(void **state)
+{
+	(void)state;
+	struct str names[] = {STR("NOTES.md"), STR("README.ai")}, markers[] = {STR("top.txt")};
+	struct agents_md_options options = {.max_bytes = 32768,
+	                                    .fallbacks = names,
+	                                    .fallback_count = 2,
+	                                    .root_markers = markers,
+	                                    .root_marker_count = 1};
+	put("p/top.txt", "");
+	put("p/README.ai", "ROOT FALLBACK");
+	put("p/a/.git/HEAD", "");
+	put("p/a/README.ai", "second choice");
+	put("p/a/NOTES.md", "A FALLBACK");
+	check_with(options, "p/a", "ROOT FALLBACK\n\nA FALLBACK");
+	options.root_marker_count = 0;
+	check_with(options, "p/a", "A FALLBACK");
+	options.root_markers = NULL;
+	check_with(options, "p/a", "A FALLBACK");
+}
+
+static void the_budget_is_one_for_all_and_cuts_between_characters(void **state)
+{
+	(void)state;
+	put("p/.git/HEAD", "");
+	put("p/AGENTS.md", "AG2\n");
+	put("p/d/AGENTS.md", "éééé");
+	put("p/d/e/AGENTS.md", "never reached");
+	check_with((struct agents_md_options){.max_bytes = 9}, "p/d/e", "AG2\n\n\néé");
+	assert_true(is_cut);
+	check_with((struct agents_md_options){.max_bytes = 12}, "p/d", "AG2\n\n\néééé");
+	assert_false(is_cut);
+	check_with((struct agents_md_options){.max_bytes = 0}, "p/d", NULL);
+}
+
+static void bytes_that_are_no_text_become_text(void **state)
+{
+	(void)state;
+	put("p/AGENTS.md", "a\xff"
+	                   "b\xc3");
+	check("p", "a\xef\xbf\xbd"
+	           "b\xef\xbf\xbd");
+}
+
+static void what_is_no_file_is_passed_over(void **state)
+{
+	(void)state;
+	put("p/AGENTS.override.md/x", "");
+	put("p/real.md", "LINKED");
+	assert_int_equal(symlink("real.md", temp_path("p/AGENTS.md")), 0);
+	check("p", "LINKED");
+	unlink(temp_path("p/AGENTS.md"));
+	assert_int_equal(symlink("absent", temp_path("p/AGENTS.md")), 0);
+	check("p", NULL);
+	unlink(temp_path("p/AGENTS.md"));
+	assert_int_equal(mkfifo(temp_path("p/AGENTS.md"), 0600), 0);
+	check("p", NULL);
+}
+
+static void a_huge_file_costs_only_its_share(void **state)
+{
+	(void)state;
+	char *big = xmalloc(3 * 1024 * 1024);
+	memset(big, 'x', 3 * 1024 * 1024);
+	temp_put("home/AGENTS.md", str_n(big, 3 * 1024 * 1024));
+	temp_put("p/AGENTS.md", str_n(big, 3 * 1024 * 1024));
+	free(big);
+	auto_free char *home = xstrdup(temp_path("home")), *path = xstrdup(temp_path("p"));
+	struct agents_md_options options = {.home = home, .cwd = path, .max_bytes = SIZE_MAX};
+	assert_true(agents_md_read(&options, &text, &is_cut));
+	assert_true(is_cut);
+	assert_in_range(text.len, 2 * 1024 * 1024, 2 * 1024 * 1024 + 100);
+}
+
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        FILE_TEST(from_the_root_down_after_the_global_file),
+	        FILE_TEST(without_a_root_the_cwd_speaks_alone),
+	        FILE_TEST(nothing_to_say_is_nothing),
+	        FILE_TEST(fallback_names_come_last_and_markers_can_be_chosen),
+	        FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
+	        FILE_TEST(bytes_that_are_no_text_become_text),
+	        FILE_TEST(what_is_no_file_is_passed_over),
+	        FILE_TEST(a_huge_file_costs_only_its_share),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
