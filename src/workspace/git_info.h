@@ -1,0 +1,25 @@
+/* git_info.h — what .git says about a folder, read from its files: no process is started.
+ *
+ * Owns: the texts of a struct git_info until git_info_finish. Blocking, small: any thread.
+ * No errors: what cannot be read is not known. Source: core 10 (session_meta.git), gitrepository-layout(5). */
+#ifndef WORKSPACE_GIT_INFO_H
+#define WORKSPACE_GIT_INFO_H
+
+#include <stdbool.h>
+
+struct git_info {
+	char *root;       /* the work tree's folder */
+	char *branch;     /* NULL: none, or HEAD is detached */
+	char *commit;     /* hex; NULL: none yet */
+	char *origin_url; /* of remote "origin", without a password; NULL: none */
+};
+
+/* True in a folder with a .git, file or folder, in it or above it. */
+bool git_info_is_repo(const char *cwd);
+/* The folder that has the .git; owned, NULL outside a repository. */
+char *git_info_find_root(const char *cwd);
+/* False outside a repository; *ret is then all NULL. */
+bool git_info_read(const char *cwd, struct git_info *ret);
+void git_info_finish(struct git_info *info);
+
+#endif
