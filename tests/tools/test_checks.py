@@ -152,7 +152,7 @@ class Text(Tree):
         self.finds({"a.c": "int x;"}, "lacks the final line end")
         self.finds({"a.c": "int x;\n\n"}, "ends in empty lines")
         self.finds({"a.c": "x" * 121 + "\n"}, "has 121 columns, the limit is 120")
-        self.finds({"a.mjs": "\tx\n"}, "is indented by a tab")
+        self.finds({"a.py": "\tx\n"}, "is indented by a tab")
 
     def test_rows_may_be_longer(self):
         self.assertEqual(self.check("check-text", {"a.def": "ROW(%s)\n" % ("x" * 150)}).returncode, 0)
