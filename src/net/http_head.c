@@ -53,9 +53,11 @@ bool http_header_parse(struct str line, struct http_header *ret_header)
 /* Cuts a line that ends with CRLF off *rest. */
 static bool next_crlf_line(struct str *rest, struct str *ret_line)
 {
-	if (!str_next_line(rest, ret_line) || ret_line->len == 0 || ret_line->ptr[ret_line->len - 1] != '\r')
+	ptrdiff_t end = str_find_char(*rest, '\n');
+	if (end < 1 || rest->ptr[end - 1] != '\r')
 		return false;
-	ret_line->len--;
+	*ret_line = str_n(rest->ptr, (size_t)end - 1);
+	*rest = str_skip(*rest, (size_t)end + 1);
 	return true;
 }
 

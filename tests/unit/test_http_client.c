@@ -119,6 +119,19 @@ static void test_connection_is_reused_and_sleeps(void **state)
 	loop_run(f->loop);
 }
 
+static void test_connection_closed_while_idle_is_replaced(void **state)
+{
+	struct fixture *f = *state;
+	const struct str body[] = {STR("x")};
+	run(f, (struct http_request){0});
+	peer_close(f->peers.items[0], STREAM_NOW);
+	turn(f);
+	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
+	assert_ok(f, "hello");
+	assert_int_equal(f->peers.count, 2);
+	assert_int_equal(f->request_count, 2);
+}
+
 static void answer_once_then_hang_up(struct fixture *f, struct peer *peer, int number)
 {
 	if (number == 2)
@@ -601,6 +614,7 @@ int main(void)
 	        CLIENT_TEST(test_big_post),
 	        CLIENT_TEST(test_requests_that_cannot_be_sent),
 	        CLIENT_TEST(test_connection_is_reused_and_sleeps),
+	        CLIENT_TEST(test_connection_closed_while_idle_is_replaced),
 	        CLIENT_TEST(test_post_survives_a_stale_connection),
 	        CLIENT_TEST(test_post_survives_a_reset_mid_body),
 	        CLIENT_TEST(test_stale_connection_is_retried_once),
