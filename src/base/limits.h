@@ -23,6 +23,9 @@ enum {
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
 	LIMIT_CONFIG_FILE = 4 * MIB,
+	LIMIT_CONFIG_OPTIONS = 1024,      /* -c and flags of one start */
+	LIMIT_CONFIG_UNKNOWN = 256,       /* unknown settings that are remembered */
+	LIMIT_CONFIG_NAMED = 20,          /* unknown settings that one warning names */
 	LIMIT_TOML_DEPTH = 128,           /* tables and arrays inside each other */
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */

@@ -1,0 +1,269 @@
+/* Loading in the order in which one thing decides the next: options may name the profile, the user's
+ * file says who is trusted, trust decides about project files and defaults. Checking comes last, on
+ * the merged tree, whose values still know the file and line they came from. */
+#include "config/config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "config/config_env.h"
+#include "config/config_project.h"
+
+struct loaded {
+	struct config config; /* public */
+	/* private */
+	unsigned refs;
+	struct arena arena;
+	struct config_layers layers;
+	struct config_project_place place;
+	const struct toml *tree;
+	const char *home;
+	const char *profile;
+};
+
+static struct loaded *loaded_of(const struct config *config)
+{
+	return container_of((struct config *)(uintptr_t)config, struct loaded, config);
+}
+
+struct config *config_ref(struct config *config)
+{
+	loaded_of(config)->refs++;
+	return config;
+}
+
+void config_unref(struct config *config)
+{
+	if (!config)
+		return;
+	struct loaded *l = loaded_of(config);
+	if (--l->refs)
+		return;
+	config_layers_finish(&l->layers);
+	arena_finish(&l->arena);
+	free(l);
+}
+
+static int find_home(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	auto_free char *found = source->codex_home ? xstrdup(source->codex_home) : config_env_home(err);
+	if (!found)
+		return -ERR_config;
+	l->home = arena_cstr(&l->arena, str_of(found));
+	return 0;
+}
+
+static int load_options(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	int status = 0;
+	for (size_t i = 0; i < source->override_count && status == 0; i++)
+		status = config_layer_option(&l->layers, source->overrides[i], err);
+	for (size_t i = 0; i < source->flag_count && status == 0; i++)
+		status = config_layer_flag(&l->layers, source->flags[i].flag, source->flags[i].key,
+		                           source->flags[i].value, err);
+	return status;
+}
+
+static int load_user(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	const char *system_file = source->system_file ? source->system_file : "/etc/codex/config.toml";
+	int status = config_layer_read(&l->layers, CONFIG_LAYER_system, system_file, NULL, err);
+	if (status != 0 || source->ignore_user_config)
+		return status;
+	auto_free char *path = path_join(l->home, "config.toml");
+	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
+}
+
+/* What the layers so far have in [profiles.NAME] becomes a layer of its own. */
+static bool push_profile_table(struct loaded *l, struct str name)
+{
+	struct toml *table = toml_find(toml_get(config_layer_merge(&l->layers), "profiles"), name);
+	if (!toml_is(table, TOML_table))
+		return false;
+	config_layer_push(&l->layers, CONFIG_LAYER_profile, table);
+	return true;
+}
+
+static int load_profile(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	const struct toml *named = config_layer_top(&l->layers, "profile");
+	struct str name = source->profile               ? str_of(source->profile)
+	                  : toml_is(named, TOML_string) ? named->text
+	                                                : STR("");
+	if (name.len == 0)
+		return 0;
+	bool is_found = push_profile_table(l, name);
+	struct toml *root = NULL;
+	l->profile = arena_cstr(&l->arena, name);
+	const char *path = arena_printf(&l->arena, "%s/%s.config.toml", l->home, l->profile);
+	if (!strchr(l->profile, '/') && config_layer_read(&l->layers, CONFIG_LAYER_profile, path, &root, err) != 0)
+		return -ERR_config;
+	if (is_found || root)
+		return 0;
+	return error_set(
+	        err, ERR_config,
+	        "config profile `%s` not found: there is neither [profiles.%s] in %s/config.toml nor a file %s",
+	        l->profile, l->profile, l->home, path);
+}
+
+static int load_project(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	auto_free char *own = source->cwd ? NULL : getcwd(NULL, 0);
+	const char *cwd = source->cwd ? source->cwd : own;
+	if (!cwd)
+		return error_sys(err, errno, "cannot tell the working folder");
+	return config_project_load(&l->layers, l->home, cwd, &l->place, err);
+}
+
+static bool is_first(const struct config_binder *binder, const struct config_unknown *at)
+{
+	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
+		if (it->node->source == at->node->source)
+			return false;
+	return true;
+}
+
+/* A profile's keys are met twice: in their table and as part of the whole. */
+static bool is_repeated(const struct config_binder *binder, const struct config_unknown *at)
+{
+	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
+		if (it->node->source == at->node->source && it->node->line == at->node->line &&
+		    str_eq(it->node->key, at->node->key))
+			return true;
+	return false;
+}
+
+static void list_unknown(struct buf *out, const struct config_binder *binder, const char *source)
+{
+	size_t named = 0, more = 0;
+	vec_for_each (it, &binder->unknown) {
+		if (it->node->source != source || is_repeated(binder, it))
+			continue;
+		if (named++ >= LIMIT_CONFIG_NAMED) {
+			more++;
+			continue;
+		}
+		buf_printf(out, "%s`%s`", named > 1 ? ", " : "", it->path);
+		if (source[0] == '/')
+			buf_printf(out, " (line %u)", it->node->line);
+	}
+	if (more)
+		buf_printf(out, " and %zu more", more);
+}
+
+static void warn_unknown(struct loaded *l, const struct config_binder *binder)
+{
+	vec_for_each (it, &binder->unknown) {
+		if (!is_first(binder, it))
+			continue;
+		auto_buf struct buf list;
+		buf_init(&list, ERROR_TEXT_MAX);
+		list_unknown(&list, binder, it->node->source);
+		config_layer_warn(&l->layers, "%s: unknown settings are ignored: %.*s", it->node->source,
+		                  STR_ARG(buf_str(&list)));
+	}
+}
+
+/* What is on by default depends on how much the user trusts the folder (core 15). */
+static void set_trust_defaults(struct loaded *l)
+{
+	struct config *c = &l->config;
+	if (!c->is_set.approval_policy && l->place.trust == trust_level_untrusted)
+		c->approval_policy = approval_policy_untrusted;
+	if (!c->is_set.sandbox_mode && l->place.trust != trust_level_unset)
+		c->sandbox_mode = sandbox_mode_workspace_write;
+}
+
+static int bind(struct loaded *l, struct error *err)
+{
+	struct config_binder binder = config_binder(&l->config, &l->arena);
+	binder.is_quiet = false;
+	l->tree = config_layer_merge(&l->layers);
+	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
+	if (status == 0) {
+		warn_unknown(l, &binder);
+		set_trust_defaults(l);
+	}
+	vec_finish(&binder.unknown);
+	return status;
+}
+
+static int load(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	int status = find_home(l, source, err);
+	if (status == 0)
+		status = load_options(l, source, err);
+	if (status == 0)
+		status = load_user(l, source, err);
+	if (status == 0)
+		status = load_profile(l, source, err);
+	if (status == 0)
+		status = load_project(l, source, err);
+	return status == 0 ? bind(l, err) : status;
+}
+
+struct config *config_load(const struct config_source *source, struct error *err)
+{
+	struct loaded *l = xnew(struct loaded);
+	l->refs = 1;
+	config_layers_init(&l->layers, &l->arena);
+	if (load(l, source, err) == 0)
+		return &l->config;
+	config_unref(&l->config);
+	return NULL;
+}
+
+const char *config_home(const struct config *config)
+{
+	return loaded_of(config)->home;
+}
+
+const char *config_cwd(const struct config *config)
+{
+	return loaded_of(config)->place.cwd;
+}
+
+const char *config_project_root(const struct config *config)
+{
+	return loaded_of(config)->place.root;
+}
+
+enum trust_level config_trust(const struct config *config)
+{
+	return loaded_of(config)->place.trust;
+}
+
+const char *config_profile(const struct config *config)
+{
+	return loaded_of(config)->profile;
+}
+
+const char *const *config_warnings(const struct config *config, size_t *ret_count)
+{
+	*ret_count = loaded_of(config)->layers.warnings.count;
+	return loaded_of(config)->layers.warnings.items;
+}
+
+const struct toml *config_tree(const struct config *config)
+{
+	return loaded_of(config)->tree;
+}
+
+const struct toml *config_find(const struct config *config, const char *path)
+{
+	const struct toml *node = config_tree(config);
+	struct str rest = str_of(path), part;
+	while (str_next_part(&rest, '.', &part))
+		node = toml_find(node, part);
+	return node;
+}
+
+struct config_binder config_binder(const struct config *config, struct arena *arena)
+{
+	return (struct config_binder){
+	        .arena = arena, .home = config_env("HOME"), .cwd = config_cwd(config), .is_quiet = true};
+}

@@ -1,0 +1,59 @@
+/* config.h — the settings of a session: read once, checked, merged, then never changed.
+ *
+ *	config->model, config->sandbox_workspace_write.network_access, config->is_set.approval_policy …
+ *
+ * The fields come from config.def. Precedence, lowest first (core 15): defaults, /etc/codex/config.toml,
+ * $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags.
+ * A config is shared by reference; all pointers in it live as long as it does. Loop thread only.
+ * Errors name file, line and key. Unknown keys are warnings. No message holds a secret. */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include "base/str.h"
+#include "config/config_layer.h"
+#include "config/config_record.h"
+
+struct error;
+
+/* A flag of the command line that stands for a key, such as {"--model", "model", "gpt-5.5"}. */
+struct config_flag {
+	const char *flag;
+	const char *key;
+	struct str value;
+};
+
+/* What a config is made from; all of it may be gone after config_load. */
+struct config_source {
+	const char *codex_home;      /* NULL: config_env_home */
+	const char *system_file;     /* NULL: /etc/codex/config.toml */
+	const char *cwd;             /* absolute; NULL: the process's */
+	const char *profile;         /* of --profile; may be NULL */
+	const struct str *overrides; /* each "key=value", from -c */
+	size_t override_count;
+	const struct config_flag *flags;
+	size_t flag_count;
+	bool ignore_user_config;
+};
+
+/* A config with one reference, or NULL. */
+struct config *config_load(const struct config_source *source, struct error *err);
+struct config *config_ref(struct config *config);
+void config_unref(struct config *config); /* NULL is fine */
+
+const char *config_home(const struct config *config); /* CODEX_HOME; the folder may not exist yet */
+const char *config_cwd(const struct config *config);  /* links resolved */
+const char *config_project_root(const struct config *config);
+enum trust_level config_trust(const struct config *config); /* of cwd */
+const char *config_profile(const struct config *config);    /* in use, or NULL */
+
+/* One sentence each, in the order they came up. */
+const char *const *config_warnings(const struct config *config, size_t *ret_count);
+
+/* The merged tree, and the value at a dotted path of it; NULL if no layer sets it. Its place is where it was set. */
+const struct toml *config_tree(const struct config *config);
+const struct toml *config_find(const struct config *config, const char *path);
+
+/* To bind one table of a NAMED key, which was checked on loading: what it points to goes into arena. */
+struct config_binder config_binder(const struct config *config, struct arena *arena);
+
+#endif

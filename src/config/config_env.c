@@ -1,0 +1,42 @@
+/* A variable that is set but empty counts as unset: that is how people switch one off for a command. */
+#include "config/config_env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+const char *config_env(const char *name)
+{
+	const char *value = getenv(name);
+	return value && value[0] ? value : NULL;
+}
+
+static char *named_home(const char *path, struct error *err)
+{
+	auto_free char *real = realpath(path, NULL);
+	if (!real)
+		error_set(err, ERR_config,
+		          "CODEX_HOME points to \"%s\", but that path does not exist; create the folder or unset "
+		          "CODEX_HOME",
+		          path);
+	else if (!dir_exists(real))
+		error_set(err, ERR_config, "CODEX_HOME points to \"%s\", but that path is not a directory", path);
+	else
+		return steal(real);
+	return NULL;
+}
+
+char *config_env_home(struct error *err)
+{
+	const char *named = config_env("CODEX_HOME");
+	if (named)
+		return named_home(named, err);
+	const char *home = config_env("HOME");
+	if (home && home[0] == '/')
+		return path_join(home, ".codex");
+	error_set(err, ERR_config, "cannot tell where settings are kept: set HOME or CODEX_HOME");
+	return NULL;
+}

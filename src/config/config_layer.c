@@ -1,0 +1,169 @@
+/* Layers are kept apart until everything is read, because what a lower layer says (the profile, who is
+ * trusted) decides which others there are. Absent files cost one open. */
+#include "config/config_layer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+void config_layers_init(struct config_layers *layers, struct arena *arena)
+{
+	*layers = (struct config_layers){.arena = arena};
+}
+
+void config_layers_finish(struct config_layers *layers)
+{
+	vec_finish(&layers->items);
+	vec_finish(&layers->warnings);
+}
+
+void config_layer_warn(struct config_layers *layers, const char *format, ...)
+{
+	char text[ERROR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	vec_push(&layers->warnings, arena_cstr(layers->arena, str_of(text)));
+}
+
+void config_layer_push(struct config_layers *layers, enum config_layer_kind kind, struct toml *root)
+{
+	vec_push(&layers->items, (struct config_layer){kind, root});
+}
+
+int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
+                      struct toml **ret_root, struct error *err)
+{
+	auto_buf struct buf text;
+	struct error failure = {0};
+	buf_init(&text, LIMIT_CONFIG_FILE);
+	if (file_read(path, &text, &failure) != 0) {
+		if (failure.code == ERR_not_found)
+			return 0;
+		return error_set(err, failure.code, "%s", failure.text);
+	}
+	struct toml *root = toml_parse(layers->arena, arena_str(layers->arena, buf_str(&text)),
+	                               arena_cstr(layers->arena, str_of(path)), err);
+	if (!root)
+		return -ERR_config;
+	config_layer_push(layers, kind, root);
+	if (ret_root)
+		*ret_root = root;
+	return 0;
+}
+
+/* The "=" that ends the key; quotes in the key may hold others. -1 if there is none. */
+static ptrdiff_t find_equals(struct str option)
+{
+	char quote = '\0';
+	for (size_t i = 0; i < option.len; i++) {
+		char c = option.ptr[i];
+		if (quote ? c == quote : c == '"' || c == '\'')
+			quote = quote ? '\0' : c;
+		else if (!quote && c == '=')
+			return (ptrdiff_t)i;
+	}
+	return str_find_char(option, '=');
+}
+
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+static struct toml *option_value(struct arena *arena, struct str text, const char *source)
+{
+	struct toml *value = toml_parse_value(arena, text, source, NULL);
+	if (value)
+		return value;
+	while (text.len && is_quote(text.ptr[0]))
+		text = str_skip(text, 1);
+	while (text.len && is_quote(text.ptr[text.len - 1]))
+		text.len--;
+	value = toml_new(arena, TOML_string, source, 1);
+	value->text = text;
+	return value;
+}
+
+/* Keys that are no TOML keys, such as projects./home/me.trust_level, are cut at their dots. */
+static struct toml *key_by_dots(struct arena *arena, struct str key, struct toml *value)
+{
+	struct toml *root = toml_new(arena, TOML_table, value->source, 1), *table = root;
+	struct str part;
+	while (str_next_part(&key, '.', &part)) {
+		if (part.len == 0 || table->depth >= LIMIT_TOML_DEPTH)
+			return NULL;
+		struct toml *inner = key.ptr ? toml_new(arena, TOML_table, value->source, 1) : value;
+		toml_add(arena, table, part, inner);
+		table = inner;
+	}
+	return root;
+}
+
+static int push_value(struct config_layers *layers, enum config_layer_kind kind, struct str key, struct toml *value,
+                      struct error *err)
+{
+	struct toml *root = toml_parse_key(layers->arena, key, value, NULL);
+	if (!root)
+		root = key_by_dots(layers->arena, key, value);
+	if (!root)
+		return error_set(err, ERR_config, "%s: `%.*s` is no key of the form a.b.c", value->source,
+		                 STR_ARG(key));
+	if (layers->items.count >= LIMIT_CONFIG_OPTIONS)
+		return error_set(err, ERR_limit, "more than %d options that set configuration", LIMIT_CONFIG_OPTIONS);
+	config_layer_push(layers, kind, root);
+	return 0;
+}
+
+int config_layer_option(struct config_layers *layers, struct str option, struct error *err)
+{
+	if (!text_is_utf8(option))
+		return error_set(err, ERR_config, "-c: the option is not UTF-8 text");
+	option = arena_str(layers->arena, option);
+	ptrdiff_t at = find_equals(option);
+	if (at < 0)
+		return error_set(err, ERR_config, "-c: expected key=value, but `%.*s` has no `=`", STR_ARG(option));
+	struct str key = str_trim(str_n(option.ptr, (size_t)at));
+	if (key.len == 0)
+		return error_set(err, ERR_config, "-c: expected key=value, but there is no key before the `=`");
+	struct toml *value = option_value(layers->arena, str_trim(str_skip(option, (size_t)at + 1)), "-c");
+	return push_value(layers, CONFIG_LAYER_option, key, value, err);
+}
+
+int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
+                      struct error *err)
+{
+	if (!text_is_utf8(value))
+		return error_set(err, ERR_config, "%s: the value is not UTF-8 text", flag);
+	struct toml *node = toml_new(layers->arena, TOML_string, arena_cstr(layers->arena, str_of(flag)), 1);
+	node->text = arena_str(layers->arena, value);
+	return push_value(layers, CONFIG_LAYER_flag, arena_str(layers->arena, str_of(key)), node, err);
+}
+
+const struct toml *config_layer_top(const struct config_layers *layers, const char *key)
+{
+	for (int kind = CONFIG_LAYER_kind_count - 1; kind >= 0; kind--) {
+		for (size_t i = layers->items.count; i-- > 0;) {
+			const struct config_layer *layer = &layers->items.items[i];
+			const struct toml *found = (int)layer->kind == kind ? toml_get(layer->root, key) : NULL;
+			if (found)
+				return found;
+		}
+	}
+	return NULL;
+}
+
+struct toml *config_layer_merge(const struct config_layers *layers)
+{
+	struct toml *merged = toml_new(layers->arena, TOML_table, "", 1);
+	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++)
+		vec_for_each (it, &layers->items)
+			if ((int)it->kind == kind)
+				toml_merge(layers->arena, merged, it->root);
+	return merged;
+}

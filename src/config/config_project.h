@@ -1,0 +1,22 @@
+/* config_project.h — a project's own settings: .codex/config.toml in each folder from the project's root
+ * down to the working folder, and whether the user trusts them (core 15). */
+#ifndef CONFIG_CONFIG_PROJECT_H
+#define CONFIG_CONFIG_PROJECT_H
+
+#include "config/config_layer.h"
+#include "protocol/enum.h"
+
+struct error;
+
+struct config_project_place {
+	const char *cwd;        /* absolute, links resolved */
+	const char *root;       /* the nearest folder upwards with a root marker, else cwd */
+	enum trust_level trust; /* of cwd */
+};
+
+/* Pushes the files of trusted folders; an untrusted file is left alone, with a warning. The layers of the
+ * user and the options must be there already. Strings live in the layers' arena. */
+int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
+                        struct config_project_place *ret_place, struct error *err);
+
+#endif

@@ -1,0 +1,388 @@
+/* One function for each kind of value, one table entry for each key: a new key needs a row in
+ * config.def and nothing here. The same walk checks and stores; tables of named tables (profiles,
+ * providers, projects) are only checked, and bound when somebody asks for one of them. */
+#include "config/config_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "config/toml_priv.h"
+
+enum { CONFIG_inert_any = -1 };
+#define TOML_any CONFIG_inert_any
+
+#define RECORD(record) static const struct config_row record##_rows[] = {
+#define KEY(record, name, c_type, type, about, ...)          \
+	{.key = #name,                                       \
+	 .doc = about,                                       \
+	 .kind = CONFIG_##type,                              \
+	 .offset = offsetof(struct record, name),            \
+	 .set_offset = offsetof(struct record, is_set.name), \
+	 __VA_ARGS__},
+#define INERT(record, name, type, about) {.key = #name, .doc = about, .kind = CONFIG_inert, .toml_kind = TOML_##type},
+#define RECORD_END(record)                                                                          \
+	}                                                                                           \
+	;                                                                                           \
+	const struct config_record record##_keys = {#record, record##_rows, countof(record##_rows), \
+	                                            sizeof(struct record)};
+#include "config/config.def"
+
+/* Where a value stands, for messages: the chain of tables up to the root. */
+struct place {
+	const struct place *up;
+	struct str key;
+};
+
+/* What a kind of value is turned into: false after complain(). `to` is NULL when it is only checked. */
+struct taker {
+	struct config_binder *binder;
+	const struct config_row *row;
+	const struct toml *node;
+	const struct place *place;
+	void *to;
+	struct error *err;
+};
+
+static void place_print(struct buf *out, const struct place *place)
+{
+	char shown[TOML_KEY_SHOWN];
+	if (place->up) {
+		place_print(out, place->up);
+		if (place->up->key.len)
+			buf_append_char(out, '.');
+	}
+	buf_append_c(out, toml_key_shown(place->key, shown));
+}
+
+const char *config_place(const struct toml *node, char out[CONFIG_PLACE_SIZE])
+{
+	if (node->source[0] == '/')
+		snprintf(out, CONFIG_PLACE_SIZE, "%s:%u", node->source, node->line);
+	else
+		snprintf(out, CONFIG_PLACE_SIZE, "%s", node->source);
+	return out;
+}
+
+static bool complain(const struct taker *t, const struct toml *node, const char *expected, const char *got)
+{
+	auto_buf struct buf name;
+	char where[CONFIG_PLACE_SIZE];
+	buf_init(&name, ERROR_TEXT_MAX);
+	place_print(&name, t->place);
+	error_set(t->err, ERR_config, "%s: `%.*s` must be %s, not %s", config_place(node, where),
+	          STR_ARG(buf_str(&name)), expected, got);
+	return false;
+}
+
+static bool complain_kind(const struct taker *t, const struct toml *node, const char *expected)
+{
+	return complain(t, node, expected, toml_kind_name(node->kind));
+}
+
+static bool take_bool(const struct taker *t)
+{
+	if (t->node->kind != TOML_bool)
+		return complain_kind(t, t->node, "true or false");
+	if (t->to)
+		*(bool *)t->to = t->node->boolean;
+	return true;
+}
+
+static bool take_int(const struct taker *t)
+{
+	char expected[96], got[32];
+	int64_t value = t->node->integer;
+	if (t->node->kind != TOML_integer)
+		return complain_kind(t, t->node, "an integer");
+	if (value >= t->row->low && value <= t->row->high) {
+		if (t->to)
+			*(int64_t *)t->to = value;
+		return true;
+	}
+	if (t->row->high == INT64_MAX)
+		snprintf(expected, sizeof(expected), "at least %" PRId64, t->row->low);
+	else
+		snprintf(expected, sizeof(expected), "between %" PRId64 " and %" PRId64, t->row->low, t->row->high);
+	snprintf(got, sizeof(got), "%" PRId64, value);
+	return complain(t, t->node, expected, got);
+}
+
+static bool take_number(const struct taker *t)
+{
+	char expected[96], got[32];
+	if (t->node->kind != TOML_float && t->node->kind != TOML_integer)
+		return complain_kind(t, t->node, "a number");
+	double value = t->node->kind == TOML_float ? t->node->number : (double)t->node->integer;
+	if (value >= t->row->real_low && value <= t->row->real_high) {
+		if (t->to)
+			*(double *)t->to = value;
+		return true;
+	}
+	snprintf(expected, sizeof(expected), "between %g and %g", t->row->real_low, t->row->real_high);
+	snprintf(got, sizeof(got), "%g", value);
+	return complain(t, t->node, expected, got);
+}
+
+/* A string that C code can hold. */
+static bool check_string(const struct taker *t, const struct toml *node, const char *expected)
+{
+	if (node->kind != TOML_string)
+		return complain_kind(t, node, expected);
+	if (memchr(node->text.ptr, '\0', node->text.len))
+		return complain(t, node, "text", "text with a zero character in it");
+	return true;
+}
+
+static bool take_string(const struct taker *t)
+{
+	if (!check_string(t, t->node, "a string"))
+		return false;
+	if (t->to)
+		*(const char **)t->to = arena_cstr(t->binder->arena, t->node->text);
+	return true;
+}
+
+static const char *start_folder(const struct config_binder *binder, const struct toml *node, struct arena *arena)
+{
+	if (node->source[0] == '/')
+		return arena_cstr(arena, path_dir(node->source));
+	return binder->cwd;
+}
+
+const char *config_path(const struct config_binder *binder, const struct toml *node)
+{
+	auto_arena struct arena scratch = {0};
+	struct str text = node->text;
+	const char *from = start_folder(binder, node, &scratch);
+	if (binder->home && (str_is(text, "~") || str_has_prefix(text, "~/"))) {
+		from = binder->home;
+		text = str_skip(text, text.len > 1 ? 2 : 1);
+	}
+	auto_free char *joined = path_join(from, arena_cstr(&scratch, text));
+	auto_free char *normal = joined[0] == '/' ? path_normalize(joined) : xstrdup(joined);
+	return arena_cstr(binder->arena, str_of(normal));
+}
+
+static bool take_path(const struct taker *t)
+{
+	if (!check_string(t, t->node, "a path in quotes"))
+		return false;
+	if (t->node->text.len == 0)
+		return complain(t, t->node, "a path", "empty");
+	if (t->to)
+		*(const char **)t->to = config_path(t->binder, t->node);
+	return true;
+}
+
+static bool take_choice(const struct taker *t)
+{
+	char expected[256], shown[TOML_KEY_SHOWN], got[TOML_KEY_SHOWN + 2];
+	int value;
+	enum_expected(t->row->words, expected, sizeof(expected));
+	if (t->node->kind != TOML_string)
+		return complain_kind(t, t->node, expected);
+	if (!enum_parse(t->row->words, t->node->text, &value)) {
+		snprintf(got, sizeof(got), "`%s`", toml_key_shown(t->node->text, shown));
+		return complain(t, t->node, expected, got);
+	}
+	if (t->to)
+		*(int *)t->to = value;
+	return true;
+}
+
+static bool take_list(const struct taker *t, bool are_paths)
+{
+	const char *expected = are_paths ? "a list of paths" : "a list of strings";
+	if (t->node->kind != TOML_array)
+		return complain_kind(t, t->node, expected);
+	const char **items = t->to ? arena_array(t->binder->arena, const char *, t->node->count) : NULL;
+	size_t count = 0;
+	toml_for_each (it, t->node) {
+		if (!check_string(t, it, expected))
+			return false;
+		if (items)
+			items[count++] =
+			        are_paths ? config_path(t->binder, it) : arena_cstr(t->binder->arena, it->text);
+	}
+	if (items)
+		*(struct config_strings *)t->to = (struct config_strings){items, count};
+	return true;
+}
+
+static bool take_strings(const struct taker *t)
+{
+	return take_list(t, false);
+}
+
+static bool take_paths(const struct taker *t)
+{
+	return take_list(t, true);
+}
+
+static bool take_pairs(const struct taker *t)
+{
+	if (t->node->kind != TOML_table)
+		return complain_kind(t, t->node, "a table of strings");
+	struct config_pair *items = t->to ? arena_array(t->binder->arena, struct config_pair, t->node->count) : NULL;
+	size_t count = 0;
+	toml_for_each (it, t->node) {
+		struct place place = {t->place, it->key};
+		struct taker inner = *t;
+		inner.place = &place;
+		if (!check_string(&inner, it, "a string"))
+			return false;
+		if (memchr(it->key.ptr, '\0', it->key.len))
+			return complain(&inner, it, "named by text", "by text with a zero character in it");
+		if (items)
+			items[count++] = (struct config_pair){arena_cstr(t->binder->arena, it->key),
+			                                      arena_cstr(t->binder->arena, it->text)};
+	}
+	if (items)
+		*(struct config_pairs *)t->to = (struct config_pairs){items, count};
+	return true;
+}
+
+static bool take_switch(const struct taker *t)
+{
+	if (t->node->kind == TOML_bool)
+		return take_bool(t);
+	if (t->node->kind != TOML_table)
+		return complain_kind(t, t->node, "true, false or a table");
+	const struct toml *enabled = toml_get(t->node, "enabled");
+	if (!enabled)
+		return true;
+	struct place place = {t->place, STR("enabled")};
+	struct taker inner = *t;
+	inner.node = enabled;
+	inner.place = &place;
+	return take_bool(&inner);
+}
+
+static bool bind_table(struct config_binder *binder, const struct config_record *record, const struct toml *table,
+                       const struct place *place, void *into, struct error *err);
+
+static bool take_section(const struct taker *t)
+{
+	if (t->node->kind != TOML_table)
+		return complain_kind(t, t->node, "a table");
+	return bind_table(t->binder, t->row->inner, t->node, t->place, t->to, t->err);
+}
+
+static bool take_table(const struct taker *t)
+{
+	if (t->node->kind != TOML_table)
+		return complain_kind(t, t->node, "a table");
+	if (t->to)
+		*(const struct toml **)t->to = t->node;
+	return true;
+}
+
+static bool take_named(const struct taker *t)
+{
+	if (!take_table(t))
+		return false;
+	toml_for_each (it, t->node) {
+		struct place place = {t->place, it->key};
+		struct taker inner = *t;
+		inner.node = it;
+		inner.place = &place;
+		inner.to = NULL;
+		if (!take_section(&inner))
+			return false;
+	}
+	return true;
+}
+
+static bool take_inert(const struct taker *t)
+{
+	if (t->row->toml_kind == CONFIG_inert_any || t->row->toml_kind == (int)t->node->kind)
+		return true;
+	return complain_kind(t, t->node, toml_kind_name((enum toml_kind)t->row->toml_kind));
+}
+
+static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
+        [CONFIG_bool] = take_bool,       [CONFIG_int] = take_int,         [CONFIG_number] = take_number,
+        [CONFIG_string] = take_string,   [CONFIG_path] = take_path,       [CONFIG_choice] = take_choice,
+        [CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
+        [CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
+        [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,
+};
+
+static void set_default(const struct config_row *row, void *to);
+
+static void set_defaults(const struct config_record *record, void *into)
+{
+	memset(into, 0, record->size);
+	for (size_t i = 0; i < record->count; i++)
+		if (record->rows[i].kind != CONFIG_inert)
+			set_default(&record->rows[i], (char *)into + record->rows[i].offset);
+}
+
+static void set_default(const struct config_row *row, void *to)
+{
+	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
+		*(bool *)to = row->number != 0;
+	else if (row->kind == CONFIG_int)
+		*(int64_t *)to = row->number;
+	else if (row->kind == CONFIG_choice)
+		*(int *)to = (int)row->number;
+	else if (row->kind == CONFIG_number)
+		*(double *)to = row->real;
+	else if (row->kind == CONFIG_string)
+		*(const char **)to = row->text;
+	else if (row->kind == CONFIG_strings && row->text)
+		*(struct config_strings *)to = (struct config_strings){&row->text, 1};
+	else if (row->kind == CONFIG_section)
+		set_defaults(row->inner, to);
+}
+
+static const struct config_row *row_find(const struct config_record *record, struct str key)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (str_is(key, record->rows[i].key))
+			return &record->rows[i];
+	return NULL;
+}
+
+static void note_unknown(struct config_binder *binder, const struct toml *node, const struct place *place)
+{
+	if (binder->is_quiet || binder->unknown.count >= LIMIT_CONFIG_UNKNOWN)
+		return;
+	auto_buf struct buf name;
+	buf_init(&name, ERROR_TEXT_MAX);
+	place_print(&name, place);
+	vec_push(&binder->unknown, (struct config_unknown){node, arena_cstr(binder->arena, buf_str(&name))});
+}
+
+/* Takes what the table has over what `into` holds. */
+static bool bind_table(struct config_binder *binder, const struct config_record *record, const struct toml *table,
+                       const struct place *place, void *into, struct error *err)
+{
+	toml_for_each (it, table) {
+		struct place here = {place, it->key};
+		const struct config_row *row = row_find(record, it->key);
+		if (!row) {
+			note_unknown(binder, it, &here);
+			continue;
+		}
+		bool is_stored = into && row->kind != CONFIG_inert;
+		struct taker t = {binder, row, it, &here, is_stored ? (char *)into + row->offset : NULL, err};
+		if (!take[row->kind](&t))
+			return false;
+		if (is_stored)
+			*((bool *)into + row->set_offset) = true;
+	}
+	return true;
+}
+
+int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
+                const char *name, void *into, struct error *err)
+{
+	struct place place = {NULL, str_of(name)};
+	set_defaults(record, into);
+	return bind_table(binder, record, table, &place, into, err) ? 0 : -ERR_config;
+}

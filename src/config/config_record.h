@@ -1,0 +1,123 @@
+/* config_record.h — config.def as C: a struct and a row table for each RECORD, and the step from a TOML
+ * table to such a struct.
+ *
+ * Every struct has `is_set`, which tells for each key whether it was given at all. What a bound struct
+ * points to lives as long as the binder's arena and tree. Nothing here reads a file or the environment.
+ * Errors: "FILE:LINE: `key` must be …" (ERR_config). */
+#ifndef CONFIG_CONFIG_RECORD_H
+#define CONFIG_CONFIG_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "config/toml.h"
+#include "protocol/enum.h"
+
+struct error;
+
+/* In the order of the file. */
+struct config_strings {
+	const char *const *items;
+	size_t count;
+};
+
+struct config_pair {
+	const char *key;
+	const char *value;
+};
+
+struct config_pairs {
+	const struct config_pair *items;
+	size_t count;
+};
+
+/* struct config_sandbox_set { bool writable_roots; … }; */
+#define RECORD(record) struct record##_set {
+#define KEY(record, key, c_type, kind, doc, ...) bool key;
+#define RECORD_END(record) \
+	}                  \
+	;
+#include "config/config.def"
+
+/* struct config_sandbox { struct config_sandbox_set is_set; struct config_strings writable_roots; … }; */
+#define RECORD(record)  \
+	struct record { \
+		struct record##_set is_set;
+#define KEY(record, key, c_type, kind, doc, ...) c_type key;
+#define RECORD_END(record) \
+	}                  \
+	;
+#include "config/config.def"
+
+enum config_kind {
+	CONFIG_bool,
+	CONFIG_int,
+	CONFIG_number,
+	CONFIG_string,
+	CONFIG_path,
+	CONFIG_choice,
+	CONFIG_strings,
+	CONFIG_paths,
+	CONFIG_pairs,
+	CONFIG_switch,
+	CONFIG_section,
+	CONFIG_named,
+	CONFIG_table,
+	CONFIG_inert,
+	CONFIG_kind_count
+};
+
+struct config_row {
+	const char *key;
+	const char *doc;
+	enum config_kind kind;
+	size_t offset;             /* of the value in its struct */
+	size_t set_offset;         /* of is_set.key */
+	int64_t number, low, high; /* default and bounds of bool, int, choice, switch */
+	double real, real_low, real_high;
+	const char *text; /* default of string and strings */
+	const struct enum_type *words;
+	const struct config_record *inner;
+	int toml_kind; /* inert: enum toml_kind, or -1 for any */
+};
+
+struct config_record {
+	const char *name;
+	const struct config_row *rows;
+	size_t count;
+	size_t size;
+};
+
+/* config_sandbox_keys, … */
+#define RECORD(record) extern const struct config_record record##_keys;
+#include "config/config.def"
+
+/* A key that no row knows. */
+struct config_unknown {
+	const struct toml *node;
+	const char *path; /* dotted */
+};
+
+struct config_binder {
+	struct arena *arena;
+	const char *home;                   /* for "~"; may be NULL */
+	const char *cwd;                    /* where relative paths of options start */
+	bool is_quiet;                      /* unknown keys are not gathered */
+	VEC(struct config_unknown) unknown; /* for the caller to vec_finish */
+};
+
+/* Fills `into` (size record->size) with defaults and then from table, which may be NULL. name is the
+ * dotted key of the table for messages, "" for the whole file. */
+int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
+                const char *name, void *into, struct error *err);
+
+/* A path as a value of node means it: "~" is home, relative ones start in the folder of the node's file. */
+const char *config_path(const struct config_binder *binder, const struct toml *node);
+
+/* "FILE:LINE" or "-c" into out; for messages. */
+enum { CONFIG_PLACE_SIZE = 512 };
+const char *config_place(const struct toml *node, char out[CONFIG_PLACE_SIZE]);
+
+#endif

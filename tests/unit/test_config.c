@@ -1,0 +1,582 @@
+/* Configuration: which layer wins, where a value came from, what is refused and with which words. */
+#include "temp.h"
+
+#include "base/limits.h"
+#include "config/config.h"
+#include "config/config_env.h"
+
+/* A home and a repository of their own for each test. */
+struct place {
+	char *root, *home, *repo, *sub;
+};
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	auto_free char *path = path_join(dir, name);
+	temp_put(path + strlen(temp_root) + 1, str_of(text));
+}
+
+static int set_up(void **state)
+{
+	if (temp_make(NULL) != 0)
+		return -1;
+	struct place *p = xnew(struct place);
+	p->root = xstrdup(temp_root);
+	p->home = path_join(p->root, "home");
+	p->repo = path_join(p->root, "repo");
+	p->sub = path_join(p->repo, "a/b");
+	dir_make(p->home, 0700, NULL);
+	dir_make(p->sub, 0700, NULL);
+	write_file(p->repo, ".git/HEAD", "ref");
+	*state = p;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct place *p = *state;
+	free(p->root);
+	free(p->home);
+	free(p->repo);
+	free(p->sub);
+	free(p);
+	return temp_remove(NULL);
+}
+
+static struct config_source source_of(const struct place *p)
+{
+	return (struct config_source){.codex_home = p->home, .system_file = "/nonexistent/config.toml", .cwd = p->sub};
+}
+
+static struct config *load(const struct config_source *source)
+{
+	struct error err = {0};
+	struct config *config = config_load(source, &err);
+	if (!config)
+		fail_msg("%s", err.text);
+	return config;
+}
+
+static struct config *load_with(const struct place *p, const char *user_file)
+{
+	write_file(p->home, "config.toml", user_file);
+	struct config_source source = source_of(p);
+	return load(&source);
+}
+
+/* The message of a failure, with the temporary folder cut off. */
+static const char *failure(const struct config_source *source)
+{
+	static struct error err;
+	err = (struct error){0};
+	struct config *config = config_load(source, &err);
+	config_unref(config);
+	assert_null(config);
+	return err.text;
+}
+
+static void assert_fails(const struct place *p, const char *user_file, const char *expected)
+{
+	write_file(p->home, "config.toml", user_file);
+	struct config_source source = source_of(p);
+	const char *text = failure(&source);
+	if (!strstr(text, expected))
+		fail_msg("got \"%s\", want \"…%s\"", text, expected);
+}
+
+static size_t warning_count(const struct config *config)
+{
+	size_t count;
+	config_warnings(config, &count);
+	return count;
+}
+
+static bool has_warning(const struct config *config, const char *part)
+{
+	size_t count;
+	const char *const *warnings = config_warnings(config, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strstr(warnings[i], part))
+			return true;
+	return false;
+}
+
+static void defaults_without_any_file(void **state)
+{
+	struct place *p = *state;
+	struct config_source source = source_of(p);
+	struct config *c = load(&source);
+	assert_null(c->model);
+	assert_string_equal(c->model_provider, "openai");
+	assert_int_equal(c->approval_policy, approval_policy_on_request);
+	assert_int_equal(c->sandbox_mode, sandbox_mode_read_only);
+	assert_int_equal(c->project_doc_max_bytes, 32768);
+	assert_int_equal(c->project_root_markers.count, 1);
+	assert_string_equal(c->project_root_markers.items[0], ".git");
+	assert_true(c->shell_environment_policy.ignore_default_excludes);
+	assert_true(c->features.unified_exec);
+	assert_true(c->debug.clock_scale == 1);
+	assert_false(c->is_set.model_provider);
+	assert_null(config_find(c, "model_provider"));
+	assert_int_equal(warning_count(c), 0);
+	assert_string_equal(config_cwd(c), p->sub);
+	assert_string_equal(config_project_root(c), p->repo);
+	assert_string_equal(config_home(c), p->home);
+	config_unref(c);
+}
+
+static void every_kind_of_value_is_taken(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "model = \"m\"\n"
+	                                "model_context_window = 1_000\n"
+	                                "hide_agent_reasoning = true\n"
+	                                "approval_policy = \"never\"\n"
+	                                "notify = [\"say\", \"done\"]\n"
+	                                "model_instructions_file = \"prompt.md\"\n"
+	                                "debug.clock_scale = 0.5\n"
+	                                "[sandbox_workspace_write]\n"
+	                                "writable_roots = [\"/abs/../x\", \"~/y\", \"z\"]\n"
+	                                "[shell_environment_policy]\n"
+	                                "inherit = \"core\"\n"
+	                                "set = { A = \"1\", B = \"\" }\n"
+	                                "[features]\n"
+	                                "unified_exec = false\n"
+	                                "multi_agent = { max = 3, enabled = true }\n"
+	                                "[model_providers.x]\n"
+	                                "name = \"X\"\n");
+	auto_free char *prompt = path_join(p->home, "prompt.md");
+	auto_free char *inner = path_join(p->home, "z");
+	auto_free char *own = path_join(getenv("HOME"), "y");
+	assert_string_equal(c->model, "m");
+	assert_int_equal(c->model_context_window, 1000);
+	assert_true(c->hide_agent_reasoning);
+	assert_int_equal(c->approval_policy, approval_policy_never);
+	assert_int_equal(c->notify.count, 2);
+	assert_string_equal(c->notify.items[1], "done");
+	assert_string_equal(c->model_instructions_file, prompt);
+	assert_true(c->debug.clock_scale == 0.5);
+	assert_int_equal(c->sandbox_workspace_write.writable_roots.count, 3);
+	assert_string_equal(c->sandbox_workspace_write.writable_roots.items[0], "/x");
+	assert_string_equal(c->sandbox_workspace_write.writable_roots.items[1], own);
+	assert_string_equal(c->sandbox_workspace_write.writable_roots.items[2], inner);
+	assert_int_equal(c->shell_environment_policy.inherit, env_inherit_core);
+	assert_int_equal(c->shell_environment_policy.set.count, 2);
+	assert_string_equal(c->shell_environment_policy.set.items[0].key, "A");
+	assert_string_equal(c->shell_environment_policy.set.items[0].value, "1");
+	assert_false(c->features.unified_exec);
+	assert_true(c->features.multi_agent);
+	assert_true(c->is_set.sandbox_workspace_write);
+	assert_true(c->sandbox_workspace_write.is_set.writable_roots);
+	assert_false(c->sandbox_workspace_write.is_set.network_access);
+	assert_int_equal(c->model_providers->count, 1);
+	assert_int_equal(warning_count(c), 0);
+	config_unref(c);
+}
+
+static void wrong_types_name_file_line_and_key(void **state)
+{
+	struct place *p = *state;
+	static const struct {
+		const char *file, *message;
+	} rows[] = {
+	        {"\nmodel = 3", "config.toml:2: `model` must be a string, not an integer"},
+	        {"sandbox_mode = \"open\"", ":1: `sandbox_mode` must be one of `read-only`, "},
+	        {"sandbox_mode = \"open\"", ", not `open`"},
+	        {"approval_policy = true", "not a boolean"},
+	        {"[sandbox_workspace_write]\nnetwork_access = \"yes\"",
+	         "config.toml:2: `sandbox_workspace_write.network_access` must be true or false, not a string"},
+	        {"sandbox_workspace_write = 1", "`sandbox_workspace_write` must be a table, not an integer"},
+	        {"notify = \"x\"", "`notify` must be a list of strings, not a string"},
+	        {"notify = [\n\"x\",\n1]", "config.toml:3: `notify` must be a list of strings, not an integer"},
+	        {"tool_output_token_limit = 0", "`tool_output_token_limit` must be between 1 and 2147483647, not 0"},
+	        {"model_context_window = -1", "`model_context_window` must be at least 1, not -1"},
+	        {"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 1000, not nan"},
+	        {"shell_environment_policy.set = { A = 1 }", "`shell_environment_policy.set.A` must be a string"},
+	        {"[model_providers.x]\nwire_api = \"chat\"",
+	         "`model_providers.x.wire_api` must be `responses`, not `chat`"},
+	        {"model_providers.x = 1", "`model_providers.x` must be a table"},
+	        {"[profiles.p]\n\nmodel = []", "config.toml:3: `profiles.p.model` must be a string, not an array"},
+	        {"projects.\"/x\".trust_level = \"yes\"", "`projects./x.trust_level` must be `trusted` or `untrusted`"},
+	        {"features.undo = 1", "`features.undo` must be true, false or a table"},
+	        {"tui = 1", "`tui` must be a table, not an integer"},
+	        {"model_instructions_file = \"\"", "`model_instructions_file` must be a path, not empty"},
+	        {"model = \"a\\u0000b\"", "`model` must be text, not text with a zero character in it"},
+	        {"model = ", "config.toml:1:9: expected a value"},
+	};
+	for (size_t i = 0; i < countof(rows); i++)
+		assert_fails(p, rows[i].file, rows[i].message);
+}
+
+static void unknown_keys_are_one_warning_a_file(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "modell = \"x\"\n[tui]\nanything = 1\n[features]\nwarp = true\n");
+	assert_int_equal(warning_count(c), 1);
+	assert_true(has_warning(
+	        c, "config.toml: unknown settings are ignored: `modell` (line 1), `features.warp` (line 5)"));
+	config_unref(c);
+}
+
+static void a_profile_is_not_warned_about_twice(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "profile = \"p\"\n[profiles.p]\nnope = 1\n");
+	assert_int_equal(warning_count(c), 1);
+	assert_true(has_warning(c, "ignored: `nope` (line 3)") ||
+	            has_warning(c, "ignored: `profiles.p.nope` (line 3)"));
+	config_unref(c);
+}
+
+static void endless_unknown_keys_stay_short(void **state)
+{
+	struct place *p = *state;
+	auto_buf struct buf file;
+	buf_init(&file, LIMIT_CONFIG_FILE);
+	for (int i = 0; i < 5000; i++)
+		buf_printf(&file, "unknown_%d = 1\n", i);
+	struct config *c = load_with(p, file.data);
+	assert_int_equal(warning_count(c), 1);
+	assert_true(has_warning(c, "`unknown_19` (line 20) and "));
+	config_unref(c);
+}
+
+static void layers_win_in_order(void **state)
+{
+	struct place *p = *state;
+	auto_free char *system_file = path_join(p->root, "system.toml");
+	auto_free char *user = xasprintf("model = \"user\"\nreview_model = \"user\"\n[projects.\"%s\"]\n"
+	                                 "trust_level = \"trusted\"\n"
+	                                 "[profiles.p]\nmodel = \"profile\"\ninstructions = \"profile\"\n"
+	                                 "sandbox_workspace_write.network_access = true\n",
+	                                 p->repo);
+	write_file(p->root, "system.toml", "model = \"system\"\noss_provider = \"system\"\n");
+	write_file(p->home, "config.toml", user);
+	write_file(p->repo, ".codex/config.toml",
+	           "instructions = \"repo\"\ndeveloper_instructions = \"repo\"\n"
+	           "[sandbox_workspace_write]\nexclude_slash_tmp = true\n");
+	write_file(p->sub, ".codex/config.toml",
+	           "developer_instructions = \"sub\"\ncompact_prompt = \"sub\"\n"
+	           "model_instructions_file = \"x.md\"\n");
+	static const struct str overrides[] = {{"compact_prompt=option", 21}, {"model_verbosity=low", 19}};
+	static const struct config_flag flags[] = {{"--verbosity", "model_verbosity", {"high", 4}}};
+	struct config_source source = source_of(p);
+	source.system_file = system_file;
+	source.profile = "p";
+	source.overrides = overrides;
+	source.override_count = 2;
+	source.flags = flags;
+	source.flag_count = 1;
+	struct config *c = load(&source);
+	assert_string_equal(c->oss_provider, "system");
+	assert_string_equal(c->model, "profile");
+	assert_string_equal(c->instructions, "repo");
+	assert_string_equal(c->developer_instructions, "sub");
+	assert_string_equal(c->compact_prompt, "option");
+	assert_int_equal(c->model_verbosity, verbosity_high);
+	assert_true(c->sandbox_workspace_write.network_access);
+	assert_true(c->sandbox_workspace_write.exclude_slash_tmp);
+	assert_string_equal(config_profile(c), "p");
+	auto_free char *inner = path_join(p->sub, ".codex/x.md");
+	assert_string_equal(c->model_instructions_file, inner);
+
+	auto_free char *sub_file = path_join(p->sub, ".codex/config.toml");
+	const struct toml *origin = config_find(c, "developer_instructions");
+	assert_string_equal(origin->source, sub_file);
+	assert_int_equal(origin->line, 1);
+	assert_string_equal(config_find(c, "compact_prompt")->source, "-c");
+	assert_string_equal(config_find(c, "model_verbosity")->source, "--verbosity");
+	assert_int_equal(config_find(c, "sandbox_workspace_write.network_access")->line, 8);
+	config_unref(c);
+}
+
+static void profiles_come_from_tables_files_and_both(void **state)
+{
+	struct place *p = *state;
+	write_file(p->home, "p.config.toml", "model = \"file\"\n");
+	struct config *c = load_with(
+	        p, "profile = \"p\"\nmodel = \"user\"\n[profiles.p]\nmodel = \"table\"\ninstructions = \"table\"\n");
+	assert_string_equal(c->model, "file");
+	assert_string_equal(c->instructions, "table");
+	config_unref(c);
+
+	struct config_source source = source_of(p);
+	static const struct str override = {"profile=q", 9};
+	source.overrides = &override;
+	source.override_count = 1;
+	assert_non_null(strstr(failure(&source), "config profile `q` not found: there is neither [profiles.q] in "));
+	source.override_count = 0;
+	source.profile = "../p";
+	assert_non_null(strstr(failure(&source), "config profile `../p` not found"));
+}
+
+static void projects_count_only_when_trusted(void **state)
+{
+	struct place *p = *state;
+	write_file(p->repo, ".codex/config.toml", "model = \"repo\"\n");
+	write_file(p->sub, ".codex/config.toml", "this is not even toml");
+	struct config *c = load_with(p, "model = \"user\"\n");
+	auto_free char *warning =
+	        xasprintf("%s/.codex/config.toml is ignored because this project is not trusted; to let it "
+	                  "count, add [projects.\"%s\"] with trust_level = \"trusted\" to %s/config.toml",
+	                  p->repo, p->repo, p->home);
+	assert_string_equal(c->model, "user");
+	assert_int_equal(warning_count(c), 1);
+	assert_true(has_warning(c, warning));
+	assert_int_equal(config_trust(c), trust_level_unset);
+	config_unref(c);
+
+	auto_free char *untrusted = xasprintf("projects.\"%s\".trust_level = \"untrusted\"", p->repo);
+	c = load_with(p, untrusted);
+	assert_null(c->model);
+	assert_int_equal(warning_count(c), 0);
+	assert_int_equal(config_trust(c), trust_level_untrusted);
+	assert_int_equal(c->approval_policy, approval_policy_untrusted);
+	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
+	config_unref(c);
+
+	auto_free char *trusted = xasprintf("projects.\"%s\".trust_level = \"trusted\"", p->repo);
+	assert_fails(p, trusted, "a/b/.codex/config.toml:1:6: expected `=` after the key");
+}
+
+static void the_nearest_entry_decides_about_trust(void **state)
+{
+	struct place *p = *state;
+	write_file(p->repo, ".codex/config.toml", "model = \"repo\"\n");
+	write_file(p->sub, ".codex/config.toml", "model = \"sub\"\n");
+	auto_free char *user = xasprintf(
+	        "[projects.\"%s\"]\ntrust_level = \"trusted\"\n[projects.\"%s\"]\ntrust_level = \"untrusted\"\n",
+	        p->repo, p->sub);
+	struct config *c = load_with(p, user);
+	assert_string_equal(c->model, "repo");
+	assert_int_equal(config_trust(c), trust_level_untrusted);
+	config_unref(c);
+}
+
+static void a_trusted_project_works_in_its_folder(void **state)
+{
+	struct place *p = *state;
+	auto_free char *option = xasprintf("projects.\"%s\".trust_level=\"trusted\"", p->repo);
+	struct str override = str_of(option);
+	struct config_source source = source_of(p);
+	source.overrides = &override;
+	source.override_count = 1;
+	struct config *c = load(&source);
+	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
+	assert_int_equal(c->approval_policy, approval_policy_on_request);
+	config_unref(c);
+}
+
+static void a_project_may_not_redirect_the_user(void **state)
+{
+	struct place *p = *state;
+	auto_free char *user = xasprintf("model_provider = \"mine\"\n[projects.\"%s\"]\ntrust_level = \"trusted\"\n"
+	                                 "[model_providers.mine]\nname = \"M\"\n",
+	                                 p->repo);
+	write_file(p->repo, ".codex/config.toml",
+	           "model = \"repo\"\nmodel_provider = \"evil\"\nnotify = [\"rm\"]\nopenai_base_url = \"http://evil\"\n"
+	           "[model_providers.evil]\nname = \"E\"\n[projects.\"/\"]\ntrust_level = \"trusted\"\n");
+	struct config *c = load_with(p, user);
+	assert_string_equal(c->model, "repo");
+	assert_string_equal(c->model_provider, "mine");
+	assert_null(c->openai_base_url);
+	assert_int_equal(c->notify.count, 0);
+	assert_null(config_find(c, "model_providers.evil"));
+	assert_int_equal(warning_count(c), 5);
+	assert_true(has_warning(c, ".codex/config.toml:3: `notify` is ignored: a project may not set it"));
+	config_unref(c);
+}
+
+static void the_home_folder_is_no_project(void **state)
+{
+	struct place *p = *state;
+	auto_free char *home = path_join(p->repo, ".codex");
+	write_file(p->repo, ".codex/config.toml", "model_provider = \"mine\"\n");
+	struct config_source source = source_of(p);
+	source.codex_home = home;
+	struct config *c = load(&source);
+	assert_string_equal(c->model_provider, "mine");
+	assert_int_equal(warning_count(c), 0);
+	config_unref(c);
+}
+
+static void check_option(const struct place *p, const char *text, const char *key, const char *expected)
+{
+	struct str override = str_of(text);
+	struct config_source source = source_of(p);
+	source.overrides = &override;
+	source.override_count = 1;
+	struct config *c = load(&source);
+	const struct toml *node = config_find(c, key);
+	if (!toml_is(node, TOML_string) || !str_is(node->text, expected))
+		fail_msg("%s: `%s` is not \"%s\"", text, key, expected);
+	config_unref(c);
+}
+
+static void options_are_toml_or_text(void **state)
+{
+	struct place *p = *state;
+	check_option(p, "model=gpt-5", "model", "gpt-5");
+	check_option(p, "model = \"gpt 5\" ", "model", "gpt 5");
+	check_option(p, "model='gpt 5", "model", "gpt 5");
+	check_option(p, "model=a=b", "model", "a=b");
+	check_option(p, "model=", "model", "");
+	check_option(p, "model_providers.x.base_url=http://h/v1", "model_providers.x.base_url", "http://h/v1");
+	check_option(p, "model_providers.x.query_params={a=\"b\"}", "model_providers.x.query_params.a", "b");
+	check_option(p, "projects./p q.trust_level=trusted", "projects./p q.trust_level", "trusted");
+
+	static const struct {
+		const char *option, *message;
+	} rows[] = {
+	        {"foo", "-c: expected key=value, but `foo` has no `=`"},
+	        {"=foo", "-c: expected key=value, but there is no key before the `=`"},
+	        {"a..b=1", "-c: `a..b` is no key of the form a.b.c"},
+	        {"model=3", "-c: `model` must be a string, not an integer"},
+	        {"hide_agent_reasoning=maybe", "-c: `hide_agent_reasoning` must be true or false, not a string"},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		struct str override = str_of(rows[i].option);
+		struct config_source source = source_of(p);
+		source.overrides = &override;
+		source.override_count = 1;
+		assert_string_equal(failure(&source), rows[i].message);
+	}
+}
+
+static void later_options_win(void **state)
+{
+	struct place *p = *state;
+	static const struct str overrides[] = {
+	        {"model=a", 7}, {"tools.web_search=true", 21}, {"model=b", 7}, {"nope=1", 6}};
+	struct config_source source = source_of(p);
+	source.overrides = overrides;
+	source.override_count = 4;
+	struct config *c = load(&source);
+	assert_string_equal(c->model, "b");
+	assert_true(c->tools.web_search);
+	assert_true(has_warning(c, "-c: unknown settings are ignored: `nope`"));
+	config_unref(c);
+}
+
+static void flags_are_named_in_messages(void **state)
+{
+	struct place *p = *state;
+	static const struct config_flag flag = {"--sandbox", "sandbox_mode", {"open", 4}};
+	struct config_source source = source_of(p);
+	source.flags = &flag;
+	source.flag_count = 1;
+	assert_non_null(strstr(failure(&source), "--sandbox: `sandbox_mode` must be one of"));
+}
+
+static void the_user_file_can_be_left_out(void **state)
+{
+	struct place *p = *state;
+	write_file(p->home, "config.toml", "model = 3");
+	struct config_source source = source_of(p);
+	source.ignore_user_config = true;
+	struct config *c = load(&source);
+	assert_null(c->model);
+	config_unref(c);
+}
+
+static void an_unreadable_file_is_an_error(void **state)
+{
+	struct place *p = *state;
+	auto_free char *path = path_join(p->home, "config.toml");
+	assert_int_equal(mkdir(path, 0700), 0);
+	struct config_source source = source_of(p);
+	assert_non_null(strstr(failure(&source), "/home/config.toml: Is a directory"));
+	rmdir(path);
+
+	auto_buf struct buf big;
+	buf_init(&big, LIMIT_CONFIG_FILE + 2);
+	while (big.len <= LIMIT_CONFIG_FILE)
+		buf_append_char(&big, '\n');
+	write_file(p->home, "config.toml", big.data);
+	assert_non_null(strstr(failure(&source), "/home/config.toml is larger than"));
+}
+
+static void a_config_is_shared(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "model = \"m\"");
+	struct config *other = config_ref(c);
+	config_unref(c);
+	assert_string_equal(other->model, "m");
+	config_unref(other);
+	config_unref(NULL);
+}
+
+static void home_comes_from_the_environment(void **state)
+{
+	struct place *p = *state;
+	auto_free char *file = path_join(p->home, "file");
+	auto_free char *before = getenv("HOME") ? xstrdup(getenv("HOME")) : NULL;
+	struct error err = {0};
+	write_file(p->home, "file", "");
+	setenv("CODEX_HOME", p->home, 1);
+	auto_free char *named = config_env_home(&err);
+	assert_string_equal(named, p->home);
+	setenv("CODEX_HOME", file, 1);
+	assert_null(config_env_home(&err));
+	assert_non_null(strstr(err.text, "CODEX_HOME points to \""));
+	assert_non_null(strstr(err.text, "but that path is not a directory"));
+	setenv("CODEX_HOME", "/nonexistent/x", 1);
+	assert_null(config_env_home(&err));
+	assert_non_null(strstr(err.text, "CODEX_HOME points to \"/nonexistent/x\", but that path does not exist"));
+	setenv("CODEX_HOME", "", 1);
+	setenv("HOME", p->root, 1);
+	auto_free char *usual = config_env_home(&err);
+	auto_free char *expected = path_join(p->root, ".codex");
+	assert_string_equal(usual, expected);
+	unsetenv("HOME");
+	assert_null(config_env_home(&err));
+	unsetenv("CODEX_HOME");
+	if (before)
+		setenv("HOME", before, 1);
+}
+
+static void every_key_says_what_it_does(void **state)
+{
+	(void)state;
+	static const struct config_record *const records[] = {
+#define RECORD(record) &record##_keys,
+#include "config/config.def"
+	};
+	for (size_t i = 0; i < countof(records); i++) {
+		assert_true(records[i]->count > 0);
+		for (size_t k = 0; k < records[i]->count; k++)
+			assert_true(str_has_suffix(str_of(records[i]->rows[k].doc), "."));
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(defaults_without_any_file),
+	        TEST(every_kind_of_value_is_taken),
+	        TEST(wrong_types_name_file_line_and_key),
+	        TEST(unknown_keys_are_one_warning_a_file),
+	        TEST(a_profile_is_not_warned_about_twice),
+	        TEST(endless_unknown_keys_stay_short),
+	        TEST(layers_win_in_order),
+	        TEST(profiles_come_from_tables_files_and_both),
+	        TEST(projects_count_only_when_trusted),
+	        TEST(the_nearest_entry_decides_about_trust),
+	        TEST(a_trusted_project_works_in_its_folder),
+	        TEST(a_project_may_not_redirect_the_user),
+	        TEST(the_home_folder_is_no_project),
+	        TEST(options_are_toml_or_text),
+	        TEST(later_options_win),
+	        TEST(flags_are_named_in_messages),
+	        TEST(the_user_file_can_be_left_out),
+	        TEST(an_unreadable_file_is_an_error),
+	        TEST(a_config_is_shared),
+	        TEST(home_comes_from_the_environment),
+	        cmocka_unit_test(every_key_says_what_it_does),
+	};
+	setenv("HOME", "/home/tester", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
