@@ -30,8 +30,8 @@
 		(vec)->count = (vec)->cap = 0;   \
 	} while (0)
 
-/* The vec may be const; the items are as they were declared. */
+/* The vec may be const; the items are as they were declared. An empty one has no items to add to. */
 #define vec_for_each(it, vec) \
-	for (__typeof__(*(vec)->items) *it = (vec)->items; it < (vec)->items + (vec)->count; it++)
+	for (__typeof__(*(vec)->items) *it = (vec)->items; it && it < (vec)->items + (vec)->count; it++)
 
 #endif
