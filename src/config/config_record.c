@@ -199,14 +199,14 @@ static bool take_list(const struct taker *t, bool are_paths)
 	const char *expected = are_paths ? "a list of paths" : "a list of strings";
 	if (t->node->kind != TOML_array)
 		return complain_kind(t, t->node, expected);
-	const char **items = t->to ? arena_array(t->binder->arena, const char *, t->node->count) : NULL;
+	struct str *items = t->to ? arena_array(t->binder->arena, struct str, t->node->count) : NULL;
 	size_t count = 0;
 	toml_for_each (it, t->node) {
 		if (!check_string(t, it, expected))
 			return false;
 		if (items)
 			items[count++] =
-			        are_paths ? config_path(t->binder, it) : arena_cstr(t->binder->arena, it->text);
+			        are_paths ? str_of(config_path(t->binder, it)) : arena_str(t->binder->arena, it->text);
 	}
 	if (items)
 		*(struct config_strings *)t->to = (struct config_strings){items, count};
@@ -238,8 +238,8 @@ static bool take_pairs(const struct taker *t)
 		if (memchr(it->key.ptr, '\0', it->key.len))
 			return complain(&inner, it, "named by text", "by text with a zero character in it");
 		if (items)
-			items[count++] = (struct config_pair){arena_cstr(t->binder->arena, it->key),
-			                                      arena_cstr(t->binder->arena, it->text)};
+			items[count++] = (struct config_pair){arena_str(t->binder->arena, it->key),
+			                                      arena_str(t->binder->arena, it->text)};
 	}
 	if (items)
 		*(struct config_pairs *)t->to = (struct config_pairs){items, count};
@@ -312,17 +312,24 @@ static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
         [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,
 };
 
-static void set_default(const struct config_row *row, void *to);
+static void set_default(struct arena *arena, const struct config_row *row, void *to);
 
-static void set_defaults(const struct config_record *record, void *into)
+static void set_defaults(struct arena *arena, const struct config_record *record, void *into)
 {
 	memset(into, 0, record->size);
 	for (size_t i = 0; i < record->count; i++)
 		if (record->rows[i].kind != CONFIG_inert)
-			set_default(&record->rows[i], (char *)into + record->rows[i].offset);
+			set_default(arena, &record->rows[i], (char *)into + record->rows[i].offset);
 }
 
-static void set_default(const struct config_row *row, void *to)
+static struct config_strings one_string(struct arena *arena, const char *text)
+{
+	struct str *item = arena_new(arena, struct str);
+	*item = str_of(text);
+	return (struct config_strings){item, 1};
+}
+
+static void set_default(struct arena *arena, const struct config_row *row, void *to)
 {
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
 		*(bool *)to = row->number != 0;
@@ -335,9 +342,9 @@ static void set_default(const struct config_row *row, void *to)
 	else if (row->kind == CONFIG_string)
 		*(const char **)to = row->text;
 	else if (row->kind == CONFIG_strings && row->text)
-		*(struct config_strings *)to = (struct config_strings){&row->text, 1};
+		*(struct config_strings *)to = one_string(arena, row->text);
 	else if (row->kind == CONFIG_section)
-		set_defaults(row->inner, to);
+		set_defaults(arena, row->inner, to);
 }
 
 static const struct config_row *row_find(const struct config_record *record, struct str key)
@@ -383,6 +390,6 @@ int config_bind(struct config_binder *binder, const struct config_record *record
                 const char *name, void *into, struct error *err)
 {
 	struct place place = {NULL, str_of(name)};
-	set_defaults(record, into);
+	set_defaults(binder->arena, record, into);
 	return bind_table(binder, record, table, &place, into, err) ? 0 : -ERR_config;
 }

@@ -17,15 +17,15 @@
 
 struct error;
 
-/* In the order of the file. */
+/* In the order of the file. Every text, here and below, is also NUL-terminated. */
 struct config_strings {
-	const char *const *items;
+	const struct str *items;
 	size_t count;
 };
 
 struct config_pair {
-	const char *key;
-	const char *value;
+	struct str key;
+	struct str value;
 };
 
 struct config_pairs {
