@@ -32,6 +32,12 @@ enum {
 	LIMIT_IMAGE_FILE = 20 * MIB,
 	LIMIT_PATCH_TEXT = 64 * MIB,
 	LIMIT_PATCH_FILE = 256 * MIB,     /* a file that a patch may touch */
+	LIMIT_PATCH_HUNKS = 200000,       /* hunks and chunks of one patch */
+	LIMIT_PATCH_FILES = 4096,         /* files that one checked patch may touch */
+	LIMIT_PATCH_LINES = 8 * MIB,      /* lines of a file that is searched for inexact context */
+	LIMIT_PATCH_STEPS = 1000000000,   /* lines looked at in one such file */
+	LIMIT_PATCH_ERROR = 65 * MIB,     /* a failure quotes the lines it looked for */
+	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,
 	LIMIT_ROLLOUT_FILE = 2047 * MIB,
 	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */

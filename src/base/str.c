@@ -173,3 +173,23 @@ uint64_t str_hash(struct str s)
 		hash = (hash ^ (unsigned char)s.ptr[i]) * 1099511628211u;
 	return hash;
 }
+
+/* Both halves of a 128-bit product: every bit of a and b reaches every bit of the result. */
+static uint64_t fold_product(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+uint64_t str_hash_keyed(struct str s, uint64_t key)
+{
+	uint64_t hash = key ^ s.len, word;
+	for (; s.len >= sizeof(word); s = str_skip(s, sizeof(word))) {
+		memcpy(&word, s.ptr, sizeof(word));
+		hash = fold_product(word ^ key, hash ^ 0x9e3779b97f4a7c15u);
+	}
+	word = 0;
+	if (s.len)
+		memcpy(&word, s.ptr, s.len);
+	return fold_product(word ^ key, hash ^ 0x9e3779b97f4a7c15u);
+}

@@ -75,5 +75,7 @@ char *str_dup(struct str s);
 
 /* FNV-1a. */
 uint64_t str_hash(struct str s);
+/* Fast, and not to be steered by whoever writes the text as long as key is random and secret. */
+uint64_t str_hash_keyed(struct str s, uint64_t key);
 
 #endif

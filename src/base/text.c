@@ -45,9 +45,23 @@ size_t text_utf8_len(struct str s)
 	return len;
 }
 
-size_t text_utf8_prefix(struct str s)
+/* Length of the ASCII run at the start of s, rounded down to whole blocks. */
+static size_t ascii_blocks(struct str s)
 {
 	size_t at = 0;
+	uint64_t block[4];
+	while (at + sizeof(block) <= s.len) {
+		memcpy(block, s.ptr + at, sizeof(block));
+		if ((block[0] | block[1] | block[2] | block[3]) & 0x8080808080808080u)
+			break;
+		at += sizeof(block);
+	}
+	return at;
+}
+
+size_t text_utf8_prefix(struct str s)
+{
+	size_t at = ascii_blocks(s);
 	while (at < s.len) {
 		uint64_t word;
 		if (at + sizeof(word) <= s.len) {
