@@ -1,0 +1,46 @@
+/* patch_error.h — why a patch cannot be read or applied, in full.
+ *
+ * A patch's failure quotes the lines it looked for, and the model needs all of them to do better:
+ * more than a struct error holds. Owns: its text. An all-zero struct is a valid empty one; setting it
+ * again replaces what was there. Everywhere in this folder it is passed last and NULL means "not interested".
+ * The texts are facts of core 4.2 and 4.4: models and clients have learnt to read them. */
+#ifndef PATCH_PATCH_ERROR_H
+#define PATCH_PATCH_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+struct patch_error {
+	/* read-only */
+	enum error_code code;
+	int sys;           /* errno that caused it, or 0 */
+	bool is_grammar;   /* the patch itself is malformed; nothing was looked at outside it */
+	size_t line;       /* 1-based line of a malformed hunk; 0 if the patch as a whole is */
+	struct buf text;   /* what failed, on what */
+	bool is_cause_told; /* the reason behind sys belongs to the text in every voice */
+};
+
+void patch_error_finish(struct patch_error *err);
+#define auto_patch_error __attribute__((cleanup(patch_error_finish)))
+
+/* Return -code. */
+int patch_error_set(struct patch_error *err, enum error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int patch_error_sys(struct patch_error *err, int sys, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The grammar of the hunk at `line` (0: of the whole patch) is broken. */
+int patch_error_grammar(struct patch_error *err, size_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Adds bytes of any number to the text; returns -code. */
+int patch_error_add(struct patch_error *err, struct str text);
+
+/* As a turn tells the model: "invalid patch: …", "invalid hunk at line 3, …", "Failed to …: reason (os error 2)". */
+void patch_error_for_model(const struct patch_error *err, struct buf *out);
+/* As the bare program prints it: "Invalid patch: …", "Invalid patch hunk on line 3: …", "Failed to …". */
+void patch_error_for_terminal(const struct patch_error *err, struct buf *out);
+/* The same as a struct error, cut to its size. */
+int patch_error_to_error(const struct patch_error *err, struct error *ret);
+
+#endif

@@ -1,0 +1,63 @@
+/* patch_parse.h — the text between *** Begin Patch and *** End Patch as hunks and chunks.
+ *
+ * A struct patch owns its arrays and borrows the text: every path, context and body below is a slice
+ * of it, valid as long as the caller keeps the text. Nothing outside the text is looked at.
+ * The parser forgives what core 4.2 forgives: blanks around markers and headers, CRLF, a here-document's
+ * wrapping left around the patch, a first chunk without its @@. */
+#ifndef PATCH_PATCH_PARSE_H
+#define PATCH_PATCH_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+struct patch_error;
+
+enum patch_kind { PATCH_ADD, PATCH_DELETE, PATCH_UPDATE };
+
+struct patch_line {
+	char kind; /* ' ' stays, '-' goes, '+' comes */
+	struct str text;
+};
+
+/* One place of a file that changes. */
+struct patch_chunk {
+	struct str context; /* the line after "@@ ", below which to look; STR_NONE: anywhere */
+	struct str body;    /* its lines as they stand in the patch: patch_line_next reads them */
+	size_t old_count;   /* lines that are ' ' or '-' */
+	size_t new_count;   /* lines that are ' ' or '+' */
+	bool is_at_end;     /* "*** End of File": the old lines are the file's last */
+};
+
+struct patch_hunk {
+	enum patch_kind kind;
+	struct str path;
+	struct str move_path;    /* PATCH_UPDATE: STR_NONE unless the file moves */
+	struct str body;         /* PATCH_ADD: its '+' lines */
+	size_t chunk_at;         /* PATCH_UPDATE: its chunks in patch.chunks */
+	size_t chunk_count;
+};
+
+struct patch {
+	/* read-only */
+	struct str text; /* trimmed, and without a here-document's wrapping */
+	VEC(struct patch_hunk) hunks;
+	VEC(struct patch_chunk) chunks;
+};
+
+/* 0, or negative and err; *ret needs no finishing then. An empty patch is one without hunks. */
+int patch_parse(struct patch *ret, struct str text, struct patch_error *err);
+void patch_finish(struct patch *patch);
+#define auto_patch __attribute__((cleanup(patch_finish)))
+
+static inline const struct patch_chunk *patch_chunks(const struct patch *patch, const struct patch_hunk *hunk)
+{
+	return hunk->chunk_count ? patch->chunks.items + hunk->chunk_at : NULL;
+}
+
+/* Cuts the next line off a body; an empty line is an empty ' ' line. False when the body is used up. */
+bool patch_line_next(struct str *body, struct patch_line *ret);
+
+#endif
