@@ -1,0 +1,31 @@
+/* edit.h — a text described as changes to another: what a patch computes and a diff shows.
+ *
+ * Edits are sorted, do not overlap, and begin and end at the start of a line of the old text (or at its
+ * end). Nothing here owns: edits borrow their texts, and the new text is never made unless asked for. */
+#ifndef PATCH_EDIT_H
+#define PATCH_EDIT_H
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+/* old[at, at + len) becomes text. */
+struct edit {
+	size_t at, len;
+	struct str text;
+};
+
+struct edits {
+	VEC(struct edit) list; /* owned by whoever has the struct */
+};
+
+/* Bytes of the text that the edits make of old. */
+size_t edits_new_len(const struct edits *edits, struct str old);
+/* Writes that many bytes to out. */
+void edits_apply(const struct edits *edits, struct str old, char *out);
+/* The same as slices of old and of the edits: fills at most 2 * edits + 1 parts and returns how many. */
+size_t edits_parts(const struct edits *edits, struct str old, struct iovec *parts);
+
+#endif

@@ -1,0 +1,48 @@
+/* patch_lines.h — a text's lines as numbers, so that equal lines are equal numbers.
+ *
+ * "Equal" has four levels (core 4.3): as they stand, without blanks at the end, without blanks at both
+ * ends, and with typographic dashes, quotes and blanks read as their ASCII forms. A level is built when
+ * it is first asked for. Owns: its tables. Borrows: the text, whose every line ends with "\n" (a "\r"
+ * before that is not part of the line). Private to patch_seek. */
+#ifndef PATCH_PATCH_LINES_H
+#define PATCH_PATCH_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum { PATCH_LEVELS = 4 };
+
+struct patch_level {
+	uint32_t *ids;   /* one a line: the first line that is equal to it; NULL: not built */
+	uint32_t *slots; /* open addressing: 1 + id, 0 is free */
+	size_t mask;
+};
+
+struct patch_lines {
+	/* read-only */
+	struct str text;
+	uint32_t *starts; /* count + 1 offsets; NULL: not built */
+	size_t count;
+	/* private */
+	uint64_t key;
+	struct patch_level levels[PATCH_LEVELS];
+	struct buf folded[2]; /* room for two lines in their level's form */
+};
+
+void patch_lines_init(struct patch_lines *lines, struct str text);
+void patch_lines_finish(struct patch_lines *lines);
+
+/* Builds the index of a level; false if the text has more than LIMIT_PATCH_LINES lines. */
+bool patch_lines_build(struct patch_lines *lines, int level);
+/* The number of the line at or after offset, which is where a line starts or the end. */
+size_t patch_lines_at(const struct patch_lines *lines, size_t offset);
+/* The id that equals `line` at a built level; false if no line does. */
+bool patch_lines_find(struct patch_lines *lines, int level, struct str line, uint32_t *ret_id);
+/* Equality of two lines at a level; needs no index. */
+bool patch_lines_equal(struct patch_lines *lines, int level, struct str a, struct str b);
+
+#endif

@@ -1,0 +1,37 @@
+/* patch_seek.h — where a run of lines stands in a text, forgiving blanks and typography (core 4.3).
+ *
+ * Owns: its search tables. Borrows: the text, whose every line must end with "\n" and which must have
+ * one more "\n" just before its first byte. Offsets are bytes and always the start of a line. */
+#ifndef PATCH_PATCH_SEEK_H
+#define PATCH_PATCH_SEEK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "patch/patch_lines.h"
+
+struct patch_seek {
+	/* private */
+	struct patch_lines lines;
+	struct buf needle;
+	size_t steps;    /* lines looked at in the index */
+	bool is_crlf;    /* the text's first line ends with "\r\n" */
+	bool is_indexed; /* something was not where it was exactly: ask the index from now on */
+};
+
+enum patch_sought { PATCH_FOUND, PATCH_MISSING, PATCH_TOO_LARGE /* to look for what is not there exactly */ };
+
+void patch_seek_init(struct patch_seek *seek, struct str text, bool is_crlf);
+void patch_seek_finish(struct patch_seek *seek);
+
+/* The first place at or after offset `from` where all `count` lines follow each other: equal in the
+ * strictest of the four ways that has any. count is at least 1. */
+enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
+				   size_t *ret_at);
+/* The same for the last `count` lines of the text alone. */
+enum patch_sought patch_seek_last(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
+				  size_t *ret_at);
+
+#endif
