@@ -1,0 +1,18 @@
+/* patch_apply.h — a patch put on disk hunk by hunk, as the bare program does it (core 4.5).
+ *
+ * What was done before a failure stays. For all or nothing see patch_plan.h. Blocks on the disk. */
+#ifndef PATCH_PATCH_APPLY_H
+#define PATCH_PATCH_APPLY_H
+
+#include "base/buf.h"
+#include "patch/patch_parse.h"
+
+struct patch_error;
+
+/* Relative names are below cwd, an absolute path. A patch without hunks is an error. */
+int patch_apply(const struct patch *patch, const char *cwd, struct patch_error *err);
+
+/* "Success. Updated the following files:\nA new\nM changed\nD gone\n", names as the patch has them. */
+void patch_summary(const struct patch *patch, struct buf *out);
+
+#endif

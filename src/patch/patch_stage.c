@@ -1,0 +1,219 @@
+/* A file is replaced by renaming a finished one over it, so that nobody ever sees half of it and a full
+ * disk costs nothing. But a rename makes a new inode. Where that would be noticed (hard links, another
+ * owner, access lists, a folder that takes no new files) the old inode is overwritten instead, after its
+ * room was reserved. Either way the target is first opened for writing: a file that may not be written
+ * must not be replaceable through the permissions of its folder. */
+#include "patch/patch_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "patch/patch_error.h"
+
+enum { PARTS_AT_ONCE = 1024 /* Linux's IOV_MAX */ };
+
+char *patch_stage_name(const char *path)
+{
+	struct str dir = path_dir(path);
+	uint64_t unique;
+	random_bytes(&unique, sizeof(unique));
+	auto_free char *folder = str_dup(dir);
+	return xasprintf("%s/.codex-patch-%016llx", folder, (unsigned long long)unique);
+}
+
+static size_t total_len(const struct patch_stage *stage)
+{
+	size_t len = 0;
+	for (size_t i = 0; i < stage->part_count; i++)
+		len += stage->parts[i].iov_len;
+	return len;
+}
+
+/* Writes one batch of parts completely; 0 or errno. batch is used up. */
+static int write_batch(int fd, struct iovec *batch, int count)
+{
+	while (count) {
+		ssize_t put = writev(fd, batch, count);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return errno;
+		while (count && (size_t)put >= batch->iov_len) {
+			put -= (ssize_t)batch->iov_len;
+			batch++;
+			count--;
+		}
+		if (count) {
+			batch->iov_base = (char *)batch->iov_base + put;
+			batch->iov_len -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static int write_parts(const struct patch_stage *stage, int fd)
+{
+	struct iovec batch[PARTS_AT_ONCE];
+	for (size_t at = 0; at < stage->part_count; at += PARTS_AT_ONCE) {
+		size_t count = stage->part_count - at < PARTS_AT_ONCE ? stage->part_count - at : PARTS_AT_ONCE;
+		memcpy(batch, stage->parts + at, count * sizeof(*batch));
+		int sys = write_batch(fd, batch, (int)count);
+		if (sys != 0)
+			return sys;
+	}
+	return 0;
+}
+
+/* Access lists and other attributes that a new file would not have. SELinux labels every file, and the
+ * new one in the same folder alike. */
+static bool has_attributes(int fd)
+{
+	char names[256];
+	ssize_t len = flistxattr(fd, names, sizeof(names));
+	if (len < 0)
+		return errno == ERANGE;
+	return len > 0 && strcmp(names, "security.selinux") != 0;
+}
+
+static bool is_replaceable(int fd, const struct stat *st)
+{
+	return st->st_nlink == 1 && st->st_uid == geteuid() && st->st_gid == getegid() && !has_attributes(fd);
+}
+
+/* Writes the content to a new file beside the target; 0 or errno. mode as for patch_stage_write. */
+static int write_temporary(struct patch_stage *stage, mode_t mode)
+{
+	auto_free char *name = patch_stage_name(stage->target);
+	auto_close int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ? 0600 : 0666);
+	if (fd < 0)
+		return errno;
+	int sys = write_parts(stage, fd);
+	if (sys == 0 && mode && fchmod(fd, mode & 07777) != 0)
+		sys = errno;
+	if (sys == 0)
+		stage->temporary = steal(name);
+	else
+		unlink(name);
+	return sys;
+}
+
+static int reserve(const struct patch_stage *stage, int fd)
+{
+	off_t len = (off_t)total_len(stage);
+	if (len && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, len) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+		return errno;
+	return 0;
+}
+
+static int stage_existing(struct patch_stage *stage, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EINVAL;
+	if (is_replaceable(fd, &st)) {
+		int sys = write_temporary(stage, st.st_mode);
+		if (sys != EACCES && sys != EPERM && sys != EROFS)
+			return sys;
+	}
+	return reserve(stage, fd);
+}
+
+static bool is_link(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static int stage_content(struct patch_stage *stage, mode_t mode)
+{
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	bool is_through_link = is_link(stage->path);
+	auto_close int fd = open(stage->path, flags);
+	if (fd < 0 && errno == ENOENT && is_through_link) {
+		fd = open(stage->path, flags | O_CREAT, mode ? mode & 07777 : 0666);
+		stage->is_made = fd >= 0;
+	}
+	if (fd < 0 && errno != ENOENT)
+		return errno;
+	stage->target = is_through_link ? realpath(stage->path, NULL) : xstrdup(stage->path);
+	if (!stage->target)
+		return errno;
+	if (fd < 0)
+		return write_temporary(stage, mode);
+	int sys = stage_existing(stage, fd);
+	if (sys == 0 && !stage->temporary)
+		stage->fd = steal_fd(&fd);
+	return sys;
+}
+
+static int fail(const struct patch_stage *stage, int sys, struct patch_error *err)
+{
+	return patch_error_sys(err, sys, "Failed to write file %s", stage->path);
+}
+
+int patch_stage_write(struct patch_stage *ret, const char *path, const struct iovec *parts, size_t count, mode_t mode,
+		      struct patch_error *err)
+{
+	struct patch_stage stage = {.path = path, .fd = -1, .parts = parts, .part_count = count};
+	int sys = stage_content(&stage, mode);
+	if (sys != 0) {
+		patch_stage_finish(&stage);
+		return fail(&stage, sys, err);
+	}
+	*ret = stage;
+	return 0;
+}
+
+static int overwrite(const struct patch_stage *stage, int fd)
+{
+	int sys = write_parts(stage, fd);
+	if (sys == 0 && ftruncate(fd, (off_t)total_len(stage)) != 0)
+		sys = errno;
+	return sys;
+}
+
+/* A file that is a mount point of its own cannot be replaced. */
+static int overwrite_mounted(const struct patch_stage *stage)
+{
+	auto_close int fd = open(stage->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? errno : overwrite(stage, fd);
+}
+
+int patch_stage_commit(struct patch_stage *stage, struct patch_error *err)
+{
+	int sys = 0;
+	if (!stage->temporary)
+		sys = overwrite(stage, stage->fd);
+	else if (rename(stage->temporary, stage->target) == 0)
+		free(steal(stage->temporary));
+	else
+		sys = errno;
+	if (sys == EBUSY || sys == EXDEV)
+		sys = overwrite_mounted(stage);
+	stage->is_made = false;
+	return sys ? fail(stage, sys, err) : 0;
+}
+
+void patch_stage_finish(struct patch_stage *stage)
+{
+	if (!stage)
+		return;
+	if (stage->temporary)
+		unlink(stage->temporary);
+	if (stage->is_made && stage->target)
+		unlink(stage->target);
+	free(steal(stage->temporary));
+	free(steal(stage->target));
+	if (stage->fd >= 0)
+		close(steal_fd(&stage->fd));
+	stage->is_made = false;
+}
