@@ -38,6 +38,7 @@ enum {
 	LIMIT_PATCH_STEPS = 1000000000,   /* lines looked at in one such file */
 	LIMIT_PATCH_ERROR = 65 * MIB,     /* a failure quotes the lines it looked for */
 	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
+	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,
 	LIMIT_ROLLOUT_FILE = 2047 * MIB,
 	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */

@@ -1,0 +1,118 @@
+/* A diff is printed from a list of changes that point into both texts. Where the changes come from (two
+ * whole texts, or the edits that a patch has already computed) does not matter to the printing. */
+#include "patch/diff.h"
+
+#include "base/limits.h"
+#include "patch/diff_lines.h"
+
+/* Lines that go together under one @@: changes from first to before end, and the context around. */
+struct hunk {
+	const struct diff_change *first, *end;
+	struct str before, after; /* context lines */
+};
+
+static struct str lines_before(struct str text, const char *at, size_t count)
+{
+	const char *from = at;
+	while (count-- && from > text.ptr) {
+		struct str above = str_n(text.ptr, (size_t)(from - text.ptr) - 1);
+		from = text.ptr + str_rfind_char(above, '\n') + 1;
+	}
+	return str_n(from, (size_t)(at - from));
+}
+
+static struct str lines_after(struct str text, const char *at, size_t count)
+{
+	struct str rest = str_n(at, (size_t)(text.ptr + text.len - at)), line;
+	while (count-- && str_next_line(&rest, &line))
+		;
+	return str_n(at, (size_t)(rest.ptr - at));
+}
+
+static void append_lines(struct buf *out, char mark, struct str text)
+{
+	struct str line;
+	while (text.len) {
+		const char *from = text.ptr;
+		str_next_line(&text, &line);
+		buf_append_char(out, mark);
+		buf_append(out, from, (size_t)(text.ptr - from));
+		if (text.ptr[-1] != '\n')
+			buf_append_c(out, "\n\\ No newline at end of file\n");
+	}
+}
+
+static void append_range(struct buf *out, char mark, size_t line, size_t count)
+{
+	/* Of nothing, the line above; otherwise the first line, counted from 1. */
+	buf_printf(out, "%c%zu", mark, count ? line + 1 : line);
+	if (count != 1)
+		buf_printf(out, ",%zu", count);
+}
+
+static void append_header(struct buf *out, const struct hunk *hunk)
+{
+	const struct diff_change *first = hunk->first, *last = hunk->end - 1;
+	size_t before = diff_count_lines(hunk->before), after = diff_count_lines(hunk->after);
+	size_t old_line = first->old_line - before, new_line = first->new_line - before;
+	buf_append_c(out, "@@ ");
+	append_range(out, '-', old_line, last->old_line + last->old_count + after - old_line);
+	buf_append_char(out, ' ');
+	append_range(out, '+', new_line, last->new_line + last->new_count + after - new_line);
+	buf_append_c(out, " @@\n");
+}
+
+static void append_hunk(struct buf *out, const struct hunk *hunk)
+{
+	append_header(out, hunk);
+	append_lines(out, ' ', hunk->before);
+	const char *at = hunk->first->old_text.ptr;
+	for (const struct diff_change *it = hunk->first; it < hunk->end; it++) {
+		append_lines(out, ' ', str_n(at, (size_t)(it->old_text.ptr - at)));
+		append_lines(out, '-', it->old_text);
+		append_lines(out, '+', it->new_text);
+		at = it->old_text.ptr + it->old_text.len;
+	}
+	append_lines(out, ' ', hunk->after);
+}
+
+static void append_changes(struct buf *out, struct str old_text, const struct diff_changes *changes, size_t context)
+{
+	const struct diff_change *it = changes->list.items, *end = it + changes->list.count;
+	while (it < end) {
+		struct hunk hunk = {.first = it};
+		const struct diff_change *last = it++;
+		while (it < end && it->old_line - (last->old_line + last->old_count) <= 2 * context)
+			last = it++;
+		hunk.end = it;
+		hunk.before = lines_before(old_text, hunk.first->old_text.ptr, context);
+		hunk.after = lines_after(old_text, last->old_text.ptr + last->old_text.len, context);
+		append_hunk(out, &hunk);
+	}
+}
+
+void diff_edits(struct str old_text, const struct edits *edits, size_t context, struct buf *out)
+{
+	struct diff_changes changes = {.steps = LIMIT_DIFF_STEPS};
+	size_t at = 0, old_line = 0, new_line = 0;
+	vec_for_each(it, &edits->list) {
+		struct str between = str_n(old_text.ptr + at, it->at - at), gone = str_n(old_text.ptr + it->at, it->len);
+		size_t kept = diff_count_lines(between);
+		old_line += kept;
+		new_line += kept;
+		diff_lines(gone, old_line, it->text, new_line, &changes);
+		old_line += diff_count_lines(gone);
+		new_line += diff_count_lines(it->text);
+		at = it->at + it->len;
+	}
+	append_changes(out, old_text, &changes, context);
+	vec_finish(&changes.list);
+}
+
+void diff_unified(struct str old_text, struct str new_text, size_t context, struct buf *out)
+{
+	struct diff_changes changes = {.steps = LIMIT_DIFF_STEPS};
+	diff_lines(old_text, 0, new_text, 0, &changes);
+	append_changes(out, old_text, &changes, context);
+	vec_finish(&changes.list);
+}
