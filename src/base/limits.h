@@ -34,6 +34,7 @@ enum {
 	LIMIT_PATCH_FILE = 256 * MIB,     /* a file that a patch may touch */
 	LIMIT_PATCH_HUNKS = 200000,       /* hunks and chunks of one patch */
 	LIMIT_PATCH_FILES = 4096,         /* files that one checked patch may touch */
+	LIMIT_PATCH_BYTES = 2047 * MIB,   /* of those files together */
 	LIMIT_PATCH_LINES = 8 * MIB,      /* lines of a file that is searched for inexact context */
 	LIMIT_PATCH_STEPS = 1000000000,   /* lines looked at in one such file */
 	LIMIT_PATCH_ERROR = 65 * MIB,     /* a failure quotes the lines it looked for */

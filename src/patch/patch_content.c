@@ -37,7 +37,7 @@ static int fail_read(const char *path, const char *what, int sys, struct patch_e
 {
 	int status = patch_error_sys(err, sys, "%s %s", what, path);
 	if (err)
-		err->is_cause_told = true;
+		err->cause = PATCH_CAUSE_TOLD;
 	return status;
 }
 

@@ -71,8 +71,21 @@ int patch_error_add(struct patch_error *err, struct str text)
 
 static void append_cause(const struct patch_error *err, struct buf *out)
 {
-	if (err->sys)
+	if (err->sys && err->cause != PATCH_CAUSE_IN_TEXT)
 		buf_printf(out, ": %s (os error %d)", strerror(err->sys), err->sys);
+}
+
+void patch_error_note(struct patch_error *err, const char *format, ...)
+{
+	if (!err)
+		return;
+	append_cause(err, &err->text);
+	err->cause = PATCH_CAUSE_IN_TEXT;
+	buf_append_char(&err->text, '\n');
+	va_list args;
+	va_start(args, format);
+	buf_vprintf(&err->text, format, args);
+	va_end(args);
 }
 
 void patch_error_for_model(const struct patch_error *err, struct buf *out)
@@ -98,7 +111,7 @@ void patch_error_for_terminal(const struct patch_error *err, struct buf *out)
 	else if (err->is_grammar)
 		buf_append_c(out, "Invalid patch: ");
 	buf_append_str(out, buf_str(&err->text));
-	if (err->is_cause_told || !is_evident(err->sys))
+	if (err->cause == PATCH_CAUSE_TOLD || !is_evident(err->sys))
 		append_cause(err, out);
 }
 

@@ -13,6 +13,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* Where the words for `sys` go. */
+enum patch_cause {
+	PATCH_CAUSE_HINTED, /* the terminal hears them unless one look at the path shows the reason, too */
+	PATCH_CAUSE_TOLD,   /* both hear them */
+	PATCH_CAUSE_IN_TEXT /* they are in the text already */
+};
+
 struct patch_error {
 	/* read-only */
 	enum error_code code;
@@ -20,7 +27,7 @@ struct patch_error {
 	bool is_grammar;   /* the patch itself is malformed; nothing was looked at outside it */
 	size_t line;       /* 1-based line of a malformed hunk; 0 if the patch as a whole is */
 	struct buf text;   /* what failed, on what */
-	bool is_cause_told; /* the reason behind sys belongs to the text in every voice */
+	enum patch_cause cause;
 };
 
 void patch_error_finish(struct patch_error *err);
@@ -33,6 +40,8 @@ int patch_error_sys(struct patch_error *err, int sys, const char *format, ...) _
 /* The grammar of the hunk at `line` (0: of the whole patch) is broken. */
 int patch_error_grammar(struct patch_error *err, size_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Adds a sentence about what else is so, on a line of its own below the cause. */
+void patch_error_note(struct patch_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds bytes of any number to the text; returns -code. */
 int patch_error_add(struct patch_error *err, struct str text);
 

@@ -75,11 +75,12 @@ static int write_parts(const struct patch_stage *stage, int fd)
  * new one in the same folder alike. */
 static bool has_attributes(int fd)
 {
+	static const char label[] = "security.selinux";
 	char names[256];
 	ssize_t len = flistxattr(fd, names, sizeof(names));
 	if (len < 0)
 		return errno == ERANGE;
-	return len > 0 && strcmp(names, "security.selinux") != 0;
+	return len > 0 && (len != sizeof(label) || memcmp(names, label, sizeof(label)) != 0);
 }
 
 static bool is_replaceable(int fd, const struct stat *st)
@@ -173,8 +174,9 @@ int patch_stage_write(struct patch_stage *ret, const char *path, const struct io
 	return 0;
 }
 
-static int overwrite(const struct patch_stage *stage, int fd)
+static int overwrite(struct patch_stage *stage, int fd)
 {
+	stage->is_touched = true;
 	int sys = write_parts(stage, fd);
 	if (sys == 0 && ftruncate(fd, (off_t)total_len(stage)) != 0)
 		sys = errno;
@@ -182,23 +184,25 @@ static int overwrite(const struct patch_stage *stage, int fd)
 }
 
 /* A file that is a mount point of its own cannot be replaced. */
-static int overwrite_mounted(const struct patch_stage *stage)
+static int overwrite_mounted(struct patch_stage *stage)
 {
 	auto_close int fd = open(stage->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	return fd < 0 ? errno : overwrite(stage, fd);
 }
 
+static int replace(struct patch_stage *stage)
+{
+	if (rename(stage->temporary, stage->target) == 0) {
+		free(steal(stage->temporary));
+		stage->is_touched = true;
+		return 0;
+	}
+	return errno == EBUSY || errno == EXDEV ? overwrite_mounted(stage) : errno;
+}
+
 int patch_stage_commit(struct patch_stage *stage, struct patch_error *err)
 {
-	int sys = 0;
-	if (!stage->temporary)
-		sys = overwrite(stage, stage->fd);
-	else if (rename(stage->temporary, stage->target) == 0)
-		free(steal(stage->temporary));
-	else
-		sys = errno;
-	if (sys == EBUSY || sys == EXDEV)
-		sys = overwrite_mounted(stage);
+	int sys = stage->temporary ? replace(stage) : overwrite(stage, stage->fd);
 	stage->is_made = false;
 	return sys ? fail(stage, sys, err) : 0;
 }

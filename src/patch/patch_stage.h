@@ -23,6 +23,8 @@ struct patch_stage {
 	bool is_made;     /* the target was made empty, at the end of a link to nothing */
 	const struct iovec *parts;
 	size_t part_count;
+	/* read-only, also after the finish */
+	bool is_touched; /* what was at the path may not be there any more */
 };
 
 /* Prepares to make parts the content of path. path and parts are borrowed until the stage is finished;

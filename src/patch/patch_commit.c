@@ -1,0 +1,190 @@
+/* Three steps, ordered by how hard they are to take back. First every new content is written beside its
+ * place: a full disk or a missing permission ends it there, with nothing changed. Then the contents are put in
+ * place, which renames. Last, removed files go: by another name first, so that a failure brings them back as
+ * they were, owner, links and all; the very last one at once, as nothing can fail after it. */
+#include "patch/patch_plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "patch/patch_error.h"
+#include "patch/patch_plan_priv.h"
+
+static bool is_removed(const struct patch_file *file)
+{
+	return file->was_there && !file->is_there;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_stale(const struct patch_file *file)
+{
+	struct stat now;
+	const struct stat *then = &file->old.st;
+	bool is_there = stat(file->path, &now) == 0;
+	if (!is_there || !file->was_there)
+		return is_there != file->was_there;
+	return now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
+	       !is_same_time(now.st_mtim, then->st_mtim);
+}
+
+static int check_unchanged(struct patch_plan *plan, struct patch_error *err)
+{
+	vec_for_each(it, &plan->files) {
+		if (is_stale(*it))
+			return patch_error_set(err, ERR_busy,
+					       "%s changed after the patch was checked; nothing was written", (*it)->path);
+	}
+	return 0;
+}
+
+static int stage_file(struct patch_plan *plan, struct patch_file *file, struct patch_error *err)
+{
+	int status = patch_folders_make(file->path, &plan->folders, err);
+	if (status != 0)
+		return status;
+	file->parts = xmalloc((2 * file->edits.list.count + 1) * sizeof(*file->parts));
+	size_t count = edits_parts(&file->edits, file->base, file->parts);
+	mode_t mode = file->origin && file->origin->was_there ? file->origin->old.st.st_mode : 0;
+	status = patch_stage_write(&file->stage, file->path, file->parts, count, mode, err);
+	file->is_staged = status == 0;
+	return status;
+}
+
+static int stage_files(struct patch_plan *plan, struct patch_error *err)
+{
+	int status = 0;
+	vec_for_each(it, &plan->files) {
+		if (status == 0 && patch_file_is_rewritten(*it))
+			status = stage_file(plan, *it, err);
+	}
+	return status;
+}
+
+static int write_files(struct patch_plan *plan, struct patch_error *err)
+{
+	int status = 0;
+	vec_for_each(it, &plan->files) {
+		if (status == 0 && (*it)->is_staged)
+			status = patch_stage_commit(&(*it)->stage, err);
+	}
+	return status;
+}
+
+static int fail_removal(const struct patch_file *file, struct patch_error *err)
+{
+	const char *what = file->is_claimed ? "Failed to remove original" : "Failed to delete file";
+	return patch_error_sys(err, errno, "%s %s", what, file->path);
+}
+
+static int set_aside(struct patch_file *file, struct patch_error *err)
+{
+	auto_free char *aside = patch_stage_name(file->path);
+	if (rename(file->path, aside) != 0)
+		return fail_removal(file, err);
+	file->aside = steal(aside);
+	return 0;
+}
+
+static int remove_files(struct patch_plan *plan, struct patch_error *err)
+{
+	const struct patch_file *last = NULL;
+	int status = 0;
+	vec_for_each(it, &plan->files) {
+		if (is_removed(*it))
+			last = *it;
+	}
+	vec_for_each(it, &plan->files) {
+		if (status != 0 || !is_removed(*it))
+			continue;
+		if (*it != last || plan->is_removal_first)
+			status = set_aside(*it, err);
+		else if (unlink((*it)->path) != 0)
+			status = fail_removal(*it, err);
+	}
+	return status;
+}
+
+static int restore_content(const struct patch_file *file)
+{
+	struct iovec part = {.iov_base = (void *)(uintptr_t)file->old.text.ptr, .iov_len = file->old.text.len};
+	struct patch_stage stage;
+	int status = patch_stage_write(&stage, file->path, &part, 1, file->old.st.st_mode, NULL);
+	if (status != 0)
+		return status;
+	status = patch_stage_commit(&stage, NULL);
+	patch_stage_finish(&stage);
+	return status;
+}
+
+/* The file that writing to a path made, which a link may have led elsewhere. */
+static int remove_made(const struct patch_file *file)
+{
+	auto_free char *made = realpath(file->path, NULL);
+	if (!made)
+		return errno == ENOENT ? 0 : -errno;
+	return unlink(made);
+}
+
+static int restore(struct patch_file *file)
+{
+	if (file->aside) {
+		int status = rename(file->aside, file->path);
+		free(steal(file->aside));
+		return status;
+	}
+	if (!file->stage.is_touched)
+		return 0;
+	file->stage.is_touched = false;
+	return file->was_there ? restore_content(file) : remove_made(file);
+}
+
+/* Undoes in the opposite order, once the unused new contents have left their room, and says what it could not. */
+static void put_back(struct patch_plan *plan, struct patch_error *err)
+{
+	vec_for_each(it, &plan->files) {
+		if ((*it)->is_staged)
+			patch_stage_finish(&(*it)->stage);
+		(*it)->is_staged = false;
+	}
+	for (size_t i = plan->files.count; i-- > 0;) {
+		struct patch_file *file = plan->files.items[i];
+		if (restore(file) != 0)
+			patch_error_note(err, "Could not put back what was in %s before the patch.", file->path);
+	}
+	patch_folders_unmake(&plan->folders);
+}
+
+static int commit(struct patch_plan *plan, struct patch_error *err)
+{
+	int status = plan->is_removal_first ? remove_files(plan, err) : 0;
+	if (status == 0)
+		status = stage_files(plan, err);
+	if (status == 0)
+		status = write_files(plan, err);
+	if (status == 0 && !plan->is_removal_first)
+		status = remove_files(plan, err);
+	return status;
+}
+
+int patch_plan_commit(struct patch_plan *plan, struct patch_error *err)
+{
+	int status = check_unchanged(plan, err);
+	if (status != 0)
+		return status;
+	status = commit(plan, err);
+	if (status != 0) {
+		put_back(plan, err);
+		return status;
+	}
+	vec_for_each(it, &plan->files) {
+		if ((*it)->aside)
+			unlink((*it)->aside);
+	}
+	return 0;
+}

@@ -1,0 +1,386 @@
+/* The plan keeps one record a file with its state before and after, and lets every hunk change the state
+ * after. What a hunk finds is then what the hunks before it left, and what the user is shown is the net
+ * effect, taken from the states and not from the hunks. Content stays a list of edits of what was read as
+ * long as one hunk changed it, so a small change to a large file is neither copied nor searched for its diff. */
+#include "patch/patch_plan.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "patch/diff.h"
+#include "patch/patch_error.h"
+#include "patch/patch_plan_priv.h"
+#include "patch/patch_update.h"
+
+static const char read_update[] = "Failed to read file to update";
+static const char read_other[] = "Failed to read";
+
+static uint16_t *slot_of(struct patch_plan *plan, const char *path)
+{
+	for (size_t at = str_hash_keyed(str_of(path), plan->key);; at++) {
+		uint16_t *slot = &plan->slots[at % PATCH_FILE_SLOTS];
+		if (*slot == 0 || strcmp(plan->files.items[*slot - 1]->path, path) == 0)
+			return slot;
+	}
+}
+
+static struct patch_file *find_file(struct patch_plan *plan, const char *path)
+{
+	uint16_t *slot = slot_of(plan, path);
+	return *slot ? plan->files.items[*slot - 1] : NULL;
+}
+
+static int count_bytes(struct patch_plan *plan, size_t bytes, struct patch_error *err)
+{
+	plan->bytes += bytes;
+	if (plan->bytes <= LIMIT_PATCH_BYTES)
+		return 0;
+	return patch_error_set(err, ERR_limit, "the files of this patch are larger than %d bytes together; send it in parts",
+			       LIMIT_PATCH_BYTES);
+}
+
+/* Two names of one file would each be computed from what the other one overwrites. */
+static int check_alias(struct patch_plan *plan, const struct patch_file *file, struct patch_error *err)
+{
+	for (size_t i = 0; i < plan->files.count; i++) {
+		const struct patch_file *other = plan->files.items[i];
+		if (other->was_there && other->old.st.st_dev == file->old.st.st_dev &&
+		    other->old.st.st_ino == file->old.st.st_ino)
+			return patch_error_set(err, ERR_invalid,
+					       "%s and %s are the same file; change it under one name, or in two patches",
+					       other->path, file->path);
+	}
+	return 0;
+}
+
+/* Reads what is there; nothing there is no error yet. */
+static int load(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
+{
+	auto_patch_error struct patch_error why = {0};
+	int status = patch_content_read(&file->old, file->path, what, &why);
+	if (status != 0 && (why.sys == ENOENT || why.sys == ENOTDIR)) {
+		file->absence = why.sys;
+		return 0;
+	}
+	if (status != 0) {
+		if (err) {
+			*err = why;
+			why = (struct patch_error){0};
+		}
+		return status;
+	}
+	status = check_alias(plan, file, err);
+	if (status == 0)
+		status = count_bytes(plan, file->old.text.len, err);
+	if (status != 0) {
+		patch_content_finish(&file->old);
+		return status;
+	}
+	file->was_there = file->is_there = true;
+	file->base = file->old.text;
+	return 0;
+}
+
+/* The record of a path, made on first use. `what` begins the error if it cannot be read. */
+static int get_file(struct patch_plan *plan, struct str name, const char *what, struct patch_file **ret,
+		    struct patch_error *err)
+{
+	const char *path = patch_path(&plan->arena, plan->cwd, name);
+	*ret = find_file(plan, path);
+	if (*ret)
+		return 0;
+	if (plan->files.count == LIMIT_PATCH_FILES)
+		return patch_error_set(err, ERR_limit, "the patch touches more than %d files; send it in parts",
+				       LIMIT_PATCH_FILES);
+	struct patch_file *file = arena_new(&plan->arena, struct patch_file);
+	file->path = path;
+	file->base = STR("");
+	int status = load(plan, file, what, err);
+	if (status != 0)
+		return status;
+	vec_push(&plan->files, file);
+	*slot_of(plan, path) = (uint16_t)plan->files.count;
+	*ret = file;
+	return 0;
+}
+
+/* A folder that is not there will be made; a file in its place must be one that the patch removes. */
+static int check_folders(struct patch_plan *plan, const struct patch_file *file, struct patch_error *err)
+{
+	auto_free char *path = xstrdup(file->path);
+	for (;;) {
+		char *slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return 0;
+		*slash = '\0';
+		const struct patch_file *above = find_file(plan, path);
+		struct stat st;
+		bool is_file = above ? above->is_there : stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+		if (is_file)
+			return patch_error_sys(err, ENOTDIR, "Failed to write file %s", file->path);
+		if (above && above->was_there)
+			plan->is_removal_first = true;
+		else if (!above && stat(path, &st) == 0)
+			return 0;
+	}
+}
+
+static void set_content(struct patch_file *file, struct str base, struct edits edits)
+{
+	vec_finish(&file->edits.list);
+	file->base = base;
+	file->edits = edits;
+	file->is_there = true;
+	file->is_added = false;
+	file->origin = NULL;
+	free(steal(file->new_text));
+}
+
+static void set_gone(struct patch_file *file)
+{
+	set_content(file, STR(""), (struct edits){0});
+	patch_content_finish(&file->flat);
+	file->is_there = false;
+}
+
+static int plan_add(struct patch_plan *plan, const struct patch_hunk *hunk, struct patch_error *err)
+{
+	struct patch_file *file;
+	int status = get_file(plan, hunk->path, "Failed to write file", &file, err);
+	if (status == 0)
+		status = check_folders(plan, file, err);
+	if (status == 0)
+		status = count_bytes(plan, hunk->body.len, err);
+	if (status != 0)
+		return status;
+	struct edits edits = {0};
+	struct str text = patch_add_text(hunk, &plan->arena);
+	if (text.len)
+		vec_push(&edits.list, (struct edit){0, 0, text});
+	set_content(file, STR(""), edits);
+	patch_content_finish(&file->flat);
+	file->is_added = true;
+	return 0;
+}
+
+static int fail_absent(const struct patch_file *file, const char *what, struct patch_error *err)
+{
+	int status = patch_error_sys(err, file->absence ? file->absence : ENOENT, "%s %s", what, file->path);
+	if (err)
+		err->cause = PATCH_CAUSE_TOLD;
+	return status;
+}
+
+static int plan_delete(struct patch_plan *plan, const struct patch_hunk *hunk, struct patch_error *err)
+{
+	struct patch_file *file;
+	int status = get_file(plan, hunk->path, read_other, &file, err);
+	if (status != 0)
+		return status;
+	if (!file->is_there)
+		return fail_absent(file, read_other, err);
+	set_gone(file);
+	return 0;
+}
+
+/* The content that a hunk starts from: as read, or as earlier hunks left it. */
+static int current_content(struct patch_plan *plan, struct patch_file *file, const struct patch_content **ret,
+			   struct patch_error *err)
+{
+	bool is_plain = file->edits.list.count == 0;
+	*ret = &file->old;
+	if (is_plain && file->was_there && file->base.ptr == file->old.text.ptr)
+		return 0;
+	*ret = &file->flat;
+	if (is_plain && file->flat.block && file->base.ptr == file->flat.text.ptr)
+		return 0;
+	int status = count_bytes(plan, edits_new_len(&file->edits, file->base), err);
+	if (status != 0)
+		return status;
+	struct patch_content flat;
+	patch_content_edit(&flat, file->base, &file->edits);
+	patch_content_finish(&file->flat);
+	file->flat = flat;
+	file->base = flat.text;
+	vec_finish(&file->edits.list);
+	return 0;
+}
+
+/* The content of one file becomes that of another, and the first is gone. */
+static int move(struct patch_plan *plan, struct patch_file *from, struct str name, struct patch_error *err)
+{
+	struct patch_file *to;
+	int status = get_file(plan, name, "Failed to write file", &to, err);
+	if (status == 0)
+		status = check_folders(plan, to, err);
+	if (status != 0 || to == from)
+		return status;
+	struct patch_file *origin = from->origin ? from->origin : from;
+	bool is_added = from->is_added;
+	set_content(to, from->base, from->edits);
+	patch_content_finish(&to->flat);
+	to->flat = from->flat;
+	to->origin = origin;
+	to->is_added = is_added;
+	from->flat = (struct patch_content){0};
+	from->edits = (struct edits){0};
+	set_gone(from);
+	return 0;
+}
+
+static int plan_update(struct patch_plan *plan, const struct patch_hunk *hunk, struct patch_error *err)
+{
+	struct patch_file *file;
+	const struct patch_content *content;
+	struct edits edits;
+	int status = get_file(plan, hunk->path, read_update, &file, err);
+	if (status != 0)
+		return status;
+	if (!file->is_there)
+		return fail_absent(file, read_update, err);
+	status = current_content(plan, file, &content, err);
+	if (status == 0)
+		status = patch_content_check(content, file->path, read_update, err);
+	if (status == 0)
+		status = patch_update_compute(plan->patch, hunk, file->path, content, &plan->arena, &edits, err);
+	if (status != 0)
+		return status;
+	vec_finish(&file->edits.list);
+	file->edits = edits;
+	return hunk->move_path.ptr ? move(plan, file, hunk->move_path, err) : 0;
+}
+
+static int plan_hunk(struct patch_plan *plan, const struct patch_hunk *hunk, struct patch_error *err)
+{
+	switch (hunk->kind) {
+	case PATCH_ADD:
+		return plan_add(plan, hunk, err);
+	case PATCH_DELETE:
+		return plan_delete(plan, hunk, err);
+	case PATCH_UPDATE:
+		break;
+	}
+	return plan_update(plan, hunk, err);
+}
+
+/* Finds the files that went somewhere else; each goes to one place only. */
+static void claim_origins(struct patch_plan *plan)
+{
+	vec_for_each(it, &plan->files) {
+		struct patch_file *file = *it, *origin = file->origin;
+		if (!file->is_there || !origin || !origin->was_there || origin->is_there || origin->is_claimed)
+			continue;
+		file->is_moved = true;
+		origin->is_claimed = true;
+	}
+}
+
+static void add_change(struct patch_plan *plan, enum patch_kind kind, struct patch_file *from, struct patch_file *to)
+{
+	vec_push(&plan->changes, (struct patch_change){
+					 .kind = kind,
+					 .path = from->path,
+					 .move_path = from == to ? NULL : to->path,
+					 .from = from,
+					 .to = to,
+				 });
+}
+
+static void list_changes(struct patch_plan *plan)
+{
+	vec_for_each(it, &plan->files) {
+		struct patch_file *file = *it;
+		if (file->is_moved)
+			add_change(plan, PATCH_UPDATE, file->origin, file);
+		else if (file->is_there)
+			add_change(plan, file->is_added || !file->was_there ? PATCH_ADD : PATCH_UPDATE, file, file);
+		else if (file->was_there && !file->is_claimed)
+			add_change(plan, PATCH_DELETE, file, file);
+	}
+}
+
+struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err)
+{
+	struct patch_plan *plan = xnew(struct patch_plan);
+	plan->patch = patch;
+	plan->cwd = arena_cstr(&plan->arena, str_of(cwd));
+	random_bytes(&plan->key, sizeof(plan->key));
+	for (size_t i = 0; i < patch->hunks.count; i++) {
+		if (plan_hunk(plan, &patch->hunks.items[i], err) != 0) {
+			patch_plan_destroy(plan);
+			return NULL;
+		}
+	}
+	claim_origins(plan);
+	list_changes(plan);
+	return plan;
+}
+
+static void file_finish(struct patch_file *file)
+{
+	patch_content_finish(&file->old);
+	patch_content_finish(&file->flat);
+	vec_finish(&file->edits.list);
+	free(file->parts);
+	free(file->aside);
+	free(file->new_text);
+	if (file->is_staged)
+		patch_stage_finish(&file->stage);
+}
+
+void patch_plan_destroy(struct patch_plan *plan)
+{
+	if (!plan)
+		return;
+	vec_for_each(it, &plan->files)
+		file_finish(*it);
+	vec_finish(&plan->files);
+	vec_finish(&plan->changes);
+	patch_folders_finish(&plan->folders);
+	arena_finish(&plan->arena);
+	free(plan);
+}
+
+const struct patch_change *patch_plan_changes(const struct patch_plan *plan, size_t *ret_count)
+{
+	*ret_count = plan->changes.count;
+	return plan->changes.items;
+}
+
+bool patch_file_is_rewritten(const struct patch_file *file)
+{
+	bool is_as_read = file->was_there && file->base.ptr == file->old.text.ptr && file->edits.list.count == 0;
+	return file->is_there && !is_as_read;
+}
+
+struct str patch_change_old(const struct patch_change *change)
+{
+	return change->from->was_there ? change->from->old.text : STR_NONE;
+}
+
+struct str patch_change_new(const struct patch_change *change)
+{
+	struct patch_file *file = change->to;
+	if (!file->is_there)
+		return STR_NONE;
+	if (file->edits.list.count == 0)
+		return file->base;
+	if (!file->new_text) {
+		file->new_len = edits_new_len(&file->edits, file->base);
+		file->new_text = xmalloc(file->new_len + 1);
+		edits_apply(&file->edits, file->base, file->new_text);
+	}
+	return str_n(file->new_text, file->new_len);
+}
+
+void patch_change_diff(const struct patch_change *change, size_t context, struct buf *out)
+{
+	struct str old_text = patch_change_old(change);
+	if (old_text.ptr && change->to->is_there && change->to->base.ptr == old_text.ptr) {
+		diff_edits(old_text, &change->to->edits, context, out);
+		return;
+	}
+	struct str new_text = patch_change_new(change);
+	diff_unified(old_text.ptr ? old_text : STR(""), new_text.ptr ? new_text : STR(""), context, out);
+}
