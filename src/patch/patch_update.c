@@ -179,7 +179,7 @@ static void make_edits(struct update *update, const struct patch_chunk *chunk, s
 
 static int apply_chunk(struct update *update, const struct patch_chunk *chunk)
 {
-	size_t at, found;
+	size_t at = 0, found = 0;
 	int status = 0;
 	if (chunk->context.ptr)
 		status = find_context(update, chunk->context);
