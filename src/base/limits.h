@@ -61,6 +61,7 @@ enum {
 	LIMIT_ORPHANS = 256,              /* orphans of commands watched one by one; more are looked for when needed */
 	LIMIT_KILL_GRACE_MS = 2000,       /* between TERM and KILL */
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
+	LIMIT_SANDBOX_TRIAL_MS = 5000,    /* for a sandbox to show that it works */
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,

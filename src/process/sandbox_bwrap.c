@@ -1,0 +1,130 @@
+/* bubblewrap as the fence: its own mount, pid and network name spaces around one command.
+ *
+ * Order matters in its arguments: the whole file system read-only first (or writable, if that is what
+ * the policy says), then a private /dev and /proc, then the plan's paths, parents before children.
+ *
+ * Run by root it would keep all of root's capabilities, also those that undo the mounts; so all are
+ * dropped but the three without which root would be less than the owner of the user's files. Two
+ * variants differ in the user name space: one's own root needs none, a root without CAP_SYS_ADMIN (in
+ * a container) does; bwrap makes one by itself for everybody else. A machine that allows neither with
+ * a /proc of its own gets the third, which leaves the outer /proc in place: the user name space then
+ * keeps outside processes out of reach. */
+#include "process/sandbox_priv.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "process/env_policy.h"
+#include "process/spawn.h"
+
+struct variant {
+	bool has_user_namespace;
+	bool has_proc;
+};
+
+static const struct variant variants[] = {{false, true}, {true, true}, {true, false}};
+static const char *const kept_by_root[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"};
+
+struct args {
+	VEC(const char *) items;
+};
+
+static void add(struct args *args, const char *first, const char *second, const char *third)
+{
+	vec_push(&args->items, first);
+	if (second)
+		vec_push(&args->items, second);
+	if (third)
+		vec_push(&args->items, third);
+}
+
+static bool is_absolute_path_list(struct str list)
+{
+	struct str part;
+	while (str_next_part(&list, ':', &part)) {
+		if (part.len == 0 || part.ptr[0] != '/')
+			return false;
+	}
+	return true;
+}
+
+/* The system's own first; a relative PATH could find one that a command left in the workspace. */
+static const char *find_bwrap(void)
+{
+	static char *path;
+	if (path)
+		return path;
+	const char *list = env_own("PATH");
+	if (access("/usr/bin/bwrap", X_OK) == 0)
+		path = xstrdup("/usr/bin/bwrap");
+	else if (list && is_absolute_path_list(str_of(list)))
+		path = spawn_find_program("bwrap", (const char *const *)environ, NULL, NULL);
+	return path;
+}
+
+static void add_privileges(struct args *args, const struct variant *variant)
+{
+	if (variant->has_user_namespace)
+		add(args, "--unshare-user", NULL, NULL);
+	add(args, "--cap-drop", "ALL", NULL);
+	for (size_t i = 0; geteuid() == 0 && i < countof(kept_by_root); i++)
+		add(args, "--cap-add", kept_by_root[i], NULL);
+}
+
+static void add_paths(struct args *args, const struct sandbox_plan *plan, const struct variant *variant)
+{
+	const struct sandbox_path *items = plan->paths.items;
+	size_t first = plan->paths.count && strcmp(items[0].path, "/") == 0;
+	add(args, first && items[0].is_writable ? "--bind" : "--ro-bind", "/", "/");
+	add(args, "--dev", "/dev", NULL);
+	if (variant->has_proc)
+		add(args, "--proc", "/proc", NULL);
+	for (size_t i = first; i < plan->paths.count; i++) {
+		if (!items[i].is_missing)
+			add(args, items[i].is_writable ? "--bind" : "--ro-bind", items[i].path, items[i].path);
+	}
+}
+
+static const char *const *build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
+                                const char *const *argv, struct arena *arena)
+{
+	struct args args = {0};
+	add(&args, bwrap, "--new-session", "--die-with-parent");
+	add_privileges(&args, variant);
+	add(&args, "--unshare-pid", "--unshare-ipc", NULL);
+	if (!plan->has_network)
+		add(&args, "--unshare-net", NULL, NULL);
+	add_paths(&args, plan, variant);
+	add(&args, "--", NULL, NULL);
+	for (size_t i = 0; argv[i]; i++)
+		add(&args, argv[i], NULL, NULL);
+	vec_push(&args.items, NULL);
+	const char **result = arena_array(arena, const char *, args.items.count);
+	memcpy(result, args.items.items, args.items.count * sizeof(*result));
+	vec_finish(&args.items);
+	return result;
+}
+
+static const char *const *wrap(size_t variant, const struct sandbox_plan *plan, const char *const *argv,
+                               struct arena *arena)
+{
+	return build(find_bwrap(), &variants[variant], plan, argv, arena);
+}
+
+/* bwrap itself is the one program that is surely there to be run inside. */
+static const char *const *trial(size_t variant, struct arena *arena)
+{
+	const char *bwrap = find_bwrap();
+	if (!bwrap)
+		return NULL;
+	const char *const argv[] = {bwrap, "--version", NULL};
+	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, argv, arena);
+}
+
+const struct sandbox_backend sandbox_bwrap = {
+        .name = "bubblewrap",
+        .variants = countof(variants),
+        .trial = trial,
+        .wrap = wrap,
+};

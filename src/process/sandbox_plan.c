@@ -1,0 +1,194 @@
+/* One list answers both questions — what to mount how, and whether the engine itself may write to a
+ * path — so that the fence and the engine's own conscience cannot disagree. */
+#include "process/sandbox_priv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+
+/* What steers git and codex outside of the fence, so a command inside must not change it. */
+static const char *const guarded_names[] = {".git", ".codex", ".agents"};
+
+enum { GIT_POINTER_MAX = 8192 };
+
+static void add(struct sandbox_plan *plan, const char *path, bool is_writable, bool is_missing)
+{
+	vec_push(&plan->paths, (struct sandbox_path){path, is_writable, is_missing});
+}
+
+static bool is_canonical(const char *path)
+{
+	char real[PATH_MAX];
+	return realpath(path, real) && strcmp(real, path) == 0;
+}
+
+static int add_root(struct sandbox_plan *plan, struct arena *arena, const char *path, struct error *err)
+{
+	struct stat st;
+	if (lstat(path, &st) != 0)
+		return error_sys(err, errno, "cannot make writable root %s (create it, or take it off the list)", path);
+	if (!is_canonical(path))
+		return error_set(err, ERR_denied,
+		                 "writable root %s leads through a symbolic link: name the place it leads to", path);
+	add(plan, arena_cstr(arena, str_of(path)), true, false);
+	return 0;
+}
+
+/* A temporary folder is a root if there is one. */
+static void add_temporary(struct sandbox_plan *plan, struct arena *arena, const char *path)
+{
+	if (path && path[0] == '/' && dir_exists(path) && is_canonical(path))
+		add(plan, arena_cstr(arena, str_of(path)), true, false);
+}
+
+static int add_roots(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
+                     struct error *err)
+{
+	int status = add_root(plan, arena, policy->cwd, err);
+	for (size_t i = 0; status == 0 && i < policy->writable_root_count; i++)
+		status = add_root(plan, arena, policy->writable_roots[i], err);
+	if (!policy->exclude_slash_tmp)
+		add_temporary(plan, arena, "/tmp");
+	if (!policy->exclude_tmpdir)
+		add_temporary(plan, arena, policy->tmpdir);
+	return status;
+}
+
+/* A .git file says where the repository is: "gitdir: <path>". */
+static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *file)
+{
+	auto_buf struct buf text;
+	buf_init(&text, GIT_POINTER_MAX);
+	struct str target;
+	if (file_read(file, &text, NULL) != 0)
+		return;
+	target = str_trim(buf_str(&text));
+	if (!str_cut_prefix(&target, "gitdir:"))
+		return;
+	const char *name = arena_cstr(arena, str_trim(target));
+	const char *path = name[0] == '/' ? name : arena_printf(arena, "%s/%s", root, name);
+	char real[PATH_MAX];
+	if (realpath(path, real))
+		add(plan, arena_cstr(arena, str_of(real)), false, false);
+}
+
+static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *name,
+                      struct error *err)
+{
+	struct stat st;
+	const char *path = arena_printf(arena, "%s/%s", strcmp(root, "/") == 0 ? "" : root, name);
+	bool is_missing = lstat(path, &st) != 0;
+	if (!is_missing && S_ISLNK(st.st_mode))
+		return error_set(err, ERR_denied,
+		                 "%s is a symbolic link, which the sandbox cannot keep from being replaced: "
+		                 "put what it leads to in its place, or choose another sandbox mode",
+		                 path);
+	add(plan, path, false, is_missing);
+	if (!is_missing && S_ISREG(st.st_mode) && strcmp(name, ".git") == 0)
+		guard_git_pointer(plan, arena, root, path);
+	return 0;
+}
+
+static int guard_roots(struct sandbox_plan *plan, struct arena *arena, struct error *err)
+{
+	int status = 0;
+	size_t roots = plan->paths.count;
+	for (size_t i = 0; i < roots; i++) {
+		const char *root = plan->paths.items[i].path;
+		for (size_t n = 0; status == 0 && n < countof(guarded_names); n++)
+			status = guard_name(plan, arena, root, guarded_names[n], err);
+	}
+	return status;
+}
+
+/* By path; of equal paths the writable one first: a root that somebody named is meant. */
+static int compare_paths(const void *a, const void *b)
+{
+	const struct sandbox_path *left = a, *right = b;
+	int order = strcmp(left->path, right->path);
+	return order ? order : right->is_writable - left->is_writable;
+}
+
+static void sort_paths(struct sandbox_plan *plan)
+{
+	struct sandbox_path *items = plan->paths.items;
+	size_t kept = 0;
+	if (plan->paths.count == 0)
+		return;
+	qsort(items, plan->paths.count, sizeof(*items), compare_paths);
+	for (size_t i = 1; i < plan->paths.count; i++) {
+		if (strcmp(items[i].path, items[kept].path) != 0)
+			items[++kept] = items[i];
+	}
+	plan->paths.count = kept + 1;
+}
+
+int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
+                      struct error *err)
+{
+	*plan = (struct sandbox_plan){0};
+	if (policy->mode != sandbox_mode_workspace_write)
+		return 0;
+	plan->has_network = policy->network_access;
+	int status = add_roots(plan, policy, arena, err);
+	if (status == 0)
+		status = guard_roots(plan, arena, err);
+	sort_paths(plan);
+	return status;
+}
+
+void sandbox_plan_finish(struct sandbox_plan *plan)
+{
+	vec_finish(&plan->paths);
+}
+
+/* Resolves path as far as it exists and appends the rest. False if the rest cannot be trusted to stay below: a dangling
+ * link, or a step up. */
+static bool resolve(const char *path, char out[PATH_MAX])
+{
+	auto_free char *head = xstrdup(path);
+	struct stat st;
+	size_t len = strlen(head);
+	while (!realpath(head, out)) {
+		if (errno != ENOENT || lstat(head, &st) == 0)
+			return false;
+		char *slash = strrchr(head, '/');
+		if (!slash)
+			return false;
+		slash[slash == head] = '\0'; /* "/name" becomes "/" */
+		len = strlen(head);
+	}
+	struct str rest = str_of(path + len), part;
+	while (str_next_part(&rest, '/', &part)) {
+		size_t used = strlen(out);
+		if (part.len == 0 || str_is(part, "."))
+			continue;
+		if (str_is(part, "..") || used + part.len + 2 > PATH_MAX)
+			return false;
+		snprintf(out + used, PATH_MAX - used, "%s%.*s", used > 1 ? "/" : "", STR_ARG(part));
+	}
+	return true;
+}
+
+bool sandbox_can_write(const struct sandbox_policy *policy, const char *path)
+{
+	char real[PATH_MAX];
+	if (!sandbox_is_needed(policy->mode))
+		return true;
+	auto_arena struct arena arena = {0};
+	auto_sandbox_plan struct sandbox_plan plan;
+	if (sandbox_plan_init(&plan, policy, &arena, NULL) != 0 || path[0] != '/' || !resolve(path, real))
+		return false;
+	bool is_writable = false;
+	vec_for_each (it, &plan.paths) {
+		if (path_is_inside(real, it->path))
+			is_writable = it->is_writable;
+	}
+	return is_writable;
+}

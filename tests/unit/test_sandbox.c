@@ -1,0 +1,427 @@
+/* The fence around commands. What needs a working bubblewrap is skipped where there is none. Called as
+ * `test_sandbox refused` the program reports how a command is refused where nothing can fence it in. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "process/process.h"
+#include "process/sandbox.h"
+
+static char self_path[PATH_MAX];
+static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */
+static char workspace[PATH_MAX + 8], outside[PATH_MAX + 8];
+
+static const char *const plain_env[] = {"PATH=/usr/bin:/bin", NULL};
+static const char *const echo_argv[] = {"/bin/echo", "hi", NULL};
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static int make_home(void **state)
+{
+	(void)state;
+	char name[] = "/var/tmp/test-sandbox-XXXXXX";
+	if (!mkdtemp(name) || !realpath(name, home))
+		return -1;
+	snprintf(workspace, sizeof(workspace), "%s/ws", home);
+	snprintf(outside, sizeof(outside), "%s/out", home);
+	return mkdir(workspace, 0700) || mkdir(outside, 0700);
+}
+
+static int remove_home(void **state)
+{
+	(void)state;
+	return nftw(home, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *in_workspace(const char *name)
+{
+	static char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s/%s", workspace, name);
+	return path;
+}
+
+static struct sandbox_policy workspace_policy(void)
+{
+	return (struct sandbox_policy){.mode = sandbox_mode_workspace_write, .cwd = workspace};
+}
+
+static void expect_writable(const struct sandbox_policy *policy, const char *path, bool want)
+{
+	if (sandbox_can_write(policy, path) != want)
+		fail_msg("%s should%s be writable", path, want ? "" : " not");
+}
+
+static void roots_are_writable_and_guarded(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	expect_writable(&policy, in_workspace("a/b/new.c"), true);
+	expect_writable(&policy, workspace, true);
+	expect_writable(&policy, in_workspace("./a//b"), true);
+	expect_writable(&policy, outside, false);
+	expect_writable(&policy, "/etc/passwd", false);
+	expect_writable(&policy, "relative", false);
+	expect_writable(&policy, in_workspace(".git/hooks/pre-commit"), false);
+	expect_writable(&policy, in_workspace(".codex/config.toml"), false);
+	expect_writable(&policy, in_workspace(".agents"), false);
+	expect_writable(&policy, in_workspace(".gitignore"), true);
+	expect_writable(&policy, in_workspace("sub/.git/config"), true);
+}
+
+static void steps_up_and_links_are_followed(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	assert_int_equal(symlink(outside, in_workspace("link")), 0);
+	assert_int_equal(symlink("/no/such/place", in_workspace("dangling")), 0);
+	assert_int_equal(symlink(".git", in_workspace("alias")), 0);
+	assert_int_equal(mkdir(in_workspace(".git"), 0700), 0);
+	expect_writable(&policy, in_workspace("link/file"), false);
+	expect_writable(&policy, in_workspace("link/../ws/file"), true);
+	expect_writable(&policy, in_workspace("dangling"), false);
+	expect_writable(&policy, in_workspace("alias/config"), false);
+	expect_writable(&policy, in_workspace("../out/file"), false);
+	expect_writable(&policy, in_workspace("missing/../../out/file"), false);
+}
+
+static void temporary_folders_are_roots_unless_excluded(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	policy.tmpdir = outside;
+	expect_writable(&policy, "/tmp/x", true);
+	expect_writable(&policy, outside, true);
+	policy.exclude_slash_tmp = policy.exclude_tmpdir = true;
+	expect_writable(&policy, "/tmp/x", false);
+	expect_writable(&policy, outside, false);
+}
+
+static void listed_roots_win_over_guards(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	char root[2 * PATH_MAX];
+	snprintf(root, sizeof(root), "%s", in_workspace(".codex"));
+	assert_int_equal(mkdir(root, 0700), 0);
+	const char *const roots[] = {root, outside};
+	policy.writable_roots = roots;
+	policy.writable_root_count = 2;
+	expect_writable(&policy, in_workspace(".codex/x"), true);
+	expect_writable(&policy, outside, true);
+	expect_writable(&policy, in_workspace(".git/x"), false);
+}
+
+static void a_git_pointer_guards_what_it_points_to(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	assert_int_equal(mkdir(in_workspace("store"), 0700), 0);
+	expect_writable(&policy, in_workspace("store/config"), true);
+	assert_int_equal(file_write_atomic(in_workspace(".git"), STR("gitdir: store\n"), 0600, false, NULL), 0);
+	expect_writable(&policy, in_workspace("store/config"), false);
+}
+
+static void modes_without_a_fence_allow_everything(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	const char *const *argv;
+	struct sandbox_policy policy = {.mode = sandbox_mode_danger_full_access, .cwd = workspace};
+	expect_writable(&policy, "/etc/passwd", true);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, NULL), 0);
+	assert_ptr_equal(argv, echo_argv);
+	policy.mode = sandbox_mode_external_sandbox;
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, NULL), 0);
+	assert_ptr_equal(argv, echo_argv);
+	policy.mode = sandbox_mode_read_only;
+	expect_writable(&policy, workspace, false);
+}
+
+static void on_probed(void *self)
+{
+	loop_stop(self);
+}
+
+/* The backend's name, or NULL. */
+static const char *probe(struct error *err)
+{
+	struct loop *loop = loop_create(NULL);
+	struct sandbox_probe *first = sandbox_probe_create(loop, on_probed, loop);
+	struct sandbox_probe *second = sandbox_probe_create(loop, on_probed, loop);
+	sandbox_probe_destroy(second);
+	loop_run(loop);
+	assert_true(sandbox_is_probed());
+	sandbox_probe_destroy(first);
+	process_reaper_stop();
+	loop_destroy(loop);
+	return sandbox_backend_name(err);
+}
+
+static void nothing_is_wrapped_before_the_probe(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	const char *const *argv = NULL;
+	struct sandbox_policy policy = workspace_policy();
+	struct error err = {0};
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, &err), -ERR_busy);
+	assert_null(argv);
+}
+
+static void a_probe_can_be_called_off(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	struct sandbox_probe *cancelled = sandbox_probe_create(loop, on_probed, loop);
+	sandbox_probe_destroy(cancelled);
+	loop_run(loop);
+	process_reaper_stop();
+	loop_destroy(loop);
+}
+
+struct outcome {
+	struct loop *loop;
+	struct buf text;
+	int exit_code;
+};
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct outcome *outcome = self;
+	(void)stream;
+	buf_append_str(&outcome->text, bytes);
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct outcome *outcome = self;
+	outcome->exit_code = result->exit_code;
+	loop_stop(outcome->loop);
+}
+
+/* Runs argv under the policy; its output, both streams, is in outcome->text. */
+static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
+{
+	static const struct process_handler handler = {on_output, on_end};
+	auto_arena struct arena arena = {0};
+	struct error err = {0};
+	const char *const *wrapped;
+	if (sandbox_wrap(policy, argv, &arena, &wrapped, &err) != 0)
+		fail_msg("%s", err.text);
+	*outcome = (struct outcome){.loop = loop_create(NULL)};
+	buf_init(&outcome->text, 64 * 1024);
+	process_reaper_start(outcome->loop);
+	struct process_spec spec = {
+	        .argv = wrapped, .env = plain_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
+	struct process *process = process_start(outcome->loop, &spec, &handler, outcome, &err);
+	assert_non_null(process);
+	loop_run(outcome->loop);
+	process_destroy(process);
+	assert_int_equal(process_reaper_stop(), 0);
+	loop_destroy(outcome->loop);
+}
+
+static void expect_run(const struct sandbox_policy *policy, const char *script, const char *want)
+{
+	const char *const argv[] = {"/bin/sh", "-c", script, "sh", outside, NULL};
+	struct outcome outcome;
+	if (!sandbox_backend_name(NULL))
+		skip();
+	run_argv(policy, argv, &outcome);
+	assert_string_equal(buf_str(&outcome.text).ptr, want);
+	buf_finish(&outcome.text);
+}
+
+/* Each line of a script says whether it could do what it tried. */
+#define TRY(command) "(" command ") >/dev/null 2>&1 && echo yes || echo no; "
+
+static void a_command_in_the_workspace_stays_there(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	expect_run(&policy,
+	           TRY("echo x >file") TRY("echo x >$1/file") TRY("echo x >/etc/test-sandbox") TRY("ls /")
+	                   TRY("mkdir .git && echo x >.git/config") "pwd | sed 's|.*/||'",
+	           "yes\nno\nno\nyes\nyes\nws\n");
+	assert_true(file_exists(in_workspace("file")));
+	expect_run(&policy, TRY("echo y >.git/config") TRY("rm -r .git") TRY("mv .git away") TRY("touch .git/new"),
+	           "no\nno\nno\nno\n");
+}
+
+static void read_only_writes_nowhere(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = workspace};
+	expect_run(&policy,
+	           TRY("echo x >file") TRY("echo x >/tmp/test-sandbox") TRY("echo x >/dev/null") TRY("cat /etc/passwd"),
+	           "no\nno\nyes\nyes\n");
+}
+
+static void mounts_cannot_be_undone(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	expect_run(&policy,
+	           TRY("mount -o remount,rw /") TRY("mount -o remount,bind,rw /") TRY("umount /tmp")
+	                   TRY("mknod x c 1 3"),
+	           "no\nno\nno\nno\n");
+}
+
+/* The same attempts succeed without a fence, so that the test can fail. */
+static void the_outside_cannot_be_seen_or_reached(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy(), bare = workspace_policy();
+	char script[256];
+	snprintf(script, sizeof(script), TRY("ls /proc/%d/root/") TRY("kill -0 %d"), (int)getpid(), (int)getpid());
+	bare.mode = sandbox_mode_danger_full_access;
+	expect_run(&policy, script, "no\nno\n");
+	expect_run(&bare, TRY("kill -0 $PPID"), "yes\n");
+	expect_run(&policy, "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n");
+	policy.network_access = true;
+	expect_run(&policy, "readlink /proc/self/ns/net >ns && echo yes", "yes\n");
+	expect_run(&bare, "[ $(readlink /proc/self/ns/net) = $(cat ns) ] && echo same", "same\n");
+}
+
+static void exit_codes_come_through(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	const char *const argv[] = {"/bin/sh", "-c", "exit 7", NULL};
+	struct outcome outcome;
+	if (!sandbox_backend_name(NULL))
+		skip();
+	run_argv(&policy, argv, &outcome);
+	assert_int_equal(outcome.exit_code, 7);
+	buf_finish(&outcome.text);
+}
+
+static void expect_refusal(const struct sandbox_policy *policy, enum error_code code, const char *what)
+{
+	auto_arena struct arena arena = {0};
+	const char *const *argv = NULL;
+	struct error err = {0};
+	if (!sandbox_backend_name(NULL))
+		skip();
+	assert_int_equal(sandbox_wrap(policy, echo_argv, &arena, &argv, &err), -(int)code);
+	assert_null(argv);
+	if (!strstr(err.text, what))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, what);
+}
+
+static void what_cannot_be_held_is_refused(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	char root[2 * PATH_MAX];
+	const char *const roots[] = {root};
+	policy.writable_roots = roots;
+	policy.writable_root_count = 1;
+	snprintf(root, sizeof(root), "%s", in_workspace("gone"));
+	expect_refusal(&policy, ERR_not_found, "/ws/gone (create it");
+	assert_int_equal(symlink("/etc", root), 0);
+	expect_refusal(&policy, ERR_denied, "leads through a symbolic link");
+	policy.writable_root_count = 0;
+	assert_int_equal(symlink("/etc", in_workspace(".agents")), 0);
+	expect_refusal(&policy, ERR_denied, "/ws/.agents is a symbolic link");
+}
+
+static void without_a_backend_nothing_runs(void **state)
+{
+	(void)state;
+	/* A file system where bwrap is nothing that can be run. */
+	const char *const argv[] = {"/usr/bin/bwrap",
+	                            "--unshare-user",
+	                            "--bind",
+	                            "/",
+	                            "/",
+	                            "--dev",
+	                            "/dev",
+	                            "--proc",
+	                            "/proc",
+	                            "--ro-bind",
+	                            "/dev/null",
+	                            "/usr/bin/bwrap",
+	                            "--",
+	                            self_path,
+	                            "refused",
+	                            NULL};
+	if (!sandbox_backend_name(NULL) || access(argv[0], X_OK) != 0)
+		skip();
+	struct sandbox_policy policy = {.mode = sandbox_mode_danger_full_access, .cwd = "/"};
+	struct outcome outcome;
+	run_argv(&policy, argv, &outcome);
+	assert_str(buf_str(&outcome.text),
+	           "unsupported: commands cannot run in a sandbox here (bubblewrap is not installed): install "
+	           "bubblewrap (the "
+	           "program bwrap), or choose --sandbox danger-full-access to run commands without one\n");
+	buf_finish(&outcome.text);
+}
+
+static int report_refusal(void)
+{
+	auto_arena struct arena arena = {0};
+	const char *const *argv;
+	struct error err = {0};
+	probe(NULL);
+	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = "/"};
+	sandbox_wrap(&policy, echo_argv, &arena, &argv, &err);
+	printf("%s: %s\n", error_code_name(err.code), err.text);
+	return 0;
+}
+
+static void the_probe_finds_a_backend_or_says_why(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	const char *name = probe(&err);
+	if (name)
+		assert_string_equal(name, "bubblewrap");
+	else
+		assert_non_null(strstr(err.text, "bubblewrap"));
+	assert_ptr_equal(probe(NULL), name);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
+	self_path[len < 0 ? 0 : len] = '\0';
+	if (argc > 1)
+		return report_refusal();
+#define AT_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
+	const struct CMUnitTest tests[] = {
+	        AT_HOME(roots_are_writable_and_guarded),
+	        AT_HOME(steps_up_and_links_are_followed),
+	        AT_HOME(temporary_folders_are_roots_unless_excluded),
+	        AT_HOME(listed_roots_win_over_guards),
+	        AT_HOME(a_git_pointer_guards_what_it_points_to),
+	        AT_HOME(modes_without_a_fence_allow_everything),
+	        AT_HOME(nothing_is_wrapped_before_the_probe),
+	        cmocka_unit_test(a_probe_can_be_called_off),
+	        cmocka_unit_test(the_probe_finds_a_backend_or_says_why),
+	        AT_HOME(a_command_in_the_workspace_stays_there),
+	        AT_HOME(read_only_writes_nowhere),
+	        AT_HOME(mounts_cannot_be_undone),
+	        AT_HOME(the_outside_cannot_be_seen_or_reached),
+	        AT_HOME(exit_codes_come_through),
+	        AT_HOME(what_cannot_be_held_is_refused),
+	        AT_HOME(without_a_backend_nothing_runs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
