@@ -485,24 +485,60 @@ static void daemons_are_found_without_the_reaper(void **state)
 	close(death.fd);
 }
 
+/* Kills a command; then another one runs, so that whatever else got a signal has had time to die of it. */
+static void kill_some_command(struct world *world)
+{
+	struct run run;
+	run_init(&run, world);
+	run_start_sh(&run, "echo ready; sleep 1000");
+	run_until_output(&run);
+	process_kill(run.process);
+	run_until_end(&run);
+	run_finish(&run);
+	run_sh(&run, world, "sleep 0.01");
+	run_finish(&run);
+}
+
+/* A daemon without any trace, whose command has ended (and lives on in our books, or not). */
 static void another_commands_daemon_is_left_alone(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_daemon(&run, "bare");
+	struct pollfd death = {.events = POLLIN};
+	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
+	run_until_end(&run);
+	kill_some_command(*state);
+	assert_int_equal(poll(&death, 1, 0), 0);
+	run_finish(&run);
+	kill_some_command(*state);
+	assert_int_equal(poll(&death, 1, 0), 0);
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_int_equal(poll(&death, 1, 0), 1);
+	close(death.fd);
+}
+
+/* A daemon without any trace, made while another command ran: it may be anybody's. */
+static void a_daemon_of_one_of_two_commands_is_left_to_the_end(void **state)
 {
 	struct run first, second;
 	run_init(&first, *state);
-	run_start_daemon(&first, "bare");
-	pid_t daemon = run_printed_pid(&first);
-	run_until_end(&first);
 	run_init(&second, *state);
-	run_start_sh(&second, "echo ready; sleep 1000");
-	run_until_output(&second);
-	process_kill(second.process);
+	run_start_sh(&first, "echo ready; sleep 1000");
+	run_start_daemon(&second, "bare");
+	struct pollfd death = {.events = POLLIN};
+	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&second), 0);
 	run_until_end(&second);
-	assert_true(is_there(daemon));
-	run_finish(&second);
+	process_kill(first.process);
+	run_until_end(&first);
 	run_finish(&first);
-	assert_true(is_there(daemon));
+	run_sh(&first, *state, "sleep 0.01");
+	assert_int_equal(poll(&death, 1, 0), 0);
+	run_finish(&first);
+	run_finish(&second);
 	assert_int_equal(process_reaper_stop(), 0);
-	assert_false(is_there(daemon));
+	assert_int_equal(poll(&death, 1, 0), 1);
+	close(death.fd);
 }
 
 static void background_work_lives_until_the_engine_ends(void **state)
@@ -663,6 +699,7 @@ int main(int argc, char **argv)
 	        IN_WORLD(daemons_without_environment_die_with_their_command),
 	        IN_WORLD(daemons_are_found_without_the_reaper),
 	        IN_WORLD(another_commands_daemon_is_left_alone),
+	        IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
 	        IN_WORLD(background_work_lives_until_the_engine_ends),
 	        IN_WORLD(dead_orphans_are_reaped),
 	        IN_WORLD(a_held_pipe_does_not_hold_the_end),
