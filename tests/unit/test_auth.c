@@ -1,0 +1,114 @@
+/* auth.json: what is read from it, what is written to it, who may read it. */
+#include "temp.h"
+
+#include "base/json.h"
+#include "config/auth.h"
+
+static struct auth read_text(const char *text)
+{
+	struct auth auth;
+	struct error err = {0};
+	temp_put("auth.json", str_of(text));
+	if (auth_read(temp_root, &auth, &err) != 0)
+		fail_msg("%s", err.text);
+	return auth;
+}
+
+static void no_file_is_no_credentials(void **state)
+{
+	(void)state;
+	auto_auth struct auth auth;
+	assert_int_equal(auth_read(temp_root, &auth, NULL), 0);
+	assert_int_equal(auth.kind, AUTH_none);
+	assert_null(auth.api_key);
+	assert_int_equal(auth_read(temp_path("no/such/folder"), &auth, NULL), 0);
+}
+
+static void each_kind_is_recognised(void **state)
+{
+	(void)state;
+	auto_auth struct auth key = read_text("{\"OPENAI_API_KEY\":\"sk-1\",\"tokens\":null,\"last_refresh\":null}");
+	assert_int_equal(key.kind, AUTH_api_key);
+	assert_string_equal(key.api_key, "sk-1");
+	auto_auth struct auth padded = read_text("{\"auth_mode\":\"apikey\",\"OPENAI_API_KEY\":\" sk-2\\n\"}");
+	assert_string_equal(padded.api_key, "sk-2");
+	auto_auth struct auth chatgpt = read_text("{\"OPENAI_API_KEY\":null,\"tokens\":{\"access_token\":\"t\"}}");
+	assert_int_equal(chatgpt.kind, AUTH_chatgpt);
+	auto_auth struct auth empty = read_text("{}");
+	assert_int_equal(empty.kind, AUTH_none);
+}
+
+static void broken_files_are_named_without_their_content(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"sk-secret", "[\"sk-secret\"]",
+	                                    "{\"OPENAI_API_KEY\":\"sk-secret\\u0007x\"}",
+	                                    "{\"OPENAI_API_KEY\":\"sk-secret", ""};
+	for (size_t i = 0; i < countof(texts); i++) {
+		struct auth auth;
+		struct error err = {0};
+		temp_put("auth.json", str_of(texts[i]));
+		assert_int_equal(auth_read(temp_root, &auth, &err), -ERR_config);
+		assert_non_null(strstr(err.text, "/auth.json"));
+		assert_null(strstr(err.text, "secret"));
+		assert_null(auth.api_key);
+	}
+}
+
+static void a_written_key_is_private_and_reads_back(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct stat st;
+	const char *home = temp_path("new/home");
+	umask(0);
+	assert_int_equal(auth_write_api_key(home, STR("  sk-\"quoted\"\n"), &err), 0);
+	assert_int_equal(stat(temp_path("new/home/auth.json"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stat(home, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	auto_auth struct auth auth = {0};
+	assert_int_equal(auth_read(home, &auth, &err), 0);
+	assert_string_equal(auth.api_key, "sk-\"quoted\"");
+
+	auto_arena struct arena arena = {0};
+	auto_free char *text = temp_get(temp_path("new/home/auth.json"));
+	assert_str(json_get_str(json_parse(&arena, str_of(text), &err), "auth_mode"), "apikey");
+}
+
+static void bad_keys_are_refused(void **state)
+{
+	(void)state;
+	static const struct str keys[] = {{"", 0}, {" \n", 2}, {"a b", 3}, {"a\nb", 3}, {"a\0b", 3}, {"\xc3\xa9", 2}};
+	for (size_t i = 0; i < countof(keys); i++) {
+		struct error err = {0};
+		assert_int_equal(auth_write_api_key(temp_root, keys[i], &err), -ERR_invalid);
+		assert_false(file_exists(temp_path("auth.json")));
+	}
+}
+
+static void removing_forgets(void **state)
+{
+	(void)state;
+	bool was_there = false;
+	assert_int_equal(auth_write_api_key(temp_root, STR("sk"), NULL), 0);
+	assert_int_equal(auth_remove(temp_root, &was_there, NULL), 0);
+	assert_true(was_there);
+	assert_int_equal(auth_remove(temp_root, &was_there, NULL), 0);
+	assert_false(was_there);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(no_file_is_no_credentials),
+	        TEST(each_kind_is_recognised),
+	        TEST(broken_files_are_named_without_their_content),
+	        TEST(a_written_key_is_private_and_reads_back),
+	        TEST(bad_keys_are_refused),
+	        TEST(removing_forgets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
