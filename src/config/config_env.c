@@ -14,6 +14,12 @@ const char *config_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
+const char *config_env_ca_file(void)
+{
+	const char *own = config_env("CODEX_CA_CERTIFICATE");
+	return own ? own : config_env("SSL_CERT_FILE");
+}
+
 static char *named_home(const char *path, struct error *err)
 {
 	auto_free char *real = realpath(path, NULL);

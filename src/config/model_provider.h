@@ -1,0 +1,49 @@
+/* model_provider.h — who answers requests to the model: its URL, headers, key and patience.
+ *
+ * Resolved once from the built-in rows (provider.def), [model_providers] and the environment; then
+ * never changed. Owns all it points to. Thread: any. `responses_url`, `headers` and `authorization` may hold
+ * secrets: they go to the provider and nowhere else.
+ * Errors (ERR_config) say what to set where, and never a secret. Source: core 1.1, 1.8, 15. */
+#ifndef CONFIG_MODEL_PROVIDER_H
+#define CONFIG_MODEL_PROVIDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct config;
+struct error;
+
+struct model_provider {
+	/* read-only */
+	const char *id;            /* key in [model_providers] */
+	const char *name;          /* for messages */
+	const char *base_url;      /* without a slash at the end */
+	const char *responses_url; /* with all query parameters */
+	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
+	size_t header_count;
+	const char *authorization; /* "Authorization: Bearer …", or NULL */
+	const char *key_source;    /* where its key came from ("OPENAI_API_KEY", "auth.json", …), or NULL */
+	const char *oss_model;     /* what --oss asks for where no model is named, or NULL */
+	unsigned request_max_retries;
+	unsigned stream_max_retries;
+	uint64_t stream_idle_timeout_ms;
+	bool is_openai;        /* the built-in one, wherever it is reached */
+	bool is_local;         /* ollama, lmstudio */
+	bool stores_responses; /* requests say "store": true */
+	/* private */
+	struct arena arena;
+};
+
+/* id NULL: the one config names. NULL and err for an unknown id, a missing key or variable, or a value that
+ * cannot be sent. */
+struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
+void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */
+
+/* The provider that --oss stands for: oss_provider, else ollama. Borrowed from config. */
+const char *model_provider_oss_id(const struct config *config);
+
+#endif
