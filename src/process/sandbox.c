@@ -1,7 +1,7 @@
 /* What works is found by trying, not by reading versions and settings: distributions forbid user name
  * spaces in more ways than can be listed. The trials run beside everything else, once, and whoever
  * asks meanwhile waits for the same result. */
-#include "process/sandbox_priv.h"
+#include "process/sandbox.h"
 
 #include <stdio.h>
 
@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "loop/loop.h"
 #include "process/process.h"
+#include "process/sandbox_priv.h"
 
 /* Best first. */
 static const struct sandbox_backend *const backends[] = {&sandbox_bwrap};
