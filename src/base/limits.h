@@ -26,6 +26,7 @@ enum {
 	LIMIT_CONFIG_OPTIONS = 1024,      /* -c and flags of one start */
 	LIMIT_CONFIG_UNKNOWN = 256,       /* unknown settings that are remembered */
 	LIMIT_CONFIG_NAMED = 20,          /* unknown settings that one warning names */
+	LIMIT_GIT_POINTER = 8 * KIB,      /* a .git file that names a folder */
 	LIMIT_TOML_DEPTH = 128,           /* tables and arrays inside each other */
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */

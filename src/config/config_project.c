@@ -4,9 +4,13 @@
 #include "config/config_project.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 static const char *const user_only[] = {
@@ -14,7 +18,15 @@ static const char *const user_only[] = {
 #include "config/config.def"
 };
 
+/* Where trust may be written down. */
+struct trust {
+	const struct config_layers *layers;
+	const char *root;
+	const char *main_root; /* of the repository that root is a linked worktree of, or NULL */
+};
+
 struct walk {
+	const struct trust *trust;
 	struct config_layers *layers;
 	const char *codex_home;
 	const struct config_project_place *place;
@@ -57,17 +69,53 @@ static enum trust_level entry_trust(const struct config_layers *layers, struct s
 	return trust_level_unset;
 }
 
-/* What the nearest entry from dir up to root says. */
-static enum trust_level dir_trust(const struct config_layers *layers, const char *root, const char *dir)
+/* What the nearest entry from dir up to root says, or else the one of the main worktree. */
+static enum trust_level dir_trust(const struct trust *trust, const char *dir)
 {
-	for (struct str at = str_of(dir); at.len >= strlen(root);) {
-		enum trust_level level = entry_trust(layers, at);
+	for (struct str at = str_of(dir); at.len >= strlen(trust->root);) {
+		enum trust_level level = entry_trust(trust->layers, at);
 		ptrdiff_t slash = str_rfind_char(at, '/');
-		if (level != trust_level_unset || at.len <= 1)
+		if (level != trust_level_unset)
 			return level;
+		if (at.len <= 1)
+			break;
 		at.len = slash > 0 ? (size_t)slash : 1;
 	}
-	return trust_level_unset;
+	return trust->main_root ? entry_trust(trust->layers, str_of(trust->main_root)) : trust_level_unset;
+}
+
+/* The first line of a small file, without `prefix`; owned, NULL if it is none. */
+static char *read_pointer(const char *path, const char *prefix)
+{
+	struct stat st;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_GIT_POINTER);
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || file_read(path, &text, NULL) != 0)
+		return NULL;
+	struct str line = str_trim(buf_str(&text));
+	bool is_text = !memchr(line.ptr, '\0', line.len) && str_find_char(line, '\n') < 0;
+	return is_text && str_cut_prefix(&line, prefix) ? str_dup(line) : NULL;
+}
+
+/* A linked worktree names its repository in the file .git. Anybody could write such a file, so the
+ * repository must name the worktree too (its .git/worktrees/NAME/gitdir). */
+static const char *find_main_root(struct arena *arena, const char *root)
+{
+	auto_free char *dot_git = path_join(root, ".git");
+	auto_free char *pointer = read_pointer(dot_git, "gitdir: ");
+	auto_free char *joined = pointer ? path_join(root, pointer) : NULL;
+	auto_free char *admin = joined ? path_normalize(joined) : NULL;
+	auto_free char *back_path = admin ? path_join(admin, "gitdir") : NULL;
+	auto_free char *back = back_path ? read_pointer(back_path, "") : NULL;
+	auto_free char *back_joined = back ? path_join(admin, back) : NULL;
+	auto_free char *back_normal = back_joined ? path_normalize(back_joined) : NULL;
+	if (!back_normal || strcmp(back_normal, dot_git) != 0)
+		return NULL;
+	struct str worktrees = path_dir(admin);
+	if (!str_has_suffix(worktrees, "/.git/worktrees"))
+		return NULL;
+	worktrees.len -= strlen("/.git/worktrees");
+	return worktrees.len ? arena_cstr(arena, worktrees) : NULL;
 }
 
 static void drop_user_only(struct config_layers *layers, struct toml *root)
@@ -99,7 +147,7 @@ static int load_dir(struct walk *walk, const char *dir, struct error *err)
 	struct toml *root = NULL;
 	if (strcmp(folder, walk->codex_home) == 0) /* the user's own file, already read */
 		return 0;
-	enum trust_level trust = dir_trust(walk->layers, walk->place->root, dir);
+	enum trust_level trust = dir_trust(walk->trust, dir);
 	if (trust == trust_level_unset)
 		warn_untrusted(walk, path);
 	if (trust != trust_level_trusted)
@@ -137,8 +185,9 @@ int config_project_load(struct config_layers *layers, const char *codex_home, co
 	if (place.cwd[0] != '/')
 		return error_set(err, ERR_not_found, "there is no folder %s to work in", cwd);
 	place.root = find_root(layers->arena, place.cwd, toml_is(markers, TOML_array) ? markers : NULL);
-	place.trust = dir_trust(layers, place.root, place.cwd);
+	struct trust trust = {layers, place.root, find_main_root(layers->arena, place.root)};
+	place.trust = dir_trust(&trust, place.cwd);
 	*ret_place = place;
-	struct walk walk = {.layers = layers, .codex_home = codex_home, .place = ret_place};
+	struct walk walk = {.trust = &trust, .layers = layers, .codex_home = codex_home, .place = ret_place};
 	return load_dirs(&walk, err);
 }

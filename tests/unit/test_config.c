@@ -353,6 +353,30 @@ static void the_nearest_entry_decides_about_trust(void **state)
 	config_unref(c);
 }
 
+static void a_linked_worktree_is_trusted_with_its_repository(void **state)
+{
+	struct place *p = *state;
+	auto_free char *tree = path_join(p->root, "tree");
+	auto_free char *pointer = xasprintf("gitdir: %s/.git/worktrees/tree\n", p->repo);
+	auto_free char *back = xasprintf("%s/.git\n", tree);
+	auto_free char *user = xasprintf("projects.\"%s\".trust_level = \"trusted\"", p->repo);
+	write_file(tree, ".git", pointer);
+	write_file(tree, ".codex/config.toml", "model = \"tree\"\n");
+	write_file(p->home, "config.toml", user);
+	struct config_source source = source_of(p);
+	source.cwd = tree;
+	struct config *c = load(&source); /* so far only the tree says so */
+	assert_null(c->model);
+	assert_int_equal(config_trust(c), trust_level_unset);
+	config_unref(c);
+
+	write_file(p->repo, ".git/worktrees/tree/gitdir", back);
+	c = load(&source);
+	assert_string_equal(c->model, "tree");
+	assert_int_equal(config_trust(c), trust_level_trusted);
+	config_unref(c);
+}
+
 static void a_trusted_project_works_in_its_folder(void **state)
 {
 	struct place *p = *state;
@@ -565,6 +589,7 @@ int main(void)
 	        TEST(profiles_come_from_tables_files_and_both),
 	        TEST(projects_count_only_when_trusted),
 	        TEST(the_nearest_entry_decides_about_trust),
+	        TEST(a_linked_worktree_is_trusted_with_its_repository),
 	        TEST(a_trusted_project_works_in_its_folder),
 	        TEST(a_project_may_not_redirect_the_user),
 	        TEST(the_home_folder_is_no_project),
