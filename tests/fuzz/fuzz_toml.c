@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "config/config_record.h"
 #include "config/toml.h"
 
 static void check_node(const struct toml *node, unsigned lines)
@@ -43,6 +44,18 @@ static unsigned line_count(struct str text)
 	return lines;
 }
 
+/* As config.toml: taken, or refused with the place. */
+static void check_settings(struct arena *arena, const struct toml *root)
+{
+	struct error err = {0};
+	struct config config;
+	struct config_binder binder = {.arena = arena, .home = "/home", .cwd = "/"};
+	int status = config_bind(&binder, &config_keys, root, "", &config, &err);
+	fuzz_check(status == 0 || (err.code == ERR_config && str_has_prefix(str_of(err.text), "f: `")));
+	fuzz_check(binder.unknown.count <= LIMIT_CONFIG_UNKNOWN);
+	vec_finish(&binder.unknown);
+}
+
 static void check_document(struct arena *arena, struct str text)
 {
 	struct error err = {0};
@@ -58,6 +71,7 @@ static void check_document(struct arena *arena, struct str text)
 	check_node(merged, line_count(text));
 	merged->line = root->line;
 	check_same(root, merged);
+	check_settings(arena, merged);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
