@@ -8,54 +8,36 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/auth.h"
-#include "config/config.h"
 #include "config/config_env.h"
+#include "config/model_provider_priv.h"
 
-enum { MAX_RETRIES = 100 };
-
-struct builtin {
-	const char *id, *name, *base_url;
-	bool is_local;
-	const char *oss_model;
-};
-
-static const struct builtin builtins[] = {
+const struct provider_row provider_rows[PROVIDER_count] = {
 #define PROVIDER(id, name, base_url, is_local, oss_model) {#id, name, base_url, is_local, oss_model},
 #include "config/provider.def"
 #undef PROVIDER
 };
 
-struct resolve {
-	const struct config *config;
-	const struct builtin *builtin; /* NULL for a provider of the user's own */
-	const struct toml *node;       /* [model_providers.ID], or NULL */
-	struct config_provider entry;
-	struct model_provider *to;
-	bool is_elsewhere; /* the address is not the built-in one */
-	struct error *err;
-};
-
-static const struct builtin *builtin_find(const char *id)
+static const struct provider_row *builtin_find(const char *id)
 {
-	for (size_t i = 0; i < countof(builtins); i++)
-		if (strcmp(builtins[i].id, id) == 0)
-			return &builtins[i];
+	for (size_t i = 0; i < PROVIDER_count; i++)
+		if (strcmp(provider_rows[i].id, id) == 0)
+			return &provider_rows[i];
 	return NULL;
 }
 
 const char *model_provider_oss_id(const struct config *config)
 {
-	return config->oss_provider ? config->oss_provider : "ollama";
+	return config->oss_provider ? config->oss_provider : provider_rows[PROVIDER_ollama].id;
 }
 
-static bool fail_unknown(const struct resolve *r, const char *id)
+static bool fail_unknown(const struct provider_resolve *r, const char *id)
 {
 	auto_buf struct buf known;
 	char place[CONFIG_PLACE_SIZE] = "";
 	const struct toml *set = config_find(r->config, "model_provider");
 	buf_init(&known, ERROR_TEXT_MAX / 2);
-	for (size_t i = 0; i < countof(builtins); i++)
-		buf_printf(&known, "%s`%s`", i ? ", " : "", builtins[i].id);
+	for (size_t i = 0; i < PROVIDER_count; i++)
+		buf_printf(&known, "%s`%s`", i ? ", " : "", provider_rows[i].id);
 	toml_for_each (it, r->config->model_providers)
 		buf_printf(&known, ", `%.*s`", STR_ARG(it->key));
 	bool is_configured = toml_is(set, TOML_string) && str_is(set->text, id);
@@ -66,7 +48,7 @@ static bool fail_unknown(const struct resolve *r, const char *id)
 	return false;
 }
 
-static bool find_entry(struct resolve *r, const char *id)
+static bool find_entry(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
 	struct config_binder binder = config_binder(r->config, &p->arena);
@@ -79,133 +61,14 @@ static bool find_entry(struct resolve *r, const char *id)
 	p->id = arena_cstr(&p->arena, str_of(id));
 	p->name = r->entry.name ? r->entry.name : r->builtin ? r->builtin->name : p->id;
 	p->oss_model = r->builtin ? r->builtin->oss_model : NULL;
-	p->is_openai = r->builtin == &builtins[0];
+	p->is_openai = r->builtin == &provider_rows[PROVIDER_openai];
 	p->is_local = r->builtin && r->builtin->is_local;
 	return true;
 }
 
-/* --- where it is --- */
-
-struct address {
-	const char *url;
-	const char *said_by; /* for messages: the URL itself may hold a password */
-};
-
-static struct address local_address(struct resolve *r)
-{
-	const char *url = config_env("CODEX_OSS_BASE_URL"), *port = config_env("CODEX_OSS_PORT");
-	if (url)
-		return (struct address){url, "CODEX_OSS_BASE_URL"};
-	if (port)
-		return (struct address){arena_printf(&r->to->arena, "http://localhost:%s/v1", port), "CODEX_OSS_PORT"};
-	return (struct address){r->builtin->base_url, r->builtin->id};
-}
-
-static struct address openai_address(const struct resolve *r)
-{
-	const char *url = config_env("OPENAI_BASE_URL");
-	if (r->config->openai_base_url)
-		return (struct address){r->config->openai_base_url, "openai_base_url"};
-	if (url)
-		return (struct address){url, "OPENAI_BASE_URL"};
-	return (struct address){builtins[0].base_url, builtins[0].id};
-}
-
-static struct address find_address(struct resolve *r)
-{
-	char place[CONFIG_PLACE_SIZE];
-	if (r->entry.base_url)
-		return (struct address){r->entry.base_url,
-		                        arena_printf(&r->to->arena, "base_url (%s)",
-		                                     config_place(toml_get(r->node, "base_url"), place))};
-	if (r->to->is_local)
-		return local_address(r);
-	if (r->to->is_openai || r->entry.requires_openai_auth)
-		return openai_address(r);
-	return (struct address){NULL, NULL};
-}
-
-static bool is_web_address(struct str url)
-{
-	struct str rest = url;
-	if (!str_cut_prefix(&rest, "https://") && !str_cut_prefix(&rest, "http://"))
-		return false;
-	for (size_t i = 0; i < url.len; i++)
-		if ((unsigned char)url.ptr[i] <= ' ' || url.ptr[i] == 0x7f)
-			return false;
-	return rest.len > 0 && rest.ptr[0] != '/' && rest.ptr[0] != ':';
-}
-
-static void append_encoded(struct buf *out, struct str text)
-{
-	static const char unreserved[] = "-._~";
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		                strchr(unreserved, c);
-		if (is_plain)
-			buf_append_char(out, (char)c);
-		else
-			buf_printf(out, "%%%02X", c);
-	}
-}
-
-/* BASE/responses?QUERY, where BASE may bring a query of its own. */
-static void append_url(struct buf *out, struct str base, struct str query, const struct config_pairs *params)
-{
-	char separator = query.len ? '&' : '?';
-	buf_append_str(out, base);
-	buf_append_c(out, "/responses");
-	buf_append_str(out, query);
-	for (size_t i = 0; i < params->count; i++, separator = '&') {
-		buf_append_char(out, separator);
-		append_encoded(out, params->items[i].key);
-		buf_append_char(out, '=');
-		append_encoded(out, params->items[i].value);
-	}
-}
-
-static bool find_urls(struct resolve *r)
-{
-	struct model_provider *p = r->to;
-	char place[CONFIG_PLACE_SIZE];
-	struct address address = find_address(r);
-	if (!address.url) {
-		error_set(r->err, ERR_config,
-		          "model provider `%s` (%s) has no base_url; add one, such as \"https://api.example.com/v1\"",
-		          p->id, config_place(r->node, place));
-		return false;
-	}
-	struct str base = str_trim(str_of(address.url)), query = STR("");
-	if (!is_web_address(base)) {
-		error_set(r->err, ERR_config,
-		          "the address of model provider `%s`, set by %s, must start with http:// or https:// and hold "
-		          "no blanks",
-		          p->id, address.said_by);
-		return false;
-	}
-	ptrdiff_t mark = str_find_char(base, '?');
-	if (mark >= 0) {
-		query = str_skip(base, (size_t)mark);
-		base.len = (size_t)mark;
-	}
-	while (str_has_suffix(base, "/"))
-		base.len--;
-	auto_buf struct buf url;
-	buf_init(&url, LIMIT_HTTP_HEAD);
-	append_url(&url, base, query, &r->entry.query_params);
-	p->base_url = arena_cstr(&p->arena, base);
-	p->responses_url = arena_cstr(&p->arena, buf_str(&url));
-	r->is_elsewhere = r->builtin && !str_is(base, r->builtin->base_url);
-	if (url.over)
-		error_set(r->err, ERR_limit, "the URL of model provider `%s` is longer than %d bytes", p->id,
-		          LIMIT_HTTP_HEAD);
-	return !url.over;
-}
-
 /* --- which key opens it --- */
 
-static bool set_key(struct resolve *r, struct str value, const char *source)
+static bool set_key(struct provider_resolve *r, struct str value, const char *source)
 {
 	struct str key;
 	if (!auth_check_key(value, &key)) {
@@ -218,7 +81,7 @@ static bool set_key(struct resolve *r, struct str value, const char *source)
 	return true;
 }
 
-static bool set_env_key(struct resolve *r)
+static bool set_env_key(struct provider_resolve *r)
 {
 	const char *name = r->entry.env_key, *value = config_env(name);
 	if (value)
@@ -229,7 +92,7 @@ static bool set_env_key(struct resolve *r)
 	return false;
 }
 
-static bool fail_keyless(struct resolve *r, bool has_chatgpt)
+static bool fail_keyless(struct provider_resolve *r, bool has_chatgpt)
 {
 	error_set(r->err, ERR_config,
 	          "no API key for %s%s: set OPENAI_API_KEY or CODEX_API_KEY, or store a key with `codex login "
@@ -241,7 +104,7 @@ static bool fail_keyless(struct resolve *r, bool has_chatgpt)
 	return false;
 }
 
-static bool set_openai_key(struct resolve *r)
+static bool set_openai_key(struct provider_resolve *r)
 {
 	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
 	for (size_t i = 0; i < countof(variables); i++) {
@@ -265,7 +128,7 @@ static bool names_authorization(const struct config_pairs *headers)
 	return false;
 }
 
-static bool find_key(struct resolve *r)
+static bool find_key(struct provider_resolve *r)
 {
 	if (r->entry.env_key)
 		return set_env_key(r);
@@ -302,7 +165,7 @@ struct header_list {
 	VEC(struct str) lines;
 };
 
-static bool add_header(struct resolve *r, struct header_list *list, struct str name, struct str value)
+static bool add_header(struct provider_resolve *r, struct header_list *list, struct str name, struct str value)
 {
 	value = str_trim(value);
 	if (r->to->authorization && str_equal_fold(name, STR("authorization")))
@@ -319,13 +182,13 @@ static bool add_header(struct resolve *r, struct header_list *list, struct str n
 	return true;
 }
 
-static bool add_env_header(struct resolve *r, struct header_list *list, struct str name, const char *variable)
+static bool add_env_header(struct provider_resolve *r, struct header_list *list, struct str name, const char *variable)
 {
 	const char *value = config_env(variable);
 	return !value || add_header(r, list, name, str_of(value));
 }
 
-static bool add_headers(struct resolve *r, struct header_list *list)
+static bool add_headers(struct provider_resolve *r, struct header_list *list)
 {
 	const struct config_pairs *fixed = &r->entry.http_headers, *from_env = &r->entry.env_http_headers;
 	bool is_fine = true;
@@ -340,7 +203,7 @@ static bool add_headers(struct resolve *r, struct header_list *list)
 	return is_fine;
 }
 
-static bool find_headers(struct resolve *r)
+static bool find_headers(struct provider_resolve *r)
 {
 	struct model_provider *p = r->to;
 	struct header_list list = {0};
@@ -367,13 +230,13 @@ static bool is_azure(const char *url)
 
 static unsigned capped(int64_t retries)
 {
-	return retries < MAX_RETRIES ? (unsigned)retries : MAX_RETRIES;
+	return retries < LIMIT_RETRIES ? (unsigned)retries : LIMIT_RETRIES;
 }
 
-static bool resolve(struct resolve *r, const char *id)
+static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
-	if (!find_entry(r, id) || !find_urls(r) || !find_key(r) || !find_headers(r))
+	if (!find_entry(r, id) || !model_provider_find_url(r) || !find_key(r) || !find_headers(r))
 		return false;
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
@@ -385,7 +248,7 @@ static bool resolve(struct resolve *r, const char *id)
 struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err)
 {
 	struct model_provider *provider = xnew(struct model_provider);
-	struct resolve r = {.config = config, .to = provider, .err = err};
+	struct provider_resolve r = {.config = config, .to = provider, .err = err};
 	if (resolve(&r, id ? id : config->model_provider))
 		return provider;
 	model_provider_destroy(provider);

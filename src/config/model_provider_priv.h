@@ -1,0 +1,36 @@
+/* model_provider_priv.h — a provider on its way from settings to struct model_provider. */
+#ifndef CONFIG_MODEL_PROVIDER_PRIV_H
+#define CONFIG_MODEL_PROVIDER_PRIV_H
+
+#include "config/config.h"
+#include "config/model_provider.h"
+
+enum {
+#define PROVIDER(id, name, base_url, is_local, oss_model) PROVIDER_##id,
+#include "config/provider.def"
+#undef PROVIDER
+	PROVIDER_count
+};
+
+struct provider_row {
+	const char *id, *name, *base_url;
+	bool is_local;
+	const char *oss_model;
+};
+
+extern const struct provider_row provider_rows[PROVIDER_count];
+
+struct provider_resolve {
+	const struct config *config;
+	const struct provider_row *builtin; /* NULL for a provider of the user's own */
+	const struct toml *node;            /* [model_providers.ID], or NULL */
+	struct config_provider entry;
+	struct model_provider *to;
+	bool is_elsewhere; /* the address is not the built-in one */
+	struct error *err;
+};
+
+/* model_provider_url.c: base_url and responses_url. */
+bool model_provider_find_url(struct provider_resolve *r);
+
+#endif

@@ -1,0 +1,126 @@
+/* Where a provider is. The first that is set wins: base_url of its own table, then for the built-in ones
+ * a setting or variable that moves them, then the built-in address. Errors name who set an address, not
+ * the address: it may hold a password. */
+#include "config/model_provider_priv.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "config/config_env.h"
+
+struct address {
+	const char *url;
+	const char *said_by; /* for messages: the URL itself may hold a password */
+};
+
+static struct address local_address(struct provider_resolve *r)
+{
+	const char *url = config_env("CODEX_OSS_BASE_URL"), *port = config_env("CODEX_OSS_PORT");
+	if (url)
+		return (struct address){url, "CODEX_OSS_BASE_URL"};
+	if (port)
+		return (struct address){arena_printf(&r->to->arena, "http://localhost:%s/v1", port), "CODEX_OSS_PORT"};
+	return (struct address){r->builtin->base_url, r->builtin->id};
+}
+
+static struct address openai_address(const struct provider_resolve *r)
+{
+	const char *url = config_env("OPENAI_BASE_URL");
+	if (r->config->openai_base_url)
+		return (struct address){r->config->openai_base_url, "openai_base_url"};
+	if (url)
+		return (struct address){url, "OPENAI_BASE_URL"};
+	return (struct address){provider_rows[PROVIDER_openai].base_url, "openai"};
+}
+
+static struct address find_address(struct provider_resolve *r)
+{
+	char place[CONFIG_PLACE_SIZE];
+	if (r->entry.base_url)
+		return (struct address){r->entry.base_url,
+		                        arena_printf(&r->to->arena, "base_url (%s)",
+		                                     config_place(toml_get(r->node, "base_url"), place))};
+	if (r->to->is_local)
+		return local_address(r);
+	if (r->to->is_openai || r->entry.requires_openai_auth)
+		return openai_address(r);
+	return (struct address){NULL, NULL};
+}
+
+static bool is_web_address(struct str url)
+{
+	struct str rest = url;
+	if (!str_cut_prefix(&rest, "https://") && !str_cut_prefix(&rest, "http://"))
+		return false;
+	for (size_t i = 0; i < url.len; i++)
+		if ((unsigned char)url.ptr[i] <= ' ' || url.ptr[i] == 0x7f)
+			return false;
+	return rest.len > 0 && rest.ptr[0] != '/' && rest.ptr[0] != ':';
+}
+
+static void append_encoded(struct buf *out, struct str text)
+{
+	static const char unreserved[] = "-._~";
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+		bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		                strchr(unreserved, c);
+		if (is_plain)
+			buf_append_char(out, (char)c);
+		else
+			buf_printf(out, "%%%02X", c);
+	}
+}
+
+/* BASE/responses?QUERY, where BASE may bring a query of its own. */
+static void append_url(struct buf *out, struct str base, struct str query, const struct config_pairs *params)
+{
+	char separator = query.len ? '&' : '?';
+	buf_append_str(out, base);
+	buf_append_c(out, "/responses");
+	buf_append_str(out, query);
+	for (size_t i = 0; i < params->count; i++, separator = '&') {
+		buf_append_char(out, separator);
+		append_encoded(out, params->items[i].key);
+		buf_append_char(out, '=');
+		append_encoded(out, params->items[i].value);
+	}
+}
+
+bool model_provider_find_url(struct provider_resolve *r)
+{
+	struct model_provider *p = r->to;
+	char place[CONFIG_PLACE_SIZE];
+	struct address address = find_address(r);
+	if (!address.url) {
+		error_set(r->err, ERR_config,
+		          "model provider `%s` (%s) has no base_url; add one, such as \"https://api.example.com/v1\"",
+		          p->id, config_place(r->node, place));
+		return false;
+	}
+	struct str base = str_trim(str_of(address.url)), query = STR("");
+	if (!is_web_address(base)) {
+		error_set(r->err, ERR_config,
+		          "the address of model provider `%s`, set by %s, must start with http:// or https:// and hold "
+		          "no blanks",
+		          p->id, address.said_by);
+		return false;
+	}
+	ptrdiff_t mark = str_find_char(base, '?');
+	if (mark >= 0) {
+		query = str_skip(base, (size_t)mark);
+		base.len = (size_t)mark;
+	}
+	while (str_has_suffix(base, "/"))
+		base.len--;
+	auto_buf struct buf url;
+	buf_init(&url, LIMIT_HTTP_HEAD);
+	append_url(&url, base, query, &r->entry.query_params);
+	p->base_url = arena_cstr(&p->arena, base);
+	p->responses_url = arena_cstr(&p->arena, buf_str(&url));
+	r->is_elsewhere = r->builtin && !str_is(base, r->builtin->base_url);
+	if (url.over)
+		error_set(r->err, ERR_limit, "the URL of model provider `%s` is longer than %d bytes", p->id,
+		          LIMIT_HTTP_HEAD);
+	return !url.over;
+}
