@@ -67,6 +67,8 @@ enum {
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
 	LIMIT_OS_RELEASE = 64 * KIB,
+	LIMIT_CONNECT_MS = 30 * 1000,       /* until a connection to the model is there */
+	LIMIT_ANSWER_LINGER_MS = 100,       /* how long the end of an answer is awaited that has said all */
 	LIMIT_REQUEST_FRAME = 16 * MIB,     /* what a request to the model holds beside history and tools */
 	LIMIT_MOCK_SCRIPT = 64 * MIB,     /* a script of the scripted model */
 	LIMIT_MOCK_TEXT = 64 * MIB,       /* one text that it says */

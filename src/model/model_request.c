@@ -78,7 +78,7 @@ static void write_tail(struct buf *out, const struct model_prompt *prompt)
 	jw_member_cstr(&w, "tool_choice", "auto");
 	jw_member_bool(&w, "parallel_tool_calls", prompt->info->has_parallel_calls && !prompt->is_serial);
 	write_reasoning(&w, prompt);
-	jw_member_bool(&w, "store", false);
+	jw_member_bool(&w, "store", prompt->is_stored);
 	jw_member_bool(&w, "stream", true);
 	write_include(&w, prompt);
 	jw_member_str(&w, "prompt_cache_key", prompt->thread_id);

@@ -1,0 +1,324 @@
+/* A call is a small state machine around model_exchange: a try runs, or the wait for the next try, or the answer is
+ * known and its last bytes are awaited. One timer serves all three.
+ *
+ * The last bytes matter: an answer that is read to its end leaves a connection that the next request can use, and
+ * that saves a round trip or three on every tool call. A server that keeps the stream open after
+ * response.completed is given a moment, then dropped. */
+#include "model/model_client.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/model_provider.h"
+#include "loop/loop.h"
+#include "model/model_exchange.h"
+#include "model/model_retry.h"
+#include "net/http_client.h"
+#include "net/http_url.h"
+
+struct model_client {
+	struct loop *loop;
+	struct http_client *http;
+	const struct model_provider *provider;
+	struct user_agent agent;
+	struct str agent_header; /* absent until the first request */
+	struct arena arena;
+	struct list calls;
+};
+
+enum call_state {
+	CALL_REFUSED,   /* cannot be sent: `refusal` is delivered soon */
+	CALL_TRYING,    /* the timer watches for silence */
+	CALL_WAITING,   /* the timer starts the next try */
+	CALL_LINGERING, /* the outcome is known; the timer ends the wait for the last bytes */
+};
+
+struct model_call {
+	struct list link;
+	struct model_client *client;
+	const struct model_handler *handler;
+	void *self;
+	struct model_request request;
+	struct buf url; /* as it may be shown */
+	enum call_state state;
+	unsigned tries;
+	struct http_call *http; /* non-NULL iff a try runs */
+	struct model_exchange exchange;
+	uint64_t heard;    /* exchange.events when last looked at */
+	uint64_t heard_at; /* loop time of the last event */
+	struct loop_timer *timer;
+	unsigned depth; /* of our functions that call the handler; the call is freed when the last returns */
+	bool is_over;   /* the handler is not called any more */
+	struct model_error refusal;
+};
+
+/* ---- the end of a call ---- */
+
+static void call_destroy(struct model_call *call)
+{
+	list_remove(&call->link);
+	http_call_cancel(call->http);
+	loop_timer_destroy(call->timer);
+	model_exchange_finish(&call->exchange);
+	model_request_finish(&call->request);
+	buf_finish(&call->url);
+	free(call);
+}
+
+static void call_enter(struct model_call *call)
+{
+	call->depth++;
+}
+
+/* False if the call has ended meanwhile; it must not be touched any more. */
+static bool call_leave(struct model_call *call)
+{
+	call->depth--;
+	if (!call->is_over)
+		return true;
+	if (call->depth == 0)
+		call_destroy(call);
+	return false;
+}
+
+void model_call_cancel(struct model_call *call)
+{
+	if (!call || call->is_over)
+		return;
+	call->is_over = true;
+	model_exchange_stop(&call->exchange);
+	http_call_cancel(steal(call->http));
+	if (call->depth == 0)
+		call_destroy(call);
+}
+
+static void call_end(struct model_call *call, const struct model_error *error)
+{
+	call_enter(call);
+	call->is_over = true;
+	http_call_cancel(steal(call->http));
+	call->handler->on_done(error, call->self);
+	call_leave(call);
+}
+
+static void call_fail(struct model_call *call, struct model_error *error)
+{
+	struct model_place place = {
+		.url = buf_str(&call->url),
+		.provider = str_of(call->client->provider->name),
+		.key = str_of(call->client->provider->key_source),
+	};
+	model_error_advise(error, &place);
+	call_end(call, error);
+}
+
+/* ---- one try ---- */
+
+static void call_try(struct model_call *call);
+
+/* The try is over: what comes next? */
+static void call_settle(struct model_call *call, const struct error *cause)
+{
+	struct model_error error;
+	call_enter(call);
+	enum model_outcome outcome = model_exchange_end(&call->exchange, cause, buf_str(&call->url), &error);
+	if (!call_leave(call))
+		return;
+	if (outcome == MODEL_OUTCOME_completed) {
+		call_end(call, NULL);
+	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
+		call->state = CALL_WAITING;
+		loop_timer_start(call->timer, (uint64_t)model_retry_backoff_ms(call->tries, model_retry_random()));
+	} else {
+		call_fail(call, &error);
+	}
+}
+
+static bool on_http_head(int status, const struct http_head *head, void *self)
+{
+	struct model_call *call = self;
+	call_enter(call);
+	model_exchange_head(&call->exchange, status, head);
+	return call_leave(call);
+}
+
+static void on_http_data(struct str bytes, void *self)
+{
+	struct model_call *call = self;
+	struct error err;
+	call_enter(call);
+	bool is_sound = model_exchange_data(&call->exchange, bytes, &err);
+	if (!call_leave(call))
+		return;
+	if (!is_sound) {
+		http_call_cancel(steal(call->http));
+		call_settle(call, &err);
+		return;
+	}
+	if (call->heard != call->exchange.events) {
+		call->heard = call->exchange.events;
+		call->heard_at = uv_now(loop_uv(call->client->loop));
+	}
+	if (call->exchange.stream.state != MODEL_STREAM_OPEN && call->state == CALL_TRYING) {
+		call->state = CALL_LINGERING;
+		loop_timer_start(call->timer, LIMIT_ANSWER_LINGER_MS);
+	}
+}
+
+static void on_http_done(const struct error *err, void *self)
+{
+	struct model_call *call = self;
+	call->http = NULL;
+	call_settle(call, err);
+}
+
+static const struct http_handler http_handler = {on_http_head, on_http_data, on_http_done};
+
+static void call_try(struct model_call *call)
+{
+	const struct model_provider *provider = call->client->provider;
+	struct http_request request = {
+		.method = "POST",
+		.url = provider->responses_url,
+		.headers = call->request.headers.items,
+		.header_count = call->request.headers.count,
+		.body = call->request.body.items,
+		.body_count = call->request.body.count,
+		.connect_timeout_ms = LIMIT_CONNECT_MS,
+	};
+	model_exchange_finish(&call->exchange);
+	model_exchange_init(&call->exchange, call->handler->on_event, call->self);
+	call->state = CALL_TRYING;
+	call->tries++;
+	call->heard = 0;
+	call->heard_at = uv_now(loop_uv(call->client->loop));
+	call->http = http_call_start(call->client->http, &request, &http_handler, call);
+	loop_timer_start(call->timer, provider->stream_idle_timeout_ms);
+}
+
+/* ---- time ---- */
+
+static void give_up_on_silence(struct model_call *call)
+{
+	struct model_error error;
+	uint64_t limit = call->client->provider->stream_idle_timeout_ms;
+	uint64_t silent = uv_now(loop_uv(call->client->loop)) - call->heard_at;
+	if (silent < limit) {
+		loop_timer_start(call->timer, limit - silent);
+		return;
+	}
+	model_error_from_silence(&error, limit);
+	call_fail(call, &error);
+}
+
+static void on_timer(void *self)
+{
+	struct model_call *call = self;
+	switch (call->state) {
+	case CALL_REFUSED:
+		call_fail(call, &call->refusal);
+		break;
+	case CALL_WAITING:
+		call_try(call);
+		break;
+	case CALL_TRYING:
+		give_up_on_silence(call);
+		break;
+	case CALL_LINGERING:
+		http_call_cancel(steal(call->http));
+		call_settle(call, NULL);
+		break;
+	}
+}
+
+/* ---- the beginning ---- */
+
+static struct str agent_header(struct model_client *client)
+{
+	if (!client->agent_header.ptr) {
+		auto_buf struct buf text;
+		buf_init(&text, LIMIT_HTTP_HEAD);
+		user_agent_write(&text, &client->agent);
+		client->agent_header = arena_str(&client->arena, buf_str(&text));
+	}
+	return client->agent_header;
+}
+
+static void add_headers(struct model_call *call)
+{
+	struct model_client *client = call->client;
+	const struct model_provider *provider = client->provider;
+	model_request_add_header(&call->request, "originator", client->agent.originator);
+	model_request_add_header(&call->request, "user-agent", agent_header(client));
+	for (size_t i = 0; i < provider->header_count; i++)
+		vec_push(&call->request.headers, provider->headers[i]);
+	if (provider->authorization)
+		vec_push(&call->request.headers, str_of(provider->authorization));
+}
+
+/* Makes ready what every try sends. */
+static int call_prepare(struct model_call *call, const struct model_prompt *prompt, struct model_error *ret_error)
+{
+	struct error err;
+	struct model_prompt stored = *prompt;
+	stored.is_stored = prompt->is_stored || call->client->provider->stores_responses;
+	if (model_request_init(&call->request, &stored, &err) < 0) {
+		model_error_set(ret_error, MODEL_ERROR_setup, str_of(err.text));
+		return -(int)err.code;
+	}
+	add_headers(call);
+	return 0;
+}
+
+struct model_call *model_client_stream(struct model_client *client, const struct model_prompt *prompt,
+				       const struct model_handler *handler, void *self)
+{
+	struct model_call *call = xnew(struct model_call);
+	call->client = client;
+	call->handler = handler;
+	call->self = self;
+	call->timer = loop_timer_create(client->loop, on_timer, call);
+	list_append(&client->calls, &call->link);
+	buf_init(&call->url, LIMIT_HTTP_HEAD);
+	http_url_append_public(&call->url, str_of(client->provider->responses_url));
+	if (call_prepare(call, prompt, &call->refusal) < 0)
+		loop_timer_start(call->timer, 0);
+	else
+		call_try(call);
+	return call;
+}
+
+/* ---- the client ---- */
+
+struct model_client *model_client_create(const struct model_client_options *options)
+{
+	struct model_client *client = xnew(struct model_client);
+	client->loop = options->loop;
+	client->http = options->http;
+	client->provider = options->provider;
+	client->agent = (struct user_agent){
+		.originator = arena_str(&client->arena, options->agent.originator),
+		.version = arena_str(&client->arena, options->agent.version),
+		.terminal = arena_str(&client->arena, options->agent.terminal),
+		.client = arena_str(&client->arena, options->agent.client),
+		.client_version = arena_str(&client->arena, options->agent.client_version),
+	};
+	list_init(&client->calls);
+	return client;
+}
+
+void model_client_destroy(struct model_client *client)
+{
+	if (!client)
+		return;
+	struct model_call *call;
+	list_for_each (call, &client->calls, link)
+		call_destroy(call);
+	arena_finish(&client->arena);
+	free(client);
+}
+
+void model_client_preload(struct model_client *client)
+{
+	http_client_preload(client->http);
+}

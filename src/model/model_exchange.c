@@ -1,0 +1,152 @@
+/* What went wrong is judged at the end, when everything is known: a status, a content type, whether events came and
+ * how the connection ended. Keeping that judgement away from sockets and timers lets tests try every combination. */
+#include "model/model_exchange.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "model/model_usage.h"
+#include "net/http_head.h"
+
+/* How much is quoted of an answer that is no event stream. */
+enum { GLIMPSE_MAX = 200 };
+
+static bool on_sse(const struct sse_event *event, void *self)
+{
+	struct model_exchange *exchange = self;
+	exchange->events++;
+	return model_stream_feed(&exchange->stream, event->event, event->data) && !exchange->is_stopped;
+}
+
+void model_exchange_init(struct model_exchange *exchange, response_event_fn on_event, void *self)
+{
+	*exchange = (struct model_exchange){.on_event = on_event, .self = self};
+	model_stream_init(&exchange->stream, on_event, self);
+	sse_init(&exchange->sse, on_sse, exchange);
+	buf_init(&exchange->body, LIMIT_HTTP_ERROR_BODY);
+}
+
+void model_exchange_finish(struct model_exchange *exchange)
+{
+	sse_finish(&exchange->sse);
+	model_stream_finish(&exchange->stream);
+	buf_finish(&exchange->body);
+	arena_finish(&exchange->arena);
+}
+
+void model_exchange_stop(struct model_exchange *exchange)
+{
+	exchange->is_stopped = true;
+}
+
+static bool is_success(const struct model_exchange *exchange)
+{
+	return exchange->status >= 200 && exchange->status < 300;
+}
+
+static struct str keep_header(struct model_exchange *exchange, const struct http_head *head, const char *name)
+{
+	return arena_str(&exchange->arena, http_head_get(head, name));
+}
+
+void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head)
+{
+	struct rate_limits limits;
+	struct response_event event = {.type = RESPONSE_rate_limits, .limits = &limits};
+	exchange->status = status;
+	exchange->content_type = keep_header(exchange, head, "content-type");
+	exchange->retry_after = keep_header(exchange, head, "retry-after");
+	exchange->request_id = keep_header(exchange, head, "x-request-id");
+	exchange->cf_ray = keep_header(exchange, head, "cf-ray");
+	struct str type = exchange->content_type;
+	if (type.len > strlen("text/event-stream"))
+		type.len = strlen("text/event-stream");
+	exchange->is_event_stream = str_equal_fold(type, STR("text/event-stream"));
+	if (model_usage_limits(head, &exchange->arena, &limits))
+		exchange->on_event(&event, exchange->self);
+	event = (struct response_event){.type = RESPONSE_turn_state, .text = http_head_get(head, "x-codex-turn-state")};
+	if (event.text.len && is_success(exchange) && !exchange->is_stopped)
+		exchange->on_event(&event, exchange->self);
+}
+
+static void keep_body(struct model_exchange *exchange, struct str bytes, size_t max)
+{
+	if (exchange->body.len >= max)
+		return;
+	if (bytes.len > max - exchange->body.len)
+		bytes.len = max - exchange->body.len;
+	buf_append_str(&exchange->body, bytes);
+}
+
+bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err)
+{
+	if (!is_success(exchange)) {
+		keep_body(exchange, bytes, LIMIT_HTTP_ERROR_BODY);
+		return true;
+	}
+	if (!exchange->is_event_stream)
+		keep_body(exchange, bytes, GLIMPSE_MAX);
+	return sse_feed(&exchange->sse, bytes, err) == 0;
+}
+
+/* "the answer is text/html, not an event stream: <html>…" */
+static void set_not_a_stream(const struct model_exchange *exchange, struct model_error *ret_error)
+{
+	auto_buf struct buf more;
+	buf_init(&more, KIB);
+	struct str type = str_n(exchange->content_type.ptr, text_floor_boundary(exchange->content_type, 64));
+	buf_printf(&more, "the answer is %.*s, not an event stream",
+		   STR_ARG(type.len ? type : STR("of no known type")));
+	size_t start = more.len;
+	if (exchange->body.len)
+		buf_printf(&more, ": %.*s", STR_ARG(buf_str(&exchange->body)));
+	for (size_t i = start; i < more.len; i++) {
+		if ((unsigned char)more.data[i] < ' ')
+			more.data[i] = ' ';
+	}
+	model_error_set(ret_error, MODEL_ERROR_not_a_stream, buf_str(&more));
+}
+
+static enum model_outcome end_stream(struct model_exchange *exchange, const struct error *cause,
+				     struct model_error *ret_error)
+{
+	struct error limit;
+	if (!exchange->is_stopped && sse_end(&exchange->sse, &limit) < 0 && !cause)
+		cause = &limit;
+	if (exchange->stream.state == MODEL_STREAM_COMPLETED)
+		return MODEL_OUTCOME_completed;
+	if (exchange->stream.state == MODEL_STREAM_FAILED)
+		*ret_error = exchange->stream.error;
+	else if (cause)
+		model_error_from_transport(ret_error, cause, true);
+	else if (!exchange->is_event_stream && !exchange->stream.has_events)
+		set_not_a_stream(exchange, ret_error);
+	else
+		model_error_set(ret_error, MODEL_ERROR_stream_lost, STR("stream closed before response.completed"));
+	return MODEL_OUTCOME_failed;
+}
+
+enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,
+				      struct model_error *ret_error)
+{
+	if (is_success(exchange))
+		return end_stream(exchange, cause, ret_error);
+	if (exchange->status == 0) {
+		struct error nothing;
+		error_set(&nothing, ERR_transport, "the server closed the connection without an answer");
+		model_error_from_transport(ret_error, cause ? cause : &nothing, false);
+		return ret_error->is_retryable ? MODEL_OUTCOME_repeat : MODEL_OUTCOME_failed;
+	}
+	struct model_answer answer = {
+		.status = exchange->status,
+		.body = buf_str(&exchange->body),
+		.retry_after = exchange->retry_after,
+		.request_id = exchange->request_id,
+		.cf_ray = exchange->cf_ray,
+		.url = url,
+		.now_unix_ms = clock_unix_ms(),
+	};
+	model_error_from_answer(ret_error, &answer);
+	return exchange->status >= 500 ? MODEL_OUTCOME_repeat : MODEL_OUTCOME_failed;
+}

@@ -1,0 +1,81 @@
+/* An answer of any bytes ends in an outcome, and an error in texts that a UI can show. The input is a whole HTTP
+ * answer, head and body, ended by a close or (first byte odd) by a break. */
+#include "fuzz.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "model/model_exchange.h"
+#include "net/http_head.h"
+#include "protocol/types.h"
+
+static void on_event(const struct response_event *event, void *self)
+{
+	size_t *events = self;
+	++*events;
+	fuzz_check(event->type < RESPONSE_count);
+	fuzz_check(text_is_utf8(event->text) || event->type == RESPONSE_turn_state);
+	if (event->type == RESPONSE_item_done)
+		fuzz_check(event->item && event->item->span.len >= 2);
+	if (event->usage)
+		fuzz_check(event->usage->input_tokens >= 0 && event->usage->total_tokens >= 0);
+}
+
+static void check_json(void (*write)(const struct model_error *, struct buf *), const struct model_error *error)
+{
+	auto_buf struct buf text;
+	auto_arena struct arena arena = {0};
+	buf_init(&text, 64 * 1024);
+	write(error, &text);
+	fuzz_check(json_parse(&arena, buf_str(&text), NULL) != NULL);
+}
+
+static void check_error(struct model_error *error)
+{
+	static const struct model_place place = {{"http://h/v1/responses", 21}, {"p", 1}, {"KEY", 3}};
+	auto_buf struct buf text;
+	buf_init(&text, 64 * 1024);
+	fuzz_check(error->kind != MODEL_ERROR_none && error->kind < MODEL_ERROR_count);
+	model_error_advise(error, &place);
+	model_error_write(error, &text);
+	fuzz_check(text.len && text.len <= MODEL_ERROR_TEXT_MAX && text_is_utf8(buf_str(&text)));
+	check_json(model_error_write_info, error);
+	check_json(model_error_write_retry_info, error);
+}
+
+/* Where the body begins, or the whole length. */
+static size_t head_length(struct str input)
+{
+	ptrdiff_t end = str_find(input, STR("\r\n\r\n"));
+	return end < 0 ? input.len : (size_t)end + 4;
+}
+
+static void feed_answer(struct model_exchange *exchange, struct str input, const struct error *cause)
+{
+	struct http_head head;
+	struct error err;
+	struct model_error error;
+	size_t length = head_length(input);
+	bool has_head = http_head_parse_answer(&head, str_n(input.ptr, length));
+	if (has_head)
+		model_exchange_head(exchange, head.status, &head);
+	http_head_finish(&head);
+	if (has_head && !model_exchange_data(exchange, str_skip(input, length), &err))
+		cause = &err;
+	if (model_exchange_end(exchange, cause, STR("http://h/v1/responses"), &error) != MODEL_OUTCOME_completed)
+		check_error(&error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct model_exchange exchange;
+	struct error broken;
+	size_t events = 0;
+	if (size == 0)
+		return 0;
+	error_set(&broken, ERR_transport, "the connection broke");
+	model_exchange_init(&exchange, on_event, &events);
+	feed_answer(&exchange, str_n((const char *)data + 1, size - 1), data[0] & 1 ? &broken : NULL);
+	model_exchange_finish(&exchange);
+	return 0;
+}

@@ -1,0 +1,510 @@
+/* Whole calls against a server in the same loop that answers what each test wants. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/model_provider.h"
+#include "loop/loop.h"
+#include "model/model_catalog.h"
+#include "model/model_client.h"
+#include "net/http_client.h"
+#include "net/http_head.h"
+#include "net/http_server.h"
+#include "protocol/types.h"
+
+enum ending { WHOLE, OPEN, CUT, NOTHING };
+
+struct answer {
+	int status;
+	const char *type;
+	const char *body;
+	enum ending ending;
+	const char *header; /* one more, or NULL */
+};
+
+struct fixture {
+	struct loop *loop;
+	struct http_client *http;
+	struct http_server *server;
+	struct model_provider provider;
+	struct model_client *client;
+	char url[64];
+
+	struct answer answers[8]; /* the last one repeats */
+	size_t requests;
+	struct buf body; /* of the last request */
+	struct buf head; /* of the last request: "name: value" lines */
+
+	struct model_call *call;
+	struct buf log;
+	int done;
+	struct model_error error;
+	int cancel_at;  /* cancels the call in the n-th event */
+	int more_calls; /* to be made from on_done */
+};
+
+#define CREATED "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n"
+#define DELTA "data: {\"type\":\"response.output_text.delta\",\"delta\":\"hi\"}\n\n"
+#define COMPLETED "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}\n\n"
+#define SSE_TYPE "text/event-stream"
+
+/* ---- the server ---- */
+
+static void record(struct fixture *f, const struct http_head *head, struct str body)
+{
+	buf_clear(&f->body);
+	buf_append_str(&f->body, body);
+	buf_clear(&f->head);
+	buf_printf(&f->head, "%.*s %.*s\n", STR_ARG(head->method), STR_ARG(head->target));
+	for (size_t i = 0; i < head->headers.count; i++)
+		buf_printf(&f->head, "%.*s: %.*s\n", STR_ARG(head->headers.items[i].name),
+			   STR_ARG(head->headers.items[i].value));
+}
+
+static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
+{
+	struct fixture *f = self;
+	size_t index = f->requests++;
+	while (!f->answers[index].status)
+		index--;
+	const struct answer *answer = &f->answers[index];
+	record(f, head, body);
+	if (answer->ending == NOTHING) {
+		http_exchange_abort(exchange, HTTP_ABORT_RESET);
+		return;
+	}
+	char type[64];
+	snprintf(type, sizeof(type), "content-type: %s", answer->type ? answer->type : SSE_TYPE);
+	struct str headers[] = {str_of(type), str_of(answer->header)};
+	http_reply_head(exchange, answer->status, headers, answer->header ? 2 : 1, HTTP_CHUNKED);
+	http_reply_data(exchange, str_of(answer->body));
+	if (answer->ending == WHOLE)
+		http_reply_end(exchange);
+	else if (answer->ending != OPEN)
+		http_exchange_abort(exchange, HTTP_ABORT_CLOSE);
+}
+
+/* ---- the caller ---- */
+
+static void start_call(struct fixture *f);
+
+static const char *const names[] = {
+#define RESPONSE_EVENT(name, wire) [RESPONSE_##name] = #name,
+#include "model/response_event.def"
+#undef RESPONSE_EVENT
+	[RESPONSE_rate_limits] = "rate_limits",
+	[RESPONSE_turn_state] = "turn_state",
+};
+
+static void on_event(const struct response_event *event, void *self)
+{
+	struct fixture *f = self;
+	buf_printf(&f->log, "%s", names[event->type]);
+	if (event->text.ptr)
+		buf_printf(&f->log, "=%.*s", STR_ARG(event->text));
+	if (event->limits)
+		buf_printf(&f->log, "=%g", event->limits->primary->used_percent);
+	buf_append_char(&f->log, ' ');
+	if (f->cancel_at && --f->cancel_at == 0) {
+		model_call_cancel(steal(f->call));
+		loop_stop(f->loop);
+	}
+}
+
+static void on_done(const struct model_error *error, void *self)
+{
+	struct fixture *f = self;
+	f->done++;
+	f->call = NULL;
+	buf_append_c(&f->log, error ? "failed" : "done");
+	f->error = error ? *error : (struct model_error){0};
+	if (f->more_calls-- > 0)
+		start_call(f);
+	else
+		loop_stop(f->loop);
+}
+
+static const struct model_handler handler = {on_event, on_done};
+
+static const struct str history[] = {{"{\"role\":\"user\"}", 15}};
+
+static void start_call(struct fixture *f)
+{
+	struct model_info info = model_catalog_get(STR("mock-model"));
+	struct model_prompt prompt = {.info = &info, .input = history, .input_count = 1, .thread_id = STR("thread-1")};
+	f->call = model_client_stream(f->client, &prompt, &handler, f);
+	assert_non_null(f->call);
+}
+
+static void run(struct fixture *f)
+{
+	f->requests = 0;
+	f->done = 0;
+	buf_clear(&f->log);
+	start_call(f);
+	assert_int_equal(f->done, 0);
+	assert_int_equal(f->log.len, 0);
+	loop_run(f->loop);
+}
+
+static void assert_log(struct fixture *f, const char *want)
+{
+	assert_string_equal(buf_str(&f->log).ptr, want);
+}
+
+static void assert_final(struct fixture *f, const char *beginning, const char *part)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 4 * KIB);
+	model_error_write(&f->error, &text);
+	assert_int_equal(f->done, 1);
+	if (!str_has_prefix(buf_str(&text), beginning) || str_find(buf_str(&text), str_of(part)) < 0)
+		fail_msg("got \"%s\", want \"%s…%s\"", text.data, beginning, part);
+	assert_true(str_find(buf_str(&text), str_of(f->url)) >= 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xnew(struct fixture);
+	static const struct str headers[] = {{"x-mine: 1", 9}};
+	f->loop = loop_create(NULL);
+	f->http = http_client_create(f->loop, NULL);
+	f->server = http_server_create(f->loop, NULL, 0, on_request, f, NULL);
+	snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%d/v1/responses", http_server_port(f->server));
+	f->provider = (struct model_provider){
+		.name = "mock",
+		.authorization = "Authorization: Bearer k",
+		.key_source = "MOCK_KEY",
+		.responses_url = f->url,
+		.headers = headers,
+		.header_count = 1,
+		.request_max_retries = 1,
+		.stream_idle_timeout_ms = 20000,
+	};
+	struct model_client_options options = {f->loop, f->http, &f->provider, {STR("codex_test"), STR("0.1.0")}};
+	f->client = model_client_create(&options);
+	buf_init(&f->log, MIB);
+	buf_init(&f->body, MIB);
+	buf_init(&f->head, MIB);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	model_client_destroy(f->client);
+	http_client_destroy(f->http);
+	http_server_destroy(f->server);
+	loop_destroy(f->loop);
+	buf_finish(&f->log);
+	buf_finish(&f->body);
+	buf_finish(&f->head);
+	free(f);
+	return 0;
+}
+
+/* ---- answers ---- */
+
+static bool sent(struct fixture *f, const char *part)
+{
+	return str_find(buf_str(&f->head), str_of(part)) >= 0;
+}
+
+static void a_response_is_asked_for_and_read(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, NULL, CREATED DELTA COMPLETED};
+	run(f);
+	assert_log(f, "created text_delta=hi completed done");
+	assert_int_equal(f->requests, 1);
+	assert_true(str_has_prefix(buf_str(&f->body), "{\"model\":\"mock-model\",\"input\":[{\"role\":\"user\"}],"));
+	assert_true(sent(f, "POST /v1/responses\n"));
+	assert_true(sent(f, "accept: text/event-stream\n"));
+	assert_true(sent(f, "session_id: thread-1\n"));
+	assert_true(sent(f, "originator: codex_test\n"));
+	assert_true(sent(f, "user-agent: codex_test/0.1.0 ("));
+	assert_true(sent(f, "Authorization: Bearer k\n"));
+	assert_true(sent(f, "x-mine: 1\n"));
+}
+
+static void the_head_is_passed_on(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, NULL, COMPLETED, WHOLE, "x-codex-turn-state: abc"};
+	run(f);
+	assert_log(f, "turn_state=abc completed done");
+	f->answers[0].header = "x-codex-primary-used-percent: 12.5";
+	run(f);
+	assert_log(f, "rate_limits=12.5 completed done");
+	f->answers[0].status = 429;
+	run(f);
+	assert_log(f, "rate_limits=12.5 failed");
+}
+
+static void one_call_can_follow_the_other(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, NULL, DELTA COMPLETED};
+	f->more_calls = 2;
+	run(f);
+	assert_log(f, "text_delta=hi completed donetext_delta=hi completed donetext_delta=hi completed done");
+}
+
+static void an_answer_that_stays_open_is_still_complete(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, NULL, DELTA COMPLETED, OPEN};
+	run(f);
+	assert_log(f, "text_delta=hi completed done");
+	f->answers[0].ending = CUT;
+	run(f);
+	assert_log(f, "text_delta=hi completed done");
+}
+
+static void a_stream_may_have_another_type(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, "text/plain", DELTA COMPLETED};
+	run(f);
+	assert_log(f, "text_delta=hi completed done");
+}
+
+/* ---- tries ---- */
+
+static void server_errors_are_repeated_silently(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){500, NULL, "no"};
+	f->answers[1] = (struct answer){200, NULL, COMPLETED};
+	run(f);
+	assert_log(f, "completed done");
+	assert_int_equal(f->requests, 2);
+}
+
+static void dropped_connections_are_repeated_silently(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, .ending = NOTHING};
+	f->answers[1] = (struct answer){200, NULL, COMPLETED};
+	run(f);
+	assert_log(f, "completed done");
+	assert_int_equal(f->requests, 2);
+}
+
+static void repeating_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, .ending = NOTHING};
+	run(f);
+	assert_int_equal(f->requests, 2);
+	assert_final(f, "stream disconnected before completion: error sending request (POST ", "continue");
+
+	f->answers[0] = (struct answer){503, NULL, "overloaded"};
+	run(f);
+	assert_log(f, "failed");
+	assert_int_equal(f->requests, 2);
+	assert_int_equal(f->error.http_status, 503);
+	assert_true(f->error.is_retryable);
+	assert_final(f, "unexpected status 503 Service Unavailable: overloaded, url: ", "try again later");
+}
+
+static void refusals_are_not_repeated(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		int status;
+		const char *beginning;
+		const char *part;
+		bool is_retryable;
+	} cases[] = {
+		{400, "no (POST ", "check the model's name", false},
+		{401, "unexpected status 401 Unauthorized: no, url: ", "check MOCK_KEY", true},
+		{404, "unexpected status 404 Not Found: no, url: ", "base_url of provider mock", true},
+		{429, "exceeded retry limit, last status: 429 Too Many Requests (POST ", "wait", true},
+	};
+	for (size_t i = 0; i < countof(cases); i++) {
+		f->answers[0] = (struct answer){cases[i].status, "text/plain", "no"};
+		run(f);
+		assert_int_equal(f->requests, 1);
+		assert_int_equal(f->error.is_retryable, cases[i].is_retryable);
+		assert_final(f, cases[i].beginning, cases[i].part);
+	}
+}
+
+static void a_server_that_is_not_there_is_named(void **state)
+{
+	struct fixture *f = *state;
+	http_server_destroy(steal(f->server));
+	run(f);
+	assert_log(f, "failed");
+	assert_true(f->error.is_retryable);
+	assert_final(f, "Connection failed: error sending request (POST ", "refused");
+}
+
+static void a_url_that_cannot_be_used_is_final(void **state)
+{
+	struct fixture *f = *state;
+	f->provider.responses_url = "htp://x/responses";
+	run(f);
+	assert_log(f, "failed");
+	assert_false(f->error.is_retryable);
+	assert_int_equal(f->error.kind, MODEL_ERROR_setup);
+}
+
+/* ---- streams that go wrong ---- */
+
+static void broken_streams_say_how(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		struct answer answer;
+		const char *log, *beginning, *part;
+		bool is_retryable;
+	} cases[] = {
+		{{200, NULL, DELTA, CUT},
+		 "text_delta=hi failed",
+		 "stream disconnected before completion: Transport error: network error: error decoding response body "
+		 "(POST ",
+		 "continue",
+		 true},
+		{{200, NULL, DELTA, WHOLE},
+		 "text_delta=hi failed",
+		 "stream disconnected before completion: stream closed before response.completed (POST ",
+		 "continue",
+		 true},
+		{{200, NULL, "", WHOLE},
+		 "failed",
+		 "stream disconnected before completion: stream closed before response.completed (POST ",
+		 "continue",
+		 true},
+		{{200, NULL, "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"message\":\"oops\"}}}\n\n",
+		  OPEN},
+		 "failed",
+		 "stream disconnected before completion: oops (POST ",
+		 "continue",
+		 true},
+		{{200, "text/html; charset=utf-8", "<html>\n<h1>Log in</h1>", WHOLE},
+		 "failed",
+		 "stream disconnected before completion: the answer is text/html; charset=utf-8, not an event stream: "
+		 "<html> <h1>Log in</h1> (POST ",
+		 "base_url",
+		 false},
+		{{302, "text/html", "", WHOLE},
+		 "failed",
+		 "unexpected status 302 Found: Unknown error, url: ",
+		 "",
+		 true},
+	};
+	for (size_t i = 0; i < countof(cases); i++) {
+		f->answers[0] = cases[i].answer;
+		run(f);
+		assert_log(f, cases[i].log);
+		assert_int_equal(f->requests, 1);
+		assert_int_equal(f->error.is_retryable, cases[i].is_retryable);
+		assert_final(f, cases[i].beginning, cases[i].part);
+	}
+}
+
+static void silence_ends_the_call(void **state)
+{
+	struct fixture *f = *state;
+	f->provider.stream_idle_timeout_ms = 60;
+	f->answers[0] = (struct answer){200, NULL, DELTA ": still here\n\n", OPEN};
+	run(f);
+	assert_log(f, "text_delta=hi failed");
+	assert_true(f->error.is_retryable);
+	assert_final(f, "stream disconnected before completion: idle timeout waiting for SSE (POST ",
+		     "stream_idle_timeout_ms");
+}
+
+static void error_bodies_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *big = xmalloc(4 * MIB);
+	memset(big, 'x', 4 * MIB - 1);
+	big[4 * MIB - 1] = '\0';
+	f->answers[0] = (struct answer){404, "text/plain", big};
+	run(f);
+	assert_log(f, "failed");
+	assert_true(strlen(f->error.text) <= MODEL_ERROR_TEXT_MAX);
+}
+
+/* ---- cancelling ---- */
+
+static void a_call_can_be_cancelled_in_any_event(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const logs[] = {"turn_state=abc ", "turn_state=abc created ",
+					   "turn_state=abc created text_delta=hi ",
+					   "turn_state=abc created text_delta=hi completed "};
+	f->answers[0] = (struct answer){200, NULL, CREATED DELTA COMPLETED, WHOLE, "x-codex-turn-state: abc"};
+	for (int i = 0; i < 4; i++) {
+		f->cancel_at = i + 1;
+		run(f);
+		assert_log(f, logs[i]);
+		assert_int_equal(f->done, 0);
+	}
+}
+
+static void on_wait_over(void *self)
+{
+	struct fixture *f = self;
+	model_call_cancel(steal(f->call));
+	loop_stop(f->loop);
+}
+
+static void a_call_can_be_cancelled_at_any_time(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_timer *timer = loop_timer_create(f->loop, on_wait_over, f);
+	f->answers[0] = (struct answer){503, NULL, ""};
+	for (int ms = 0; ms < 120; ms += 30) {
+		loop_timer_start(timer, (uint64_t)ms);
+		run(f);
+		assert_log(f, "");
+	}
+	loop_timer_destroy(timer);
+	model_call_cancel(NULL);
+}
+
+static void a_client_can_go_while_calls_run(void **state)
+{
+	struct fixture *f = *state;
+	f->answers[0] = (struct answer){200, NULL, DELTA, OPEN};
+	f->provider.stream_idle_timeout_ms = 30;
+	run(f);
+	start_call(f);
+	start_call(f);
+	model_client_destroy(steal(f->client));
+	assert_int_equal(f->done, 1);
+}
+
+#define CLIENT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLIENT_TEST(a_response_is_asked_for_and_read),
+		CLIENT_TEST(the_head_is_passed_on),
+		CLIENT_TEST(one_call_can_follow_the_other),
+		CLIENT_TEST(an_answer_that_stays_open_is_still_complete),
+		CLIENT_TEST(a_stream_may_have_another_type),
+		CLIENT_TEST(server_errors_are_repeated_silently),
+		CLIENT_TEST(dropped_connections_are_repeated_silently),
+		CLIENT_TEST(repeating_has_an_end),
+		CLIENT_TEST(refusals_are_not_repeated),
+		CLIENT_TEST(a_server_that_is_not_there_is_named),
+		CLIENT_TEST(a_url_that_cannot_be_used_is_final),
+		CLIENT_TEST(broken_streams_say_how),
+		CLIENT_TEST(silence_ends_the_call),
+		CLIENT_TEST(error_bodies_are_bounded),
+		CLIENT_TEST(a_call_can_be_cancelled_in_any_event),
+		CLIENT_TEST(a_call_can_be_cancelled_at_any_time),
+		CLIENT_TEST(a_client_can_go_while_calls_run),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
