@@ -78,13 +78,13 @@ static void append_hunk(struct buf *out, const struct hunk *hunk)
 
 static void append_changes(struct buf *out, struct str old_text, const struct diff_changes *changes, size_t context)
 {
-	const struct diff_change *it = changes->list.items, *end = it + changes->list.count;
-	while (it < end) {
-		struct hunk hunk = {.first = it};
-		const struct diff_change *last = it++;
-		while (it < end && it->old_line - (last->old_line + last->old_count) <= 2 * context)
-			last = it++;
-		hunk.end = it;
+	const struct diff_change *list = changes->list.items;
+	for (size_t at = 0, count = changes->list.count; at < count;) {
+		struct hunk hunk = {.first = &list[at]};
+		const struct diff_change *last = &list[at++];
+		while (at < count && list[at].old_line - (last->old_line + last->old_count) <= 2 * context)
+			last = &list[at++];
+		hunk.end = last + 1;
 		hunk.before = lines_before(old_text, hunk.first->old_text.ptr, context);
 		hunk.after = lines_after(old_text, last->old_text.ptr + last->old_text.len, context);
 		append_hunk(out, &hunk);

@@ -22,6 +22,19 @@ void patch_seek_finish(struct patch_seek *seek)
 	buf_finish(&seek->needle);
 }
 
+/* Whether all lines end alike, so that bytes find what lines would. */
+static bool is_uniform(struct str text, bool is_crlf)
+{
+	if (!is_crlf)
+		return str_find_char(text, '\r') < 0;
+	struct str line;
+	while (str_next_line(&text, &line)) {
+		if (line.len == 0 || line.ptr[line.len - 1] != '\r')
+			return false;
+	}
+	return true;
+}
+
 static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from, size_t *ret_at)
 {
 	struct str text = seek->lines.text, end = seek->is_crlf ? STR("\r\n") : STR("\n");
@@ -106,6 +119,9 @@ enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wa
 {
 	if (count > seek->lines.text.len - from)
 		return PATCH_MISSING;
+	if (!seek->is_begun)
+		seek->is_indexed = !is_uniform(seek->lines.text, seek->is_crlf);
+	seek->is_begun = true;
 	if (!seek->is_indexed && seek_exact(seek, wanted, count, from, ret_at))
 		return PATCH_FOUND;
 	seek->is_indexed = true;

@@ -18,7 +18,8 @@ struct patch_seek {
 	struct buf needle;
 	size_t steps;    /* lines looked at in the index */
 	bool is_crlf;    /* the text's first line ends with "\r\n" */
-	bool is_indexed; /* something was not where it was exactly: ask the index from now on */
+	bool is_begun;
+	bool is_indexed; /* something was not there exactly, or line ends are mixed: ask the index from now on */
 };
 
 enum patch_sought { PATCH_FOUND, PATCH_MISSING, PATCH_TOO_LARGE /* to look for what is not there exactly */ };
