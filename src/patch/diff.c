@@ -62,16 +62,33 @@ static void append_header(struct buf *out, const struct hunk *hunk)
 	buf_append_c(out, " @@\n");
 }
 
+static const char *old_end(const struct diff_change *change)
+{
+	return change->old_text.ptr + change->old_text.len;
+}
+
+/* Changes without a line between them are one to the reader: all that goes, then all that comes. */
+static const struct diff_change *append_run(struct buf *out, const struct diff_change *first,
+					    const struct diff_change *end)
+{
+	const struct diff_change *it = first;
+	do {
+		append_lines(out, '-', it->old_text);
+		it++;
+	} while (it < end && it->old_text.ptr == old_end(it - 1));
+	for (const struct diff_change *one = first; one < it; one++)
+		append_lines(out, '+', one->new_text);
+	return it;
+}
+
 static void append_hunk(struct buf *out, const struct hunk *hunk)
 {
 	append_header(out, hunk);
 	append_lines(out, ' ', hunk->before);
-	const char *at = hunk->first->old_text.ptr;
-	for (const struct diff_change *it = hunk->first; it < hunk->end; it++) {
-		append_lines(out, ' ', str_n(at, (size_t)(it->old_text.ptr - at)));
-		append_lines(out, '-', it->old_text);
-		append_lines(out, '+', it->new_text);
-		at = it->old_text.ptr + it->old_text.len;
+	for (const struct diff_change *it = hunk->first; it < hunk->end;) {
+		if (it > hunk->first)
+			append_lines(out, ' ', str_n(old_end(it - 1), (size_t)(it->old_text.ptr - old_end(it - 1))));
+		it = append_run(out, it, hunk->end);
 	}
 	append_lines(out, ' ', hunk->after);
 }
@@ -86,7 +103,7 @@ static void append_changes(struct buf *out, struct str old_text, const struct di
 			last = &list[at++];
 		hunk.end = last + 1;
 		hunk.before = lines_before(old_text, hunk.first->old_text.ptr, context);
-		hunk.after = lines_after(old_text, last->old_text.ptr + last->old_text.len, context);
+		hunk.after = lines_after(old_text, old_end(last), context);
 		append_hunk(out, &hunk);
 	}
 }

@@ -280,20 +280,38 @@ static void collect(const struct compare *compare, struct diff_change whole, str
 	}
 }
 
-size_t diff_count_lines(struct str text)
+enum { WORD = sizeof(uint64_t), WORDS_AT_ONCE = 255 /* what the bytes of a word can count to */ };
+
+/* Newlines in count words: each byte of a word is compared and counted in its own lane. */
+static size_t count_in_words(const char *at, size_t count)
 {
 	const uint64_t low = 0x7f7f7f7f7f7f7f7fu, ones = 0x0101010101010101u;
-	size_t count = 0, at = 0;
-	for (; at + 8 <= text.len; at += 8) {
+	uint64_t lanes = 0;
+	size_t total = 0;
+	for (size_t i = 0; i < count; i++) {
 		uint64_t word;
-		memcpy(&word, text.ptr + at, 8);
+		memcpy(&word, at + i * WORD, WORD);
 		word ^= ones * '\n';
-		uint64_t is_newline = ~(((word & low) + low) | word | low);
-		count += ((is_newline >> 7) * ones) >> 56;
+		lanes += ~(((word & low) + low) | word | low) >> 7;
 	}
-	for (; at < text.len; at++)
-		count += text.ptr[at] == '\n';
-	return count + (text.len && text.ptr[text.len - 1] != '\n');
+	for (int lane = 0; lane < WORD; lane++)
+		total += lanes >> (8 * lane) & 0xff;
+	return total;
+}
+
+size_t diff_count_lines(struct str text)
+{
+	if (text.len == 0)
+		return 0;
+	size_t count = text.ptr[text.len - 1] != '\n';
+	while (text.len >= WORD) {
+		size_t words = text.len / WORD < WORDS_AT_ONCE ? text.len / WORD : WORDS_AT_ONCE;
+		count += count_in_words(text.ptr, words);
+		text = str_skip(text, words * WORD);
+	}
+	for (; text.len; text = str_skip(text, 1))
+		count += text.ptr[0] == '\n';
+	return count;
 }
 
 enum { BLOCK = 4096 };

@@ -47,6 +47,11 @@ static void edits_need_no_search(void **state)
 	diff_edits(old, &edits, 1, &out);
 	assert_string_equal(out.data, "@@ -2,3 +2,4 @@\n 2\n-3\n+x\n+y\n 4\n@@ -7,3 +8,3 @@\n 7\n-8\n-9\n"
 				      "\\ No newline at end of file\n+9\n+10\n");
+	/* Neighbours read as one change. */
+	struct edit near[] = {{2, 0, STR("x\n")}, {2, 2, STR("y\n")}};
+	buf_clear(&out);
+	diff_edits(old, &(struct edits){.list = {.items = near, .count = countof(near)}}, 0, &out);
+	assert_string_equal(out.data, "@@ -2 +2,2 @@\n-2\n+x\n+y\n");
 	char text[64] = "";
 	struct iovec parts[7];
 	assert_int_equal(edits_new_len(&edits, old), 21);
