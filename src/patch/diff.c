@@ -113,7 +113,8 @@ void diff_edits(struct str old_text, const struct edits *edits, size_t context, 
 	struct diff_changes changes = {.steps = LIMIT_DIFF_STEPS};
 	size_t at = 0, old_line = 0, new_line = 0;
 	vec_for_each(it, &edits->list) {
-		struct str between = str_n(old_text.ptr + at, it->at - at), gone = str_n(old_text.ptr + it->at, it->len);
+		struct str between = str_n(old_text.ptr + at, it->at - at);
+		struct str gone = str_n(old_text.ptr + it->at, it->len);
 		size_t kept = diff_count_lines(between);
 		old_line += kept;
 		new_line += kept;

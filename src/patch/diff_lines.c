@@ -18,15 +18,31 @@ struct side {
 	bool *is_changed;
 };
 
+/* Ranges of kept lines that are to be compared. */
+struct box {
+	size_t old_at, old_end, new_at, new_end;
+};
+
+struct compare;
+/* How far equal lines lead from point (x, x - k): the new x. */
+typedef int32_t (*diff_slide_fn)(const struct compare *compare, const struct box *box, int32_t x, int32_t k);
+
+/* The search from one end of a box. */
+struct search {
+	diff_slide_fn slide;
+	int32_t *reach;   /* the furthest x on each diagonal, counted from that end; -1: cannot be reached */
+	int32_t distance; /* steps that led there */
+};
+
 struct compare {
 	struct side old, new;
-	int32_t *forward, *backward; /* furthest x on each diagonal, from either end; -1: cannot be reached */
+	struct search forward, backward;
 	size_t *steps;
 };
 
-/* What is left of a box after its equal ends are cut off, as ranges of kept lines. */
-struct box {
-	size_t old_at, old_end, new_at, new_end;
+/* Where both searches are on one diagonal. */
+struct meeting {
+	int32_t k, x;
 };
 
 static bool is_equal(const struct compare *compare, size_t old_kept, size_t new_kept)
@@ -68,32 +84,29 @@ static int32_t slide_backward(const struct compare *compare, const struct box *b
 	return (int32_t)(box->old_end - old);
 }
 
-typedef int32_t (*slide_fn)(const struct compare *compare, const struct box *box, int32_t x, int32_t k);
+/* Whether the other search has come at least to x on diagonal k, whose number it counts from its own end. */
+static bool is_met(const struct search *other, int32_t k, int32_t x, int32_t width)
+{
+	bool is_known = k >= -other->distance && k <= other->distance && ((k ^ other->distance) & 1) == 0;
+	return is_known && other->reach[k] >= 0 && x + other->reach[k] >= width;
+}
 
-/* One more step of one side's search. True if it met the other: *ret_k and *ret_x say on what diagonal. */
-static bool search_step(struct compare *compare, const struct box *box, slide_fn slide, int32_t *reach,
-			const int32_t *other, int32_t distance, int32_t other_distance, int32_t *ret_k, int32_t *ret_x)
+/* One more step of one search. True if it met the other. */
+static bool search_step(struct compare *compare, const struct box *box, struct search *search,
+			const struct search *other, struct meeting *ret)
 {
 	int32_t width = (int32_t)(box->old_end - box->old_at), height = (int32_t)(box->new_end - box->new_at);
-	int32_t delta = width - height;
+	int32_t distance = ++search->distance, *reach = search->reach;
 	reach[-distance - 1] = reach[distance + 1] = -1;
 	for (int32_t k = -distance; k <= distance; k += 2) {
-		int32_t x = distance == 0 ? 0 : step_to(reach, k, width, height);
-		if (x >= 0) {
-			int32_t from = x;
-			x = slide(compare, box, x, k);
-			if (!spend(compare, (size_t)(x - from) + 1))
-				return false;
-		}
+		int32_t from = distance == 0 ? 0 : step_to(reach, k, width, height);
+		int32_t x = from < 0 ? -1 : search->slide(compare, box, from, k);
 		reach[k] = x;
-		int32_t opposite = delta - k;
-		bool is_known = opposite >= -other_distance && opposite <= other_distance &&
-				((opposite ^ other_distance) & 1) == 0;
-		if (x < 0 || !is_known || other[opposite] < 0 || x + other[opposite] < width)
-			continue;
-		*ret_k = k;
-		*ret_x = x;
-		return true;
+		if (x >= 0 && !spend(compare, (size_t)(x - from) + 1))
+			return false;
+		*ret = (struct meeting){k, x};
+		if (x >= 0 && is_met(other, width - height - k, x, width))
+			return true;
 	}
 	return false;
 }
@@ -101,23 +114,22 @@ static bool search_step(struct compare *compare, const struct box *box, slide_fn
 /* A point on a shortest path through the box; false if it costs too much to find. */
 static bool find_middle(struct compare *compare, const struct box *box, size_t *ret_old, size_t *ret_new)
 {
-	int32_t k, x;
-	for (int32_t distance = 0;; distance++) {
-		if (search_step(compare, box, slide_forward, compare->forward, compare->backward, distance, distance - 1,
-				&k, &x)) {
-			*ret_old = box->old_at + (size_t)x;
-			*ret_new = box->new_at + (size_t)(x - k);
+	struct search *forward = &compare->forward, *backward = &compare->backward;
+	struct meeting meeting;
+	forward->distance = backward->distance = -1;
+	while (*compare->steps) {
+		if (search_step(compare, box, forward, backward, &meeting)) {
+			*ret_old = box->old_at + (size_t)meeting.x;
+			*ret_new = box->new_at + (size_t)(meeting.x - meeting.k);
 			return true;
 		}
-		if (search_step(compare, box, slide_backward, compare->backward, compare->forward, distance, distance, &k,
-				&x)) {
-			*ret_old = box->old_end - (size_t)x;
-			*ret_new = box->new_end - (size_t)(x - k);
+		if (search_step(compare, box, backward, forward, &meeting)) {
+			*ret_old = box->old_end - (size_t)meeting.x;
+			*ret_new = box->new_end - (size_t)(meeting.x - meeting.k);
 			return true;
 		}
-		if (*compare->steps == 0)
-			return false;
 	}
+	return false;
 }
 
 static void mark(struct side *side, size_t at, size_t end)
@@ -240,8 +252,8 @@ static void compare_sides(struct compare *compare)
 	size_t room = compare->old.kept_count + compare->new.kept_count + 3;
 	auto_free int32_t *forward = xmalloc(2 * room * sizeof(*forward));
 	auto_free int32_t *backward = xmalloc(2 * room * sizeof(*backward));
-	compare->forward = forward + room;
-	compare->backward = backward + room;
+	compare->forward = (struct search){slide_forward, forward + room, 0};
+	compare->backward = (struct search){slide_backward, backward + room, 0};
 	compare_box(compare, (struct box){0, compare->old.kept_count, 0, compare->new.kept_count});
 }
 
@@ -365,7 +377,7 @@ static void cut_equal_lines(struct diff_change *change)
 void diff_lines(struct str old_text, size_t old_line, struct str new_text, size_t new_line,
 		struct diff_changes *changes)
 {
-	struct diff_change whole = {.old_line = old_line, .new_line = new_line, .old_text = old_text, .new_text = new_text};
+	struct diff_change whole = {old_line, 0, new_line, 0, old_text, new_text};
 	cut_equal_lines(&whole);
 	whole.old_count = diff_count_lines(whole.old_text);
 	whole.new_count = diff_count_lines(whole.new_text);

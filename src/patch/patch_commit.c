@@ -35,12 +35,14 @@ static bool is_stale(const struct patch_file *file)
 
 static int check_unchanged(struct patch_plan *plan, struct patch_error *err)
 {
+	const struct patch_file *stale = NULL;
 	vec_for_each(it, &plan->files) {
 		if (is_stale(*it))
-			return patch_error_set(err, ERR_busy,
-					       "%s changed after the patch was checked; nothing was written", (*it)->path);
+			stale = *it;
 	}
-	return 0;
+	if (!stale)
+		return 0;
+	return patch_error_set(err, ERR_busy, "%s changed after the patch was checked; nothing was written", stale->path);
 }
 
 static int stage_file(struct patch_plan *plan, struct patch_file *file, struct patch_error *err)

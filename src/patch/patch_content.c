@@ -118,7 +118,8 @@ int patch_content_read(struct patch_content *ret, const char *path, const char *
 	size_t len;
 	char *block = read_block(fd, (size_t)content.st.st_size, &len);
 	if (!block && errno == EFBIG)
-		return patch_error_set(err, ERR_limit, "%s %s: it is larger than %d bytes", what, path, LIMIT_PATCH_FILE);
+		return patch_error_set(err, ERR_limit, "%s %s: it is larger than %d bytes", what, path,
+				       LIMIT_PATCH_FILE);
 	if (!block)
 		return fail_read(path, what, errno, err);
 	lay_out(&content, block, len);
@@ -149,6 +150,6 @@ int patch_content_check(const struct patch_content *content, const char *path, c
 	if (len == bad.len && lead >= 0xc2 && lead <= 0xf4)
 		return patch_error_set(err, ERR_invalid, "%s %s: incomplete utf-8 byte sequence from index %zu", what,
 				       path, good);
-	return patch_error_set(err, ERR_invalid, "%s %s: invalid utf-8 sequence of %zu bytes from index %zu", what, path,
-			       len, good);
+	return patch_error_set(err, ERR_invalid, "%s %s: invalid utf-8 sequence of %zu bytes from index %zu", what,
+			       path, len, good);
 }

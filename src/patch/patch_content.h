@@ -16,7 +16,7 @@ struct patch_error;
 struct patch_content {
 	/* read-only */
 	struct str text; /* as in the file */
-	struct str body; /* the same, and a "\n" after the last line even if the file has none; a "\n" stands before it */
+	struct str body; /* the same with a "\n" after the last line, which the file may lack; one stands before it */
 	bool is_crlf;    /* the first line ends with "\r\n": so shall new ones */
 	struct stat st;  /* of the file as it was read; zero if it was not read */
 	/* private */

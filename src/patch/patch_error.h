@@ -45,7 +45,7 @@ void patch_error_note(struct patch_error *err, const char *format, ...) __attrib
 /* Adds bytes of any number to the text; returns -code. */
 int patch_error_add(struct patch_error *err, struct str text);
 
-/* As a turn tells the model: "invalid patch: …", "invalid hunk at line 3, …", "Failed to …: reason (os error 2)". */
+/* As a turn tells the model: "invalid patch: …", "invalid hunk at line 3, …", "Failed to …: why (os error 2)". */
 void patch_error_for_model(const struct patch_error *err, struct buf *out);
 /* As the bare program prints it: "Invalid patch: …", "Invalid patch hunk on line 3: …", "Failed to …". */
 void patch_error_for_terminal(const struct patch_error *err, struct buf *out);

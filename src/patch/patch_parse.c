@@ -135,8 +135,8 @@ static int parse_chunk(struct cursor *at, bool is_first)
 			chunk.context = text_trim_end(line);
 		advance(at);
 	} else if (!is_first) {
-		return fail_with_line(at, at->line, "Expected update hunk to start with a @@ context marker, got: '", line,
-				      "'");
+		return fail_with_line(at, at->line, "Expected update hunk to start with a @@ context marker, got: '",
+				      line, "'");
 	}
 	int status = parse_body(at, &chunk);
 	if (status != 0)

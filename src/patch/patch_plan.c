@@ -36,7 +36,8 @@ static int count_bytes(struct patch_plan *plan, size_t bytes, struct patch_error
 	plan->bytes += bytes;
 	if (plan->bytes <= LIMIT_PATCH_BYTES)
 		return 0;
-	return patch_error_set(err, ERR_limit, "the files of this patch are larger than %d bytes together; send it in parts",
+	return patch_error_set(err, ERR_limit,
+			       "the files of this patch are larger than %d bytes together; send it in parts",
 			       LIMIT_PATCH_BYTES);
 }
 
@@ -48,7 +49,7 @@ static int check_alias(struct patch_plan *plan, const struct patch_file *file, s
 		if (other->was_there && other->old.st.st_dev == file->old.st.st_dev &&
 		    other->old.st.st_ino == file->old.st.st_ino)
 			return patch_error_set(err, ERR_invalid,
-					       "%s and %s are the same file; change it under one name, or in two patches",
+					       "%s and %s are the same file; change it under one of its names",
 					       other->path, file->path);
 	}
 	return 0;

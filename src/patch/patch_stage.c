@@ -108,9 +108,10 @@ static int write_temporary(struct patch_stage *stage, mode_t mode)
 static int reserve(const struct patch_stage *stage, int fd)
 {
 	off_t len = (off_t)total_len(stage);
-	if (len && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, len) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-		return errno;
-	return 0;
+	if (len == 0 || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, len) == 0)
+		return 0;
+	/* Other refusals mean that this file system cannot reserve. */
+	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
 static int stage_existing(struct patch_stage *stage, int fd)

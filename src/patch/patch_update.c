@@ -50,8 +50,8 @@ static size_t line_len(const struct update *update, size_t at)
 static int fail_size(struct update *update)
 {
 	return patch_error_set(update->err, ERR_limit,
-			       "Failed to find lines in %s: the file is too large to look for lines that differ from the "
-			       "patch in blanks; quote them exactly",
+			       "Failed to find lines in %s: the file is too large to look for lines that differ in "
+			       "blanks; quote them exactly",
 			       update->path);
 }
 
@@ -213,8 +213,9 @@ static void close_last_line(struct update *update)
 static void add_tail(struct update *update)
 {
 	struct str tail = buf_str(&update->tail);
+	size_t end = update->content->text.len;
 	if (tail.len)
-		vec_push(&update->edits.list, (struct edit){update->content->text.len, 0, arena_str(update->arena, tail)});
+		vec_push(&update->edits.list, (struct edit){end, 0, arena_str(update->arena, tail)});
 }
 
 int patch_update_compute(const struct patch *patch, const struct patch_hunk *hunk, const char *path,

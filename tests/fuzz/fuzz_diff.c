@@ -8,13 +8,18 @@
 #include "base/limits.h"
 #include "patch/diff_lines.h"
 
+static size_t lines_above(struct str part, struct str text)
+{
+	return diff_count_lines(str_n(text.ptr, (size_t)(part.ptr - text.ptr)));
+}
+
 static void check_change(const struct diff_change *change, struct str old_text, struct str new_text)
 {
 	fuzz_check(change->old_count == diff_count_lines(change->old_text));
 	fuzz_check(change->new_count == diff_count_lines(change->new_text));
 	fuzz_check(change->old_count + change->new_count > 0);
-	fuzz_check(change->old_line == diff_count_lines(str_n(old_text.ptr, (size_t)(change->old_text.ptr - old_text.ptr))));
-	fuzz_check(change->new_line == diff_count_lines(str_n(new_text.ptr, (size_t)(change->new_text.ptr - new_text.ptr))));
+	fuzz_check(change->old_line == lines_above(change->old_text, old_text));
+	fuzz_check(change->new_line == lines_above(change->new_text, new_text));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

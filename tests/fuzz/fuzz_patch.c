@@ -85,7 +85,8 @@ static bool seek_slowly(struct str text, const struct str *wanted, size_t count,
 		do {
 			struct str rest = start, line;
 			size_t same = 0;
-			while (same < count && next_line(&rest, &line) && patch_lines_equal(&lines, level, wanted[same], line))
+			while (same < count && next_line(&rest, &line) &&
+			       patch_lines_equal(&lines, level, wanted[same], line))
 				same++;
 			is_found = same == count;
 			*ret_at = (size_t)(start.ptr - text.ptr);

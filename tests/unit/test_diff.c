@@ -24,7 +24,8 @@ static void hunks_have_the_usual_form(void **state)
 	check_diff("hello\nyou\n", "", 3, "@@ -1,2 +0,0 @@\n-hello\n-you\n");
 	check_diff("1\n2\n3\n4\n5\n", "1\n2\nx\n4\n5\n", 1, "@@ -2,3 +2,3 @@\n 2\n-3\n+x\n 4\n");
 	check_diff("1\n2\n3\n4\n5\n", "1\n2\n3\nx\n4\n5\n", 0, "@@ -3,0 +4 @@\n+x\n");
-	check_diff("1\n2\n3\n4\n5\n", "0\n1\n3\n4\n5\n6\n", 1, "@@ -1,3 +1,3 @@\n+0\n 1\n-2\n 3\n@@ -5 +5,2 @@\n 5\n+6\n");
+	check_diff("1\n2\n3\n4\n5\n", "0\n1\n3\n4\n5\n6\n", 1,
+		   "@@ -1,3 +1,3 @@\n+0\n 1\n-2\n 3\n@@ -5 +5,2 @@\n 5\n+6\n");
 }
 
 static void a_missing_last_newline_is_told(void **state)
@@ -222,7 +223,8 @@ static int run(const char *const *argv)
 static void git_applies_our_diffs(void **state)
 {
 	(void)state;
-	static const char *const version[] = {"git", "--version", NULL}, *const apply[] = {"git", "apply", "-p1", "diff", NULL};
+	static const char *const version[] = {"git", "--version", NULL};
+	static const char *const apply[] = {"git", "apply", "-p1", "diff", NULL};
 	if (run(version) != 0)
 		skip();
 	uint32_t seed = 5;

@@ -373,7 +373,8 @@ static void files_that_cannot_be_used_are_named(void **state)
 	check_refused(UPDATE("cut") "@@\n-a\n",
 		      "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2",
 		      "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2");
-	check_refused("*** Delete File: nope\n", "Failed to delete file %s/nope: No such file or directory (os error 2)",
+	check_refused("*** Delete File: nope\n",
+		      "Failed to delete file %s/nope: No such file or directory (os error 2)",
 		      "Failed to read %s/nope: No such file or directory (os error 2)");
 	check_refused("*** Delete File: d\n", "Failed to delete file %s/d: Is a directory (os error 21)",
 		      "Failed to read %s/d: path `%s/d` is not a file");
@@ -409,8 +410,10 @@ static void modes_and_links_survive(void **state)
 	assert_int_equal(symlink("real", temp_path("link")), 0);
 	assert_int_equal(symlink("made", temp_path("dangling")), 0);
 	assert_int_equal(link(temp_path("one"), temp_path("two")), 0);
-	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" UPDATE("link") "@@\n-a\n+b\n" UPDATE(
-		"one") "@@\n-a\n+longer\n*** Add File: dangling\n+new\n" END);
+	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode goes along */
+			      UPDATE("link") "@@\n-a\n+b\n" /* its target changes */
+			      UPDATE("one") "@@\n-a\n+longer\n" /* and its other name, too */
+			      "*** Add File: dangling\n+new\n" END);
 	assert_int_equal(commit_in(temp_root, text), 0);
 	assert_int_equal(mode_of("sub/tool") & 07777, 0751);
 	assert_true(S_ISLNK(mode_of("link")));
@@ -487,8 +490,10 @@ static const char *changes_of(const struct planned *planned)
 	text[0] = '\0';
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct patch_change *change = &planned->changes[i];
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%c %s%s%s|", "ADM"[change->kind], change->path + root,
-					change->move_path ? " -> " : "", change->move_path ? change->move_path + root : "");
+		const char *arrow = change->move_path ? " -> " : "";
+		const char *to = change->move_path ? change->move_path + root : "";
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%c %s%s%s|", "ADM"[change->kind],
+					change->path + root, arrow, to);
 	}
 	return text;
 }
@@ -516,8 +521,8 @@ static void a_plan_shows_the_net_effect(void **state)
 	check_plan("*** Delete File: g\n*** Add File: g\n+4\n", "A g|", "f=x\ny\n\ng=4\n\n");
 	check_plan(UPDATE("f") "*** Move to: s/m\n@@\n-x\n+z\n" UPDATE("s/m") "@@\n-y\n+w\n", "M f -> s/m|",
 		   "g=4\n\ns/m=z\nw\n\n");
-	check_plan(UPDATE("s/m") "*** Move to: n\n@@\n-z\n+1\n" UPDATE("n") "*** Move to: o\n@@\n-w\n+2\n", "M s/m -> o|",
-		   "g=4\n\no=1\n2\n\n");
+	check_plan(UPDATE("s/m") "*** Move to: n\n@@\n-z\n+1\n" UPDATE("n") "*** Move to: o\n@@\n-w\n+2\n",
+		   "M s/m -> o|", "g=4\n\no=1\n2\n\n");
 	check_plan(UPDATE("o") "*** Move to: g\n@@\n-1\n+x\n", "M o -> g|", "g=x\n2\n\n");
 	check_plan(UPDATE("g") "*** Move to: k\n@@\n-x\n+y\n*** Add File: g\n+g\n", "A g|A k|", "g=g\n\nk=y\n2\n\n");
 	check_plan(UPDATE("k") "*** Move to: l\n@@\n-y\n+z\n*** Delete File: l\n*** Delete File: g\n", "D k|D g|", "");
@@ -541,7 +546,8 @@ static void a_plan_has_contents_and_diffs(void **state)
 		const char *old, *new, *diff;
 	} rows[] = {
 		{"1\n2\n3\n4\n5\n6\n7\n8\n9", "1\n2\ndrei\n4\n5\n6\n7\n7b\n8\n9\n",
-		 "@@ -2,3 +2,3 @@\n 2\n-3\n+drei\n 4\n@@ -7,3 +7,4 @@\n 7\n+7b\n 8\n-9\n\\ No newline at end of file\n+9\n"},
+		 "@@ -2,3 +2,3 @@\n 2\n-3\n+drei\n 4\n@@ -7,3 +7,4 @@\n 7\n+7b\n 8\n-9\n"
+		 "\\ No newline at end of file\n+9\n"},
 		{NULL, "n\n", "@@ -0,0 +1 @@\n+n\n"},
 		{"x\n", NULL, "@@ -1 +0,0 @@\n-x\n"},
 	};
@@ -610,8 +616,9 @@ static void a_commit_that_fails_midway_leaves_nothing(void **state)
 	assert_int_equal(chmod(temp_path("f"), 0640), 0);
 	auto_free char *before = tree_of(temp_root);
 	struct planned planned =
-		plan(STR(BEGIN UPDATE("f") "@@\n-a\n+b\n" UPDATE("twin") "@@\n-a\n+longer\n*** Add File: new/deep/n\n+1\n"
-			 "*** Delete File: z\n" UPDATE("kept/inner") "*** Move to: moved\n@@\n-a\n+b\n" END));
+		plan(STR(BEGIN UPDATE("f") "@@\n-a\n+b\n" UPDATE("twin") "@@\n-a\n+longer\n"
+			 "*** Add File: new/deep/n\n+1\n*** Delete File: z\n"
+			 UPDATE("kept/inner") "*** Move to: moved\n@@\n-a\n+b\n" END));
 	auto_patch_error struct patch_error err = {0};
 	bool is_frozen = freeze(temp_path("kept"), true);
 	int status = is_frozen ? patch_plan_commit(planned.plan, &err) : 0;

@@ -18,7 +18,8 @@ static _Noreturn void run_child(char **argv, struct str input)
 	while (argv[argc])
 		argc++;
 	temp_put("stdin", input);
-	int in = open(temp_path("stdin"), O_RDONLY | O_CLOEXEC), out = open_output("stdout"), err = open_output("stderr");
+	int in = open(temp_path("stdin"), O_RDONLY | O_CLOEXEC);
+	int out = open_output("stdout"), err = open_output("stderr");
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || mkdir(temp_path("cwd"), 0700) < 0 ||
 	    chdir(temp_path("cwd")) != 0)
 		_exit(99);
@@ -64,8 +65,8 @@ static void failures_are_told_on_stderr_and_end_with_1(void **state)
 	check_run(ARGV("apply_patch", "x"), STR(""), 1, "",
 		  "Invalid patch: The first line of the patch must be '*** Begin Patch'\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\nx\n*** End Patch"), STR(""), 1, "",
-		  "Invalid patch hunk on line 2: 'x' is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', "
-		  "'*** Delete File: {path}', '*** Update File: {path}'\n");
+		  "Invalid patch hunk on line 2: 'x' is not a valid hunk header. Valid hunk headers: "
+		  "'*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\n*** End Patch"), STR(""), 1, "", "No files were modified.\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\n*** Delete File: no\n*** End Patch"), STR(""), 1, "",
 		  "Failed to delete file %s/cwd/no\n");
@@ -76,8 +77,10 @@ static void failures_are_told_on_stderr_and_end_with_1(void **state)
 static void misuse_ends_with_2(void **state)
 {
 	(void)state;
-	check_run(ARGV("apply_patch"), STR(""), 2, "", "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n");
-	check_run(ARGV("apply_patch", PATCH, "x"), STR(""), 2, "", "Error: apply_patch accepts exactly one argument.\n");
+	check_run(ARGV("apply_patch"), STR(""), 2, "",
+		  "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n");
+	check_run(ARGV("apply_patch", PATCH, "x"), STR(""), 2, "",
+		  "Error: apply_patch accepts exactly one argument.\n");
 }
 
 static void only_utf8_is_a_patch(void **state)

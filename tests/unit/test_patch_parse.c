@@ -39,7 +39,8 @@ static const char *lines_of(struct str body)
 static void all_kinds_of_hunks_are_read(void **state)
 {
 	(void)state;
-	auto_patch struct patch patch = parse(STR(BEGIN "*** Add File: a/b.txt\n+one\n+\n+*** two\n*** Delete File: gone\n"
+	auto_patch struct patch patch = parse(STR(BEGIN "*** Add File: a/b.txt\n+one\n+\n+*** two\n"
+							"*** Delete File: gone\n"
 							"*** Update File: from\n*** Move to: to\n@@ ctx\n a\n-b\n+c\n\n"
 							"@@\n+d\n*** End of File\n" END "\n"));
 	assert_int_equal(patch.hunks.count, 3);
@@ -67,8 +68,8 @@ static void blanks_and_line_ends_are_forgiven(void **state)
 {
 	(void)state;
 	auto_patch struct patch patch =
-		parse(STR("\n\t *** Begin Patch \r\n  *** Update File: a file \t\r\n*** Move to: b \r\n@@ \r\n-x\r\n+y \r\n"
-			  " *** End Patch\u3000\r\n \n"));
+		parse(STR("\n\t *** Begin Patch \r\n  *** Update File: a file \t\r\n*** Move to: b \r\n"
+			  "@@ \r\n-x\r\n+y \r\n *** End Patch\u3000\r\n \n"));
 	assert_str(patch.hunks.items[0].path, "a file");
 	assert_str(patch.hunks.items[0].move_path, "b");
 	assert_null(chunk_of(&patch, 0, 0)->context.ptr);
@@ -99,15 +100,17 @@ static void an_empty_patch_has_no_hunks(void **state)
 static void blank_lines_before_a_chunk_have_two_meanings(void **state)
 {
 	(void)state;
-	auto_patch struct patch apart = parse(STR(BEGIN "*** Update File: f\n  \n\n@@\n-a\n*** End of File\n\n@@\n-b\n" END));
+	auto_patch struct patch apart =
+		parse(STR(BEGIN "*** Update File: f\n  \n\n@@\n-a\n*** End of File\n\n@@\n-b\n" END));
 	assert_int_equal(apart.hunks.items[0].chunk_count, 2);
 	assert_string_equal(lines_of(chunk_of(&apart, 0, 0)->body), "-a|");
 	auto_patch struct patch within = parse(STR(BEGIN "*** Update File: f\n \n+a\n" END));
 	assert_string_equal(lines_of(chunk_of(&within, 0, 0)->body), " |+a|");
 }
 
-#define HEADERS                                                                                                \
-	"Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'"
+#define NO_HEADER                                                                                              \
+	"is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', " \
+	"'*** Update File: {path}'"
 #define STARTS "Every line should start with ' ' (context line), '+' (added line), or '-' (removed line)"
 
 static void what_is_wrong_is_said_in_known_words(void **state)
@@ -121,13 +124,14 @@ static void what_is_wrong_is_said_in_known_words(void **state)
 		{BEGIN "*** Delete File: x", "invalid patch: The last line of the patch must be '*** End Patch'"},
 		{"<<EOF\n" BEGIN "x\nEOF", "invalid patch: The last line of the patch must be '*** End Patch'"},
 		{"<<EOF \n" BEGIN END "\nEOF", "invalid patch: The first line of the patch must be '*** Begin Patch'"},
-		{BEGIN " *** Frob: x \n" END, "invalid hunk at line 2, '*** Frob: x' is not a valid hunk header. " HEADERS},
-		{BEGIN "*** Add File: \n" END, "invalid hunk at line 2, '*** Add File:' is not a valid hunk header. " HEADERS},
-		{BEGIN "*** Add File: a\n+1\n\n" END, "invalid hunk at line 4, '' is not a valid hunk header. " HEADERS},
+		{BEGIN " *** Frob: x \n" END, "invalid hunk at line 2, '*** Frob: x' " NO_HEADER},
+		{BEGIN "*** Add File: \n" END, "invalid hunk at line 2, '*** Add File:' " NO_HEADER},
+		{BEGIN "*** Add File: a\n+1\n\n" END, "invalid hunk at line 4, '' " NO_HEADER},
 		{BEGIN "*** Update File: f\n" END, "invalid hunk at line 2, Update file hunk for path 'f' is empty"},
 		{BEGIN "*** Update File: f\n*** Move to: g\n" END,
 		 "invalid hunk at line 2, Update file hunk for path 'f' is empty"},
-		{BEGIN "*** Update File: f\n@@\n" END, "invalid hunk at line 4, Update hunk does not contain any lines"},
+		{BEGIN "*** Update File: f\n@@\n" END,
+		 "invalid hunk at line 4, Update hunk does not contain any lines"},
 		{BEGIN "*** Update File: f\n@@\n*** End of File\n" END,
 		 "invalid hunk at line 4, Update hunk does not contain any lines"},
 		{BEGIN "*** Update File: f\n@@ a\n@@ b\n-c\n" END,
