@@ -56,6 +56,7 @@ enum {
 	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
 	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */
+	LIMIT_EXEC_DELTA_BYTES = 768 * KIB, /* and their bytes: 1 MiB in base64 */
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
 	LIMIT_EXEC_STDIN = 1 * MIB,       /* written to a command and not yet taken by it */
 	LIMIT_EXEC_LINGERING = 64,        /* ended commands whose output pipe somebody in the background still holds */
@@ -64,6 +65,11 @@ enum {
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
 	LIMIT_SANDBOX_TRIAL_MS = 5000,    /* for a sandbox to show that it works */
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
+	LIMIT_TOOLS_JSON = 4 * MIB,       /* the tools array of a request */
+	LIMIT_TOOL_OUTPUT = 4 * MIB,      /* text of one tool call before it is cut for the model */
+	LIMIT_TOOL_ITEM = 32 * MIB,       /* the same as a JSON item: escaping may multiply it */
+	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
+	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,  /* items a call adds behind its output: one image in base64 */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
 	LIMIT_OS_RELEASE = 64 * KIB,

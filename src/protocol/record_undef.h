@@ -23,3 +23,4 @@
 #undef VARIANT_ALIAS
 #undef UNIT_ALIAS
 #undef UNION_END
+#undef AT
