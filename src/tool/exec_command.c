@@ -1,0 +1,152 @@
+/* Output events are for watching, not for keeping: they are bounded, and the end event carries head and
+ * tail of everything (core 2.5). A command that prints 50 MB costs its reader one megabyte. */
+#include "tool/exec_command.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "process/process.h"
+#include "process/shell.h"
+
+static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
+{
+	auto_free char *name = str_dup(workdir.ptr ? workdir : STR("."));
+	auto_free char *joined = path_join(base, name);
+	auto_free char *clean = path_normalize(joined);
+	return arena_cstr(&command->arena, str_of(clean));
+}
+
+void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
+                       struct str workdir, enum exec_source source)
+{
+	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
+	command->call_id = arena_str(&command->arena, call->call_id);
+	command->turn_id = arena_str(&command->arena, call->turn_id);
+	while (argv[command->argc])
+		command->argc++;
+	command->argv = arena_array(&command->arena, const char *, command->argc + 1);
+	for (size_t i = 0; i < command->argc; i++)
+		command->argv[i] = arena_cstr(&command->arena, str_of(argv[i]));
+	command->cwd = resolve(command, call->host->cwd, workdir);
+}
+
+void exec_command_finish(struct exec_command *command)
+{
+	arena_finish(&command->arena);
+}
+
+static struct str *words(const struct exec_command *command, struct arena *arena)
+{
+	struct str *list = arena_array(arena, struct str, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		list[i] = str_of(command->argv[i]);
+	return list;
+}
+
+/* What a person calls the command: the script of a shell, or the words joined. */
+static struct str display_text(const struct exec_command *command, struct buf *out)
+{
+	bool is_script = command->argc == SHELL_ARGC && shell_is_known(command->argv[0]) && command->argv[1][0] == '-';
+	if (is_script)
+		return str_of(command->argv[2]);
+	shell_join(out, command->argv);
+	return buf_str(out);
+}
+
+void exec_command_tell_begin(struct exec_command *command)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	struct parsed_unknown unknown = {.cmd = display_text(command, &text)};
+	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	struct ev_exec_begin event = {
+		.call_id = command->call_id,
+		.process_id = command->process_id,
+		.turn_id = command->turn_id,
+		.command = words(command, &arena),
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.parsed_cmd = &parsed,
+		.parsed_cmd_count = 1,
+		.source = command->source,
+	};
+	command->is_begun = true;
+	command->host->emit(command->host, command->turn_id, EV_exec_command_begin, &event);
+}
+
+static void tell_chunk(struct exec_command *command, enum exec_stream stream, struct str chunk)
+{
+	auto_buf struct buf coded;
+	buf_init(&coded, LIMIT_EXEC_CHUNK * 2);
+	text_base64(&coded, chunk.ptr, chunk.len);
+	struct ev_exec_output event = {.call_id = command->call_id, .stream = stream, .chunk = buf_str(&coded)};
+	command->deltas++;
+	command->delta_bytes += chunk.len;
+	command->host->emit(command->host, command->turn_id, EV_exec_command_output_delta, &event);
+}
+
+void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
+{
+	while (bytes.len && command->deltas < LIMIT_EXEC_DELTAS && command->delta_bytes < LIMIT_EXEC_DELTA_BYTES) {
+		size_t len = bytes.len < LIMIT_EXEC_CHUNK ? bytes.len : LIMIT_EXEC_CHUNK;
+		tell_chunk(command, stream, str_n(bytes.ptr, len));
+		bytes = str_skip(bytes, len);
+	}
+}
+
+void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome)
+{
+	if (!command->is_begun)
+		return;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	uint64_t ns = clock_now_ns() - command->started_ns;
+	struct duration duration = {.secs = (int64_t)(ns / 1000000000u), .nanos = (int64_t)(ns % 1000000000u)};
+	struct parsed_unknown unknown = {.cmd = display_text(command, &text)};
+	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	struct ev_exec_end event = {
+		.call_id = command->call_id,
+		.process_id = command->process_id,
+		.turn_id = command->turn_id,
+		.command = words(command, &arena),
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.parsed_cmd = &parsed,
+		.parsed_cmd_count = 1,
+		.source = command->source,
+		.stdout = outcome->standard_output,
+		.stderr = outcome->standard_error,
+		.aggregated_output = outcome->aggregated,
+		.exit_code = outcome->exit_code,
+		.duration = &duration,
+		.formatted_output = outcome->formatted,
+	};
+	command->is_begun = false;
+	command->host->emit(command->host, command->turn_id, EV_exec_command_end, &event);
+}
+
+void exec_command_head(const struct exec_command *command, int exit_code, struct buf *out)
+{
+	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
+	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
+	if (tenths % 10)
+		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
+	buf_append_c(out, " seconds\nOutput:\n");
+}
+
+void exec_command_key(const struct exec_command *command, struct buf *out)
+{
+	shell_join(out, command->argv);
+	buf_append_char(out, '\n');
+	buf_append_c(out, command->cwd);
+	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nfenced");
+}
+
+int exec_exit_code(const struct process_result *result)
+{
+	return result->signal ? 128 + result->signal : result->exit_code;
+}

@@ -1,0 +1,56 @@
+/* exec_command.h — one command as the user sees it: argv, folder, and the three events of its life.
+ * Private to tool/. Owns: copies of everything, so that it may outlive the call and the Task. */
+#ifndef TOOL_EXEC_COMMAND_H
+#define TOOL_EXEC_COMMAND_H
+
+#include "base/arena.h"
+#include "process/output.h"
+#include "tool/tool.h"
+
+struct process_result;
+
+struct exec_command {
+	/* read-only */
+	struct tool_host *host;
+	struct str call_id, turn_id;
+	struct str process_id; /* absent unless it goes on between calls */
+	const char *cwd;
+	const char **argv; /* as shown and approved: without the sandbox around it; ends with NULL */
+	size_t argc;
+	enum exec_source source;
+	bool is_escalated; /* asked to run outside the sandbox */
+	struct str justification;
+	uint64_t started_ns;
+	/* private */
+	struct arena arena;
+	size_t deltas; /* output events sent, and their bytes */
+	size_t delta_bytes;
+	bool is_begun;
+};
+
+/* argv ends with NULL and is copied; workdir may be absent and is taken below the host's folder. */
+void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
+                       struct str workdir, enum exec_source source);
+void exec_command_finish(struct exec_command *command);
+
+void exec_command_tell_begin(struct exec_command *command);
+/* At most LIMIT_EXEC_DELTAS events and LIMIT_EXEC_DELTA_BYTES; what comes after is in the end event alone. */
+void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes);
+
+struct exec_outcome {
+	int exit_code; /* -1: it never ran; 124: timed out */
+	struct str standard_output, standard_error, aggregated, formatted;
+};
+/* Every begin gets its end; without a begin it tells nothing. */
+void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome);
+
+/* "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n", as one-shot tools begin their answer (core 2.5). */
+void exec_command_head(const struct exec_command *command, int exit_code, struct buf *out);
+
+/* What identifies it for "approved for the session": argv, folder and fence. */
+void exec_command_key(const struct exec_command *command, struct buf *out);
+
+/* What its end says: the exit code, 128 + n for signal n as shells count. */
+int exec_exit_code(const struct process_result *result);
+
+#endif

@@ -1,0 +1,96 @@
+/* Policies as the table of core 2.3 has them, for commands nobody has judged: a session that never asks
+ * runs behind its fence, a session that trusts nothing asks each time, and only on-request lets a model ask
+ * to leave the fence. */
+#include "tool/exec_gate.h"
+
+#include "base/limits.h"
+#include "process/sandbox.h"
+
+static const char *policy_name(enum approval_policy policy)
+{
+	static const char *const names[] = {
+		[approval_policy_on_request] = "OnRequest",
+		[approval_policy_untrusted] = "UnlessTrusted",
+		[approval_policy_on_failure] = "OnFailure",
+		[approval_policy_never] = "Never",
+	};
+	return names[policy];
+}
+
+static void ask(struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
+{
+	struct arena arena = {0};
+	struct str *argv = arena_array(&arena, struct str, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		argv[i] = str_of(command->argv[i]);
+	struct parsed_unknown unknown = {.cmd = argv[command->argc - 1]};
+	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	struct ev_exec_approval event = {
+		.call_id = command->call_id,
+		.turn_id = command->turn_id,
+		.command = argv,
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.reason = command->justification,
+		.parsed_cmd = &parsed,
+		.parsed_cmd_count = 1,
+	};
+	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
+	arena_finish(&arena);
+}
+
+static bool is_approved(const struct exec_command *command)
+{
+	auto_buf struct buf key;
+	buf_init(&key, LIMIT_LINE);
+	exec_command_key(command, &key);
+	return command->host->is_approved(command->host, buf_str(&key));
+}
+
+static bool must_ask(const struct exec_command *command)
+{
+	const struct tool_host *host = command->host;
+	bool has_fence =
+		host->sandbox->mode == sandbox_mode_read_only || host->sandbox->mode == sandbox_mode_workspace_write;
+	if (host->approval_policy == approval_policy_untrusted)
+		return true;
+	return command->is_escalated && has_fence;
+}
+
+enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
+                                  struct buf *ret_reason)
+{
+	const char *policy = policy_name(command->host->approval_policy);
+	if (command->is_escalated && command->host->approval_policy != approval_policy_on_request) {
+		buf_printf(ret_reason,
+		           "approval policy is %s; reject command — you cannot ask for escalated permissions if the "
+		           "approval policy is %s",
+		           policy, policy);
+		return EXEC_REFUSED;
+	}
+	if (!must_ask(command) || is_approved(command))
+		return EXEC_RUN;
+	ask(command, call, answer);
+	return EXEC_WAIT;
+}
+
+bool exec_gate_read(struct exec_command *command, const struct review_decision *decision)
+{
+	if (decision->tag == review_decision_abort)
+		command->host->interrupt(command->host);
+	if (decision->tag == review_decision_approved_for_session) {
+		auto_buf struct buf key;
+		buf_init(&key, LIMIT_LINE);
+		exec_command_key(command, &key);
+		command->host->remember(command->host, buf_str(&key));
+	}
+	return decision->tag != review_decision_abort && decision->tag != review_decision_denied;
+}
+
+void exec_gate_refusal(bool is_unified, struct buf *out)
+{
+	buf_append_c(out,
+	             is_unified
+	                     ? "exec_command failed: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }"
+	                     : "exec command rejected by user");
+}

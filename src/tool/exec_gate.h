@@ -1,0 +1,24 @@
+/* exec_gate.h — may this command run, and behind which fence? (core 2.3)
+ * Private to tool/. The answer comes at once, or after the user's; never both. */
+#ifndef TOOL_EXEC_GATE_H
+#define TOOL_EXEC_GATE_H
+
+#include "tool/exec_command.h"
+
+enum exec_verdict {
+	EXEC_RUN,     /* go on */
+	EXEC_WAIT,    /* the user was asked; answer runs later */
+	EXEC_REFUSED, /* ret_reason says why; for the model */
+};
+
+/* Registers answer with the host when the user has to be asked. */
+enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
+                                  struct buf *ret_reason);
+
+/* Reads an answer: true to go on. Remembers "for the session"; interrupts the Task on abort. */
+bool exec_gate_read(struct exec_command *command, const struct review_decision *decision);
+
+/* Appends the text a model gets for a command that the user refused. */
+void exec_gate_refusal(bool is_unified, struct buf *out);
+
+#endif

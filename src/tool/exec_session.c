@@ -1,0 +1,234 @@
+/* The model's view is a sequence of polls, the user's is one item from begin to end. Both read the same
+ * process; `unread` serves the first and is emptied by each poll, `transcript` serves the second. */
+#include "tool/exec_session.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/uuid.h"
+#include "loop/loop.h"
+#include "tool/exec_start.h"
+
+enum {
+	EXEC_PROTECTED = 8, /* sessions used last that are never pruned (core 3) */
+	EXEC_DRAIN_MS = 50, /* for output after the exit (core 3) */
+	EXEC_ID_FIRST = 1000,
+	EXEC_ID_COUNT = 99000,
+	EXEC_DEFAULT_TOKENS = 10000,
+};
+
+struct exec_sessions *exec_sessions_create(struct tool_host *host)
+{
+	struct exec_sessions *sessions = xnew(struct exec_sessions);
+	sessions->host = host;
+	list_init(&sessions->all);
+	return sessions;
+}
+
+void exec_sessions_destroy(struct exec_sessions *sessions)
+{
+	struct exec_session *it;
+	if (!sessions)
+		return;
+	while ((it = list_first(&sessions->all, struct exec_session, link)))
+		exec_session_destroy(it);
+	free(sessions);
+}
+
+static struct exec_session *lookup(struct exec_sessions *sessions, int64_t id)
+{
+	struct exec_session *it;
+	list_for_each(it, &sessions->all, link) {
+		if (it->id == id)
+			return it;
+	}
+	return NULL;
+}
+
+struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t id)
+{
+	struct exec_session *session = lookup(sessions, id);
+	if (session) { /* last used goes last */
+		list_remove(&session->link);
+		list_append(&sessions->all, &session->link);
+	}
+	return session;
+}
+
+static int64_t pick_id(struct exec_sessions *sessions)
+{
+	for (;;) {
+		uint32_t random;
+		random_bytes(&random, sizeof(random));
+		int64_t id = EXEC_ID_FIRST + random % EXEC_ID_COUNT;
+		if (!lookup(sessions, id))
+			return id;
+	}
+}
+
+/* The longest unused, ended ones first; never one that a call is waiting for. */
+static struct exec_session *pick_victim(struct exec_sessions *sessions)
+{
+	struct exec_session *it, *oldest = NULL;
+	size_t rank = 0;
+	list_for_each(it, &sessions->all, link) {
+		if (rank++ >= sessions->count - EXEC_PROTECTED)
+			break;
+		if (it->waiter)
+			continue;
+		if (it->has_ended)
+			return it;
+		if (!oldest)
+			oldest = it;
+	}
+	return oldest;
+}
+
+static void make_room(struct exec_sessions *sessions)
+{
+	struct exec_session *victim;
+	while (sessions->count >= LIMIT_EXEC_SESSIONS && (victim = pick_victim(sessions)))
+		exec_session_destroy(victim);
+}
+
+static void answer(void *self);
+
+struct exec_session *exec_session_create(struct exec_sessions *sessions, struct tool_call *call,
+                                         const char *const *argv, struct str workdir)
+{
+	make_room(sessions);
+	struct exec_session *session = xnew(struct exec_session);
+	session->sessions = sessions;
+	session->id = pick_id(sessions);
+	snprintf(session->id_text, sizeof(session->id_text), "%lld", (long long)session->id);
+	exec_command_init(&session->command, call, argv, workdir, exec_source_unified_exec_startup);
+	session->command.process_id = str_of(session->id_text);
+	output_init(&session->unread, LIMIT_EXEC_CAPTURE);
+	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
+	session->timer = loop_timer_create(call->host->loop, answer, session);
+	list_append(&sessions->all, &session->link);
+	sessions->count++;
+	return session;
+}
+
+void exec_session_destroy(struct exec_session *session)
+{
+	list_remove(&session->link);
+	session->sessions->count--;
+	process_destroy(session->process);
+	exec_fence_destroy(session->fence);
+	loop_timer_destroy(session->timer);
+	output_finish(&session->unread);
+	output_finish(&session->transcript);
+	exec_command_finish(&session->command);
+	free(session);
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct exec_session *session = self;
+	output_append(&session->unread, bytes);
+	output_append(&session->transcript, bytes);
+	exec_command_tell_output(&session->command, stream, bytes);
+}
+
+static void tell_end(struct exec_session *session)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	output_text(&session->transcript, &text);
+	struct exec_outcome outcome = {
+		.exit_code = session->exit_code,
+		.standard_output = buf_str(&text),
+		.standard_error = STR(""),
+		.aggregated = buf_str(&text),
+		.formatted = buf_str(&text),
+	};
+	exec_command_tell_end(&session->command, &outcome);
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct exec_session *session = self;
+	session->has_ended = true;
+	session->exit_code = exec_exit_code(result);
+	tell_end(session);
+	if (session->waiter)
+		answer(session);
+}
+
+int exec_session_start(struct exec_session *session, struct error *err)
+{
+	static const struct process_handler handler = {on_output, on_end};
+	struct exec_start start = {.merge_output = true, .drain_ms = EXEC_DRAIN_MS};
+	session->process = exec_start(&session->command, &start, &handler, session, err);
+	return session->process ? 0 : -(int)err->code;
+}
+
+static struct text_budget budget_of(const struct exec_session *session)
+{
+	int64_t tokens = session->max_tokens > 0 ? session->max_tokens : EXEC_DEFAULT_TOKENS;
+	return (struct text_budget){TEXT_TOKENS, (size_t)tokens};
+}
+
+/* Core 3: what the model reads, word for word. */
+static void write_answer(struct exec_session *session, struct buf *out)
+{
+	auto_buf struct buf text;
+	uint32_t chunk;
+	random_bytes(&chunk, sizeof(chunk));
+	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	output_drain(&session->unread, &text, session->has_ended);
+	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;
+	buf_printf(out, "Chunk ID: %06x\nWall time: %.4f seconds\n", chunk & 0xffffff, seconds);
+	if (session->has_ended)
+		buf_printf(out, "Process exited with code %d\n", session->exit_code);
+	else
+		buf_printf(out, "Process running with session ID %s\n", session->id_text);
+	buf_printf(out, "Original token count: %zu\nOutput:\n", text_tokens(text.len));
+	text_append_output(out, buf_str(&text), budget_of(session));
+}
+
+/* Ends the waiting call's wait. An ended command that has been read is forgotten. */
+static void answer(void *self)
+{
+	struct exec_session *session = self;
+	struct tool_call *call = session->waiter;
+	exec_session_unwait(session);
+	write_answer(session, &call->output);
+	call->state = NULL;
+	tool_call_finish_output(call, true);
+	if (session->has_ended)
+		exec_session_destroy(session);
+}
+
+void exec_session_wait(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens)
+{
+	session->waiter = call;
+	session->max_tokens = max_tokens;
+	session->wait_started_ns = clock_now_ns();
+	call->state = session;
+	loop_timer_start(session->timer, session->has_ended ? 0 : yield_ms);
+}
+
+void exec_session_unwait(struct exec_session *session)
+{
+	session->waiter = NULL;
+	loop_timer_stop(session->timer);
+}
+
+void exec_sessions_end(struct exec_sessions *sessions)
+{
+	struct exec_session *it;
+	while ((it = list_first(&sessions->all, struct exec_session, link))) {
+		if (!it->has_ended) {
+			it->exit_code = -1;
+			tell_end(it);
+		}
+		exec_session_destroy(it);
+	}
+}

@@ -1,0 +1,57 @@
+/* exec_session.h — one command of unified exec, from its start until somebody has read its end (core 3).
+ * Private to tool/.
+ *
+ * At most LIMIT_EXEC_SESSIONS of them a Session: when one more starts, an ended one goes, or else the one
+ * not used for longest; the EXEC_PROTECTED used last are spared. */
+#ifndef TOOL_EXEC_SESSION_H
+#define TOOL_EXEC_SESSION_H
+
+#include "base/list.h"
+#include "process/output.h"
+#include "process/process.h"
+#include "tool/exec_command.h"
+#include "tool/tool_exec.h"
+
+struct exec_fence;
+struct loop_timer;
+
+struct exec_sessions {
+	struct tool_host *host;
+	struct list all; /* in the order of their last use */
+	size_t count;
+};
+
+struct exec_session {
+	struct list link;
+	struct exec_sessions *sessions;
+	int64_t id; /* what the model calls it: 1000 to 99999 */
+	char id_text[24];
+	struct exec_command command;
+	struct exec_fence *fence; /* waited for before the start, or NULL */
+	struct process *process;  /* NULL before it starts */
+	bool has_ended;
+	int exit_code;
+	struct output unread;     /* since the last answer */
+	struct output transcript; /* of the whole command */
+	struct tool_call *waiter; /* the call that waits for output, or NULL */
+	struct loop_timer *timer; /* ends the waiter's wait */
+	uint64_t wait_started_ns;
+	int64_t max_tokens;
+};
+
+/* A new one for a call of exec_command, registered and not started; makes room first. argv as exec_command_init. */
+struct exec_session *exec_session_create(struct exec_sessions *sessions, struct tool_call *call,
+                                         const char *const *argv, struct str workdir);
+/* NULL if there is none of that id. Counts as a use. */
+struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t id);
+/* Kills what runs and frees it, without events. */
+void exec_session_destroy(struct exec_session *session);
+
+/* Starts the command behind its fence; err says why not. */
+int exec_session_start(struct exec_session *session, struct error *err);
+/* Lets call wait for output until yield_ms have passed or the command has ended; it then finishes with the answer. */
+void exec_session_wait(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens);
+/* The call is gone: nobody waits any more. */
+void exec_session_unwait(struct exec_session *session);
+
+#endif

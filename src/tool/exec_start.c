@@ -1,0 +1,60 @@
+/* The one place where a command meets its fence. Whether a fence can be built on this machine is found
+ * out by trying, which takes a moment the first time: exec_fence_wait bridges it without blocking. */
+#include "tool/exec_start.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "process/sandbox.h"
+
+struct exec_fence {
+	struct sandbox_probe *probe;
+	loop_run_fn on_ready;
+	void *self;
+};
+
+static void on_probed(void *self)
+{
+	struct exec_fence *fence = self;
+	fence->on_ready(fence->self);
+}
+
+bool exec_fence_is_ready(const struct exec_command *command)
+{
+	return command->is_escalated || !sandbox_is_needed(command->host->sandbox->mode) || sandbox_is_probed();
+}
+
+struct exec_fence *exec_fence_wait(struct loop *loop, loop_run_fn on_ready, void *self)
+{
+	struct exec_fence *fence = xnew(struct exec_fence);
+	fence->on_ready = on_ready;
+	fence->self = self;
+	fence->probe = sandbox_probe_create(loop, on_probed, fence);
+	return fence;
+}
+
+void exec_fence_destroy(struct exec_fence *fence)
+{
+	if (!fence)
+		return;
+	sandbox_probe_destroy(fence->probe);
+	free(fence);
+}
+
+struct process *exec_start(struct exec_command *command, const struct exec_start *start,
+                           const struct process_handler *handler, void *self, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	const char *const *argv = command->argv;
+	struct tool_host *host = command->host;
+	if (!command->is_escalated && sandbox_wrap(host->sandbox, argv, &arena, &argv, err) != 0)
+		return NULL;
+	struct process_spec spec = {
+		.argv = argv,
+		.env = host->command_env(host),
+		.cwd = command->cwd,
+		.stdin_open = start->stdin_open,
+		.merge_output = start->merge_output,
+		.drain_ms = start->drain_ms,
+	};
+	return process_start(host->loop, &spec, handler, self, err);
+}

@@ -1,0 +1,125 @@
+/* A call is a small state machine of one step: created, started, finished. Finishing only marks
+ * and defers, so a tool that answers at once and one that answers in an hour look the same above. */
+#include "tool/tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "tool/tool_impl.h"
+#include "tool/tool_text.h"
+
+#define TOOL(name, wire, args, flags) \
+	[TOOL_##name] = {wire, &record_##args, flags, &tool_text_##name, tool_##name##_start},
+static const struct tool_type tool_types[TOOL_count] = {
+#include "tool/tool.def"
+};
+#undef TOOL
+
+const struct tool_type *tool_find(struct str wire)
+{
+	for (size_t i = 0; i < TOOL_count; i++) {
+		if (str_is(wire, tool_types[i].wire))
+			return &tool_types[i];
+	}
+	return NULL;
+}
+
+const struct tool_type *tool_get(enum tool_tag tag)
+{
+	return &tool_types[tag];
+}
+
+static void on_deferred_done(void *self)
+{
+	struct tool_call *call = self;
+	call->on_done(call, call->self);
+}
+
+struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, struct str name, struct str input,
+                                   bool is_custom, tool_done_fn on_done, void *self)
+{
+	struct tool_call *call = xnew(struct tool_call);
+	call->host = host;
+	call->turn_id = arena_str(&call->arena, host->turn_id);
+	call->call_id = arena_str(&call->arena, call_id);
+	call->name = arena_str(&call->arena, name);
+	call->input = arena_str(&call->arena, input);
+	call->is_custom = is_custom;
+	call->type = tool_find(name);
+	call->on_done = on_done;
+	call->self = self;
+	buf_init(&call->output, LIMIT_TOOL_OUTPUT);
+	buf_init(&call->follow_up, LIMIT_TOOL_FOLLOW_UP);
+	loop_deferred_init(&call->done, host->loop, on_deferred_done, call);
+	return call;
+}
+
+static int read_args(struct tool_call *call, struct error *err)
+{
+	void *args = arena_alloc(&call->arena, call->type->args->size);
+	call->args = args;
+	if (call->is_custom) { /* a freeform tool's one argument is the text itself */
+		*(struct str *)args = call->input;
+		return 0;
+	}
+	struct str text = str_trim(call->input).len ? call->input : STR("{}");
+	const struct json *json = json_parse(&call->arena, text, err);
+	return json ? record_decode(call->type->args, json, &call->arena, args, err) : -(int)err->code;
+}
+
+void tool_call_start(struct tool_call *call)
+{
+	struct error err;
+	call->started_ns = clock_now_ns();
+	if (!call->type && call->is_custom)
+		tool_call_finishf(call, false, "unsupported custom tool call: %.*s", STR_ARG(call->name));
+	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
+		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
+	else if (read_args(call, &err) != 0)
+		tool_call_finishf(call, false, "failed to parse function arguments: %s", err.text);
+	else
+		call->type->start(call);
+}
+
+void tool_call_destroy(struct tool_call *call)
+{
+	if (!call)
+		return;
+	if (!call->is_finished && call->stop)
+		call->stop(call);
+	loop_deferred_finish(&call->done);
+	buf_finish(&call->output);
+	buf_finish(&call->follow_up);
+	arena_finish(&call->arena);
+	free(call);
+}
+
+void tool_call_finish_output(struct tool_call *call, bool success)
+{
+	if (call->is_finished)
+		return;
+	call->is_finished = true;
+	call->is_success = success;
+	loop_defer(&call->done);
+}
+
+void tool_call_finish(struct tool_call *call, bool success, struct str text)
+{
+	text_append_utf8_lossy(&call->output, text);
+	tool_call_finish_output(call, success);
+}
+
+void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	tool_call_finish(call, success, buf_str(&text));
+}

@@ -1,0 +1,80 @@
+/* tool.h — one call of the model, from its arguments to the text the model gets back.
+ *
+ * A tool's start function reads call->args and either finishes at once or keeps the call and
+ * finishes later; tool_call_finish is called exactly once unless cancel came first. The creator's
+ * on_done runs from the loop, never inside start. Loop thread only. */
+#ifndef TOOL_TOOL_H
+#define TOOL_TOOL_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "loop/loop.h"
+#include "tool/tool_args.h"
+#include "tool/tool_host.h"
+
+enum tool_tag {
+#define TOOL(name, wire, args, flags) TOOL_##name,
+#include "tool/tool.def"
+#undef TOOL
+	TOOL_count
+};
+
+enum tool_flags { TOOL_PARALLEL = 1, TOOL_FREEFORM = 2 };
+
+struct tool_type {
+	const char *wire;
+	const struct record *args;
+	unsigned flags;
+	const struct str *description; /* spec/<name>.md */
+	void (*start)(struct tool_call *call);
+};
+
+typedef void (*tool_done_fn)(struct tool_call *call, void *self);
+
+struct tool_call {
+	/* read-only */
+	const struct tool_type *type; /* NULL: no such tool */
+	struct tool_host *host;
+	struct str turn_id; /* of the Task that made it */
+	struct str call_id;
+	struct str name;
+	struct str input; /* arguments as JSON text, or the raw text of a custom tool */
+	bool is_custom;   /* came as custom_tool_call */
+	const void *args; /* decoded record of the type */
+	bool is_finished;
+	bool is_success;
+	struct buf output;    /* UTF-8; what the model gets */
+	struct buf follow_up; /* more input items for the model, JSON, comma-separated; often empty */
+	uint64_t started_ns;
+	/* private: of the tool */
+	void *state;
+	void (*stop)(struct tool_call *call); /* set with state: ends the work behind a call that is given up */
+	/* private: of tool.c */
+	struct arena arena;
+	struct loop_deferred done;
+	tool_done_fn on_done;
+	void *self;
+	tool_answer_fn on_answer;
+};
+
+/* The row of a wire name, NULL if there is none. */
+const struct tool_type *tool_find(struct str wire);
+const struct tool_type *tool_get(enum tool_tag tag);
+
+/* Copies call_id, name and input. on_done runs once after tool_call_start, unless destroyed before. */
+struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, struct str name, struct str input,
+                                   bool is_custom, tool_done_fn on_done, void *self);
+void tool_call_start(struct tool_call *call);
+/* Cancels what still runs; on_done will not run. NULL is fine. */
+void tool_call_destroy(struct tool_call *call);
+
+/* For tools: the end. Text is made valid UTF-8 and kept; success false marks a failed call. */
+void tool_call_finish(struct tool_call *call, bool success, struct str text);
+void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* For tools: finish with what is already in call->output. */
+void tool_call_finish_output(struct tool_call *call, bool success);
+
+#endif

@@ -1,0 +1,17 @@
+/* tool_args.h — the structs of tool_args.def. */
+#ifndef TOOL_TOOL_ARGS_H
+#define TOOL_TOOL_ARGS_H
+
+#include "protocol/types.h"
+
+#include "protocol/record_struct.h"
+#include "protocol/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record_undef.h"
+
+#define RECORD(name, doc) extern const struct record record_##name;
+#include "protocol/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record_undef.h"
+
+#endif

@@ -1,0 +1,171 @@
+/* exec_command and write_stdin (core 3): start a command and wait a while; come back to it later. */
+#include "tool/tool_exec.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "process/shell.h"
+#include "tool/exec_gate.h"
+#include "tool/exec_patch.h"
+#include "tool/exec_session.h"
+#include "tool/exec_start.h"
+#include "tool/tool_impl.h"
+
+enum {
+	YIELD_DEFAULT_MS = 10000,
+	YIELD_MIN_MS = 250,
+	YIELD_MAX_MS = 30000,
+	WRITE_DEFAULT_MS = 250,
+	POLL_MIN_MS = 5000,
+	POLL_MAX_MS = 300000,
+};
+
+static uint64_t clamp_ms(bool has, int64_t value, int64_t fallback, int64_t low, int64_t high)
+{
+	int64_t ms = has ? value : fallback;
+	return (uint64_t)(ms < low ? low : ms > high ? high : ms);
+}
+
+/* The command will not run: told as an end, to the model as the call's output. */
+static void refuse(struct tool_call *call, struct exec_session *session, struct str text)
+{
+	struct exec_outcome outcome = {-1, STR(""), text, text, text};
+	exec_command_tell_end(&session->command, &outcome);
+	exec_session_destroy(session);
+	call->state = NULL;
+	tool_call_finish(call, false, text);
+}
+
+static void start(struct tool_call *call, struct exec_session *session)
+{
+	const struct args_exec_command *args = call->args;
+	struct error err;
+	if (exec_session_start(session, &err) != 0) {
+		error_wrap(&err, "exec_command failed");
+		refuse(call, session, str_of(err.text));
+		return;
+	}
+	uint64_t yield_ms =
+		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, YIELD_DEFAULT_MS, YIELD_MIN_MS, YIELD_MAX_MS);
+	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
+}
+
+static void on_fence_ready(void *self)
+{
+	struct tool_call *call = self;
+	struct exec_session *session = call->state;
+	exec_fence_destroy(session->fence);
+	session->fence = NULL;
+	start(call, session);
+}
+
+static void run(struct tool_call *call, struct exec_session *session)
+{
+	call->state = session;
+	if (exec_fence_is_ready(&session->command))
+		start(call, session);
+	else
+		session->fence = exec_fence_wait(call->host->loop, on_fence_ready, call);
+}
+
+static void on_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct exec_session *session = call->state;
+	if (exec_gate_read(&session->command, decision)) {
+		run(call, session);
+		return;
+	}
+	auto_buf struct buf text;
+	buf_init(&text, 1 * KIB);
+	exec_gate_refusal(true, &text);
+	refuse(call, session, buf_str(&text));
+}
+
+static void check(struct tool_call *call, struct exec_session *session)
+{
+	auto_buf struct buf reason;
+	buf_init(&reason, 4 * KIB);
+	switch (exec_gate_check(&session->command, call, on_answer, &reason)) {
+	case EXEC_REFUSED:
+		exec_session_destroy(session);
+		tool_call_finish(call, false, buf_str(&reason));
+		return;
+	case EXEC_WAIT:
+		call->state = session;
+		exec_command_tell_begin(&session->command);
+		return;
+	case EXEC_RUN:
+		exec_command_tell_begin(&session->command);
+		run(call, session);
+	}
+}
+
+/* The interrupt leaves nothing running that this call began (core 2.5). */
+static void stop_command(struct tool_call *call)
+{
+	struct exec_session *session = call->state;
+	if (!session)
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	output_text(&session->transcript, &text);
+	struct exec_outcome outcome = {.exit_code = -1,
+	                               .standard_output = buf_str(&text),
+	                               .standard_error = STR(""),
+	                               .aggregated = buf_str(&text),
+	                               .formatted = buf_str(&text)};
+	exec_command_tell_end(&session->command, &outcome);
+	exec_session_destroy(session);
+	call->state = NULL;
+}
+
+void tool_exec_command_start(struct tool_call *call)
+{
+	const struct args_exec_command *args = call->args;
+	if (args->has_tty && args->tty) {
+		tool_call_finish(
+			call, false,
+			STR("exec_command failed: this engine has no terminals; run the command again with tty=false"));
+		return;
+	}
+	const char *argv[SHELL_ARGC + 1];
+	const char *shell = args->shell.ptr ? args->shell.ptr : shell_user();
+	shell_argv(shell, args->cmd.ptr, !args->has_login || args->login, argv);
+	if (exec_patch_intercept(call, argv, args->workdir))
+		return;
+	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
+	session->command.is_escalated = str_is(args->sandbox_permissions, "require_escalated");
+	session->command.justification = arena_str(&session->command.arena, args->justification);
+	call->stop = stop_command;
+	check(call, session);
+}
+
+/* Waiting ends; the command goes on. */
+static void stop_waiting(struct tool_call *call)
+{
+	struct exec_session *session = call->state;
+	if (session)
+		exec_session_unwait(session);
+	call->state = NULL;
+}
+
+void tool_write_stdin_start(struct tool_call *call)
+{
+	const struct args_write_stdin *args = call->args;
+	struct exec_session *session = exec_session_find(call->host->exec, args->session_id);
+	if (!session || session->waiter) {
+		tool_call_finishf(call, false, "write_stdin failed: Unknown process id %lld",
+		                  (long long)args->session_id);
+		return;
+	}
+	if (args->chars.len) {
+		tool_call_finish(call, false,
+		                 STR("write_stdin failed: stdin is closed for this session; rerun exec_command with "
+		                     "tty=true to keep stdin open"));
+		return;
+	}
+	uint64_t yield_ms =
+		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, POLL_MIN_MS, POLL_MAX_MS);
+	call->stop = stop_waiting;
+	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
+}

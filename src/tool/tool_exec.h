@@ -1,0 +1,18 @@
+/* tool_exec.h — commands that may go on between calls: exec_command starts them, write_stdin returns to
+ * them (core 3). The engine sees only this: a set of them per Session.
+ *
+ * Owns: the commands. Loop thread only. */
+#ifndef TOOL_TOOL_EXEC_H
+#define TOOL_TOOL_EXEC_H
+
+struct exec_sessions;
+struct tool_host;
+
+/* host is borrowed until destroy. */
+struct exec_sessions *exec_sessions_create(struct tool_host *host);
+/* Kills every command; each is told as ended. */
+void exec_sessions_end(struct exec_sessions *sessions);
+/* Kills what still runs and frees everything, without events. NULL is fine. */
+void exec_sessions_destroy(struct exec_sessions *sessions);
+
+#endif

@@ -1,0 +1,47 @@
+/* tool_host.h — what a tool may know of, and ask from, the engine above it.
+ *
+ * Tools never include engine/: the Session fills in this struct and lends it to each call.
+ * Everything is borrowed and stays valid until the call has finished or was cancelled. Loop thread. */
+#ifndef TOOL_TOOL_HOST_H
+#define TOOL_TOOL_HOST_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "protocol/types.h"
+
+struct exec_sessions;
+struct loop;
+struct sandbox_policy;
+struct tool_call;
+
+/* How an approval came back. The answer is borrowed during the call. */
+typedef void (*tool_answer_fn)(struct tool_call *call, const struct review_decision *answer);
+
+struct tool_host {
+	struct loop *loop;
+	const char *cwd;       /* absolute folder of the Task */
+	const char *thread_id; /* Session */
+	struct str turn_id;    /* Task; gone when it ends: calls keep a copy */
+	enum approval_policy approval_policy;
+	const struct sandbox_policy *sandbox;
+	enum mode_kind mode;
+	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
+	struct text_budget output_budget; /* most of a tool's output that the model gets */
+
+	/* Environment for commands, NULL-terminated; made when first asked for. */
+	const char *const *(*command_env)(struct tool_host *host);
+	/* Puts an event on the queue (copied). turn_id: of the Task it belongs to, which may have ended. */
+	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
+	/* Registers the question, then emits it (EV_exec_approval_request or EV_apply_patch_approval_request).
+	 * `answer` runs later, at most once; never after the call was cancelled. */
+	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+	            tool_answer_fn answer);
+	/* The user said abort: the Task is to be interrupted. */
+	void (*interrupt)(struct tool_host *host);
+	/* True if that exact command line was approved for the session before; remember adds it. */
+	bool (*is_approved)(struct tool_host *host, struct str key);
+	void (*remember)(struct tool_host *host, struct str key);
+};
+
+#endif

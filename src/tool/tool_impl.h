@@ -1,0 +1,11 @@
+/* tool_impl.h — what tool.def's rows bind to: the start function of each tool. Private to tool/. */
+#ifndef TOOL_TOOL_IMPL_H
+#define TOOL_TOOL_IMPL_H
+
+struct tool_call;
+
+#define TOOL(name, wire, args, flags) void tool_##name##_start(struct tool_call *call);
+#include "tool/tool.def"
+#undef TOOL
+
+#endif

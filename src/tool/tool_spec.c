@@ -1,0 +1,112 @@
+/* Schemas follow from the argument rows: what a tool accepts and what a model is told cannot drift. */
+#include "tool/tool_spec.h"
+
+#include "base/json.h"
+#include "protocol/enum.h"
+#include "tool/tool_impl.h"
+
+/* core 4.1: a fact of the wire, so that constrained sampling yields what patch_parse reads */
+static const char apply_patch_grammar[] = "start: begin_patch hunk+ end_patch\n"
+					  "begin_patch: \"*** Begin Patch\" LF\n"
+					  "end_patch: \"*** End Patch\" LF?\n"
+					  "hunk: add_hunk | delete_hunk | update_hunk\n"
+					  "add_hunk: \"*** Add File: \" filename LF add_line+\n"
+					  "delete_hunk: \"*** Delete File: \" filename LF\n"
+					  "update_hunk: \"*** Update File: \" filename LF change_move? change?\n"
+					  "filename: /(.+)/\n"
+					  "add_line: \"+\" /(.*)/ LF -> line\n"
+					  "change_move: \"*** Move to: \" filename LF\n"
+					  "change: (change_context | change_line)+ eof_line?\n"
+					  "change_context: (\"@@\" | \"@@ \" /(.+)/) LF\n"
+					  "change_line: (\"+\" | \"-\" | \" \") /(.*)/ LF\n"
+					  "eof_line: \"*** End of File\" LF\n"
+					  "%import common.LF\n";
+
+static void write_object(const struct record *record, struct json_writer *w);
+
+static void write_enum(const struct enum_type *type, struct json_writer *w)
+{
+	jw_key(w, "enum");
+	jw_array(w);
+	for (size_t i = 0; i < type->count; i++) {
+		if (!type->words[i].is_alias && type->words[i].wire[0])
+			jw_cstr(w, type->words[i].wire);
+	}
+	jw_array_end(w);
+}
+
+static void write_type(const struct field *field, struct json_writer *w)
+{
+	static const char *const names[] = {
+		[FIELD_str] = "string",  [FIELD_bool] = "boolean", [FIELD_i64] = "number",    [FIELD_f64] = "number",
+		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array",
+	};
+	jw_member_cstr(w, "type", names[field->kind]);
+	if (field->kind == FIELD_enum)
+		write_enum(field->type, w);
+	if (field->kind != FIELD_strs && field->kind != FIELD_records)
+		return;
+	jw_key(w, "items");
+	jw_object(w);
+	if (field->kind == FIELD_strs)
+		jw_member_cstr(w, "type", "string");
+	else
+		write_object(field->type, w);
+	jw_object_end(w);
+}
+
+static void write_object(const struct record *record, struct json_writer *w)
+{
+	size_t count;
+	const struct field *fields = record->fields(&count);
+	jw_member_cstr(w, "type", "object");
+	jw_key(w, "properties");
+	jw_object(w);
+	for (size_t i = 0; i < count; i++) {
+		jw_key(w, fields[i].name);
+		jw_object(w);
+		write_type(&fields[i], w);
+		jw_member_cstr(w, "description", fields[i].doc);
+		jw_object_end(w);
+	}
+	jw_object_end(w);
+	jw_key(w, "required");
+	jw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		if (fields[i].presence == REQ)
+			jw_cstr(w, fields[i].name);
+	}
+	jw_array_end(w);
+	jw_member_bool(w, "additionalProperties", false);
+}
+
+static void write_freeform(const struct tool_type *type, struct json_writer *w)
+{
+	jw_member_cstr(w, "type", "custom");
+	jw_member_cstr(w, "name", type->wire);
+	jw_member_str(w, "description", *type->description);
+	jw_key(w, "format");
+	jw_object(w);
+	jw_member_cstr(w, "type", "grammar");
+	jw_member_cstr(w, "syntax", "lark");
+	jw_member_cstr(w, "definition", apply_patch_grammar);
+	jw_object_end(w);
+}
+
+void tool_spec_write(const struct tool_type *type, bool freeform, struct json_writer *w)
+{
+	jw_object(w);
+	if (freeform && (type->flags & TOOL_FREEFORM)) {
+		write_freeform(type, w);
+	} else {
+		jw_member_cstr(w, "type", "function");
+		jw_member_cstr(w, "name", type->wire);
+		jw_member_str(w, "description", *type->description);
+		jw_member_bool(w, "strict", false);
+		jw_key(w, "parameters");
+		jw_object(w);
+		write_object(type->args, w);
+		jw_object_end(w);
+	}
+	jw_object_end(w);
+}
