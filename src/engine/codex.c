@@ -1,0 +1,113 @@
+/* The Codex is two queues with a Session between them. Draining is the only place where order is
+ * decided: submissions first in first out, and events only after their rollout lines are written. */
+#include "engine/codex.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+
+typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
+
+static const op_fn op_handlers[OP_count] = {
+#define OP(tag, wire, record, doc) [OP_##tag] = on_op_##tag,
+#define OP_UNIT(tag, wire, doc) [OP_##tag] = on_op_##tag,
+#define OP_ALIAS(tag, wire, record)
+#include "protocol/op.def"
+#undef OP
+#undef OP_UNIT
+#undef OP_ALIAS
+};
+
+void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message)
+{
+	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
+	eq_push(&codex->eq, sub_id, EV_error, &event);
+}
+
+static void dispatch(struct codex *codex, const struct submission *submission)
+{
+	if (!codex->session && submission->op.tag != OP_configure_session && submission->op.tag != OP_shutdown)
+		codex_refuse(codex, submission->id, "\"bad_request\"",
+		             "No session initialized, expected 'ConfigureSession' as first Op");
+	else
+		op_handlers[submission->op.tag](codex, submission);
+}
+
+static void on_submissions(void *self)
+{
+	struct codex *codex = self;
+	struct submission *submission;
+	while ((submission = sq_pop(&codex->sq))) {
+		dispatch(codex, submission);
+		submission_destroy(submission);
+	}
+}
+
+/* Told once per failure: a full disk must not bury the user in warnings. */
+static void tell_record_failure(struct codex *codex, const struct error *err)
+{
+	if (codex->is_record_failing)
+		return;
+	codex->is_record_failing = true;
+	char text[ERROR_TEXT_MAX + 128];
+	snprintf(text, sizeof(text),
+	         "This session cannot be recorded: %s. Work goes on; what is missing is written once that works again.",
+	         err->text);
+	struct ev_warning event = {.message = str_of(text)};
+	eq_push(&codex->eq, STR(""), EV_warning, &event);
+}
+
+static void on_events(void *self)
+{
+	struct codex *codex = self;
+	struct event *event;
+	struct error err;
+	if (codex->session && session_flush_rollout(codex->session, &err) != 0)
+		tell_record_failure(codex, &err);
+	else
+		codex->is_record_failing = false;
+	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--) {
+		codex->on_event(event, codex->self);
+		event_destroy(event);
+	}
+	if (codex->eq.count)
+		loop_defer(&codex->eq.wake);
+}
+
+struct codex *codex_open(const struct codex_options *options)
+{
+	struct codex *codex = xnew(struct codex);
+	struct loop *loop = options->services->loop;
+	codex->services = options->services;
+	codex->config = config_ref(options->config);
+	codex->source = options->source;
+	codex->cwd = xstrdup(options->cwd);
+	codex->ephemeral = options->ephemeral;
+	codex->is_interactive = options->is_interactive;
+	codex->on_event = options->on_event;
+	codex->self = options->self;
+	sq_init(&codex->sq, loop, on_submissions, codex);
+	eq_init(&codex->eq, loop, on_events, codex);
+	return codex;
+}
+
+int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err)
+{
+	return sq_push(&codex->sq, id, op, err);
+}
+
+void codex_close(struct codex *codex)
+{
+	if (!codex)
+		return;
+	session_destroy(codex->session);
+	sq_finish(&codex->sq);
+	eq_finish(&codex->eq);
+	config_unref(codex->config);
+	free(codex->cwd);
+	free(codex);
+}

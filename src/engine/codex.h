@@ -1,0 +1,48 @@
+/* codex.h — the one door to the engine: submit Ops, get Events (seeds 000 and 004).
+ *
+ * A Codex starts with no Session; Op configure_session makes one, and any other Op before it is
+ * answered by an error event. One Codex holds one Session with at most one Task.
+ * Loop thread only. Nothing here blocks. */
+#ifndef ENGINE_CODEX_H
+#define ENGINE_CODEX_H
+
+#include <stdbool.h>
+
+#include "protocol/event.h"
+#include "protocol/submission.h"
+
+struct codex;
+struct config;
+struct error;
+struct loop;
+struct services;
+
+/* What all Codexes of a process share: connections to models, the configuration's owner of last resort. */
+struct services *services_create(struct loop *loop, const char *originator);
+/* Every codex must have been closed. */
+void services_destroy(struct services *services);
+/* Starts loading what the first request to a model will need, beside other work. Optional. */
+void services_preload(struct services *services);
+
+/* Runs from the loop, in order, once an event is safe to show (its rollout lines are written).
+ * The event is borrowed during the call. */
+typedef void (*codex_event_fn)(const struct event *event, void *self);
+
+struct codex_options {
+	struct services *services; /* borrowed; outlives the codex */
+	struct config *config;     /* a reference is taken */
+	enum session_source source;
+	const char *cwd;     /* default folder to work in; absolute */
+	bool ephemeral;      /* no rollout */
+	bool is_interactive; /* somebody can answer questions */
+	codex_event_fn on_event;
+	void *self;
+};
+
+struct codex *codex_open(const struct codex_options *options);
+/* Copies id and op. ERR_limit when the submission queue is full. */
+int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
+/* Ends the running Task without further events and frees everything. Children are killed. NULL is fine. */
+void codex_close(struct codex *codex);
+
+#endif

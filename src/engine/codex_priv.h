@@ -1,0 +1,39 @@
+/* codex_priv.h — the inside of a Codex: its two queues and its Session. Private to engine/. */
+#ifndef ENGINE_CODEX_PRIV_H
+#define ENGINE_CODEX_PRIV_H
+
+#include "engine/codex.h"
+#include "engine/event_queue.h"
+#include "engine/submission_queue.h"
+
+struct session;
+
+struct codex {
+	struct services *services;
+	struct config *config;
+	enum session_source source;
+	char *cwd;
+	bool ephemeral;
+	bool is_interactive;
+	codex_event_fn on_event;
+	void *self;
+	struct submission_queue sq;
+	struct event_queue eq;
+	struct session *session; /* NULL until configure_session */
+	bool is_shut_down;
+	bool is_record_failing; /* the rollout could not be written last time */
+};
+
+/* One handler an Op, bound by op.def: on_op_<tag>. The submission is borrowed. */
+#define OP(tag, wire, record, doc) void on_op_##tag(struct codex *codex, const struct submission *submission);
+#define OP_UNIT(tag, wire, doc) void on_op_##tag(struct codex *codex, const struct submission *submission);
+#define OP_ALIAS(tag, wire, record)
+#include "protocol/op.def"
+#undef OP
+#undef OP_UNIT
+#undef OP_ALIAS
+
+/* An error event for a submission that could not be carried out. */
+void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message);
+
+#endif

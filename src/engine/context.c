@@ -1,0 +1,117 @@
+/* Blocks never move once made: a request that is still being sent keeps slices of them while the
+ * answer to it is already being appended. Small first block, so that an idle thread stays small. */
+#include "engine/context.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
+
+struct context_block {
+	size_t len, cap;
+	char bytes[];
+};
+
+void context_init(struct context *context)
+{
+	*context = (struct context){0};
+}
+
+void context_finish(struct context *context)
+{
+	vec_for_each(block, &context->blocks)
+		free(*block);
+	vec_for_each(mark, &context->marks)
+		free((char *)(uintptr_t)mark->response_id.ptr);
+	vec_finish(&context->blocks);
+	vec_finish(&context->items);
+	vec_finish(&context->marks);
+}
+
+static struct context_block *block_with_room(struct context *context, size_t size)
+{
+	struct context_block *last = context->blocks.count ? context->blocks.items[context->blocks.count - 1] : NULL;
+	if (last && last->cap - last->len >= size)
+		return last;
+	size_t cap = last ? last->cap * 2 : FIRST_BLOCK;
+	if (cap > LAST_BLOCK)
+		cap = LAST_BLOCK;
+	if (cap < size)
+		cap = size;
+	struct context_block *block = xmalloc(sizeof(*block) + cap);
+	block->len = 0;
+	block->cap = cap;
+	vec_push(&context->blocks, block);
+	return block;
+}
+
+void context_append(struct context *context, struct str json)
+{
+	struct context_block *block = block_with_room(context, json.len + 1);
+	if (block->len)
+		block->bytes[block->len++] = ',';
+	struct context_item item = {.block = context->blocks.count - 1, .at = block->len, .len = json.len};
+	memcpy(block->bytes + block->len, json.ptr, json.len);
+	block->len += json.len;
+	context->bytes += json.len;
+	vec_push(&context->items, item);
+}
+
+struct str context_item_text(const struct context *context, size_t index)
+{
+	const struct context_item *item = &context->items.items[index];
+	return str_n(context->blocks.items[item->block]->bytes + item->at, item->len);
+}
+
+struct str *context_segments(const struct context *context, size_t *ret_count)
+{
+	struct str *segments = xcalloc(context->blocks.count, sizeof(*segments));
+	for (size_t i = 0; i < context->blocks.count; i++)
+		segments[i] = str_n(context->blocks.items[i]->bytes, context->blocks.items[i]->len);
+	*ret_count = context->blocks.count;
+	return segments;
+}
+
+static void drop_marks_past(struct context *context, size_t item_count)
+{
+	while (context->marks.count && context->marks.items[context->marks.count - 1].item_count > item_count)
+		free((char *)(uintptr_t)context->marks.items[--context->marks.count].response_id.ptr);
+}
+
+void context_truncate(struct context *context, size_t count)
+{
+	while (context->items.count > count) {
+		struct context_item item = context->items.items[--context->items.count];
+		context->blocks.items[item.block]->len = item.at ? item.at - 1 : 0;
+		context->bytes -= item.len;
+		while (context->blocks.count && context->blocks.items[context->blocks.count - 1]->len == 0)
+			free(context->blocks.items[--context->blocks.count]);
+	}
+	drop_marks_past(context, count);
+}
+
+void context_mark_response(struct context *context, struct str response_id)
+{
+	struct context_mark mark = {
+		.response_id = str_n(str_dup(response_id), response_id.len),
+		.item_count = context->items.count,
+		.user_turns = context->user_turns,
+	};
+	vec_push(&context->marks, mark);
+}
+
+const struct context_mark *context_find_response(const struct context *context, struct str response_id)
+{
+	for (size_t i = context->marks.count; i > 0; i--) {
+		if (str_eq(context->marks.items[i - 1].response_id, response_id))
+			return &context->marks.items[i - 1];
+	}
+	return NULL;
+}
+
+void context_rewind(struct context *context, const struct context_mark *mark)
+{
+	context->user_turns = mark->user_turns;
+	context_truncate(context, mark->item_count);
+}

@@ -1,0 +1,59 @@
+/* context.h — the conversation as the model sees it: Responses input items, kept serialised.
+ *
+ * Items are appended once, as JSON text, and never moved or rewritten, so the next request costs its
+ * new bytes only and may borrow the old ones while it is being sent (performance 11).
+ * Owns: the text. Invariant: each segment is a comma-separated list of whole items.
+ * Loop thread only. */
+#ifndef ENGINE_CONTEXT_H
+#define ENGINE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+struct context_block;
+
+struct context_item {
+	/* read-only */
+	size_t block;
+	size_t at; /* offset of the item's text in the block, behind its comma */
+	size_t len;
+};
+
+struct context_mark {
+	struct str response_id; /* owned by the context */
+	size_t item_count;      /* items there were once this response had been recorded */
+	size_t user_turns;      /* and user turns */
+};
+
+struct context {
+	/* read-only */
+	VEC(struct context_item) items;
+	size_t bytes;
+	size_t user_turns; /* inputs of the user that began a Task */
+	/* private */
+	VEC(struct context_block *) blocks;
+	VEC(struct context_mark) marks;
+};
+
+void context_init(struct context *context);
+void context_finish(struct context *context);
+
+/* Appends one item; json must be one JSON object. */
+void context_append(struct context *context, struct str json);
+struct str context_item_text(const struct context *context, size_t index);
+/* The segments of the whole list, as an array owned by the caller; its texts are borrowed until truncation. */
+struct str *context_segments(const struct context *context, size_t *ret_count);
+/* Forgets all items from `count` on. No request may be borrowing them. */
+void context_truncate(struct context *context, size_t count);
+
+/* Remembers where a response ended, for forks by response id (protocol-v1 6, row 3). */
+void context_mark_response(struct context *context, struct str response_id);
+/* NULL if there was no such response; borrowed until the next change. */
+const struct context_mark *context_find_response(const struct context *context, struct str response_id);
+/* Goes back to where the mark was made. */
+void context_rewind(struct context *context, const struct context_mark *mark);
+
+#endif

@@ -1,0 +1,122 @@
+/* Said once at the first Task and again only where something changed: repeating it would cost tokens
+ * and break the provider's prompt cache (core 1.3). */
+#include "engine/context_initial.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/user_message.h"
+#include "model/model_permissions.h"
+#include "model/prompt.h"
+#include "process/shell.h"
+#include "workspace/agents_md.h"
+
+static void record_text(struct session *session, const char *role, struct str text)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	text_message_write(&item, role, text);
+	session_record_item(session, buf_str(&item));
+}
+
+static void tell_permissions(struct session *session, const struct settings *settings)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 256 * KIB);
+	VEC(struct str) roots = {0};
+	for (size_t i = 0; i < settings->sandbox_policy.writable_root_count; i++)
+		vec_push(&roots, str_of(settings->sandbox_policy.writable_roots[i]));
+	struct model_permissions permissions = {
+		.sandbox = settings->sandbox_policy.mode,
+		.approval = settings->approval_policy,
+		.has_network = settings->sandbox_policy.network_access,
+		.writable = roots.items,
+		.writable_count = roots.count,
+	};
+	model_permissions_write(&text, &permissions);
+	record_text(session, "developer", buf_str(&text));
+	vec_finish(&roots);
+}
+
+/* Global and project instructions, and what the session was configured with (core 8). */
+static void tell_instructions(struct session *session, const struct settings *settings)
+{
+	const struct config *config = session->codex->config;
+	auto_buf struct buf docs, text;
+	buf_init(&docs, LIMIT_USER_ITEM / 2);
+	buf_init(&text, LIMIT_USER_ITEM / 2);
+	session_read_instructions(session, settings, &docs);
+	if (config->developer_instructions)
+		record_text(session, "developer", str_of(config->developer_instructions));
+	if (docs.len == 0)
+		return;
+	buf_printf(&text, "# AGENTS.md instructions for %s\n\n<INSTRUCTIONS>\n", settings->cwd);
+	text_append_utf8_lossy(&text, buf_str(&docs));
+	buf_append_c(&text, "\n</INSTRUCTIONS>");
+	record_text(session, "user", buf_str(&text));
+}
+
+static void tell_environment(struct session *session, const struct settings *settings)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	buf_printf(&text, "<environment_context>\n  <cwd>%s</cwd>\n  <shell>%s</shell>\n</environment_context>",
+	           settings->cwd, shell_base_name(shell_user()));
+	record_text(session, "user", buf_str(&text));
+}
+
+static void tell_mode(struct session *session, const struct settings *settings)
+{
+	if (!settings->mode_instructions)
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_USER_ITEM);
+	buf_printf(&text, "<collaboration_mode>%s</collaboration_mode>", settings->mode_instructions);
+	record_text(session, "developer", buf_str(&text));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_fences(const struct settings *a, const struct settings *b)
+{
+	if (a->approval_policy != b->approval_policy || a->sandbox_policy.mode != b->sandbox_policy.mode ||
+	    a->sandbox_policy.network_access != b->sandbox_policy.network_access ||
+	    a->sandbox_policy.writable_root_count != b->sandbox_policy.writable_root_count)
+		return false;
+	for (size_t i = 0; i < a->sandbox_policy.writable_root_count; i++) {
+		if (strcmp(a->sandbox_policy.writable_roots[i], b->sandbox_policy.writable_roots[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+void context_tell_settings(struct session *session, struct settings *settings)
+{
+	const struct settings *told = session->told;
+	if (!told || !same_fences(told, settings))
+		tell_permissions(session, settings);
+	if (!told)
+		tell_instructions(session, settings);
+	if (!told || !same_text(told->cwd, settings->cwd))
+		tell_environment(session, settings);
+	if (!told || !same_text(told->mode_instructions, settings->mode_instructions))
+		tell_mode(session, settings);
+	settings_unref(session->told);
+	session->told = settings_ref(settings);
+}
+
+void context_tell_abort(struct session *session)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 16 * KIB);
+	buf_printf(&text, "<turn_aborted>\n%.*s\n</turn_aborted>", STR_ARG(prompt_turn_aborted));
+	record_text(session, "user", buf_str(&text));
+}

@@ -1,0 +1,76 @@
+/* Ops that steer: configure, override, answer, interrupt, shut down. They act at once and never wait,
+ * so they work while a Task runs. */
+#include "base/error.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_host.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+
+static const char bad_request[] = "\"bad_request\"";
+
+void on_op_configure_session(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct op_configure_session *op = submission->op.configure_session;
+	if (codex->session) {
+		if (session_reconfigure(codex->session, submission->id, op, &err) != 0)
+			codex_refuse(codex, submission->id, bad_request, err.text);
+		return;
+	}
+	codex->session = session_create(codex, submission->id, op, &err);
+	if (!codex->session)
+		codex_refuse(codex, submission->id, bad_request, err.text);
+}
+
+void on_op_override_turn_context(struct codex *codex, const struct submission *submission)
+{
+	const struct op_override_turn_context *op = submission->op.override_turn_context;
+	struct settings_change change = {
+		.model = op->model,
+		.cwd = op->cwd,
+		.has_approval_policy = op->has_approval_policy,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_effort,
+		.effort = op->effort,
+		.has_summary = op->has_summary,
+		.summary = op->summary,
+		.mode = op->collaboration_mode,
+	};
+	struct error err;
+	if (session_change_settings(codex->session, &change, &err) != 0)
+		codex_refuse(codex, submission->id, bad_request, err.text);
+}
+
+static void answer(struct codex *codex, struct str id, const struct review_decision *decision)
+{
+	approvals_answer(&codex->session->approvals, id, decision);
+}
+
+void on_op_exec_approval(struct codex *codex, const struct submission *submission)
+{
+	answer(codex, submission->op.exec_approval->id, submission->op.exec_approval->decision);
+}
+
+void on_op_patch_approval(struct codex *codex, const struct submission *submission)
+{
+	answer(codex, submission->op.patch_approval->id, submission->op.patch_approval->decision);
+}
+
+void on_op_interrupt(struct codex *codex, const struct submission *submission)
+{
+	(void)submission;
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_interrupted);
+}
+
+void on_op_shutdown(struct codex *codex, const struct submission *submission)
+{
+	if (codex->session && codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	if (codex->session)
+		session_end_commands(codex->session);
+	codex->is_shut_down = true;
+	eq_push(&codex->eq, submission->id, EV_shutdown_complete, NULL);
+}

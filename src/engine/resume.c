@@ -1,0 +1,104 @@
+/* The writer opens first and so holds the lock: nobody can add a line between our reading and our going
+ * on. The reader's items go into the history as they stand. */
+#include "engine/resume.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "rollout/rollout_reader.h"
+#include "rollout/rollout_writer.h"
+
+/* A damaged file is worth a word, and what was put aside can be looked at. */
+static void warn_of_damage(struct session *session, const struct rollout_reader *reader)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 4 * KIB);
+	if (rollout_reader_describe_damage(reader, &text))
+		session_warn(session, STR(""), "%s", text.data);
+	const char *torn = rollout_writer_torn_path(session->rollout);
+	if (torn)
+		session_warn(session, STR(""), "The last line of %s was cut off; what was left of it is in %s.",
+		             reader->path, torn);
+}
+
+static void warn_of_model(struct session *session, const struct rollout_reader *reader)
+{
+	struct str was = reader->turn.model;
+	const char *is = session->settings->model;
+	if (was.ptr && !str_is(was, is))
+		session_warn(session, STR(""),
+		             "This session was recorded with model `%.*s` but is resuming with `%s`. Consider "
+		             "switching back to `%.*s` as it "
+		             "may affect Codex performance.",
+		             STR_ARG(was), is, STR_ARG(was));
+}
+
+static void take_usage(struct session *session, const struct rollout_reader *reader)
+{
+	auto_arena struct arena arena = {0};
+	struct token_usage_info info = {0};
+	if (!reader->token_info.ptr)
+		return;
+	const struct json *json = json_parse(&arena, reader->token_info, NULL);
+	if (!json || record_decode(&record_token_usage_info, json, &arena, &info, NULL) != 0)
+		return;
+	session->has_usage = true;
+	session->usage_total = *info.total_token_usage;
+	session->usage_last = *info.last_token_usage;
+}
+
+/* The settings the model was last told about, so that only what differs is said again. */
+static struct settings *settings_of(struct session *session, const struct rollout_turn *turn)
+{
+	auto_arena struct arena arena = {0};
+	struct sandbox sandbox;
+	int policy = 0;
+	struct settings_change change = {.cwd = turn->cwd};
+	const struct json *json = turn->sandbox_policy.ptr ? json_parse(&arena, turn->sandbox_policy, NULL) : NULL;
+	if (json && union_decode(&union_sandbox, json, &arena, &sandbox, NULL) == 0)
+		change.sandbox = &sandbox;
+	change.has_approval_policy =
+		turn->approval_policy.ptr && enum_parse(&enum_approval_policy, turn->approval_policy, &policy);
+	change.approval_policy = (enum approval_policy)policy;
+	return settings_with(session->settings, session->codex->config, &change, NULL);
+}
+
+static void take_history(struct session *session, const struct rollout_reader *reader)
+{
+	vec_for_each(item, &reader->history)
+		context_append(&session->context, *item);
+	session->context.user_turns = reader->user_turns;
+	if (reader->last_response_id.ptr)
+		context_mark_response(&session->context, reader->last_response_id);
+	session_close_calls(session);
+	if (!reader->needs_context)
+		session->told = settings_of(session, &reader->turn);
+}
+
+int session_resume(struct session *session, struct str path_text, struct error *err)
+{
+	auto_free char *path = str_dup(path_text);
+	session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
+	if (!session->rollout)
+		return -(int)err->code;
+	struct rollout_reader *reader = rollout_reader_create(path, err);
+	if (!reader)
+		return error_wrap(err, "cannot resume %s", path);
+	if (reader->meta.thread_id.len != UUID_TEXT_SIZE - 1) {
+		rollout_reader_destroy(reader);
+		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", path);
+	}
+	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
+	take_history(session, reader);
+	take_usage(session, reader);
+	warn_of_damage(session, reader);
+	warn_of_model(session, reader);
+	rollout_reader_destroy(reader);
+	return 0;
+}

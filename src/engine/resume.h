@@ -1,0 +1,14 @@
+/* resume.h — a Session that goes on where a rollout ends. Private to engine/. */
+#ifndef ENGINE_RESUME_H
+#define ENGINE_RESUME_H
+
+#include "base/str.h"
+
+struct error;
+struct session;
+
+/* Takes over the thread id, history, usage and last settings of the rollout at path, and records in it
+ * from now on. The session must be new. */
+int session_resume(struct session *session, struct str path, struct error *err);
+
+#endif

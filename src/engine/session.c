@@ -1,0 +1,208 @@
+/* The Session is state and nothing else: Ops change it, the Task uses it, the rollout remembers it.
+ * What it offers to a model (tools, instructions) is worked out in session_model.c. */
+#include "engine/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/model_provider.h"
+#include "engine/codex_priv.h"
+#include "engine/resume.h"
+#include "engine/services.h"
+#include "engine/session_host.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "model/model_client.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_writer.h"
+#include "workspace/git_info.h"
+
+void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
+{
+	eq_push(&session->codex->eq, sub_id, tag, body);
+}
+
+void session_warn(struct session *session, struct str sub_id, const char *format, ...)
+{
+	char text[ERROR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	struct ev_warning event = {.message = str_of(text)};
+	session_emit(session, sub_id, EV_warning, &event);
+}
+
+static void tell_configured(struct session *session, struct str sub_id)
+{
+	const struct settings *settings = session->settings;
+	struct ev_session_configured event = {
+		.session_id = str_of(session->id),
+		.model = str_of(settings->model),
+		.model_provider_id = str_of(session->provider->id),
+		.approval_policy = settings->approval_policy,
+		.sandbox_policy = (struct sandbox *)(uintptr_t)settings->sandbox,
+		.cwd = str_of(settings->cwd),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
+	};
+	session_emit(session, sub_id, EV_session_configured, &event);
+}
+
+static struct settings_change change_of(const struct op_configure_session *op)
+{
+	return (struct settings_change){
+		.model = op->model,
+		.cwd = op->cwd,
+		.has_approval_policy = op->has_approval_policy,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_model_reasoning_effort,
+		.effort = op->model_reasoning_effort,
+		.has_summary = op->has_model_reasoning_summary,
+		.summary = op->model_reasoning_summary,
+	};
+}
+
+static void replace_text(char **slot, struct str text)
+{
+	if (!text.ptr)
+		return;
+	free(*slot);
+	*slot = str_dup(text);
+}
+
+/* A new session's file. Its first line says where work began, so that a list can show it (core 10). */
+static void start_rollout(struct session *session)
+{
+	struct codex *codex = session->codex;
+	struct git_info git = {0};
+	git_info_read(session->settings->cwd, &git);
+	struct rollout_meta meta = {
+		.thread_id = str_of(session->id),
+		.started_at_ms = clock_unix_ms(),
+		.cwd = str_of(session->settings->cwd),
+		.originator = str_of(codex->services->originator),
+		.cli_version = STR(CODEX_VERSION),
+		.source = codex->source,
+		.model_provider = str_of(session->provider->id),
+		.base_instructions = session_instructions(session),
+		.git_commit = str_of(git.commit),
+		.git_branch = str_of(git.branch),
+		.git_url = str_of(git.origin_url),
+	};
+	session->rollout = rollout_writer_create(config_home(codex->config), &meta, codex->config->fsync);
+	git_info_finish(&git);
+}
+
+static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	if (op->resume_path.ptr)
+		return session_resume(session, op->resume_path, err);
+	if (!session->codex->ephemeral)
+		start_rollout(session);
+	return 0;
+}
+
+static int fill(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	struct codex *codex = session->codex;
+	struct settings_change change = change_of(op);
+	if (session_model_open(session, err) != 0)
+		return -(int)err->code;
+	struct settings *base = settings_create(codex->config, codex->cwd, session->provider->oss_model);
+	session->settings = settings_with(base, codex->config, &change, err);
+	settings_unref(base);
+	if (!session->settings)
+		return -(int)err->code;
+	replace_text(&session->base_instructions, op->base_instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return open_record(session, op, err);
+}
+
+struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                               struct error *err)
+{
+	struct session *session = xnew(struct session);
+	session->codex = codex;
+	uuid_v7(session->id);
+	context_init(&session->context);
+	approvals_init(&session->approvals);
+	buf_init(&session->tools, LIMIT_TOOLS_JSON);
+	if (fill(session, op, err) != 0) {
+		session_destroy(session);
+		return NULL;
+	}
+	session_host_init(session);
+	tell_configured(session, sub_id);
+	return session;
+}
+
+int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                        struct error *err)
+{
+	struct settings_change change = change_of(op);
+	if (op->resume_path.ptr)
+		return error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
+	struct settings *settings = settings_with(session->settings, session->codex->config, &change, err);
+	if (!settings)
+		return -(int)err->code;
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_interrupted);
+	settings_unref(session->settings);
+	session->settings = settings;
+	replace_text(&session->base_instructions, op->base_instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	tell_configured(session, sub_id);
+	return 0;
+}
+
+int session_change_settings(struct session *session, const struct settings_change *change, struct error *err)
+{
+	struct settings *settings = settings_with(session->settings, session->codex->config, change, err);
+	if (!settings)
+		return -(int)err->code;
+	settings_unref(session->settings);
+	session->settings = settings;
+	return 0;
+}
+
+void session_rewind(struct session *session, const struct context_mark *mark)
+{
+	size_t dropped = session->context.user_turns - mark->user_turns;
+	context_rewind(&session->context, mark);
+	if (dropped)
+		session_record_rewind(session, dropped);
+}
+
+void session_destroy(struct session *session)
+{
+	if (!session)
+		return;
+	task_destroy(session->task);
+	session_host_finish(session);
+	if (session->rollout)
+		session_flush_rollout(session, NULL);
+	rollout_writer_destroy(session->rollout);
+	model_client_destroy(session->model);
+	model_provider_destroy(session->provider);
+	approvals_finish(&session->approvals);
+	context_finish(&session->context);
+	settings_unref(session->settings);
+	settings_unref(session->told);
+	buf_finish(&session->tools);
+	free(session->tools_model);
+	free(session->base_instructions);
+	free(session->user_instructions);
+	free(session);
+}

@@ -1,0 +1,69 @@
+/* session.h — the Session: Codex's current configuration and state (seed 000). Private to engine/.
+ *
+ * Owns: history, settings, rollout, running commands, the Task if there is one. Loop thread only. */
+#ifndef ENGINE_SESSION_H
+#define ENGINE_SESSION_H
+
+#include "base/buf.h"
+#include "base/uuid.h"
+#include "engine/approval.h"
+#include "engine/context.h"
+#include "engine/settings.h"
+#include "loop/loop.h"
+#include "model/model_usage.h"
+#include "process/env_policy.h"
+#include "protocol/types.h"
+#include "tool/tool_host.h"
+
+struct codex;
+struct error;
+struct model_client;
+struct model_provider;
+struct rollout_writer;
+struct task;
+
+struct session {
+	struct codex *codex;
+	char id[UUID_TEXT_SIZE];   /* thread id */
+	struct settings *settings; /* of the next Task */
+	struct context context;
+	struct settings *told; /* settings the model has been told about; NULL before the first Task */
+	struct task *task;     /* at most one */
+	struct approvals approvals;
+	struct rollout_writer *rollout; /* NULL: ephemeral */
+	struct model_provider *provider;
+	struct model_client *model; /* of that provider */
+	struct exec_sessions *exec;
+	struct env command_env;         /* made when a command runs */
+	struct loop_deferred interrupt; /* a tool's user said abort */
+	char *base_instructions;        /* NULL: the built-in text */
+	char *user_instructions;        /* from configure_session, beside AGENTS.md */
+	struct buf tools;               /* the tools array as JSON, for tools_model */
+	char *tools_model;
+	bool has_usage;
+	struct token_usage usage_total, usage_last;
+	struct rate_limits *limits; /* as last told; in limits_arena */
+	struct arena limits_arena;
+	bool has_warned_model; /* the warning about an unknown model was given */
+	struct tool_host host; /* lent to tool calls */
+};
+
+/* Makes the Session and tells session_configured with sub_id. NULL and err if it cannot be. */
+struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                               struct error *err);
+/* Aborts running work, then takes over new values; history and id stay. */
+int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                        struct error *err);
+void session_destroy(struct session *session); /* NULL is fine */
+
+/* Puts an event on the codex's queue. */
+void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
+void session_warn(struct session *session, struct str sub_id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Takes over changed settings for later Tasks. */
+int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
+/* Forgets what came after the mark, and says so in the rollout. No Task may run. */
+void session_rewind(struct session *session, const struct context_mark *mark);
+
+#endif

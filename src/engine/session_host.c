@@ -1,0 +1,131 @@
+/* Tools never see the Session: they get these functions and the facts of the Task, nothing else. */
+#include "engine/session_host.h"
+
+#include "config/config.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/task.h"
+#include "process/env_policy.h"
+#include "tool/tool.h"
+#include "tool/tool_exec.h"
+
+static struct session *session_of(struct tool_host *host)
+{
+	return container_of(host, struct session, host);
+}
+
+static void host_emit(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body)
+{
+	session_emit(session_of(host), turn_id, tag, body);
+}
+
+static void host_ask(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+                     tool_answer_fn answer)
+{
+	struct session *session = session_of(host);
+	approvals_add(&session->approvals, call->call_id, call->turn_id, call, answer);
+	host_emit(host, call->turn_id, tag, body);
+}
+
+static void host_interrupt(struct tool_host *host)
+{
+	struct session *session = session_of(host);
+	loop_defer(&session->interrupt);
+}
+
+static bool host_is_approved(struct tool_host *host, struct str key)
+{
+	return approvals_is_allowed(&session_of(host)->approvals, key);
+}
+
+static void host_remember(struct tool_host *host, struct str key)
+{
+	approvals_allow(&session_of(host)->approvals, key);
+}
+
+static void apply_policy(const struct config_env_policy *config, struct env *env)
+{
+	auto_arena struct arena arena = {0};
+	struct env_var *set = arena_array(&arena, struct env_var, config->set.count);
+	for (size_t i = 0; i < config->set.count; i++)
+		set[i] = (struct env_var){config->set.items[i].key, config->set.items[i].value};
+	struct env_policy policy = {
+		.inherit = config->inherit,
+		.ignore_default_excludes = config->ignore_default_excludes,
+		.exclude = config->exclude.items,
+		.exclude_count = config->exclude.count,
+		.set = set,
+		.set_count = config->set.count,
+		.include_only = config->include_only.items,
+		.include_only_count = config->include_only.count,
+	};
+	env_policy_apply(&policy, NULL, env);
+}
+
+/* Made when the first command runs: many sessions never run one. */
+static const char *const *host_command_env(struct tool_host *host)
+{
+	struct session *session = session_of(host);
+	env_finish(&session->command_env);
+	env_init(&session->command_env);
+	apply_policy(&session->codex->config->shell_environment_policy, &session->command_env);
+	bool has_fence =
+		host->sandbox->mode == sandbox_mode_read_only || host->sandbox->mode == sandbox_mode_workspace_write;
+	struct env_engine engine = {
+		.thread_id = session->id,
+		.network_disabled = has_fence && !host->sandbox->network_access,
+		.plain_terminal = true,
+	};
+	env_engine_apply(&engine, &session->command_env);
+	return env_vars(&session->command_env);
+}
+
+static void on_interrupt(void *self)
+{
+	struct session *session = self;
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_interrupted);
+}
+
+void session_host_init(struct session *session)
+{
+	struct loop *loop = session->codex->services->loop;
+	session->host = (struct tool_host){
+		.loop = loop,
+		.thread_id = session->id,
+		.command_env = host_command_env,
+		.emit = host_emit,
+		.ask = host_ask,
+		.interrupt = host_interrupt,
+		.is_approved = host_is_approved,
+		.remember = host_remember,
+	};
+	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
+	session->exec = exec_sessions_create(&session->host);
+	session->host.exec = session->exec;
+}
+
+void session_lend_host(struct session *session, const struct task *task)
+{
+	struct tool_host *host = &session->host;
+	host->cwd = task->settings->cwd;
+	host->turn_id = task->id;
+	host->approval_policy = task->settings->approval_policy;
+	host->sandbox = &task->settings->sandbox_policy;
+	host->mode = task->settings->mode;
+	host->output_budget = task->settings->info.output_budget;
+}
+
+void session_end_commands(struct session *session)
+{
+	if (session->exec)
+		exec_sessions_end(session->exec);
+}
+
+void session_host_finish(struct session *session)
+{
+	exec_sessions_destroy(session->exec);
+	loop_deferred_finish(&session->interrupt);
+	env_finish(&session->command_env);
+}

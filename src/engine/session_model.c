@@ -1,0 +1,149 @@
+/* Everything here is worked out when first needed and kept until the model changes: a turn that
+ * follows another costs neither a schema nor a prompt. */
+#include "engine/session_model.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/model_provider.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "model/model_client.h"
+#include "model/prompt.h"
+#include "tool/tool_spec.h"
+#include "workspace/agents_md.h"
+
+int session_model_open(struct session *session, struct error *err)
+{
+	struct services *services = session->codex->services;
+	session->provider = model_provider_create(session->codex->config, NULL, err);
+	if (!session->provider)
+		return -(int)err->code;
+	struct model_client_options options = {
+		.loop = services->loop,
+		.http = services->http,
+		.provider = session->provider,
+		.agent = {.originator = str_of(services->originator), .version = STR(CODEX_VERSION)},
+	};
+	session->model = model_client_create(&options);
+	return 0;
+}
+
+/* Which form of shell tool: the config can ask for the older ones (core 1.5). */
+static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
+{
+	const struct config *config = session->codex->config;
+	bool unified = config->features.unified_exec;
+	if (!config->features.shell_tool && tag <= TOOL_shell_command)
+		return false;
+	switch (tag) {
+	case TOOL_exec_command:
+	case TOOL_write_stdin:
+		return unified;
+	case TOOL_shell_command:
+		return !unified;
+	case TOOL_shell:
+		return false; /* answered if a model calls it by habit, offered to none */
+	case TOOL_apply_patch:
+		return settings->info.patch_form != MODEL_PATCH_none;
+	case TOOL_view_image:
+		return config->tools.view_image && settings->info.has_image_input;
+	case TOOL_update_plan:
+		return config->tools.update_plan;
+	default:
+		return false;
+	}
+}
+
+struct str session_tools(struct session *session, const struct settings *settings)
+{
+	if (session->tools_model && strcmp(session->tools_model, settings->model) == 0)
+		return buf_str(&session->tools);
+	free(session->tools_model);
+	session->tools_model = xstrdup(settings->model);
+	buf_clear(&session->tools);
+	struct json_writer w = json_writer(&session->tools);
+	jw_array(&w);
+	for (int tag = 0; tag < TOOL_count; tag++) {
+		if (is_offered(session, settings, (enum tool_tag)tag))
+			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
+			                &w);
+	}
+	jw_array_end(&w);
+	return buf_str(&session->tools);
+}
+
+struct str session_instructions(const struct session *session)
+{
+	return session->base_instructions ? str_of(session->base_instructions) : prompt_base;
+}
+
+void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)
+{
+	const struct config *config = session->codex->config;
+	bool is_cut = false;
+	struct agents_md_options options = {
+		.home = config_home(config),
+		.cwd = settings->cwd,
+		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.fallbacks = config->project_doc_fallback_filenames.items,
+		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root_markers = config->project_root_markers.items,
+		.root_marker_count = config->project_root_markers.count,
+	};
+	if (session->user_instructions)
+		buf_printf(out, "%s\n\n", session->user_instructions);
+	agents_md_read(&options, out, &is_cut);
+	if (is_cut)
+		session_warn(session, STR(""),
+		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",
+		             (long long)config->project_doc_max_bytes);
+}
+
+static void tell_usage(struct session *session, const struct task *task)
+{
+	struct token_usage_info info = {
+		.total_token_usage = &session->usage_total,
+		.last_token_usage = &session->usage_last,
+		.has_model_context_window = true,
+		.model_context_window = model_info_window(&task->settings->info),
+	};
+	struct ev_token_count event = {.info = session->has_usage ? &info : NULL, .rate_limits = session->limits};
+	session_emit(session, task->id, EV_token_count, &event);
+	session_record_event(session, STR_NONE, EV_token_count, &event);
+}
+
+void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage)
+{
+	if (usage) {
+		session->has_usage = true;
+		session->usage_last = *usage;
+		model_usage_add(&session->usage_total, usage);
+	}
+	tell_usage(session, task);
+}
+
+void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits)
+{
+	arena_reset(&session->limits_arena);
+	session->limits = arena_new(&session->limits_arena, struct rate_limits);
+	record_copy(&record_rate_limits, limits, &session->limits_arena, session->limits);
+	tell_usage(session, task);
+}
+
+void session_warn_unknown_model(struct session *session, const struct task *task)
+{
+	const struct settings *settings = task->settings;
+	if (settings->info.is_known || session->has_warned_model)
+		return;
+	session->has_warned_model = true;
+	session_warn(session, task->id,
+	             "Model metadata for `%s` not found. Defaulting to fallback metadata: a context window of %lld "
+	             "tokens and all "
+	             "tools. Set model_context_window if that is wrong.",
+	             settings->model, (long long)settings->info.context_window);
+}

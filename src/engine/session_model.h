@@ -1,0 +1,32 @@
+/* session_model.h — the Session towards its Model: client, tools, instructions, usage. Private to engine/. */
+#ifndef ENGINE_SESSION_MODEL_H
+#define ENGINE_SESSION_MODEL_H
+
+#include "base/str.h"
+#include "protocol/types.h"
+
+struct buf;
+struct error;
+struct session;
+struct settings;
+struct task;
+
+/* Makes the client of the configured provider. Fails if there is none, or it lacks its key. */
+int session_model_open(struct session *session, struct error *err);
+
+/* The tools offered to the settings' model, as a JSON array; borrowed until the model changes. */
+struct str session_tools(struct session *session, const struct settings *settings);
+/* The system prompt; borrowed. */
+struct str session_instructions(const struct session *session);
+/* Appends what AGENTS.md files and configure_session say; nothing if they say nothing (core 8). */
+void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
+
+/* Counts a response in and tells token_count; usage NULL: the provider did not say. */
+void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage);
+/* Keeps the account's limits and tells token_count. */
+void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits);
+
+/* Once a session: a model that is not in the catalog works on assumptions. */
+void session_warn_unknown_model(struct session *session, const struct task *task);
+
+#endif

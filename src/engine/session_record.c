@@ -1,0 +1,156 @@
+/* The rollout is written for two readers: a later resume, which needs history items and settings, and
+ * the user's other tools, which need the few events that tell the story (core 10). */
+#define LOG_MODULE "session"
+#include "engine/session_record.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/task.h"
+#include "rollout/rollout_turn.h"
+#include "rollout/rollout_writer.h"
+
+/* A batch that is full because the disk is would otherwise grow without end: what does not fit is
+ * lost to the file, and the user was told when the disk filled up (codex.c). */
+static void append(struct session *session, enum rollout_line_type type, struct str payload)
+{
+	struct error err;
+	if (session->rollout && rollout_writer_append(session->rollout, type, payload, &err) != 0)
+		log_debug("not recorded: %s", err.text);
+}
+
+void session_record_item(struct session *session, struct str item)
+{
+	context_append(&session->context, item);
+	append(session, LINE_response_item, item);
+}
+
+void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
+{
+	if (!session->rollout)
+		return;
+	struct buf payload;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	struct union_head head = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
+	struct json_writer w = json_writer(&payload);
+	union_encode(&union_event_msg, &head, &w);
+	if (turn_id.ptr && payload.len > 1) { /* which Task it belongs to, as 0.169 records it */
+		payload.len--;
+		buf_append_c(&payload, ",\"turn_id\":");
+		json_quote(&payload, turn_id);
+		buf_append_char(&payload, '}');
+	}
+	append(session, LINE_event_msg, buf_str(&payload));
+	buf_finish(&payload);
+}
+
+void session_record_task_start(struct session *session, const struct task *task)
+{
+	struct ev_task_started event = {
+		.has_model_context_window = true,
+		.model_context_window = model_info_window(&task->settings->info),
+		.collaboration_mode_kind = task->settings->mode,
+	};
+	session_record_event(session, task->id, EV_task_started, &event);
+}
+
+/* {"type":"user_message","message":…,"images":[…]}: what a resume list shows as the conversation. */
+void session_record_user_message(struct session *session, const struct task_input *input)
+{
+	if (!session->rollout)
+		return;
+	auto_buf struct buf text, payload;
+	buf_init(&text, LIMIT_USER_ITEM);
+	buf_init(&payload, LIMIT_USER_ITEM);
+	for (size_t i = 0; i < input->count; i++) {
+		if (input->items[i].tag == user_input_text)
+			buf_append_str(&text, input->items[i].text->text);
+	}
+	struct json_writer w = json_writer(&payload);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "user_message");
+	jw_member_str(&w, "message", buf_str(&text));
+	jw_key(&w, "images");
+	jw_array(&w);
+	for (size_t i = 0; i < input->count; i++) {
+		if (input->items[i].tag == user_input_image)
+			jw_str(&w, input->items[i].image->image_url);
+	}
+	jw_array_end(&w);
+	jw_object_end(&w);
+	append(session, LINE_event_msg, buf_str(&payload));
+}
+
+void session_record_agent_message(struct session *session, struct str text)
+{
+	if (!session->rollout)
+		return;
+	auto_buf struct buf payload;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	struct json_writer w = json_writer(&payload);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "agent_message");
+	jw_member_str(&w, "message", text);
+	jw_object_end(&w);
+	append(session, LINE_event_msg, buf_str(&payload));
+}
+
+void session_record_turn_context(struct session *session, const struct settings *settings)
+{
+	if (!session->rollout)
+		return;
+	auto_buf struct buf payload, fence;
+	buf_init(&payload, 1 * MIB);
+	buf_init(&fence, 1 * MIB);
+	struct json_writer w = json_writer(&fence);
+	union_encode(&union_sandbox, settings->sandbox, &w);
+	struct rollout_turn turn = {
+		.turn_id = session->task ? session->task->id : STR_NONE,
+		.cwd = str_of(settings->cwd),
+		.model = str_of(settings->model),
+		.approval_policy = str_of(enum_wire(&enum_approval_policy, (int)settings->approval_policy)),
+		.sandbox_policy = buf_str(&fence),
+		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
+	};
+	if (settings->effort != reasoning_effort_unset)
+		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
+	w = json_writer(&payload);
+	rollout_turn_encode(&turn, &w);
+	append(session, LINE_turn_context, buf_str(&payload));
+}
+
+int session_flush_rollout(struct session *session, struct error *err)
+{
+	return session->rollout ? rollout_writer_flush(session->rollout, err) : 0;
+}
+
+static void on_synced(const struct error *err, void *self)
+{
+	(void)self;
+	if (err)
+		log_debug("rollout not synced: %s", err->text);
+}
+
+void session_sync_rollout(struct session *session)
+{
+	if (session->rollout && session_flush_rollout(session, NULL) == 0)
+		rollout_writer_sync(session->rollout, session->codex->services->loop, on_synced, NULL);
+}
+
+/* {"type":"thread_rolled_back","num_turns":n}: how many user turns a resume drops (core 10). */
+void session_record_rewind(struct session *session, size_t user_turns)
+{
+	auto_buf struct buf payload;
+	buf_init(&payload, 1 * KIB);
+	struct json_writer w = json_writer(&payload);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "thread_rolled_back");
+	jw_member_i64(&w, "num_turns", (int64_t)user_turns);
+	jw_object_end(&w);
+	append(session, LINE_event_msg, buf_str(&payload));
+}

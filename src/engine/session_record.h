@@ -1,0 +1,32 @@
+/* session_record.h — what of a Session goes into its rollout, and when (core 10). Private to engine/. */
+#ifndef ENGINE_SESSION_RECORD_H
+#define ENGINE_SESSION_RECORD_H
+
+#include "protocol/types.h"
+
+struct error;
+struct session;
+struct settings;
+struct task;
+struct task_input;
+
+/* One history item: into the context and the rollout. */
+void session_record_item(struct session *session, struct str item);
+/* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
+void session_close_calls(struct session *session);
+/* One event line: {"type":tag,…}. Only what a resume needs is recorded (core 10). */
+void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
+void session_record_task_start(struct session *session, const struct task *task);
+void session_record_user_message(struct session *session, const struct task_input *input);
+void session_record_agent_message(struct session *session, struct str text);
+void session_record_turn_context(struct session *session, const struct settings *settings);
+
+/* The last user_turns turns were taken back. */
+void session_record_rewind(struct session *session, size_t user_turns);
+
+/* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
+int session_flush_rollout(struct session *session, struct error *err);
+/* A Task ended: flush, and fsync where the configuration wants it per turn. */
+void session_sync_rollout(struct session *session);
+
+#endif

@@ -1,0 +1,58 @@
+/* settings.h — what a Task runs under: model, folder, fences. A snapshot that never changes.
+ *
+ * Changing settings makes a new snapshot; a running Task keeps the one it began with.
+ * Refcounted; loop thread only. */
+#ifndef ENGINE_SETTINGS_H
+#define ENGINE_SETTINGS_H
+
+#include "base/arena.h"
+#include "model/model_catalog.h"
+#include "process/sandbox.h"
+#include "protocol/types.h"
+
+struct config;
+struct error;
+
+struct settings {
+	/* read-only */
+	const char *model;
+	const char *cwd; /* absolute and normalised */
+	enum approval_policy approval_policy;
+	const struct sandbox *sandbox;        /* as the wire words it */
+	struct sandbox_policy sandbox_policy; /* as process/ wants it */
+	enum reasoning_effort effort;         /* unset: the model's own */
+	bool has_summary;                     /* somebody chose it; else it is the model's own */
+	enum reasoning_summary summary;
+	enum verbosity verbosity;
+	enum mode_kind mode;
+	const char *mode_instructions; /* NULL: none */
+	struct model_info info;
+	/* private */
+	int refs;
+	struct arena arena;
+};
+
+/* Fields absent here stay as they are in the base. */
+struct settings_change {
+	struct str model;
+	struct str cwd;
+	bool has_approval_policy;
+	enum approval_policy approval_policy;
+	const struct sandbox *sandbox;
+	bool has_effort;
+	enum reasoning_effort effort;
+	bool has_summary;
+	enum reasoning_summary summary;
+	const struct collaboration_mode *mode;
+};
+
+/* The configuration's values. cwd must be absolute. */
+/* fallback_model: where none is configured; NULL: the catalog's default. */
+struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
+/* A new snapshot; NULL and err if a value cannot be used (ERR_invalid: cwd relative or no folder). */
+struct settings *settings_with(const struct settings *base, const struct config *config,
+                               const struct settings_change *change, struct error *err);
+struct settings *settings_ref(struct settings *settings);
+void settings_unref(struct settings *settings); /* NULL is fine */
+
+#endif

@@ -1,0 +1,178 @@
+/* A Task owns the loop of Turns and nothing of what a Turn does. It is freed only from its own
+ * end functions, never inside a callback of the Turn it owns: ends are deferred through the Turn. */
+#include "engine/task.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "engine/context_initial.h"
+#include "engine/session.h"
+#include "engine/session_host.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/turn.h"
+#include "engine/user_message.h"
+
+static struct str owned_copy(struct str text)
+{
+	return text.ptr ? str_n(str_dup(text), text.len) : STR_NONE;
+}
+
+static void tell_started(struct task *task)
+{
+	struct ev_task_started event = {
+		.has_model_context_window = true,
+		.model_context_window = model_info_window(&task->settings->info),
+		.collaboration_mode_kind = task->settings->mode,
+	};
+	session_emit(task->session, task->id, EV_task_started, &event);
+}
+
+/* The user's message as an item of the turn: begun and whole at once. */
+static void tell_user_message(struct task *task, const struct task_input *input)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct user_message_item message = {.id = str_of(id),
+	                                    .content = (struct user_input *)(uintptr_t)input->items,
+	                                    .content_count = input->count};
+	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
+	struct ev_item_started started = {.thread_id = str_of(task->session->id), .turn_id = task->id, .item = &item};
+	struct ev_item_completed completed = {.thread_id = started.thread_id, .turn_id = task->id, .item = &item};
+	session_emit(task->session, task->id, EV_item_started, &started);
+	session_emit(task->session, task->id, EV_item_completed, &completed);
+}
+
+static void record_input(struct task *task, const struct task_input *input)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	session_record_item(task->session, buf_str(&item));
+	session_record_user_message(task->session, input);
+	tell_user_message(task, input);
+}
+
+static void finish(struct task *task)
+{
+	struct session *session = task->session;
+	session->task = NULL;
+	task_destroy(task);
+	session_sync_rollout(session);
+}
+
+static void complete(struct task *task)
+{
+	struct ev_task_complete event = {.last_agent_message = task->last_message,
+	                                 .response_id = task->last_response_id};
+	session_emit(task->session, task->id, EV_task_complete, &event);
+	session_record_event(task->session, task->id, EV_task_complete, &event);
+	finish(task);
+}
+
+void task_start(struct session *session, struct str id, const struct task_input *input)
+{
+	struct task *task = xnew(struct task);
+	task->session = session;
+	task->id = arena_str(&task->arena, id);
+	task->settings = settings_ref(session->settings);
+	task->output_schema = arena_str(&task->arena, input->output_schema);
+	task->started_ns = clock_now_ns();
+	buf_init(&task->pending, LIMIT_USER_ITEM);
+	session->task = task;
+	session_lend_host(session, task);
+	tell_started(task);
+	session_record_task_start(session, task);
+	context_tell_settings(session, task->settings);
+	session_warn_unknown_model(session, task);
+	if (input->count == 0) { /* nothing said, nothing to ask a model (protocol-v1 2.2) */
+		complete(task);
+		return;
+	}
+	session->context.user_turns++;
+	record_input(task, input);
+	session_record_turn_context(session, task->settings);
+	task->turn = turn_start(task);
+}
+
+void task_steer(struct task *task, const struct task_input *input)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	buf_append_str(&task->pending, buf_str(&item));
+	buf_append_char(&task->pending, '\n');
+	session_record_user_message(task->session, input);
+	tell_user_message(task, input);
+}
+
+static bool take_pending(struct task *task)
+{
+	if (task->pending.len == 0)
+		return false;
+	struct str rest = buf_str(&task->pending), line;
+	while (str_next_line(&rest, &line))
+		session_record_item(task->session, line);
+	buf_clear(&task->pending);
+	return true;
+}
+
+static void take_from_turn(struct task *task)
+{
+	struct turn *turn = task->turn;
+	task->turn = NULL;
+	struct ev_model_turn_complete event = {.response_id = str_of(turn->response_id)};
+	session_emit(task->session, task->id, EV_model_turn_complete, &event);
+	free((char *)(uintptr_t)task->last_response_id.ptr);
+	task->last_response_id = owned_copy(str_of(turn->response_id));
+	turn_destroy(turn);
+}
+
+void task_on_turn_end(struct task *task, bool needs_turn)
+{
+	take_from_turn(task);
+	bool has_input = take_pending(task);
+	if (needs_turn || has_input)
+		task->turn = turn_start(task);
+	else
+		complete(task);
+}
+
+void task_on_turn_failed(struct task *task, const char *message, const char *info)
+{
+	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
+	session_emit(task->session, task->id, EV_error, &event);
+	take_from_turn(task);
+	take_pending(task); /* kept in the history: the next Task's model reads it */
+	free((char *)(uintptr_t)task->last_message.ptr);
+	task->last_message = STR_NONE;
+	complete(task);
+}
+
+void task_abort(struct task *task, enum turn_abort_reason reason)
+{
+	struct session *session = task->session;
+	if (task->turn)
+		turn_abort(task->turn);
+	take_pending(task);
+	context_tell_abort(session);
+	struct ev_turn_aborted event = {.reason = reason};
+	session_emit(session, task->id, EV_turn_aborted, &event);
+	session_record_event(session, task->id, EV_turn_aborted, &event);
+	finish(task);
+}
+
+void task_destroy(struct task *task)
+{
+	if (!task)
+		return;
+	turn_destroy(task->turn);
+	settings_unref(task->settings);
+	buf_finish(&task->pending);
+	free((char *)(uintptr_t)task->last_message.ptr);
+	free((char *)(uintptr_t)task->last_response_id.ptr);
+	arena_finish(&task->arena);
+	free(task);
+}

@@ -1,0 +1,164 @@
+/* The Turn is where a network, a model and a user's patience meet: every end (completed, broken, failed,
+ * aborted) comes through one of four functions here, and none of them frees the Turn inside a callback
+ * of something it owns: the step after the stream is always deferred. */
+#define LOG_MODULE "turn"
+#include "engine/turn.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "config/model_provider.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "model/model_client.h"
+#include "model/model_error.h"
+#include "model/model_retry.h"
+#include "tool/tool.h"
+
+static void send_request(struct turn *turn);
+
+static void drop_call(struct turn *turn)
+{
+	model_call_cancel(turn->call);
+	turn->call = NULL;
+	free(turn->segments);
+	turn->segments = NULL;
+}
+
+static void on_next(void *self)
+{
+	struct turn *turn = self;
+	drop_call(turn);
+	if (turn->failure)
+		task_on_turn_failed(turn->task, turn->failure, turn->failure_info);
+	else if (turn->tools.count)
+		turn_run_tools(turn);
+	else
+		task_on_turn_end(turn->task, false);
+}
+
+static void on_retry(void *self)
+{
+	send_request(self);
+}
+
+/* The user sees each retry; details carry the cause (core 1.8). */
+static void tell_retry(struct turn *turn, const struct model_error *error, unsigned max)
+{
+	char message[64];
+	snprintf(message, sizeof(message), "Reconnecting... %u/%u", turn->retries, max);
+	auto_buf struct buf info;
+	buf_init(&info, 1 * KIB);
+	model_error_write_retry_info(error, &info);
+	struct ev_stream_error event = {
+		.message = str_of(message),
+		.codex_error_info = buf_str(&info),
+		.additional_details = str_of(error->text),
+	};
+	session_emit(turn->task->session, turn->task->id, EV_stream_error, &event);
+}
+
+static void fail(struct turn *turn, const struct model_error *error)
+{
+	struct buf text, info;
+	buf_init(&text, 2 * MODEL_ERROR_TEXT_MAX);
+	buf_init(&info, 1 * KIB);
+	model_error_write(error, &text);
+	model_error_write_info(error, &info);
+	turn->failure = buf_take(&text);
+	turn->failure_info = buf_take(&info);
+	loop_defer(&turn->next);
+}
+
+static void on_stream_broken(struct turn *turn, const struct model_error *error)
+{
+	unsigned max = turn->task->session->provider->stream_max_retries;
+	turn_abort_tools(turn, false);
+	turn_close_item(turn);
+	if (!error->is_retryable || turn->retries >= max) {
+		fail(turn, error);
+		return;
+	}
+	turn->retries++;
+	tell_retry(turn, error, max);
+	int64_t delay_ms = error->retry_after_ms >= 0 ? error->retry_after_ms
+	                                              : model_retry_backoff_ms(turn->retries, model_retry_random());
+	log_debug("stream broken (%s), retry %u in %lld ms", error->text, turn->retries, (long long)delay_ms);
+	loop_timer_start(turn->retry, (uint64_t)delay_ms);
+}
+
+static void on_stream_done(const struct model_error *error, void *self)
+{
+	struct turn *turn = self;
+	turn->call = NULL;
+	if (error && !turn->is_complete)
+		on_stream_broken(turn, error);
+	else
+		loop_defer(&turn->next);
+}
+
+static void send_request(struct turn *turn)
+{
+	static const struct model_handler handler = {.on_event = turn_on_event, .on_done = on_stream_done};
+	struct task *task = turn->task;
+	struct session *session = task->session;
+	struct model_prompt prompt = {
+		.info = &task->settings->info,
+		.instructions = session_instructions(session),
+		.tools = session_tools(session, task->settings),
+		.effort = task->settings->effort,
+		.summary = task->settings->summary,
+		.verbosity = task->settings->verbosity,
+		.output_schema = task->output_schema,
+		.thread_id = str_of(session->id),
+		.turn_state = task->turn_state,
+	};
+	free(turn->segments);
+	turn->segments = context_segments(&session->context, &prompt.input_count);
+	prompt.input = turn->segments;
+	turn->is_complete = false;
+	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
+}
+
+struct turn *turn_start(struct task *task)
+{
+	struct turn *turn = xnew(struct turn);
+	struct loop *loop = task->session->codex->services->loop;
+	turn->task = task;
+	turn->retry = loop_timer_create(loop, on_retry, turn);
+	loop_deferred_init(&turn->next, loop, on_next, turn);
+	send_request(turn);
+	return turn;
+}
+
+void turn_on_tools_done(struct turn *turn)
+{
+	task_on_turn_end(turn->task, true);
+}
+
+void turn_abort(struct turn *turn)
+{
+	turn_abort_tools(turn, true);
+}
+
+void turn_destroy(struct turn *turn)
+{
+	if (!turn)
+		return;
+	drop_call(turn);
+	vec_for_each(tool, &turn->tools)
+		tool_call_destroy(tool->call);
+	vec_finish(&turn->tools);
+	loop_timer_destroy(turn->retry);
+	loop_deferred_finish(&turn->next);
+	free(turn->open.id);
+	free(turn->response_id);
+	free(turn->failure);
+	free(turn->failure_info);
+	free(turn);
+}

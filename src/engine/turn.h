@@ -1,0 +1,68 @@
+/* turn.h — one Turn: a request to the Model, its stream, its tools (seed 000). Private to engine/.
+ *
+ * A broken stream is tried again inside the Turn, up to the provider's stream_max_retries.
+ * Items are recorded the moment the model has finished them; tools run once the response is complete.
+ * Owns: the model call, the tool calls of the response, the item being streamed. */
+#ifndef ENGINE_TURN_H
+#define ENGINE_TURN_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "loop/loop.h"
+
+struct model_call;
+struct model_error;
+struct response_event;
+struct task;
+struct tool_call;
+
+/* A call of the response that is being read, in the order the model made it. */
+struct turn_tool {
+	struct tool_call *call;
+	bool is_started;
+};
+
+enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning };
+
+/* The item whose deltas are arriving. */
+struct turn_open_item {
+	enum turn_item_kind kind;
+	bool is_told; /* item_started was sent */
+	char *id;
+};
+
+struct turn {
+	struct task *task;
+	struct model_call *call;
+	struct str *segments; /* lent to the model call */
+	struct loop_timer *retry;
+	struct loop_deferred next; /* the step after the stream, outside its callbacks */
+	unsigned retries;
+	bool is_complete; /* response.completed was seen */
+	struct turn_open_item open;
+	char *response_id;
+	VEC(struct turn_tool) tools;
+	size_t running;    /* started tools that have not finished */
+	bool is_exclusive; /* a tool that wants to be alone is running */
+	char *failure;     /* text and CodexErrorInfo of an end for good */
+	char *failure_info;
+};
+
+struct turn *turn_start(struct task *task);
+/* Ends the model call and all tools without events. NULL is fine. */
+void turn_destroy(struct turn *turn);
+/* Interrupt: ends everything and records what the model must know of it (outputs of unfinished calls). */
+void turn_abort(struct turn *turn);
+
+/* turn_stream.c: what the model says. */
+void turn_on_event(const struct response_event *event, void *self);
+void turn_close_item(struct turn *turn);
+/* turn_tools.c: the response's calls; turn_on_tools_done when all have ended and are recorded. */
+void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struct str input, bool is_custom);
+void turn_run_tools(struct turn *turn);
+/* Ends all calls and records why they have no output: the user's interrupt, or a stream that broke before they ran. */
+void turn_abort_tools(struct turn *turn, bool by_user);
+void turn_on_tools_done(struct turn *turn);
+
+#endif

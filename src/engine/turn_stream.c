@@ -1,0 +1,271 @@
+/* What the model says becomes items: begun when it starts one, grown by deltas, whole when it says so.
+ * The finished item is the truth; deltas are only told (seed 004: the final content is authoritative). */
+#define LOG_MODULE "turn"
+#include "engine/turn.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "engine/response_item.h"
+#include "engine/session.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "model/model_stream.h"
+
+static struct str thread_id(const struct turn *turn)
+{
+	return str_of(turn->task->session->id);
+}
+
+static void emit(struct turn *turn, enum event_tag tag, const void *body)
+{
+	session_emit(turn->task->session, turn->task->id, tag, body);
+}
+
+static void tell_item(struct turn *turn, enum event_tag tag, struct turn_item *item)
+{
+	/* item_started and item_completed have the same fields */
+	struct ev_item_completed event = {.thread_id = thread_id(turn), .turn_id = turn->task->id, .item = item};
+	emit(turn, tag, &event);
+}
+_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
+
+/* ---- the item that is open ---- */
+
+void turn_close_item(struct turn *turn)
+{
+	free(turn->open.id);
+	turn->open = (struct turn_open_item){0};
+}
+
+static void open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	char made[UUID_TEXT_SIZE];
+	turn_close_item(turn);
+	if (id.len == 0) {
+		uuid_v7(made);
+		id = str_of(made);
+	}
+	turn->open = (struct turn_open_item){.kind = kind, .id = str_dup(id)};
+}
+
+static void tell_open_item(struct turn *turn)
+{
+	if (turn->open.is_told)
+		return;
+	turn->open.is_told = true;
+	struct agent_message_item message = {.id = str_of(turn->open.id)};
+	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
+	bool is_message = turn->open.kind == TURN_ITEM_message;
+	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
+	                         .body = is_message ? (void *)&message : (void *)&reasoning};
+	tell_item(turn, EV_item_started, &item);
+}
+
+/* Makes sure an item of that kind is open and told; a server may leave out output_item.added. */
+static void ensure_open(struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	if (turn->open.kind != kind)
+		open_item(turn, kind, id);
+	tell_open_item(turn);
+}
+
+static void on_item_added(struct turn *turn, const struct json *item)
+{
+	struct str type = json_get_str(item, "type");
+	if (str_is(type, "message"))
+		open_item(turn, TURN_ITEM_message, json_get_str(item, "id"));
+	else if (str_is(type, "reasoning"))
+		open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
+}
+
+/* ---- deltas ---- */
+
+static void on_text_delta(struct turn *turn, const struct response_event *event)
+{
+	ensure_open(turn, TURN_ITEM_message, event->id);
+	struct ev_content_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text};
+	emit(turn, EV_agent_message_content_delta, &delta);
+}
+
+static void on_summary_part(struct turn *turn, const struct response_event *event)
+{
+	ensure_open(turn, TURN_ITEM_reasoning, event->id);
+	struct ev_section_break section = {.item_id = str_of(turn->open.id), .summary_index = event->index};
+	emit(turn, EV_agent_reasoning_section_break, &section);
+}
+
+static void on_summary_delta(struct turn *turn, const struct response_event *event)
+{
+	ensure_open(turn, TURN_ITEM_reasoning, event->id);
+	struct ev_reasoning_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text,
+	                                   event->index};
+	emit(turn, EV_reasoning_content_delta, &delta);
+}
+
+static void on_raw_delta(struct turn *turn, const struct response_event *event)
+{
+	ensure_open(turn, TURN_ITEM_reasoning, event->id);
+	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text,
+	                                       event->index};
+	emit(turn, EV_reasoning_raw_content_delta, &delta);
+}
+
+/* ---- finished items ---- */
+
+static void on_message(struct turn *turn, const struct json *json)
+{
+	struct task *task = turn->task;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_SSE_EVENT);
+	response_item_text(&text, json);
+	ensure_open(turn, TURN_ITEM_message, json_get_str(json, "id"));
+	struct agent_text part = {.text = buf_str(&text)};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
+	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
+	tell_item(turn, EV_item_completed, &item);
+	session_record_agent_message(task->session, buf_str(&text));
+	free((char *)(uintptr_t)task->last_message.ptr);
+	task->last_message = str_n(str_dup(buf_str(&text)), text.len);
+}
+
+static size_t collect_texts(const struct json *parts, struct arena *arena, struct str **ret)
+{
+	struct str *texts = arena_array(arena, struct str, parts ? parts->count : 0);
+	size_t count = 0;
+	json_for_each(part, parts) {
+		struct str text = json_get_str(part, "text");
+		if (text.ptr)
+			texts[count++] = text;
+	}
+	*ret = texts;
+	return count;
+}
+
+static void on_reasoning(struct turn *turn, const struct json *json)
+{
+	auto_arena struct arena arena = {0};
+	ensure_open(turn, TURN_ITEM_reasoning, json_get_str(json, "id"));
+	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
+	reasoning.summary_text_count = collect_texts(json_get(json, "summary"), &arena, &reasoning.summary_text);
+	reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
+	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
+	tell_item(turn, EV_item_completed, &item);
+}
+
+static void on_web_search(struct turn *turn, const struct json *json)
+{
+	const struct json *action = json_get(json, "action");
+	struct web_search_item search = {
+		.id = json_get_str(json, "id"),
+		.query = json_get_str(action, "query"),
+		.action = action ? action->span : STR_NONE,
+	};
+	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
+	tell_item(turn, EV_item_started, &item);
+	tell_item(turn, EV_item_completed, &item);
+}
+
+static void on_function_call(struct turn *turn, const struct json *json)
+{
+	turn_add_tool(turn, json_get_str(json, "call_id"), json_get_str(json, "name"), json_get_str(json, "arguments"),
+	              false);
+}
+
+static void on_custom_call(struct turn *turn, const struct json *json)
+{
+	turn_add_tool(turn, json_get_str(json, "call_id"), json_get_str(json, "name"), json_get_str(json, "input"),
+	              true);
+}
+
+static const struct {
+	const char *type;
+	void (*handle)(struct turn *turn, const struct json *item);
+	bool is_call; /* must carry a call_id to be answered */
+} item_rows[] = {
+	{"message", on_message, false},
+	{"reasoning", on_reasoning, false},
+	{"web_search_call", on_web_search, false},
+	{"function_call", on_function_call, true},
+	{"custom_tool_call", on_custom_call, true},
+};
+
+/* Items of other types are kept for the model and not shown. */
+static void on_item_done(struct turn *turn, const struct json *json)
+{
+	struct str type = json_get_str(json, "type");
+	for (size_t i = 0; i < countof(item_rows); i++) {
+		if (!str_is(type, item_rows[i].type))
+			continue;
+		if (item_rows[i].is_call && !json_get_str(json, "call_id").ptr) {
+			log_debug("dropped a %s without call_id", item_rows[i].type);
+			return;
+		}
+		item_rows[i].handle(turn, json);
+		break;
+	}
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_SSE_EVENT);
+	response_item_write(&item, json);
+	session_record_item(turn->task->session, buf_str(&item));
+	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
+		turn_close_item(turn);
+}
+
+/* ---- the response as a whole ---- */
+
+static void on_completed(struct turn *turn, const struct response_event *event)
+{
+	struct session *session = turn->task->session;
+	free(turn->response_id);
+	turn->response_id = str_dup(event->id);
+	turn->is_complete = true;
+	context_mark_response(&session->context, event->id);
+	session_add_usage(session, turn->task, event->usage);
+}
+
+static void on_limits(struct turn *turn, const struct response_event *event)
+{
+	session_set_limits(turn->task->session, turn->task, event->limits);
+}
+
+/* The first value of a Task is sent back with each of its later requests (core 1.1). */
+static void on_turn_state(struct turn *turn, const struct response_event *event)
+{
+	struct task *task = turn->task;
+	if (!task->turn_state.ptr)
+		task->turn_state = arena_str(&task->arena, event->text);
+}
+
+static void on_added(struct turn *turn, const struct response_event *event)
+{
+	on_item_added(turn, event->item);
+}
+
+static void on_done(struct turn *turn, const struct response_event *event)
+{
+	on_item_done(turn, event->item);
+}
+
+typedef void (*response_fn)(struct turn *turn, const struct response_event *event);
+
+static const response_fn handlers[RESPONSE_count] = {
+	[RESPONSE_item_added] = on_added,
+	[RESPONSE_item_done] = on_done,
+	[RESPONSE_text_delta] = on_text_delta,
+	[RESPONSE_summary_part] = on_summary_part,
+	[RESPONSE_summary_delta] = on_summary_delta,
+	[RESPONSE_reasoning_delta] = on_raw_delta,
+	[RESPONSE_completed] = on_completed,
+	[RESPONSE_rate_limits] = on_limits,
+	[RESPONSE_turn_state] = on_turn_state,
+};
+
+void turn_on_event(const struct response_event *event, void *self)
+{
+	if (handlers[event->type])
+		handlers[event->type](self, event);
+}

@@ -1,0 +1,136 @@
+/* The calls of one response: those that may run beside others start together; one that may not waits
+ * for all before it and holds back all behind it. Outputs are recorded in the order of the calls,
+ * when all have ended (core 1.6), so history reads the same whatever finished first. */
+#include "engine/turn.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "tool/tool.h"
+
+static void start_ready(struct turn *turn);
+
+static void on_tool_done(struct tool_call *call, void *self)
+{
+	struct turn *turn = self;
+	(void)call;
+	turn->running--;
+	turn->is_exclusive = false;
+	start_ready(turn);
+}
+
+void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struct str input, bool is_custom)
+{
+	struct session *session = turn->task->session;
+	struct turn_tool tool = {0};
+	tool.call = tool_call_create(&session->host, call_id, name, input, is_custom, on_tool_done, turn);
+	vec_push(&turn->tools, tool);
+}
+
+static bool runs_beside_others(const struct turn_tool *tool)
+{
+	return !tool->call->type || (tool->call->type->flags & TOOL_PARALLEL);
+}
+
+/* {"type":"function_call_output","call_id":…,"output":…}; a custom tool's answer has its own type. */
+static void record_output(struct session *session, const struct tool_call *call, struct str text)
+{
+	auto_buf struct buf cut, item;
+	buf_init(&cut, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	/* room for what the tool itself wrote around an output cut to the budget (core 12.1) */
+	struct text_budget budget = session->host.output_budget;
+	budget.limit += budget.limit / 5;
+	text_append_output(&cut, text, budget);
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");
+	jw_member_str(&w, "call_id", call->call_id);
+	jw_member_str(&w, "output", buf_str(&cut));
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+static void record_follow_ups(struct turn *turn)
+{
+	vec_for_each(tool, &turn->tools) {
+		if (tool->call->follow_up.len)
+			session_record_item(turn->task->session, buf_str(&tool->call->follow_up));
+	}
+}
+
+static void drop_tools(struct turn *turn)
+{
+	vec_for_each(tool, &turn->tools) {
+		approvals_drop(&turn->task->session->approvals, tool->call);
+		tool_call_destroy(tool->call);
+	}
+	turn->tools.count = 0;
+	turn->running = 0;
+	turn->is_exclusive = false;
+}
+
+static bool all_done(const struct turn *turn)
+{
+	vec_for_each(tool, &turn->tools) {
+		if (!tool->call->is_finished)
+			return false;
+	}
+	return true;
+}
+
+static void start_ready(struct turn *turn)
+{
+	for (size_t i = 0; i < turn->tools.count && !turn->is_exclusive; i++) {
+		struct turn_tool *tool = &turn->tools.items[i];
+		if (tool->is_started)
+			continue;
+		bool alone = !runs_beside_others(tool);
+		if (alone && turn->running)
+			return;
+		tool->is_started = true;
+		turn->is_exclusive = alone;
+		turn->running++;
+		tool_call_start(tool->call);
+	}
+	if (turn->running || !all_done(turn))
+		return;
+	vec_for_each(tool, &turn->tools)
+		record_output(turn->task->session, tool->call, buf_str(&tool->call->output));
+	record_follow_ups(turn);
+	drop_tools(turn);
+	turn_on_tools_done(turn);
+}
+
+void turn_run_tools(struct turn *turn)
+{
+	start_ready(turn);
+}
+
+static void record_cut_short(struct turn *turn, const struct tool_call *call, bool by_user)
+{
+	struct session *session = turn->task->session;
+	char text[64] = "aborted";
+	if (call->is_finished) {
+		record_output(session, call, buf_str(&call->output));
+		return;
+	}
+	uint64_t started_ns = call->started_ns ? call->started_ns : clock_now_ns();
+	if (by_user)
+		snprintf(text, sizeof(text), "aborted by user after %.1fs",
+		         (double)(clock_now_ns() - started_ns) / 1e9);
+	record_output(session, call, str_of(text));
+}
+
+/* Core 1.4 and 2.5: a call cut short still gets an output, so that the history stays well-formed. */
+void turn_abort_tools(struct turn *turn, bool by_user)
+{
+	vec_for_each(tool, &turn->tools)
+		record_cut_short(turn, tool->call, by_user);
+	drop_tools(turn);
+}

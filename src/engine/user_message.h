@@ -1,0 +1,15 @@
+/* user_message.h — what the user said, as a Responses input item (core 1.3). */
+#ifndef ENGINE_USER_MESSAGE_H
+#define ENGINE_USER_MESSAGE_H
+
+#include "base/buf.h"
+#include "protocol/types.h"
+
+/* Appends {"type":"message","role":"user","content":[…]}. Image files are read here; relative paths are
+ * below cwd; an unreadable or unknown one becomes a line of text that says so. */
+void user_message_write(struct buf *out, const char *cwd, const struct user_input *items, size_t count);
+
+/* A message of one text part: role is "user" or "developer". */
+void text_message_write(struct buf *out, const char *role, struct str text);
+
+#endif

@@ -1,0 +1,129 @@
+/* The history: whole items in segments that never move, and marks to go back to. */
+#include "test.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "engine/context.h"
+
+/* All segments joined as model_request joins them: one valid JSON list of `count` items. */
+static void check_is_list(const struct context *context, size_t count)
+{
+	auto_buf struct buf all;
+	auto_arena struct arena arena = {0};
+	size_t segments;
+	buf_init(&all, 64 * 1024 * 1024);
+	auto_free struct str *parts = context_segments(context, &segments);
+	buf_append_char(&all, '[');
+	for (size_t i = 0; i < segments; i++) {
+		if (i)
+			buf_append_char(&all, ',');
+		buf_append_str(&all, parts[i]);
+	}
+	buf_append_char(&all, ']');
+	const struct json *list = json_parse(&arena, buf_str(&all), NULL);
+	assert_non_null(list);
+	assert_int_equal(list->count, count);
+	size_t index = 0;
+	json_for_each(item, list)
+		assert_true(str_eq(item->span, context_item_text(context, index++)));
+}
+
+static void append_numbered(struct context *context, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		auto_buf struct buf item;
+		buf_init(&item, 1000);
+		buf_printf(&item, "{\"n\":%zu,\"pad\":\"%0*d\"}", i, (int)(i % 200) + 1, 0);
+		context_append(context, buf_str(&item));
+	}
+}
+
+static void items_form_a_list_whatever_their_number(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	for (size_t count = 1; count < 3000; count = count * 3 + 1) {
+		append_numbered(&context, context.items.count, count);
+		check_is_list(&context, count);
+	}
+	context_finish(&context);
+}
+
+static void an_item_larger_than_a_block_stays_whole(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	append_numbered(&context, 0, 3);
+	auto_buf struct buf item;
+	buf_init(&item, 2 * 1024 * 1024);
+	buf_printf(&item, "{\"big\":\"%01000000d\"}", 0);
+	context_append(&context, buf_str(&item));
+	append_numbered(&context, 4, 6);
+	check_is_list(&context, 6);
+	context_finish(&context);
+}
+
+static void lent_segments_stay_where_they_are(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	append_numbered(&context, 0, 10);
+	size_t count;
+	auto_free struct str *lent = context_segments(&context, &count);
+	auto_free char *copy = str_dup(lent[0]);
+	append_numbered(&context, 10, 5000);
+	assert_memory_equal(lent[0].ptr, copy, lent[0].len);
+	context_finish(&context);
+}
+
+static void truncation_at_every_place_leaves_a_list(void **state)
+{
+	(void)state;
+	for (size_t keep = 0; keep <= 120; keep++) {
+		struct context context;
+		context_init(&context);
+		append_numbered(&context, 0, 120);
+		context_truncate(&context, keep);
+		check_is_list(&context, keep);
+		append_numbered(&context, keep, 125);
+		check_is_list(&context, 125);
+		context_finish(&context);
+	}
+}
+
+static void a_response_can_be_gone_back_to(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	append_numbered(&context, 0, 2);
+	context.user_turns = 1;
+	context_mark_response(&context, STR("resp_1"));
+	append_numbered(&context, 2, 5);
+	context.user_turns = 2;
+	context_mark_response(&context, STR("resp_2"));
+	assert_null(context_find_response(&context, STR("resp_3")));
+	const struct context_mark *mark = context_find_response(&context, STR("resp_1"));
+	assert_non_null(mark);
+	context_rewind(&context, mark);
+	check_is_list(&context, 2);
+	assert_int_equal(context.user_turns, 1);
+	assert_null(context_find_response(&context, STR("resp_2")));
+	assert_non_null(context_find_response(&context, STR("resp_1")));
+	context_finish(&context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(items_form_a_list_whatever_their_number),
+		cmocka_unit_test(an_item_larger_than_a_block_stays_whole),
+		cmocka_unit_test(lent_segments_stay_where_they_are),
+		cmocka_unit_test(truncation_at_every_place_leaves_a_list),
+		cmocka_unit_test(a_response_can_be_gone_back_to),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
