@@ -1,0 +1,340 @@
+/* The life of a run: read the command line and the prompt, configure a Session, submit one user input,
+ * print what happens, shut down. Everything after the prompt is events on one loop. */
+#include "ui/exec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "engine/codex.h"
+#include "loop/loop.h"
+#include "process/process_reaper.h"
+#include "rollout/rollout_list.h"
+#include "ui/exec_config.h"
+#include "ui/exec_options.h"
+#include "ui/exec_printer.h"
+#include "ui/exec_prompt.h"
+#include "workspace/git_info.h"
+
+enum { EXIT_FAILED = 1, EXIT_INTERRUPTED = 130, EXIT_TERMINATED = 143 };
+
+struct exec {
+	struct exec_options options;
+	struct config *config;
+	char *cwd;
+	char *resume_path; /* NULL: a new session */
+	struct buf prompt;
+	struct buf schema;
+	struct loop *loop;
+	struct services *services;
+	struct codex *codex;
+	struct exec_printer *printer;
+	struct exec_facts facts;
+	uv_signal_t on_int, on_term;
+	struct str last_message; /* owned */
+	int signal;              /* that asked us to end */
+	bool has_failed;
+	bool is_over; /* shutdown was submitted */
+};
+
+/* ---- before the loop ---- */
+
+static int read_schema(struct exec *exec, struct error *err)
+{
+	const char *path = exec->options.output_schema;
+	auto_arena struct arena arena = {0};
+	if (!path)
+		return 0;
+	if (file_read(path, &exec->schema, err) != 0)
+		return error_wrap(err, "Failed to read output schema file %s", path);
+	if (!json_parse(&arena, buf_str(&exec->schema), err))
+		return error_set(err, ERR_invalid, "Output schema file %s is not valid JSON: %s", path, err->text);
+	return 0;
+}
+
+static int find_cwd(struct exec *exec, struct error *err)
+{
+	const char *want = exec->options.cwd ? exec->options.cwd : ".";
+	exec->cwd = realpath(want, NULL);
+	if (!exec->cwd)
+		return error_sys(err, errno, "cannot work in %s", want);
+	if (!dir_exists(exec->cwd))
+		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", exec->cwd);
+	return 0;
+}
+
+static int check_repository(const struct exec *exec, struct error *err)
+{
+	if (exec->options.skip_git_check || exec->options.bypass || git_info_is_repo(exec->cwd))
+		return 0;
+	return error_set(err, ERR_denied,
+	                 "Not inside a trusted directory and --skip-git-repo-check was not specified.");
+}
+
+/* An id, else a name; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
+static int find_session(struct exec *exec, struct error *err)
+{
+	const struct exec_options *options = &exec->options;
+	const char *home = config_home(exec->config);
+	if (!options->resume)
+		return 0;
+	if (options->resume_id) {
+		struct str id = str_of(options->resume_id);
+		exec->resume_path =
+			uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
+		return exec->resume_path ? 0 : error_wrap(err, "no session to resume");
+	}
+	struct rollout_filter filter = {
+		.cwd = options->all ? STR_NONE : str_of(exec->cwd),
+		.model_provider = str_of(exec->config->model_provider),
+	};
+	exec->resume_path = rollout_list_find_latest(home, &filter, err);
+	return exec->resume_path || err->code == ERR_not_found ? 0 : -(int)err->code;
+}
+
+static int prepare(struct exec *exec, struct error *err)
+{
+	int status = find_cwd(exec, err);
+	if (status == 0)
+		status = exec_config_load(&exec->options, exec->cwd, &exec->config, err);
+	if (status == 0)
+		status = check_repository(exec, err);
+	if (status == 0)
+		status = read_schema(exec, err);
+	if (status == 0)
+		status = exec_prompt_read(exec->options.prompt, &exec->prompt, err);
+	if (status == 0)
+		status = find_session(exec, err);
+	return status;
+}
+
+/* ---- the run ---- */
+
+static void submit(struct exec *exec, const char *id, enum op_tag tag, void *body)
+{
+	struct op op = {.tag = tag, .body = body};
+	struct error err;
+	if (codex_submit_op(exec->codex, str_of(id), &op, &err) != 0)
+		fprintf(stderr, "codex exec: %s\n", err.text);
+}
+
+static void shut_down(struct exec *exec)
+{
+	if (!exec->is_over)
+		submit(exec, "shutdown", OP_shutdown, NULL);
+	exec->is_over = true;
+}
+
+static void keep_last_message(struct exec *exec, struct str text)
+{
+	free((char *)(uintptr_t)exec->last_message.ptr);
+	exec->last_message = text.ptr ? str_n(str_dup(text), text.len) : STR_NONE;
+}
+
+/* A non-interactive run has nobody to ask: what waits for an answer is told no. */
+static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
+{
+	struct review_decision denied = {.tag = review_decision_denied};
+	struct op_exec_approval answer = {.id = call_id, .decision = &denied};
+	submit(exec, "refuse", tag, &answer);
+}
+_Static_assert(sizeof(struct op_exec_approval) == sizeof(struct op_patch_approval), "one answer serves both questions");
+
+static void on_event(const struct event *event, void *self)
+{
+	struct exec *exec = self;
+	exec->printer->on_event(exec->printer, event);
+	switch (event->msg.tag) {
+	case EV_error:
+		exec->has_failed = true;
+		if (str_is(event->id, "configure")) /* there is no Session, and no Task will end */
+			shut_down(exec);
+		return;
+	case EV_exec_approval_request:
+		refuse(exec, OP_exec_approval, event->msg.exec_approval_request->call_id);
+		return;
+	case EV_apply_patch_approval_request:
+		refuse(exec, OP_patch_approval, event->msg.apply_patch_approval_request->call_id);
+		return;
+	case EV_task_complete:
+		keep_last_message(exec, event->msg.task_complete->last_agent_message);
+		shut_down(exec);
+		return;
+	case EV_turn_aborted:
+		shut_down(exec);
+		return;
+	case EV_shutdown_complete:
+		loop_stop(exec->loop);
+		return;
+	default:
+		return;
+	}
+}
+
+/* The first signal ends the Task in order; a second one does not wait for that. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct exec *exec = handle->data;
+	if (exec->signal)
+		loop_stop(exec->loop);
+	exec->signal = number;
+	shut_down(exec);
+}
+
+static void watch_signal(struct exec *exec, uv_signal_t *handle, int number)
+{
+	uv_signal_init(loop_uv(exec->loop), handle);
+	handle->data = exec;
+	uv_signal_start(handle, on_signal, number);
+}
+
+static void submit_prompt(struct exec *exec)
+{
+	VEC(struct user_input) items = {0};
+	VEC(struct input_local_image) images = {0};
+	for (size_t i = 0; i < exec->options.images.count; i++) {
+		struct str rest = str_of(exec->options.images.items[i]), path;
+		while (str_next_part(&rest, ',', &path))
+			vec_push(&images, (struct input_local_image){.path = path});
+	}
+	vec_for_each(image, &images)
+		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
+	struct input_text text = {.text = buf_str(&exec->prompt)};
+	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &text});
+	struct op_user_input input = {.items = items.items, .items_count = items.count};
+	if (exec->schema.len)
+		input.final_output_json_schema = buf_str(&exec->schema);
+	submit(exec, "0", OP_user_input, &input);
+	vec_finish(&items);
+	vec_finish(&images);
+}
+
+static void submit_session(struct exec *exec)
+{
+	struct exec_fences fences;
+	exec_config_fences(&exec->options, exec->config, &fences);
+	struct op_configure_session op = {
+		.has_approval_policy = true,
+		.approval_policy = approval_policy_never, /* core 14: nobody is there to ask */
+		.sandbox_policy = &fences.sandbox,
+		.resume_path = str_of(exec->resume_path),
+	};
+	submit(exec, "configure", OP_configure_session, &op);
+	exec_fences_finish(&fences);
+}
+
+static void print_config_warnings(struct exec *exec)
+{
+	size_t count;
+	const char *const *warnings = config_warnings(exec->config, &count);
+	for (size_t i = 0; i < count; i++)
+		fprintf(stderr, "warning: %s\n", warnings[i]);
+}
+
+static void write_last_message(struct exec *exec)
+{
+	const char *path = exec->options.last_message_file;
+	struct error err;
+	if (!path)
+		return;
+	if (!exec->last_message.ptr)
+		fprintf(stderr, "Warning: no last agent message; wrote empty content to %s\n", path);
+	struct str text = exec->last_message.ptr ? exec->last_message : STR("");
+	if (file_write_atomic(path, text, 0644, false, &err) != 0) {
+		fprintf(stderr, "Failed to write last message file: %s\n", err.text);
+		exec->has_failed = true;
+	}
+}
+
+static void close_signal(uv_signal_t *handle)
+{
+	uv_close((uv_handle_t *)handle, NULL);
+}
+
+static int run(struct exec *exec, struct error *err)
+{
+	exec->loop = loop_create(err);
+	if (!exec->loop)
+		return -1;
+	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	exec->services = services_create(exec->loop, originator ? originator : "codex_exec");
+	services_preload(exec->services);
+	process_reaper_start(exec->loop);
+	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt), .color = exec->options.color};
+	exec->printer = exec->options.json ? exec_json_create() : exec_human_create(exec->loop, &exec->facts);
+	struct codex_options options = {
+		.services = exec->services,
+		.config = exec->config,
+		.source = session_source_exec,
+		.cwd = exec->cwd,
+		.ephemeral = exec->options.ephemeral,
+		.on_event = on_event,
+		.self = exec,
+	};
+	exec->codex = codex_open(&options);
+	watch_signal(exec, &exec->on_int, SIGINT);
+	watch_signal(exec, &exec->on_term, SIGTERM);
+	submit_session(exec);
+	submit_prompt(exec);
+	loop_run(exec->loop);
+	exec->printer->destroy(exec->printer);
+	codex_close(exec->codex);
+	services_destroy(exec->services);
+	process_reaper_stop();
+	close_signal(&exec->on_int);
+	close_signal(&exec->on_term);
+	loop_destroy(exec->loop);
+	return 0;
+}
+
+static int exit_status(const struct exec *exec)
+{
+	if (exec->signal)
+		return exec->signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+	return exec->has_failed ? EXIT_FAILED : 0;
+}
+
+static void exec_finish(struct exec *exec)
+{
+	config_unref(exec->config);
+	free(exec->cwd);
+	free(exec->resume_path);
+	free((char *)(uintptr_t)exec->last_message.ptr);
+	buf_finish(&exec->prompt);
+	buf_finish(&exec->schema);
+}
+
+int exec_main(int argc, char **argv)
+{
+	struct exec exec = {0};
+	struct cli_result words;
+	struct error err;
+	int status = exec_options_read(&exec.options, &words, argc, argv);
+	if (status < 0) {
+		buf_init(&exec.prompt, LIMIT_PROMPT * 2);
+		buf_init(&exec.schema, LIMIT_CONFIG_FILE);
+		if (prepare(&exec, &err) == 0) {
+			print_config_warnings(&exec);
+			status = run(&exec, &err);
+		}
+		if (status != 0)
+			fprintf(stderr, "%s\n", err.text);
+		else
+			write_last_message(&exec);
+		status = status != 0 ? error_exit_status(err.code) : exit_status(&exec);
+		exec_finish(&exec);
+	}
+	exec_options_finish(&exec.options, &words);
+	return status;
+}

@@ -1,0 +1,10 @@
+/* exec.h — `codex exec`: one prompt, one Task, an exit status. A UI like any other: it submits Ops and
+ * prints Events (core 14). */
+#ifndef UI_EXEC_H
+#define UI_EXEC_H
+
+/* argv[0] is the command's name. Returns the exit status: 0, 1 after an error event, 2 for a command line
+ * that cannot be understood, 130 after Ctrl-C, 143 after SIGTERM. */
+int exec_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,26 @@
+/* exec_options.h — what the command line of `codex exec` asked for. Values are borrowed from argv. */
+#ifndef UI_EXEC_OPTIONS_H
+#define UI_EXEC_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "ui/cli.h"
+
+struct exec_options {
+	struct cli_list overrides, enable, disable, images, add_dirs;
+	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
+		*thread_source;
+	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all;
+	/* positionals */
+	bool resume;
+	const char *resume_id; /* NULL: --last */
+	const char *prompt;    /* NULL: from standard input */
+};
+
+struct cli_result;
+
+/* Fills options from argv[1..]. Returns -1 to go on, else the exit status (help was printed, or an error). */
+int exec_options_read(struct exec_options *options, struct cli_result *result, int argc, char **argv);
+void exec_options_finish(struct exec_options *options, struct cli_result *result);
+
+#endif

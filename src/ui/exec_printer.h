@@ -1,0 +1,31 @@
+/* exec_printer.h — how `codex exec` shows events: one of two printers behind the same functions.
+ *
+ * Both read the same Event stream; neither changes what happens. Owns: its notes on open items. */
+#ifndef UI_EXEC_PRINTER_H
+#define UI_EXEC_PRINTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct event;
+struct loop;
+
+struct exec_facts {
+	const char *model_provider;
+	struct str prompt;
+	const char *color; /* "always", "never", "auto" or NULL */
+};
+
+struct exec_printer {
+	void (*on_event)(struct exec_printer *printer, const struct event *event);
+	void (*destroy)(struct exec_printer *printer);
+};
+
+/* JSON lines on stdout (core 14). */
+struct exec_printer *exec_json_create(void);
+/* For people: progress on stderr, the last message on stdout. facts is borrowed. */
+struct exec_printer *exec_human_create(struct loop *loop, const struct exec_facts *facts);
+
+#endif

@@ -1,0 +1,137 @@
+/* Standard input is read to its end before the loop starts: nothing else can happen until the prompt
+ * is there. PowerShell pipes UTF-16, so a byte order mark decides how the bytes are read. */
+#include "ui/exec_prompt.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/text.h"
+
+static int read_stdin(struct buf *out, struct error *err)
+{
+	char chunk[16 * KIB];
+	for (;;) {
+		ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_sys(err, errno, "Failed to read prompt from stdin");
+		if (got == 0)
+			return 0;
+		buf_append(out, chunk, (size_t)got);
+		if (out->over)
+			return error_set(err, ERR_limit, "the prompt on stdin is larger than %d MiB",
+			                 LIMIT_PROMPT / MIB);
+	}
+}
+
+static void append_char(struct buf *out, uint32_t c)
+{
+	if (c < 0x80)
+		buf_append_char(out, (char)c);
+	else if (c < 0x800)
+		buf_append(out, (char[]){(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))}, 2);
+	else if (c < 0x10000)
+		buf_append(out,
+		           (char[]){(char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))},
+		           3);
+	else
+		buf_append(out,
+		           (char[]){(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 0x3f)),
+		                    (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))},
+		           4);
+}
+
+static int append_utf16(struct buf *out, struct str bytes, bool big_endian, struct error *err)
+{
+	const unsigned char *p = (const unsigned char *)bytes.ptr;
+	uint32_t high = 0;
+	for (size_t i = 0; i + 1 < bytes.len; i += 2) {
+		uint32_t unit = big_endian ? (uint32_t)p[i] << 8 | p[i + 1] : (uint32_t)p[i + 1] << 8 | p[i];
+		bool is_low = unit >= 0xdc00 && unit < 0xe000;
+		if (is_low != (high != 0))
+			return error_set(err, ERR_invalid, "the prompt on stdin is not valid UTF-16");
+		if (unit >= 0xd800 && unit < 0xdc00) {
+			high = unit;
+			continue;
+		}
+		append_char(out, is_low ? 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00) : unit);
+		high = 0;
+	}
+	return high || bytes.len % 2
+	               ? error_set(err, ERR_invalid, "the prompt on stdin is cut off in a UTF-16 character")
+	               : 0;
+}
+
+static int append_decoded(struct buf *out, struct str bytes, struct error *err)
+{
+	if (bytes.len >= 4 && (memcmp(bytes.ptr, "\xff\xfe\0\0", 4) == 0 || memcmp(bytes.ptr, "\0\0\xfe\xff", 4) == 0))
+		return error_set(err, ERR_invalid,
+		                 "the prompt on stdin is UTF-32; convert it to UTF-8, for example with iconv");
+	if (str_cut_prefix(&bytes, "\xff\xfe"))
+		return append_utf16(out, bytes, false, err);
+	if (str_cut_prefix(&bytes, "\xfe\xff"))
+		return append_utf16(out, bytes, true, err);
+	str_cut_prefix(&bytes, "\xef\xbb\xbf");
+	if (!text_is_utf8(bytes))
+		return error_set(err, ERR_invalid,
+		                 "the prompt on stdin is not UTF-8; convert it, for example with iconv");
+	buf_append_str(out, bytes);
+	return 0;
+}
+
+/* A pipe or file with something in it; an inherited, silent stdin must not hold up the run. */
+static bool stdin_has_more(void)
+{
+	struct stat st;
+	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &st) != 0)
+		return false;
+	return S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode);
+}
+
+static int append_stdin_block(struct buf *out, struct error *err)
+{
+	auto_buf struct buf raw, text;
+	buf_init(&raw, LIMIT_PROMPT);
+	buf_init(&text, LIMIT_PROMPT * 2);
+	fputs("Reading additional input from stdin...\n", stderr);
+	int status = read_stdin(&raw, err);
+	if (status == 0)
+		status = append_decoded(&text, buf_str(&raw), err);
+	if (status == 0 && str_trim(buf_str(&text)).len) {
+		buf_append_c(out, "\n\n<stdin>\n");
+		buf_append_str(out, buf_str(&text));
+		buf_append_c(out, str_has_suffix(buf_str(&text), "\n") ? "</stdin>" : "\n</stdin>");
+	}
+	return status;
+}
+
+int exec_prompt_read(const char *argument, struct buf *out, struct error *err)
+{
+	bool is_dash = argument && strcmp(argument, "-") == 0;
+	if (argument && !is_dash) {
+		buf_append_c(out, argument);
+		return stdin_has_more() ? append_stdin_block(out, err) : 0;
+	}
+	if (isatty(STDIN_FILENO) && !is_dash)
+		return error_set(
+			err, ERR_invalid,
+			"No prompt provided. Either specify one as an argument or pipe the prompt into stdin.");
+	if (!is_dash)
+		fputs("Reading prompt from stdin...\n", stderr);
+	auto_buf struct buf raw;
+	buf_init(&raw, LIMIT_PROMPT);
+	int status = read_stdin(&raw, err);
+	if (status == 0)
+		status = append_decoded(out, buf_str(&raw), err);
+	if (status == 0 && str_trim(buf_str(out)).len == 0)
+		return error_set(err, ERR_invalid, "No prompt provided via stdin.");
+	return status;
+}

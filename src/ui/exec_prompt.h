@@ -1,0 +1,12 @@
+/* exec_prompt.h — the prompt of `codex exec`, from its argument, standard input, or both (core 14). */
+#ifndef UI_EXEC_PROMPT_H
+#define UI_EXEC_PROMPT_H
+
+#include "base/buf.h"
+
+struct error;
+
+/* argument: NULL or "-" to read standard input. Appends UTF-8 to out. Blocks until standard input ends. */
+int exec_prompt_read(const char *argument, struct buf *out, struct error *err);
+
+#endif
