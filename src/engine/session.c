@@ -29,6 +29,7 @@
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
 {
 	eq_push(&session->codex->eq, sub_id, tag, body);
+	session_record_event(session, sub_id, tag, body);
 }
 
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)

@@ -114,7 +114,6 @@ static void tell_usage(struct session *session, const struct task *task)
 	};
 	struct ev_token_count event = {.info = session->has_usage ? &info : NULL, .rate_limits = session->limits};
 	session_emit(session, task->id, EV_token_count, &event);
-	session_record_event(session, STR_NONE, EV_token_count, &event);
 }
 
 void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage)

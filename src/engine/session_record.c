@@ -12,6 +12,7 @@
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/task.h"
+#include "rollout/rollout_event.h"
 #include "rollout/rollout_turn.h"
 #include "rollout/rollout_writer.h"
 
@@ -32,72 +33,10 @@ void session_record_item(struct session *session, struct str item)
 
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
 {
-	if (!session->rollout)
-		return;
-	struct buf payload;
-	buf_init(&payload, LIMIT_ROLLOUT_LINE);
-	struct union_head head = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
-	struct json_writer w = json_writer(&payload);
-	union_encode(&union_event_msg, &head, &w);
-	if (turn_id.ptr && payload.len > 1) { /* which Task it belongs to, as 0.169 records it */
-		payload.len--;
-		buf_append_c(&payload, ",\"turn_id\":");
-		json_quote(&payload, turn_id);
-		buf_append_char(&payload, '}');
-	}
-	append(session, LINE_event_msg, buf_str(&payload));
-	buf_finish(&payload);
-}
-
-void session_record_task_start(struct session *session, const struct task *task)
-{
-	struct ev_task_started event = {
-		.has_model_context_window = true,
-		.model_context_window = model_info_window(&task->settings->info),
-		.collaboration_mode_kind = task->settings->mode,
-	};
-	session_record_event(session, task->id, EV_task_started, &event);
-}
-
-/* {"type":"user_message","message":…,"images":[…]}: what a resume list shows as the conversation. */
-void session_record_user_message(struct session *session, const struct task_input *input)
-{
-	if (!session->rollout)
-		return;
-	auto_buf struct buf text, payload;
-	buf_init(&text, LIMIT_USER_ITEM);
-	buf_init(&payload, LIMIT_USER_ITEM);
-	for (size_t i = 0; i < input->count; i++) {
-		if (input->items[i].tag == user_input_text)
-			buf_append_str(&text, input->items[i].text->text);
-	}
-	struct json_writer w = json_writer(&payload);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "user_message");
-	jw_member_str(&w, "message", buf_str(&text));
-	jw_key(&w, "images");
-	jw_array(&w);
-	for (size_t i = 0; i < input->count; i++) {
-		if (input->items[i].tag == user_input_image)
-			jw_str(&w, input->items[i].image->image_url);
-	}
-	jw_array_end(&w);
-	jw_object_end(&w);
-	append(session, LINE_event_msg, buf_str(&payload));
-}
-
-void session_record_agent_message(struct session *session, struct str text)
-{
-	if (!session->rollout)
-		return;
-	auto_buf struct buf payload;
-	buf_init(&payload, LIMIT_ROLLOUT_LINE);
-	struct json_writer w = json_writer(&payload);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "agent_message");
-	jw_member_str(&w, "message", text);
-	jw_object_end(&w);
-	append(session, LINE_event_msg, buf_str(&payload));
+	struct error err;
+	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
+	if (session->rollout && rollout_event_append(session->rollout, turn_id, &event, &err) != 0)
+		log_debug("not recorded: %s", err.text);
 }
 
 void session_record_turn_context(struct session *session, const struct settings *settings)

@@ -14,11 +14,8 @@ struct task_input;
 void session_record_item(struct session *session, struct str item);
 /* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
 void session_close_calls(struct session *session);
-/* One event line: {"type":tag,…}. Only what a resume needs is recorded (core 10). */
+/* An event's line, if its kind is kept (rollout_event.h); every event that is told comes through here. */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
-void session_record_task_start(struct session *session, const struct task *task);
-void session_record_user_message(struct session *session, const struct task_input *input);
-void session_record_agent_message(struct session *session, struct str text);
 void session_record_turn_context(struct session *session, const struct settings *settings);
 
 /* The last user_turns turns were taken back. */

@@ -51,7 +51,6 @@ static void record_input(struct task *task, const struct task_input *input)
 	buf_init(&item, LIMIT_USER_ITEM);
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
 	session_record_item(task->session, buf_str(&item));
-	session_record_user_message(task->session, input);
 	tell_user_message(task, input);
 }
 
@@ -68,7 +67,6 @@ static void complete(struct task *task)
 	struct ev_task_complete event = {.last_agent_message = task->last_message,
 	                                 .response_id = task->last_response_id};
 	session_emit(task->session, task->id, EV_task_complete, &event);
-	session_record_event(task->session, task->id, EV_task_complete, &event);
 	finish(task);
 }
 
@@ -84,7 +82,6 @@ void task_start(struct session *session, struct str id, const struct task_input 
 	session->task = task;
 	session_lend_host(session, task);
 	tell_started(task);
-	session_record_task_start(session, task);
 	context_tell_settings(session, task->settings);
 	session_warn_unknown_model(session, task);
 	if (input->count == 0) { /* nothing said, nothing to ask a model (protocol-v1 2.2) */
@@ -104,7 +101,6 @@ void task_steer(struct task *task, const struct task_input *input)
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
 	buf_append_str(&task->pending, buf_str(&item));
 	buf_append_char(&task->pending, '\n');
-	session_record_user_message(task->session, input);
 	tell_user_message(task, input);
 }
 
@@ -160,7 +156,6 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 	context_tell_abort(session);
 	struct ev_turn_aborted event = {.reason = reason};
 	session_emit(session, task->id, EV_turn_aborted, &event);
-	session_record_event(session, task->id, EV_turn_aborted, &event);
 	finish(task);
 }
 

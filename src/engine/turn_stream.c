@@ -127,7 +127,6 @@ static void on_message(struct turn *turn, const struct json *json)
 	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	tell_item(turn, EV_item_completed, &item);
-	session_record_agent_message(task->session, buf_str(&text));
 	free((char *)(uintptr_t)task->last_message.ptr);
 	task->last_message = str_n(str_dup(buf_str(&text)), text.len);
 }

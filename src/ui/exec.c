@@ -142,6 +142,27 @@ static void keep_last_message(struct exec *exec, struct str text)
 	exec->last_message = text.ptr ? str_n(str_dup(text), text.len) : STR_NONE;
 }
 
+static void submit_prompt(struct exec *exec)
+{
+	VEC(struct user_input) items = {0};
+	VEC(struct input_local_image) images = {0};
+	for (size_t i = 0; i < exec->options.images.count; i++) {
+		struct str rest = str_of(exec->options.images.items[i]), path;
+		while (str_next_part(&rest, ',', &path))
+			vec_push(&images, (struct input_local_image){.path = path});
+	}
+	vec_for_each(image, &images)
+		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
+	struct input_text text = {.text = buf_str(&exec->prompt)};
+	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &text});
+	struct op_user_input input = {.items = items.items, .items_count = items.count};
+	if (exec->schema.len)
+		input.final_output_json_schema = buf_str(&exec->schema);
+	submit(exec, "0", OP_user_input, &input);
+	vec_finish(&items);
+	vec_finish(&images);
+}
+
 /* A non-interactive run has nobody to ask: what waits for an answer is told no. */
 static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
 {
@@ -156,6 +177,9 @@ static void on_event(const struct event *event, void *self)
 	struct exec *exec = self;
 	exec->printer->on_event(exec->printer, event);
 	switch (event->msg.tag) {
+	case EV_session_configured:
+		submit_prompt(exec);
+		return;
 	case EV_error:
 		exec->has_failed = true;
 		if (str_is(event->id, "configure")) /* there is no Session, and no Task will end */
@@ -197,27 +221,6 @@ static void watch_signal(struct exec *exec, uv_signal_t *handle, int number)
 	uv_signal_init(loop_uv(exec->loop), handle);
 	handle->data = exec;
 	uv_signal_start(handle, on_signal, number);
-}
-
-static void submit_prompt(struct exec *exec)
-{
-	VEC(struct user_input) items = {0};
-	VEC(struct input_local_image) images = {0};
-	for (size_t i = 0; i < exec->options.images.count; i++) {
-		struct str rest = str_of(exec->options.images.items[i]), path;
-		while (str_next_part(&rest, ',', &path))
-			vec_push(&images, (struct input_local_image){.path = path});
-	}
-	vec_for_each(image, &images)
-		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
-	struct input_text text = {.text = buf_str(&exec->prompt)};
-	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &text});
-	struct op_user_input input = {.items = items.items, .items_count = items.count};
-	if (exec->schema.len)
-		input.final_output_json_schema = buf_str(&exec->schema);
-	submit(exec, "0", OP_user_input, &input);
-	vec_finish(&items);
-	vec_finish(&images);
 }
 
 static void submit_session(struct exec *exec)
@@ -286,7 +289,6 @@ static int run(struct exec *exec, struct error *err)
 	watch_signal(exec, &exec->on_int, SIGINT);
 	watch_signal(exec, &exec->on_term, SIGTERM);
 	submit_session(exec);
-	submit_prompt(exec);
 	loop_run(exec->loop);
 	exec->printer->destroy(exec->printer);
 	codex_close(exec->codex);
