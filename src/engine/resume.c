@@ -97,8 +97,16 @@ int session_resume(struct session *session, struct str path_text, struct error *
 	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
 	take_history(session, reader);
 	take_usage(session, reader);
-	warn_of_damage(session, reader);
-	warn_of_model(session, reader);
-	rollout_reader_destroy(reader);
+	session->resumed = reader;
 	return 0;
+}
+
+void session_resume_tell(struct session *session)
+{
+	if (!session->resumed)
+		return;
+	warn_of_damage(session, session->resumed);
+	warn_of_model(session, session->resumed);
+	rollout_reader_destroy(session->resumed);
+	session->resumed = NULL;
 }

@@ -10,5 +10,7 @@ struct session;
 /* Takes over the thread id, history, usage and last settings of the rollout at path, and records in it
  * from now on. The session must be new. */
 int session_resume(struct session *session, struct str path, struct error *err);
+/* Warns of what is worth knowing about the rollout that was taken over, if one was: after session_configured. */
+void session_resume_tell(struct session *session);
 
 #endif

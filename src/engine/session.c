@@ -23,6 +23,7 @@
 #include "engine/task.h"
 #include "model/model_client.h"
 #include "rollout/rollout_meta.h"
+#include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "workspace/git_info.h"
 
@@ -146,6 +147,7 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	}
 	session_host_init(session);
 	tell_configured(session, sub_id);
+	session_resume_tell(session);
 	return session;
 }
 
@@ -194,6 +196,7 @@ void session_destroy(struct session *session)
 	session_host_finish(session);
 	if (session->rollout)
 		session_flush_rollout(session, NULL);
+	rollout_reader_destroy(session->resumed);
 	rollout_writer_destroy(session->rollout);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);

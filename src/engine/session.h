@@ -19,6 +19,7 @@ struct codex;
 struct error;
 struct model_client;
 struct model_provider;
+struct rollout_reader;
 struct rollout_writer;
 struct task;
 
@@ -31,6 +32,7 @@ struct session {
 	struct task *task;     /* at most one */
 	struct approvals approvals;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
+	struct rollout_reader *resumed; /* from the resume until its warnings are told */
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
