@@ -59,6 +59,23 @@ static bool is_offered(const struct session *session, const struct settings *set
 	}
 }
 
+/* A tool that the provider runs itself: {"type":"web_search","external_web_access":false} (core 1.5). */
+static void write_web_search(const struct session *session, struct json_writer *w)
+{
+	const struct config *config = session->codex->config;
+	enum web_search_mode mode = config->web_search;
+	if (mode == web_search_mode_unset && config->is_set.tools && config->tools.is_set.web_search)
+		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
+	if (mode == web_search_mode_unset)
+		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
+	if (mode == web_search_mode_disabled)
+		return;
+	jw_object(w);
+	jw_member_cstr(w, "type", "web_search");
+	jw_member_bool(w, "external_web_access", mode == web_search_mode_live);
+	jw_object_end(w);
+}
+
 struct str session_tools(struct session *session, const struct settings *settings)
 {
 	if (session->tools_model && strcmp(session->tools_model, settings->model) == 0)
@@ -73,6 +90,7 @@ struct str session_tools(struct session *session, const struct settings *setting
 			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
 			                &w);
 	}
+	write_web_search(session, &w);
 	jw_array_end(&w);
 	return buf_str(&session->tools);
 }
