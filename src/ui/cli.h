@@ -1,6 +1,7 @@
 /* cli.h — command lines from tables: parsing, --help and completion follow from the same rows.
  *
- * A command's options are rows of struct cli_option that say where in its options struct a value goes.
+ * A command's options are rows of struct cli_option that say where in its options struct a value goes; its words are
+ * what may stand first behind its name, with a command of their own or not. All tables are constant.
  * Values are borrowed from argv. Errors are worded as people who know the reference expect, exit status 2. */
 #ifndef UI_CLI_H
 #define UI_CLI_H
@@ -10,6 +11,7 @@
 
 #include "base/vec.h"
 
+struct buf;
 struct error;
 
 enum cli_kind {
@@ -29,34 +31,72 @@ struct cli_option {
 	char letter;      /* 0: none */
 	enum cli_kind kind;
 	size_t offset;       /* in the options struct */
-	const char *value;   /* how --help calls the value */
+	const char *value;   /* how --help calls the value; FILE and DIR are completed as such */
 	const char *choices; /* "a|b|c": the only values, or NULL */
 	const char *doc;     /* NULL: not listed */
+};
+
+struct cli_argument {
+	const char *name; /* "[PROMPT]" */
+	const char *doc;
+};
+
+struct cli_command;
+
+/* A word that may stand first. */
+struct cli_word {
+	const char *word;
+	const char *other; /* a second spelling, or NULL */
+	const char *doc;   /* NULL: not listed */
+	/* where it is a command of its own: */
+	const struct cli_command *command;
+	int (*run)(int argc, char **argv); /* argv[0] is the word */
 };
 
 struct cli_command {
 	const char *name;    /* "codex exec" */
 	const char *about;   /* one line */
-	const char *usage;   /* lines, without the command's name repeated by us */
-	const char *details; /* arguments and examples for --help; may be NULL */
+	const char *usage;   /* all its lines, from "Usage: " on, at most 80 columns */
+	const char *details; /* examples for --help, lines of at most 80 columns; may be NULL */
+	const struct cli_word *words;
+	size_t word_count;
+	const struct cli_argument *arguments;
+	size_t argument_count;
 	const struct cli_option *options;
 	size_t option_count;
-	size_t most_positionals;
+	size_t most_positionals; /* besides the word */
 };
 
 struct cli_result {
+	const struct cli_word *word; /* the first positional, if it is one and does not follow "--" */
 	struct cli_list positionals;
 	bool wants_help;
+	bool wants_version;
 };
 
-/* Reads argv[1..]. Stops nowhere: options and positionals may be mixed; "--" ends options.
- * ERR_usage with the text to show. cli_finish frees the lists in either case. */
-int cli_parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
-              struct error *err);
+/* Reads argv[1..] and answers --help, --version and mistakes. Returns -1 to go on, else the exit status.
+ * cli_finish frees the lists in either case. */
+int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result);
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result);
 
-/* Prints what --help shows, on stdout. */
-void cli_print_help(const struct cli_command *command);
+/* The first half of cli_read. Stops nowhere: options and positionals may be mixed; "--" ends options.
+ * ERR_usage with the text to show; ERR_invalid if only a value is wrong, so that the usage says nothing new. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
+              struct error *err);
+
+/* Reads the options before the first positional and stores none. ret_at: its index, or argc. */
+int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
+                        struct cli_result *result, struct error *err);
+
+const struct cli_word *cli_find_word(const struct cli_command *command, const char *text);
+/* Fills err for a word that is not among the command's, with the nearest one that is; returns -ERR_usage. */
+int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
+
+/* What --help shows, at most 80 columns wide. */
+void cli_append_help(const struct cli_command *command, struct buf *out);
+void cli_print_help(const struct cli_command *command, int fd);
+/* "codex exec" of version 1.2.3 is "codex-cli-exec 1.2.3". */
+void cli_print_version(const struct cli_command *command);
 /* Prints a usage error on stderr; returns the exit status (2). */
 int cli_print_error(const struct cli_command *command, const struct error *err);
 

@@ -1,9 +1,8 @@
-/* `resume` is a word among the positionals rather than a parser of its own: every option means the same
- * before and after it, as clients that build command lines expect. */
+/* `resume` has no options of its own: every option means the same before and after it, as clients that
+ * build command lines expect. */
 #include "ui/exec_options.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -15,48 +14,69 @@ static const struct cli_option exec_rows[] = {
 #undef OPTION
 };
 
-static const char exec_details[] =
-	"Arguments:\n"
-	"  [PROMPT]    What to do. Read from standard input if absent or \"-\"; if both are given, what standard\n"
-	"              input holds is added to the prompt as a <stdin> block.\n"
-	"\n"
-	"Examples:\n"
-	"  codex exec \"make the failing test pass\" --sandbox workspace-write\n"
-	"  git diff | codex exec \"review this change\" -o review.txt\n"
-	"  codex exec --json \"list the exported functions\" | jq .\n"
-	"  codex exec resume --last \"now write a test for it\"\n"
-	"\n"
-	"resume takes a session id (see thread.started in --json, or \"session id\" in the banner) or a name;\n"
-	"--last takes the newest session of this folder, with --all of any folder.\n";
-
-static const struct cli_command exec_command = {
-	.name = "codex exec",
-	.about = "Do one task without asking: the last message goes to standard output, all else to standard error.",
-	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
-		 "       codex exec [OPTIONS] resume <SESSION_ID | --last> [PROMPT]",
-	.details = exec_details,
-	.options = exec_rows,
-	.option_count = countof(exec_rows),
-	.most_positionals = 3,
+static const struct cli_word exec_words[] = {
+	{.word = "resume", .doc = "Go on from a recorded session, given by id or name, or by --last"},
+	/* Words of other Codex programs: better refused than taken for prompts. */
+	{.word = "review"},
+	{.word = "fork"},
 };
 
-static int read_positionals(struct exec_options *options, const struct cli_list *words, struct error *err)
+static const struct cli_argument exec_arguments[] = {
+	{.name = "[PROMPT]",
+         .doc = "What to do. Read from standard input if absent or \"-\"; if both are there, what standard input holds "
+                "is added to the prompt as a <stdin> block."},
+};
+
+static const char exec_details[] = "Examples:\n"
+				   "  codex exec \"make the failing test pass\" --sandbox workspace-write\n"
+				   "  git diff | codex exec \"review this change\" -o review.txt\n"
+				   "  codex exec --json \"list the exported functions\" | jq .\n"
+				   "  codex exec resume --last \"now write a test for it\"\n"
+				   "\n"
+				   "A session's id stands in the banner, and in thread.started of --json.\n";
+
+const struct cli_command exec_command = {
+	.name = "codex exec",
+	.about = "Do one task without asking: the answer goes to standard output, all else to standard error.",
+	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
+		 "       codex exec [OPTIONS] resume <SESSION | --last> [PROMPT]",
+	.details = exec_details,
+	.words = exec_words,
+	.word_count = countof(exec_words),
+	.arguments = exec_arguments,
+	.argument_count = countof(exec_arguments),
+	.options = exec_rows,
+	.option_count = countof(exec_rows),
+	.most_positionals = 2,
+};
+
+static int read_word(struct exec_options *options, const struct cli_word *word, struct error *err)
+{
+	options->resume = word && word->doc;
+	if (word && !word->doc)
+		return error_set(err, ERR_usage,
+		                 "this program has no 'codex exec %s'\n\n"
+		                 "  tip: to use the word as a prompt, write 'codex exec -- %s'",
+		                 word->word, word->word);
+	if (!options->resume && (options->last || options->all))
+		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
+	return 0;
+}
+
+static int read_positionals(struct exec_options *options, const struct cli_list *texts, struct error *err)
 {
 	size_t at = 0;
-	options->resume = words->count && strcmp(words->items[0], "resume") == 0;
-	if (options->resume) {
-		at++;
-		if (!options->last && at == words->count)
-			return error_set(err, ERR_usage, "resume needs a session id or --last");
-		if (!options->last)
-			options->resume_id = words->items[at++];
-	} else if (options->last || options->all) {
-		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
+	if (options->resume && !options->last) {
+		if (!texts->count)
+			return error_set(err, ERR_usage, "resume needs a session's id or name, or --last");
+		options->resume_id = texts->items[at++];
 	}
-	if (at < words->count)
-		options->prompt = words->items[at++];
-	if (at < words->count)
-		return error_set(err, ERR_usage, "unexpected argument '%s' found", words->items[at]);
+	if (at < texts->count)
+		options->prompt = texts->items[at++];
+	if (at < texts->count)
+		return error_set(err, ERR_usage,
+		                 "unexpected argument '%s' found\n\n  tip: put quotes around the prompt",
+		                 texts->items[at]);
 	return 0;
 }
 
@@ -64,13 +84,10 @@ int exec_options_read(struct exec_options *options, struct cli_result *result, i
 {
 	struct error err;
 	*options = (struct exec_options){0};
-	if (cli_parse(&exec_command, argc, argv, options, result, &err) != 0)
-		return cli_print_error(&exec_command, &err);
-	if (result->wants_help) {
-		cli_print_help(&exec_command);
-		return 0;
-	}
-	if (read_positionals(options, &result->positionals, &err) != 0)
+	int status = cli_read(&exec_command, argc, argv, options, result);
+	if (status >= 0)
+		return status;
+	if (read_word(options, result->word, &err) != 0 || read_positionals(options, &result->positionals, &err) != 0)
 		return cli_print_error(&exec_command, &err);
 	return -1;
 }

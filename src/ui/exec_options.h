@@ -17,7 +17,7 @@ struct exec_options {
 	const char *prompt;    /* NULL: from standard input */
 };
 
-struct cli_result;
+extern const struct cli_command exec_command;
 
 /* Fills options from argv[1..]. Returns -1 to go on, else the exit status (help was printed, or an error). */
 int exec_options_read(struct exec_options *options, struct cli_result *result, int argc, char **argv);

@@ -1,0 +1,20 @@
+/* cli_suggest.h — the word somebody meant: nearest by slips of the finger, or continuing what was typed.
+ *
+ *	struct cli_suggest suggest = {.wrong = STR("modle")};
+ *	cli_suggest_offer(&suggest, STR("model"));
+ *	if (suggest.best.ptr) … */
+#ifndef UI_CLI_SUGGEST_H
+#define UI_CLI_SUGGEST_H
+
+#include "base/str.h"
+
+struct cli_suggest {
+	struct str wrong;
+	struct str best; /* read-only; none while nothing offered is near */
+	size_t cost;     /* private */
+};
+
+/* word must outlive the suggest. The first of equally near words stays. */
+void cli_suggest_offer(struct cli_suggest *suggest, struct str word);
+
+#endif
