@@ -1,85 +1,119 @@
-/* One binary, many names: what argv[0] or argv[1] says decides. Nothing is set up before that, so
+/* One binary, many names: what argv[0] or the first word says decides. Nothing is set up before that, so
  * `--version` and a patch cost no more than their own work. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "config/config_env.h"
 #include "patch/patch_main.h"
-#include "server/mock_model.h"
+#include "ui/cli.h"
+#include "ui/completion.h"
 #include "ui/exec.h"
+#include "ui/exec_options.h"
+#include "ui/login.h"
+#include "ui/mock_command.h"
 
-struct command {
-	const char *word;
-	const char *other;
-	int (*run)(int argc, char **argv);
-	const char *doc;
-};
+static int run_help(int argc, char **argv);
+static int run_completion(int argc, char **argv);
+static const struct cli_command help_command;
 
-static const struct command commands[] = {
-#define COMMAND(name, word, other, function, doc) {word, other, function, doc},
+static const struct cli_word words[] = {
+#define COMMAND(word_, other_, function, command_, doc_) \
+	{.word = word_, .other = other_, .doc = doc_, .command = &command_, .run = function},
 #include "main/command.def"
 #undef COMMAND
 };
 
-static const struct command *find_command(struct str word)
+static const struct cli_command help_command = {
+	.name = "codex help",
+	.about = "Show what codex can do, or what a command can.",
+	.usage = "Usage: codex help [COMMAND]",
+	.words = words,
+	.word_count = countof(words),
+};
+
+static const struct cli_command codex_command = {
+	.name = "codex",
+	.about = "Codex: an agent that works in your shell and on your files.",
+	.usage = "Usage: codex <COMMAND> [OPTIONS] [ARGUMENTS]",
+	.details = "Start with:\n"
+		   "  codex exec \"explain what this repository does\"\n"
+		   "\n"
+		   "It needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use a\n"
+		   "model server on this machine (--oss), or name a provider in config.toml in\n"
+		   "$CODEX_HOME, ~/.codex by default.\n"
+		   "For developers: CODEX_LOG=debug logs to standard error.\n",
+	.words = words,
+	.word_count = countof(words),
+};
+
+static int run_help(int argc, char **argv)
 {
-	for (size_t i = 0; i < countof(commands); i++) {
-		if (str_is(word, commands[i].word) || (commands[i].other && str_is(word, commands[i].other)))
-			return &commands[i];
+	struct cli_result result;
+	int status = cli_read(&help_command, argc, argv, NULL, &result);
+	if (status < 0) {
+		cli_print_help(result.word ? result.word->command : &codex_command, STDOUT_FILENO);
+		status = 0;
 	}
-	return NULL;
+	cli_finish(&help_command, NULL, &result);
+	return status;
 }
 
-static void print_help(FILE *to)
+static int run_completion(int argc, char **argv)
 {
-	fprintf(to, "Codex: an agent that works in your shell and on your files.\n\n"
-		    "Usage: codex <COMMAND> [OPTIONS]\n\nCommands:\n");
-	for (size_t i = 0; i < countof(commands); i++) {
-		if (commands[i].doc)
-			fprintf(to, "  %-12s %s\n", commands[i].word, commands[i].doc);
-	}
-	fprintf(to, "\nOptions:\n"
-		    "  -h, --help     Show this text; after a command, that command's own\n"
-		    "  -V, --version  Show the version\n\n"
-		    "Start with:  codex exec \"explain what this repository does\"\n"
-		    "It needs a model: set OPENAI_API_KEY, or see `codex login --help`, or configure a provider in\n"
-		    "~/.codex/config.toml. Log lines for developers: CODEX_LOG=debug.\n");
+	return completion_main(&codex_command, argc, argv);
 }
 
-static int usage_error(const char *word)
+/* A word with blanks is a task for somebody who expects codex "…" to do it. */
+static int refuse_word(const char *text)
 {
-	if (word)
-		fprintf(stderr, "error: unrecognized subcommand '%s'\n\n", word);
-	print_help(stderr);
+	struct error err;
+	if (strchr(text, ' '))
+		error_set(&err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: give tasks to 'codex exec'", text);
+	else
+		cli_unknown_word(&codex_command, text, &err);
+	return cli_print_error(&codex_command, &err);
+}
+
+static int refuse_nothing(void)
+{
+	fputs("error: codex needs to be told what to do\n\n", stderr);
+	cli_print_help(&codex_command, STDERR_FILENO);
 	return 2;
+}
+
+/* argv[at] is the word; options before it belong to the command and are moved behind it. */
+static int run_word(int argc, char **argv, int at)
+{
+	char *text = argv[at];
+	const struct cli_word *word = cli_find_word(&codex_command, text);
+	if (!word)
+		return refuse_word(text);
+	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
+	argv[1] = text;
+	log_configure(config_env("CODEX_LOG"));
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end */
+	return word->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-	struct str name = str_of(argc ? argv[0] : "codex");
-	name = str_skip(name, (size_t)(str_rfind_char(name, '/') + 1));
-	const struct command *command = find_command(name); /* apply_patch as a program of its own */
-	if (command)
-		return command->run(argc, argv);
-	if (argc < 2)
-		return usage_error(NULL);
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		puts("codex-cli " CODEX_VERSION);
-		return 0;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-		print_help(stdout);
-		return 0;
-	}
-	command = find_command(str_of(argv[1]));
-	if (!command)
-		return usage_error(argv[1]);
-	log_configure(config_env("CODEX_LOG"));
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end */
-	return command->run(argc - 1, argv + 1);
+	struct cli_result result;
+	struct error err;
+	int at;
+	if (patch_main_wants(argc, argv))
+		return patch_main(argc, argv);
+	if (cli_find_positional(&exec_command, argc, argv, &at, &result, &err) != 0)
+		return cli_print_error(&codex_command, &err);
+	if (result.wants_help)
+		cli_print_help(&codex_command, STDOUT_FILENO);
+	else if (result.wants_version)
+		cli_print_version(&codex_command);
+	else
+		return at < argc ? run_word(argc, argv, at) : refuse_nothing();
+	return 0;
 }

@@ -41,7 +41,4 @@ uint64_t mock_model_failures(const struct mock_model *mock);
 /* Lets replies that wait at the gate go on, now and later. */
 void mock_model_open_gate(struct mock_model *mock, struct str name);
 
-/* The command "mock-model": argv[0] is its name. Returns the exit status. */
-int mock_model_main(int argc, char **argv);
-
 #endif

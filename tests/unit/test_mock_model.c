@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "server/mock_model.h"
+#include "ui/mock_command.h"
 
 /* --- helpers ----------------------------------------------------------------------------------------------- */
 
