@@ -1,0 +1,202 @@
+// The program without a model: its help, its mistakes, its key, its completion scripts.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+
+const COMMANDS = ['exec', 'login', 'logout', 'mock-model', 'completion', 'help'];
+const KEY = 'sk-proj-abcdefghijklmnop1234';
+
+test('the version is one line', async (t) => {
+	for (const flag of ['--version', '-V']) {
+		const { code, stdout, stderr } = await runCodex(t, [flag]);
+		assert.deepEqual([code, stderr], [0, '']);
+		assert.match(stdout, /^codex-cli \d+\.\d+\.\d+\n$/);
+	}
+	assert.match((await runCodex(t, ['exec', '-V'])).stdout, /^codex-cli-exec \d+\.\d+\.\d+\n$/);
+});
+
+test('help is the same however it is asked for, and fits 80 columns', async (t) => {
+	for (const command of COMMANDS) {
+		const { code, stdout, stderr } = await runCodex(t, [command, '--help']);
+		assert.deepEqual([code, stderr], [0, ''], command);
+		assert.match(stdout, new RegExp(`^Usage: codex ${command}`, 'm'));
+		assert.deepEqual(stdout.split('\n').filter((line) => line.length > 80), []);
+		assert.equal((await runCodex(t, ['help', command])).stdout, stdout);
+		assert.equal((await runCodex(t, [command, '-h'])).stdout, stdout);
+	}
+	const { stdout } = await runCodex(t, ['--help']);
+	for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+	assert.deepEqual(stdout.split('\n').filter((line) => line.length > 80), []);
+	for (const args of [['-h'], ['help']]) assert.equal((await runCodex(t, args)).stdout, stdout);
+});
+
+test('without a word it says what there is', async (t) => {
+	const { code, stdout, stderr } = await runCodex(t, []);
+	assert.deepEqual([code, stdout], [2, '']);
+	assert.match(stderr, /^error: /);
+	assert.match(stderr, /^Usage: codex /m);
+});
+
+test('mistakes are answered with what was meant', async (t) => {
+	const tips = [
+		[['exce', 'hi'], "a similar subcommand exists: 'exec'"],
+		[['help', 'logn'], "a similar subcommand exists: 'login'"],
+		[['fix the bug'], "give tasks to 'codex exec'"],
+		[['exec', '--modle', 'x', 'hi'], "a similar argument exists: '--model'"],
+		[['--modle', 'x', 'exec', 'hi'], "a similar argument exists: '--model'"],
+		[['exec', '--sandbox', 'readonly', 'hi'], "a similar value exists: 'read-only'"],
+		[['exec', 'fix', 'it'], 'put quotes around the prompt'],
+		[['exec', '--what', 'hi'], "to pass '--what' as a value, use '-- --what'"],
+	];
+	for (const [args, tip] of tips) {
+		const { code, stdout, stderr } = await runCodex(t, args);
+		assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+		assert.match(stderr, /^error: /);
+		assert.ok(stderr.includes(`\n\n  tip: ${tip}\n`), stderr);
+		assert.ok(stderr.endsWith("For more information, try '--help'.\n"), stderr);
+	}
+});
+
+test('options may stand before the command', async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const home = tempDir(t, 'home');
+	const provider = `model_providers.mock={name="mock", base_url="${model.url}"}`;
+	const args = ['-m', 'gpt-5.4', '-c', provider, '-c', 'model_provider=mock', 'exec', '--skip-git-repo-check', 'hi'];
+	const { code, stdout } = await runCodex(t, args, { home });
+	assert.deepEqual([code, stdout], [0, 'ok\n']);
+	assert.equal(model.requests()[0].body.model, 'gpt-5.4');
+});
+
+test('a key is stored, shown in part, and forgotten', async (t) => {
+	const home = tempDir(t, 'home');
+	const file = path.join(home, 'auth.json');
+	const codex = (args, input) => runCodex(t, args, { home, input });
+	const absent = await codex(['login', 'status']);
+	assert.deepEqual([absent.code, absent.stdout, absent.stderr], [1, '', 'Not logged in\n']);
+
+	const stored = await codex(['login', '--with-api-key'], ` ${KEY}\n`);
+	assert.deepEqual([stored.code, stored.stdout], [0, '']);
+	assert.ok(!stored.stderr.includes(KEY));
+	assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).OPENAI_API_KEY, KEY);
+	assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+
+	const status = await codex(['login', 'status']);
+	assert.deepEqual([status.code, status.stderr], [0, 'API key configured - sk-proj-***p1234\n']);
+
+	assert.equal((await codex(['logout'])).stderr, 'Successfully logged out\n');
+	assert.ok(!fs.existsSync(file));
+	const again = await codex(['logout']);
+	assert.deepEqual([again.code, again.stderr], [0, 'Not logged in\n']);
+});
+
+test('of a short key nothing is shown', async (t) => {
+	const home = tempDir(t, 'home');
+	await runCodex(t, ['login', '--with-api-key'], { home, input: 'sk-short' });
+	assert.equal((await runCodex(t, ['login', 'status'], { home })).stderr, 'API key configured - ***\n');
+});
+
+test('what is no key leaves the stored one alone', async (t) => {
+	const home = tempDir(t, 'home');
+	await runCodex(t, ['login', '--with-api-key'], { home, input: KEY });
+	for (const input of ['', ' \n', 'two\nlines', 'caf\u00e9', 'x'.repeat(100_000), Buffer.from([0xff, 0xfe, 0])]) {
+		const { code, stderr } = await runCodex(t, ['login', '--with-api-key'], { home, input });
+		assert.equal(code, 1);
+		assert.match(stderr, /API key/);
+	}
+	assert.equal((await runCodex(t, ['login', 'status'], { home })).code, 0);
+});
+
+test('login without an option says what there is; a key as argument is refused unseen', async (t) => {
+	const home = tempDir(t, 'home');
+	const plain = await runCodex(t, ['login'], { home });
+	assert.deepEqual([plain.code, plain.stdout], [1, '']);
+	for (const way of ['codex login --with-api-key', 'OPENAI_API_KEY', '--oss']) assert.ok(plain.stderr.includes(way));
+	const seen = await runCodex(t, ['login', '--api-key', KEY], { home });
+	assert.equal(seen.code, 1);
+	assert.ok(!seen.stderr.includes(KEY) && seen.stderr.includes('--with-api-key'));
+	assert.deepEqual(fs.readdirSync(home), []);
+	assert.match((await runCodex(t, ['login', 'status'], { home, env: { OPENAI_API_KEY: KEY } })).stderr,
+		/^Not logged in\nOPENAI_API_KEY is set/);
+});
+
+test('login works beside a broken configuration, and names what it cannot use', async (t) => {
+	const home = tempDir(t, 'home');
+	fs.writeFileSync(path.join(home, 'config.toml'), 'model = [');
+	assert.equal((await runCodex(t, ['login', '--with-api-key'], { home, input: KEY })).code, 0);
+	fs.writeFileSync(path.join(home, 'auth.json'), '{');
+	const broken = await runCodex(t, ['login', 'status'], { home });
+	assert.equal(broken.code, 1);
+	assert.match(broken.stderr, /auth\.json is not JSON/);
+	fs.writeFileSync(path.join(home, 'auth.json'), '{"tokens":{"access_token":"secret"}}');
+	const chatgpt = await runCodex(t, ['login', 'status'], { home });
+	assert.equal(chatgpt.code, 1);
+	assert.match(chatgpt.stderr, /ChatGPT/);
+	assert.ok(!chatgpt.stderr.includes('secret'));
+});
+
+// --- completion -----------------------------------------------------------------------------------------------------
+
+const has = (shell) => ({ skip: spawnSync(shell, ['--version']).error ? `${shell} is not installed` : false });
+
+async function script(t, shell) {
+	const { code, stdout } = await runCodex(t, ['completion', shell]);
+	assert.equal(code, 0);
+	const file = path.join(tempDir(t), `codex.${shell}`);
+	fs.writeFileSync(file, stdout);
+	return file;
+}
+
+test('the scripts are sound in their shells', async (t) => {
+	for (const shell of ['bash', 'zsh', 'fish']) {
+		await t.test(shell, has(shell), async () => {
+			const { status, stderr } = spawnSync(shell, ['-n', await script(t, shell)], { encoding: 'utf8' });
+			assert.deepEqual([status, stderr], [0, '']);
+		});
+	}
+	assert.equal((await runCodex(t, ['completion', 'tcsh'])).code, 2);
+	assert.equal((await runCodex(t, ['completion'])).stdout, (await runCodex(t, ['completion', 'bash'])).stdout);
+});
+
+/** What bash offers for these words, the last of them unfinished. */
+function complete(file, cwd, ...words) {
+	const program = `. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _codex 2>/dev/null
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+	const { stdout } = spawnSync('bash', ['-c', program, 'bash', file, ...words], { encoding: 'utf8', cwd });
+	return stdout.split('\n').filter(Boolean).sort();
+}
+
+test('bash completes commands, options, values, files and folders', has('bash'), async (t) => {
+	const file = await script(t, 'bash');
+	const cwd = tempDir(t);
+	fs.mkdirSync(path.join(cwd, 'a folder'));
+	fs.writeFileSync(path.join(cwd, 'a file'), '');
+	const offers = (...words) => complete(file, cwd, ...words);
+	assert.deepEqual(offers('codex', ''), [...COMMANDS].sort());
+	assert.deepEqual(offers('codex', 'lo'), ['login', 'logout']);
+	assert.deepEqual(offers('codex', 'exec', '--sa'), ['--sandbox']);
+	assert.deepEqual(offers('codex', 'e', '--sa'), ['--sandbox']);
+	assert.deepEqual(offers('codex', 'exec', '--sandbox', 'r'), ['read-only']);
+	assert.deepEqual(offers('codex', 'exec', '-s', 'w'), ['workspace-write']);
+	assert.deepEqual(offers('codex', 'exec', '--color', '=', 'n'), ['never']);
+	assert.deepEqual(offers('codex', 'exec', '--color', '='), ['always', 'auto', 'never']);
+	assert.deepEqual(offers('codex', 'exec', '-C', 'a'), ['a folder']);
+	assert.deepEqual(offers('codex', 'exec', '-i', 'a'), ['a file', 'a folder']);
+	assert.deepEqual(offers('codex', 'exec', '-m', ''), []);
+	assert.deepEqual(offers('codex', 'exec', 're'), ['resume']);
+	assert.deepEqual(offers('codex', 'login', 's'), ['status']);
+	assert.deepEqual(offers('codex', 'help', 'm'), ['mock-model']);
+	assert.deepEqual(offers('codex', 'completion', ''), ['bash', 'fish', 'zsh']);
+});
+
+test('every option of --help is completed', has('bash'), async (t) => {
+	const file = await script(t, 'bash');
+	for (const command of COMMANDS) {
+		const help = spawnSync(codexBin, [command, '--help'], { encoding: 'utf8' }).stdout;
+		const options = [...help.matchAll(/^  (?:-\w, |    )(--[\w-]+)/gm)].map((match) => match[1]).sort();
+		assert.deepEqual(complete(file, '/', 'codex', command, '--'), options, command);
+	}
+});
