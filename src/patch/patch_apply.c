@@ -4,7 +4,6 @@
 #include "patch/patch_apply.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "patch/patch_content.h"
@@ -22,11 +21,14 @@ struct apply {
 
 static int write_file(struct apply *apply, const char *path, const struct iovec *parts, size_t count, mode_t mode)
 {
-	int status = patch_folders_make(path, NULL, apply->err);
+	const char *real = patch_real(&apply->arena, path);
+	if (!real)
+		return patch_error_sys(apply->err, errno, "Failed to write file %s", path);
+	int status = patch_folders_make(real, NULL, path, apply->err);
 	if (status != 0)
 		return status;
 	struct patch_stage stage;
-	status = patch_stage_write(&stage, path, parts, count, mode, apply->err);
+	status = patch_stage_write(&stage, real, path, parts, count, mode, apply->err);
 	if (status != 0)
 		return status;
 	status = patch_stage_commit(&stage, apply->err);
@@ -41,12 +43,23 @@ static int apply_add(struct apply *apply, const struct patch_hunk *hunk)
 	return write_file(apply, patch_path(&apply->arena, apply->cwd, hunk->path), &part, 1, 0);
 }
 
+static int remove_file(struct apply *apply, const char *path, const char *what)
+{
+	const char *entry = patch_entry(&apply->arena, path);
+	int sys = entry ? patch_entry_remove(entry) : errno;
+	return sys ? patch_error_sys(apply->err, sys, "%s %s", what, path) : 0;
+}
+
 static int apply_delete(struct apply *apply, const struct patch_hunk *hunk)
 {
-	const char *path = patch_path(&apply->arena, apply->cwd, hunk->path);
-	if (unlink(path) != 0)
-		return patch_error_sys(apply->err, errno, "Failed to delete file %s", path);
-	return 0;
+	return remove_file(apply, patch_path(&apply->arena, apply->cwd, hunk->path), "Failed to delete file");
+}
+
+/* Whether a move leads to where the file is already. */
+static bool stays(struct apply *apply, const char *path, const char *target)
+{
+	const char *entry = patch_entry(&apply->arena, path), *real = patch_real(&apply->arena, target);
+	return entry && real && patch_is_same_file(entry, real);
 }
 
 static int write_update(struct apply *apply, const struct patch_hunk *hunk, const char *path,
@@ -58,9 +71,9 @@ static int write_update(struct apply *apply, const struct patch_hunk *hunk, cons
 		return write_file(apply, path, parts, count, content->st.st_mode);
 	const char *target = patch_path(&apply->arena, apply->cwd, hunk->move_path);
 	int status = write_file(apply, target, parts, count, content->st.st_mode);
-	if (status == 0 && !patch_is_same_entry(path, target) && unlink(path) != 0)
-		status = patch_error_sys(apply->err, errno, "Failed to remove original %s", path);
-	return status;
+	if (status != 0 || stays(apply, path, target))
+		return status;
+	return remove_file(apply, path, "Failed to remove original");
 }
 
 static int apply_update(struct apply *apply, const struct patch_hunk *hunk)

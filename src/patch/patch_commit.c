@@ -4,10 +4,7 @@
  * they were, owner, links and all; the very last one at once, as nothing can fail after it. */
 #include "patch/patch_plan.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
-
+#include "base/file.h"
 #include "base/mem.h"
 #include "patch/patch_error.h"
 #include "patch/patch_plan_priv.h"
@@ -26,7 +23,7 @@ static bool is_stale(const struct patch_file *file)
 {
 	struct stat now;
 	const struct stat *then = &file->old.st;
-	bool is_there = stat(file->path, &now) == 0;
+	bool is_there = lstat(file->real, &now) == 0;
 	if (!is_there || !file->was_there)
 		return is_there != file->was_there;
 	return now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
@@ -47,13 +44,13 @@ static int check_unchanged(struct patch_plan *plan, struct patch_error *err)
 
 static int stage_file(struct patch_plan *plan, struct patch_file *file, struct patch_error *err)
 {
-	int status = patch_folders_make(file->path, &plan->folders, err);
+	int status = patch_folders_make(file->real, &plan->folders, file->path, err);
 	if (status != 0)
 		return status;
 	file->parts = xmalloc((2 * file->edits.list.count + 1) * sizeof(*file->parts));
 	size_t count = edits_parts(&file->edits, file->base, file->parts);
 	mode_t mode = file->origin && file->origin->was_there ? file->origin->old.st.st_mode : 0;
-	status = patch_stage_write(&file->stage, file->path, file->parts, count, mode, err);
+	status = patch_stage_write(&file->stage, file->real, file->path, file->parts, count, mode, err);
 	file->is_staged = status == 0;
 	return status;
 }
@@ -78,19 +75,26 @@ static int write_files(struct patch_plan *plan, struct patch_error *err)
 	return status;
 }
 
-static int fail_removal(const struct patch_file *file, struct patch_error *err)
+static int fail_removal(const struct patch_file *file, int sys, struct patch_error *err)
 {
 	const char *what = file->is_claimed ? "Failed to remove original" : "Failed to delete file";
-	return patch_error_sys(err, errno, "%s %s", what, file->path);
+	return patch_error_sys(err, sys, "%s %s", what, file->path);
 }
 
-static int set_aside(struct patch_file *file, struct patch_error *err)
+static int set_aside(struct patch_file *file)
 {
-	auto_free char *aside = patch_stage_name(file->path);
-	if (rename(file->path, aside) != 0)
-		return fail_removal(file, err);
-	file->aside = steal(aside);
-	return 0;
+	auto_free char *aside = patch_entry_name();
+	int sys = patch_entry_rename(file->entry, aside);
+	if (sys == 0)
+		file->aside = steal(aside);
+	return sys;
+}
+
+/* The entry path of the name that a file waits by; owned. */
+static char *aside_entry(const struct patch_file *file)
+{
+	auto_free char *folder = str_dup(path_dir(file->entry));
+	return path_join(folder, file->aside);
 }
 
 static int remove_files(struct patch_plan *plan, struct patch_error *err)
@@ -104,10 +108,10 @@ static int remove_files(struct patch_plan *plan, struct patch_error *err)
 	vec_for_each(it, &plan->files) {
 		if (status != 0 || !is_removed(*it))
 			continue;
-		if (*it != last || plan->is_removal_first)
-			status = set_aside(*it, err);
-		else if (unlink((*it)->path) != 0)
-			status = fail_removal(*it, err);
+		bool is_final = *it == last && !plan->is_removal_first;
+		int sys = is_final ? patch_entry_remove((*it)->entry) : set_aside(*it);
+		if (sys != 0)
+			status = fail_removal(*it, sys, err);
 	}
 	return status;
 }
@@ -116,7 +120,7 @@ static int restore_content(const struct patch_file *file)
 {
 	struct iovec part = {.iov_base = (void *)(uintptr_t)file->old.text.ptr, .iov_len = file->old.text.len};
 	struct patch_stage stage;
-	int status = patch_stage_write(&stage, file->path, &part, 1, file->old.st.st_mode, NULL);
+	int status = patch_stage_write(&stage, file->real, file->path, &part, 1, file->old.st.st_mode, NULL);
 	if (status != 0)
 		return status;
 	status = patch_stage_commit(&stage, NULL);
@@ -124,26 +128,17 @@ static int restore_content(const struct patch_file *file)
 	return status;
 }
 
-/* The file that writing to a path made, which a link may have led elsewhere. */
-static int remove_made(const struct patch_file *file)
-{
-	auto_free char *made = realpath(file->path, NULL);
-	if (!made)
-		return errno == ENOENT ? 0 : -errno;
-	return unlink(made);
-}
-
 static int restore(struct patch_file *file)
 {
 	if (file->aside) {
-		int status = rename(file->aside, file->path);
+		auto_free char *aside = aside_entry(file);
 		free(steal(file->aside));
-		return status;
+		return patch_entry_rename(aside, path_name(file->entry).ptr);
 	}
 	if (!file->stage.is_touched)
 		return 0;
 	file->stage.is_touched = false;
-	return file->was_there ? restore_content(file) : remove_made(file);
+	return file->was_there ? restore_content(file) : patch_entry_remove(file->real);
 }
 
 /* Undoes in the opposite order, once the unused new contents have left their room, and says what it could not. */
@@ -185,8 +180,10 @@ int patch_plan_commit(struct patch_plan *plan, struct patch_error *err)
 		return status;
 	}
 	vec_for_each(it, &plan->files) {
-		if ((*it)->aside)
-			unlink((*it)->aside);
+		if (!(*it)->aside)
+			continue;
+		auto_free char *aside = aside_entry(*it);
+		patch_entry_remove(aside);
 	}
 	return 0;
 }

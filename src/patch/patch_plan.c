@@ -74,13 +74,19 @@ static int load(struct patch_plan *plan, struct patch_file *file, const char *wh
 	status = check_alias(plan, file, err);
 	if (status == 0)
 		status = count_bytes(plan, file->old.text.len, err);
-	if (status != 0) {
-		patch_content_finish(&file->old);
+	if (status != 0)
 		return status;
-	}
 	file->was_there = file->is_there = true;
 	file->base = file->old.text;
 	return 0;
+}
+
+/* Links are followed once, here; see patch_tree.h. */
+static int locate(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
+{
+	file->real = patch_real(&plan->arena, file->path);
+	file->entry = file->real ? patch_entry(&plan->arena, file->path) : NULL;
+	return file->entry ? 0 : patch_error_sys(err, errno, "%s %s", what, file->path);
 }
 
 /* The record of a path, made on first use. `what` begins the error if it cannot be read. */
@@ -98,8 +104,12 @@ static int get_file(struct patch_plan *plan, struct str name, const char *what, 
 	file->path = path;
 	file->base = STR("");
 	int status = load(plan, file, what, err);
-	if (status != 0)
+	if (status == 0)
+		status = locate(plan, file, what, err);
+	if (status != 0) {
+		patch_content_finish(&file->old);
 		return status;
+	}
 	vec_push(&plan->files, file);
 	*slot_of(plan, path) = (uint16_t)plan->files.count;
 	*ret = file;
@@ -279,13 +289,14 @@ static void claim_origins(struct patch_plan *plan)
 
 static void add_change(struct patch_plan *plan, enum patch_kind kind, struct patch_file *from, struct patch_file *to)
 {
-	vec_push(&plan->changes, (struct patch_change){
-					 .kind = kind,
-					 .path = from->path,
-					 .move_path = from == to ? NULL : to->path,
-					 .from = from,
-					 .to = to,
-				 });
+	struct patch_change change = {.kind = kind, .path = from->path, .real_path = from->entry, .from = from, .to = to};
+	if (from != to) {
+		change.move_path = to->path;
+		change.real_move_path = to->real;
+	} else if (kind != PATCH_DELETE) {
+		change.real_path = to->real;
+	}
+	vec_push(&plan->changes, change);
 }
 
 static void list_changes(struct patch_plan *plan)

@@ -21,8 +21,11 @@ struct patch_plan;
 struct patch_change {
 	/* read-only */
 	enum patch_kind kind;
-	const char *path;      /* absolute, without "." and ".."; links in it are not resolved */
+	const char *path;      /* absolute, without "." and ".."; links in it are not followed */
 	const char *move_path; /* PATCH_UPDATE: the same for where it goes; NULL if it stays */
+	/* What is written and removed on the disk, links followed: what a permission must be asked for. */
+	const char *real_path;
+	const char *real_move_path; /* NULL if move_path is */
 	/* private */
 	struct patch_file *from, *to;
 };
@@ -41,7 +44,7 @@ struct str patch_change_new(const struct patch_change *change);
 void patch_change_diff(const struct patch_change *change, size_t context, struct buf *out);
 
 /* Writes it, once. On failure nothing is changed, or err says what could not be put back. ERR_busy: a file is no
- * longer what the plan was made from; make another. */
+ * longer what the plan was made from; make another. Nothing but the real paths is ever written. */
 int patch_plan_commit(struct patch_plan *plan, struct patch_error *err);
 
 #endif

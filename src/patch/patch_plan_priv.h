@@ -13,7 +13,7 @@
 #include "patch/patch_tree.h"
 
 struct patch_file {
-	const char *path;
+	const char *path, *real, *entry; /* see patch_tree.h */
 	/* Before: `old` is filled iff was_there. */
 	bool was_there;
 	int absence; /* the errno that says so, if not */
@@ -33,7 +33,7 @@ struct patch_file {
 	struct iovec *parts;
 	struct patch_stage stage;
 	bool is_staged; /* stage is to be finished */
-	char *aside;    /* where the removed file waits for the end of the commit */
+	char *aside;    /* name by which the removed file waits for the end of the commit */
 };
 
 enum { PATCH_FILE_SLOTS = 2 * LIMIT_PATCH_FILES };

@@ -12,21 +12,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "patch/patch_error.h"
+#include "patch/patch_tree.h"
 
 enum { PARTS_AT_ONCE = 1024 /* Linux's IOV_MAX */ };
-
-char *patch_stage_name(const char *path)
-{
-	struct str dir = path_dir(path);
-	uint64_t unique;
-	random_bytes(&unique, sizeof(unique));
-	auto_free char *folder = str_dup(dir);
-	return xasprintf("%s/.codex-patch-%016llx", folder, (unsigned long long)unique);
-}
 
 static size_t total_len(const struct patch_stage *stage)
 {
@@ -88,11 +78,17 @@ static bool is_replaceable(int fd, const struct stat *st)
 	return st->st_nlink == 1 && st->st_uid == geteuid() && st->st_gid == getegid() && !has_attributes(fd);
 }
 
-/* Writes the content to a new file beside the target; 0 or errno. mode as for patch_stage_write. */
-static int write_temporary(struct patch_stage *stage, mode_t mode)
+static int open_target(int folder, const char *name)
 {
-	auto_free char *name = patch_stage_name(stage->target);
-	auto_close int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ? 0600 : 0666);
+	return openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/* Writes the content to a new file in the folder; 0 or errno. mode as for patch_stage_write. */
+static int write_temporary(struct patch_stage *stage, int folder, mode_t mode)
+{
+	auto_free char *name = patch_entry_name();
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	auto_close int fd = openat(folder, name, flags, mode ? 0600 : 0666);
 	if (fd < 0)
 		return errno;
 	int sys = write_parts(stage, fd);
@@ -101,7 +97,7 @@ static int write_temporary(struct patch_stage *stage, mode_t mode)
 	if (sys == 0)
 		stage->temporary = steal(name);
 	else
-		unlink(name);
+		unlinkat(folder, name, 0);
 	return sys;
 }
 
@@ -114,7 +110,7 @@ static int reserve(const struct patch_stage *stage, int fd)
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
-static int stage_existing(struct patch_stage *stage, int fd)
+static int stage_existing(struct patch_stage *stage, int folder, int fd)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
@@ -122,39 +118,23 @@ static int stage_existing(struct patch_stage *stage, int fd)
 	if (!S_ISREG(st.st_mode))
 		return EINVAL;
 	if (is_replaceable(fd, &st)) {
-		int sys = write_temporary(stage, st.st_mode);
+		int sys = write_temporary(stage, folder, st.st_mode);
 		if (sys != EACCES && sys != EPERM && sys != EROFS)
 			return sys;
 	}
 	return reserve(stage, fd);
 }
 
-static bool is_link(const char *path)
-{
-	struct stat st;
-	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
 static int stage_content(struct patch_stage *stage, mode_t mode)
 {
-	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	bool is_through_link = is_link(stage->path);
-	auto_close int fd = open(stage->path, flags);
-	if (fd < 0 && errno == ENOENT && is_through_link) {
-		fd = open(stage->path, flags | O_CREAT, mode ? mode & 07777 : 0666);
-		stage->is_made = fd >= 0;
-	}
-	if (fd < 0 && errno != ENOENT)
+	const char *name;
+	auto_close int folder = patch_folder_open(stage->real, &name);
+	if (folder < 0)
 		return errno;
-	stage->target = is_through_link ? realpath(stage->path, NULL) : xstrdup(stage->path);
-	if (!stage->target)
-		return errno;
+	auto_close int fd = open_target(folder, name);
 	if (fd < 0)
-		return write_temporary(stage, mode);
-	int sys = stage_existing(stage, fd);
-	if (sys == 0 && !stage->temporary)
-		stage->fd = steal_fd(&fd);
-	return sys;
+		return errno == ENOENT ? write_temporary(stage, folder, mode) : errno;
+	return stage_existing(stage, folder, fd);
 }
 
 static int fail(const struct patch_stage *stage, int sys, struct patch_error *err)
@@ -162,21 +142,24 @@ static int fail(const struct patch_stage *stage, int sys, struct patch_error *er
 	return patch_error_sys(err, sys, "Failed to write file %s", stage->path);
 }
 
-int patch_stage_write(struct patch_stage *ret, const char *path, const struct iovec *parts, size_t count, mode_t mode,
-		      struct patch_error *err)
+int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
+		      size_t count, mode_t mode, struct patch_error *err)
 {
-	struct patch_stage stage = {.path = path, .fd = -1, .parts = parts, .part_count = count};
+	struct patch_stage stage = {.real = real, .path = path, .parts = parts, .part_count = count};
 	int sys = stage_content(&stage, mode);
-	if (sys != 0) {
-		patch_stage_finish(&stage);
+	if (sys != 0)
 		return fail(&stage, sys, err);
-	}
 	*ret = stage;
 	return 0;
 }
 
-static int overwrite(struct patch_stage *stage, int fd)
+static int overwrite(struct patch_stage *stage)
 {
+	const char *name;
+	auto_close int folder = patch_folder_open(stage->real, &name);
+	auto_close int fd = folder < 0 ? -1 : open_target(folder, name);
+	if (fd < 0)
+		return errno;
 	stage->is_touched = true;
 	int sys = write_parts(stage, fd);
 	if (sys == 0 && ftruncate(fd, (off_t)total_len(stage)) != 0)
@@ -184,41 +167,34 @@ static int overwrite(struct patch_stage *stage, int fd)
 	return sys;
 }
 
-/* A file that is a mount point of its own cannot be replaced. */
-static int overwrite_mounted(struct patch_stage *stage)
-{
-	auto_close int fd = open(stage->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? errno : overwrite(stage, fd);
-}
-
 static int replace(struct patch_stage *stage)
 {
-	if (rename(stage->temporary, stage->target) == 0) {
+	const char *name;
+	auto_close int folder = patch_folder_open(stage->real, &name);
+	if (folder < 0)
+		return errno;
+	if (renameat(folder, stage->temporary, folder, name) == 0) {
 		free(steal(stage->temporary));
 		stage->is_touched = true;
 		return 0;
 	}
-	return errno == EBUSY || errno == EXDEV ? overwrite_mounted(stage) : errno;
+	/* A file that is a mount point of its own cannot be replaced. */
+	return errno == EBUSY || errno == EXDEV ? overwrite(stage) : errno;
 }
 
 int patch_stage_commit(struct patch_stage *stage, struct patch_error *err)
 {
-	int sys = stage->temporary ? replace(stage) : overwrite(stage, stage->fd);
-	stage->is_made = false;
+	int sys = stage->temporary ? replace(stage) : overwrite(stage);
 	return sys ? fail(stage, sys, err) : 0;
 }
 
 void patch_stage_finish(struct patch_stage *stage)
 {
-	if (!stage)
+	if (!stage || !stage->temporary)
 		return;
-	if (stage->temporary)
-		unlink(stage->temporary);
-	if (stage->is_made && stage->target)
-		unlink(stage->target);
+	const char *name;
+	auto_close int folder = patch_folder_open(stage->real, &name);
+	if (folder >= 0)
+		unlinkat(folder, stage->temporary, 0);
 	free(steal(stage->temporary));
-	free(steal(stage->target));
-	if (stage->fd >= 0)
-		close(steal_fd(&stage->fd));
-	stage->is_made = false;
 }

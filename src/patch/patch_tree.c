@@ -1,13 +1,20 @@
-/* Paths are normalised as text before any use: the path that was checked and shown to the user is then
- * letter by letter the one that is written. */
+/* The engine applies patches in its own process, outside any sandbox. That it writes only where it was allowed
+ * to therefore rests on two things: that what was allowed is the real path, and that the way there is walked again,
+ * link by link refused, whenever something is written. The kernel's openat does the second for one name at a time. */
 #include "patch/patch_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "patch/patch_error.h"
+
+enum { LINKS_MAX = 40 /* as many as Linux follows */ };
 
 const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 {
@@ -17,38 +24,113 @@ const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 	return arena_cstr(arena, str_of(path));
 }
 
-/* One folder; 0 or errno. Who made it does not matter as long as it is there. */
-static int make_folder(const char *path, struct patch_folders *made)
+static char *resolve(const char *path, int links);
+
+/* The folder resolved, the last name kept. */
+static char *resolve_folder(const char *path, int links)
 {
-	if (mkdir(path, 0777) == 0) {
-		if (made)
-			vec_push(&made->list, xstrdup(path));
-		return 0;
-	}
-	int sys = errno;
-	return sys == EEXIST && dir_exists(path) ? 0 : sys;
+	auto_free char *folder = str_dup(path_dir(path)), *name = str_dup(path_name(path));
+	if (name[0] == '\0')
+		return xstrdup("/");
+	auto_free char *real = resolve(folder, links);
+	return real ? path_join(real, name) : NULL;
 }
 
-int patch_folders_make(const char *path, struct patch_folders *made, struct patch_error *err)
+/* What a link points to, as an absolute path that may hold further links. */
+static char *read_link(const char *path)
 {
+	char target[PATH_MAX];
+	ssize_t len = readlink(path, target, sizeof(target) - 1);
+	if (len < 0)
+		return NULL;
+	target[len] = '\0';
 	auto_free char *folder = str_dup(path_dir(path));
-	if (dir_exists(folder))
-		return 0;
-	int sys = 0;
-	for (char *at = folder + 1; sys == 0; at++) {
-		char kept = *at;
-		if (kept != '/' && kept != '\0')
-			continue;
-		*at = '\0';
-		sys = dir_exists(folder) ? 0 : make_folder(folder, made);
-		*at = kept;
-		if (kept == '\0')
-			break;
+	return path_join(folder, target);
+}
+
+/* realpath, but the last names need not exist. Owned; NULL and errno. */
+static char *resolve(const char *path, int links)
+{
+	char *real = realpath(path, NULL);
+	if (real || (errno != ENOENT && errno != ENOTDIR))
+		return real;
+	auto_free char *target = read_link(path);
+	if (!target)
+		return resolve_folder(path, links);
+	if (links == 0) {
+		errno = ELOOP;
+		return NULL;
 	}
+	return resolve(target, links - 1);
+}
+
+static const char *keep(struct arena *arena, char *resolved)
+{
+	auto_free char *path = resolved;
+	if (!path)
+		return NULL;
+	auto_free char *normal = path_normalize(path);
+	return arena_cstr(arena, str_of(normal));
+}
+
+const char *patch_real(struct arena *arena, const char *path)
+{
+	return keep(arena, resolve(path, LINKS_MAX));
+}
+
+const char *patch_entry(struct arena *arena, const char *path)
+{
+	return keep(arena, resolve_folder(path, LINKS_MAX));
+}
+
+static int open_folder(int parent, const char *name)
+{
+	return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Makes one folder and notes its path. Who made it does not matter as long as it is there. */
+static int make_folder(int parent, const char *name, struct str path, struct patch_folders *made)
+{
+	if (mkdirat(parent, name, 0777) == 0) {
+		if (made)
+			vec_push(&made->list, str_dup(path));
+	} else if (errno != EEXIST) {
+		return -1;
+	}
+	return open_folder(parent, name);
+}
+
+/* The folder of an absolute path, walked without following a link. -1 and errno. */
+static int walk(const char *path, bool is_making, struct patch_folders *made)
+{
+	auto_close int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct str rest = str_of(path + 1), name;
+	while (at >= 0 && str_next_part(&rest, '/', &name) && rest.ptr) {
+		auto_free char *folder = str_dup(name);
+		int next = open_folder(at, folder);
+		if (next < 0 && errno == ENOENT && is_making)
+			next = make_folder(at, folder, str_n(path, (size_t)(rest.ptr - path) - 1), made);
+		int sys = errno;
+		close(at);
+		at = next;
+		errno = sys;
+	}
+	return steal_fd(&at);
+}
+
+int patch_folder_open(const char *real, const char **ret_name)
+{
+	*ret_name = path_name(real).ptr;
+	return walk(real, false, NULL);
+}
+
+int patch_folders_make(const char *real, struct patch_folders *made, const char *path, struct patch_error *err)
+{
+	auto_close int folder = walk(real, true, made);
 	/* A file in a folder's place: the write that follows says so in better-known words. */
-	if (sys == 0 || sys == EEXIST || sys == ENOTDIR)
+	if (folder >= 0 || errno == ENOTDIR)
 		return 0;
-	return patch_error_sys(err, sys, "Failed to create parent directories for %s", path);
+	return patch_error_sys(err, errno, "Failed to create parent directories for %s", path);
 }
 
 void patch_folders_unmake(struct patch_folders *made)
@@ -67,11 +149,32 @@ void patch_folders_finish(struct patch_folders *made)
 	vec_finish(&made->list);
 }
 
-bool patch_is_same_entry(const char *path, const char *target)
+int patch_entry_remove(const char *entry)
 {
-	struct stat entry, led_to;
-	if (strcmp(path, target) == 0)
+	const char *name;
+	auto_close int folder = patch_folder_open(entry, &name);
+	return folder >= 0 && unlinkat(folder, name, 0) == 0 ? 0 : errno;
+}
+
+int patch_entry_rename(const char *entry, const char *to)
+{
+	const char *name;
+	auto_close int folder = patch_folder_open(entry, &name);
+	return folder >= 0 && renameat(folder, name, folder, to) == 0 ? 0 : errno;
+}
+
+char *patch_entry_name(void)
+{
+	uint64_t unique;
+	random_bytes(&unique, sizeof(unique));
+	return xasprintf(".codex-patch-%016llx", (unsigned long long)unique);
+}
+
+bool patch_is_same_file(const char *entry, const char *real)
+{
+	struct stat a, b;
+	if (strcmp(entry, real) == 0)
 		return true;
-	return lstat(path, &entry) == 0 && stat(target, &led_to) == 0 && entry.st_dev == led_to.st_dev &&
-	       entry.st_ino == led_to.st_ino && entry.st_nlink == 1;
+	return lstat(entry, &a) == 0 && lstat(real, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+	       a.st_nlink == 1;
 }

@@ -146,8 +146,8 @@ static void commit(struct patch_run *run)
 
 static bool is_inside(const struct tool_host *host, const struct patch_change *change)
 {
-	return sandbox_can_write(host->sandbox, change->path) &&
-	       (!change->move_path || sandbox_can_write(host->sandbox, change->move_path));
+	return sandbox_can_write(host->sandbox, change->real_path) &&
+	       (!change->real_move_path || sandbox_can_write(host->sandbox, change->real_move_path));
 }
 
 static bool all_inside(const struct patch_run *run)
@@ -168,6 +168,11 @@ static void path_key(const char *path, struct buf *out)
 	buf_printf(out, "patch\n%s", path);
 }
 
+static const char *move_target(const struct patch_change *change)
+{
+	return change->real_move_path ? change->real_move_path : change->real_path;
+}
+
 static bool all_approved_before(const struct patch_run *run)
 {
 	auto_buf struct buf key;
@@ -176,10 +181,10 @@ static bool all_approved_before(const struct patch_run *run)
 	struct tool_host *host = run->call->host;
 	buf_init(&key, 64 * KIB);
 	for (size_t i = 0; i < count; i++) {
-		path_key(changes[i].path, &key);
+		path_key(changes[i].real_path, &key);
 		if (!host->is_approved(host, buf_str(&key)))
 			return false;
-		path_key(changes[i].move_path ? changes[i].move_path : changes[i].path, &key);
+		path_key(move_target(&changes[i]), &key);
 		if (!host->is_approved(host, buf_str(&key)))
 			return false;
 	}
@@ -194,9 +199,9 @@ static void remember_all(const struct patch_run *run)
 	struct tool_host *host = run->call->host;
 	buf_init(&key, 64 * KIB);
 	for (size_t i = 0; i < count; i++) {
-		path_key(changes[i].path, &key);
+		path_key(changes[i].real_path, &key);
 		host->remember(host, buf_str(&key));
-		path_key(changes[i].move_path ? changes[i].move_path : changes[i].path, &key);
+		path_key(move_target(&changes[i]), &key);
 		host->remember(host, buf_str(&key));
 	}
 }

@@ -507,7 +507,8 @@ static void check_plan(const char *body, const char *want_changes, const char *w
 	if (patch_plan_commit(planned.plan, &err) != 0)
 		fail_msg("%s", err.text.data);
 	planned_finish(&planned);
-	assert_tree(want_tree);
+	if (want_tree)
+		assert_tree(want_tree);
 }
 
 static void a_plan_shows_the_net_effect(void **state)
@@ -578,6 +579,62 @@ static void a_stale_plan_writes_nothing(void **state)
 	assert_int_equal(patch_plan_commit(planned.plan, NULL), -ERR_busy);
 	planned_finish(&planned);
 	assert_tree("f=other\n\ng=mine\n\n");
+}
+
+static void real_paths_are_known_beforehand(void **state)
+{
+	(void)state;
+	put("in/f", "a\n");
+	put("out/f", "a\n");
+	assert_int_equal(symlink("../out", temp_path("in/folder")), 0);
+	assert_int_equal(symlink("../out/f", temp_path("in/file")), 0);
+	assert_int_equal(symlink("folder/made", temp_path("in/nothing")), 0);
+	struct planned planned =
+	        plan(STR(BEGIN "*** Add File: in/folder/new/n\n+1\n" UPDATE("in/file") "@@\n-a\n+b\n"
+	                       "*** Add File: in/nothing\n+1\n" UPDATE("in/f") "*** Move to: in/folder/g\n"
+	                       "@@\n-a\n+b\n" END));
+	static const char *const want[][2] = {
+	        {"out/new/n", NULL}, {"out/f", NULL}, {"out/made", NULL}, {"in/f", "out/g"}};
+	assert_int_equal(planned.count, countof(want));
+	size_t root = strlen(temp_root) + 1;
+	for (size_t i = 0; i < countof(want); i++) {
+		assert_string_equal(planned.changes[i].real_path + root, want[i][0]);
+		if (want[i][1])
+			assert_string_equal(planned.changes[i].real_move_path + root, want[i][1]);
+		else
+			assert_null(planned.changes[i].real_move_path);
+	}
+	planned_finish(&planned);
+	assert_int_equal(symlink("loop", temp_path("loop")), 0);
+	assert_int_not_equal(commit_in(temp_root, STR(BEGIN "*** Add File: loop/x\n+1\n" END)), 0);
+	/* What is removed is the link. */
+	check_plan("*** Delete File: in/file\n*** Delete File: in/f\n", "D in/file|D in/f|", NULL);
+	assert_true(file_exists(temp_path("out/f")));
+}
+
+/* Between plan and commit a folder becomes a link to another place: nothing is written or removed there. */
+static void a_swapped_folder_leads_nowhere(void **state)
+{
+	(void)state;
+	static const char *const bodies[] = {"*** Add File: in/d/n\n+1\n", UPDATE("in/d/f") "@@\n-a\n+b\n",
+	                                     "*** Delete File: in/d/f\n"};
+	for (size_t i = 0; i < countof(bodies); i++) {
+		put("in/d/f", "a\n");
+		put("out/f", "a\n");
+		auto_free char *text = xasprintf(BEGIN "%s" END, bodies[i]);
+		struct planned planned = plan(str_of(text));
+		/* The same file by another way, so that only the way tells. */
+		assert_int_equal(unlink(temp_path("out/f")), 0);
+		assert_int_equal(link(temp_path("in/d/f"), temp_path("out/f")), 0);
+		assert_int_equal(rename(temp_path("in/d"), temp_path("in/was")), 0);
+		assert_int_equal(symlink("../out", temp_path("in/d")), 0);
+		assert_int_not_equal(patch_plan_commit(planned.plan, NULL), 0);
+		planned_finish(&planned);
+		assert_int_equal(unlink(temp_path("in/d")), 0);
+		assert_tree("in/was/f=a\n\nout/f=a\n\n");
+		assert_int_equal(unlink(temp_path("in/was/f")), 0);
+		assert_int_equal(rmdir(temp_path("in/was")), 0);
+	}
 }
 
 static void one_file_under_two_names_is_refused(void **state)
@@ -695,6 +752,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_folder_may_take_a_removed_files_place, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_plan_has_contents_and_diffs, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_stale_plan_writes_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(real_paths_are_known_beforehand, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_swapped_folder_leads_nowhere, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(one_file_under_two_names_is_refused, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_commit_that_fails_midway_leaves_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_full_disk_changes_nothing, temp_make, temp_remove),
