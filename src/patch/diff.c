@@ -69,7 +69,7 @@ static const char *old_end(const struct diff_change *change)
 
 /* Changes without a line between them are one to the reader: all that goes, then all that comes. */
 static const struct diff_change *append_run(struct buf *out, const struct diff_change *first,
-					    const struct diff_change *end)
+                                            const struct diff_change *end)
 {
 	const struct diff_change *it = first;
 	do {

@@ -11,9 +11,9 @@
 
 struct side {
 	struct str *lines;
-	uint32_t *ids;      /* equal lines of both sides have equal ids */
+	uint32_t *ids; /* equal lines of both sides have equal ids */
 	size_t count;
-	uint32_t *kept;     /* numbers of the lines whose id the other side has, too */
+	uint32_t *kept; /* numbers of the lines whose id the other side has, too */
 	size_t kept_count;
 	bool *is_changed;
 };
@@ -66,22 +66,22 @@ static int32_t step_to(const int32_t *reach, int32_t k, int32_t width, int32_t h
 
 static int32_t slide_forward(const struct compare *compare, const struct box *box, int32_t x, int32_t k)
 {
-	size_t old = box->old_at + (size_t)x, new = box->new_at + (size_t)(x - k);
-	while (old < box->old_end && new < box->new_end && is_equal(compare, old, new)) {
-		old++;
-		new++;
+	size_t i = box->old_at + (size_t)x, j = box->new_at + (size_t)(x - k);
+	while (i < box->old_end && j < box->new_end && is_equal(compare, i, j)) {
+		i++;
+		j++;
 	}
-	return (int32_t)(old - box->old_at);
+	return (int32_t)(i - box->old_at);
 }
 
 static int32_t slide_backward(const struct compare *compare, const struct box *box, int32_t x, int32_t k)
 {
-	size_t old = box->old_end - (size_t)x, new = box->new_end - (size_t)(x - k);
-	while (old > box->old_at && new > box->new_at && is_equal(compare, old - 1, new - 1)) {
-		old--;
-		new--;
+	size_t i = box->old_end - (size_t)x, j = box->new_end - (size_t)(x - k);
+	while (i > box->old_at && j > box->new_at && is_equal(compare, i - 1, j - 1)) {
+		i--;
+		j--;
 	}
-	return (int32_t)(box->old_end - old);
+	return (int32_t)(box->old_end - i);
 }
 
 /* Whether the other search has come at least to x on diagonal k, whose number it counts from its own end. */
@@ -93,7 +93,7 @@ static bool is_met(const struct search *other, int32_t k, int32_t x, int32_t wid
 
 /* One more step of one search. True if it met the other. */
 static bool search_step(struct compare *compare, const struct box *box, struct search *search,
-			const struct search *other, struct meeting *ret)
+                        const struct search *other, struct meeting *ret)
 {
 	int32_t width = (int32_t)(box->old_end - box->old_at), height = (int32_t)(box->new_end - box->new_at);
 	int32_t distance = ++search->distance, *reach = search->reach;
@@ -375,7 +375,7 @@ static void cut_equal_lines(struct diff_change *change)
 }
 
 void diff_lines(struct str old_text, size_t old_line, struct str new_text, size_t new_line,
-		struct diff_changes *changes)
+                struct diff_changes *changes)
 {
 	struct diff_change whole = {old_line, 0, new_line, 0, old_text, new_text};
 	cut_equal_lines(&whole);

@@ -25,7 +25,7 @@ struct diff_changes {
 
 /* Appends the changes that make new_text of old_text, whose first lines are old_line and new_line. */
 void diff_lines(struct str old_text, size_t old_line, struct str new_text, size_t new_line,
-		struct diff_changes *changes);
+                struct diff_changes *changes);
 
 size_t diff_count_lines(struct str text);
 

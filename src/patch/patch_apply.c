@@ -63,7 +63,7 @@ static bool stays(struct apply *apply, const char *path, const char *target)
 }
 
 static int write_update(struct apply *apply, const struct patch_hunk *hunk, const char *path,
-			const struct patch_content *content, const struct edits *edits)
+                        const struct patch_content *content, const struct edits *edits)
 {
 	auto_free struct iovec *parts = xmalloc((2 * edits->list.count + 1) * sizeof(*parts));
 	size_t count = edits_parts(edits, content->text, parts);

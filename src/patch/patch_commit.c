@@ -39,7 +39,8 @@ static int check_unchanged(struct patch_plan *plan, struct patch_error *err)
 	}
 	if (!stale)
 		return 0;
-	return patch_error_set(err, ERR_busy, "%s changed after the patch was checked; nothing was written", stale->path);
+	return patch_error_set(err, ERR_busy, "%s changed after the patch was checked; nothing was written",
+	                       stale->path);
 }
 
 static int stage_file(struct patch_plan *plan, struct patch_file *file, struct patch_error *err)

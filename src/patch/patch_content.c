@@ -119,7 +119,7 @@ int patch_content_read(struct patch_content *ret, const char *path, const char *
 	char *block = read_block(fd, (size_t)content.st.st_size, &len);
 	if (!block && errno == EFBIG)
 		return patch_error_set(err, ERR_limit, "%s %s: it is larger than %d bytes", what, path,
-				       LIMIT_PATCH_FILE);
+		                       LIMIT_PATCH_FILE);
 	if (!block)
 		return fail_read(path, what, errno, err);
 	lay_out(&content, block, len);
@@ -138,7 +138,7 @@ void patch_content_edit(struct patch_content *ret, struct str old, const struct 
 }
 
 int patch_content_check(const struct patch_content *content, const char *path, const char *what,
-			struct patch_error *err)
+                        struct patch_error *err)
 {
 	struct str text = content->text;
 	size_t good = text_utf8_prefix(text);
@@ -149,7 +149,7 @@ int patch_content_check(const struct patch_content *content, const char *path, c
 	unsigned char lead = (unsigned char)bad.ptr[0];
 	if (len == bad.len && lead >= 0xc2 && lead <= 0xf4)
 		return patch_error_set(err, ERR_invalid, "%s %s: incomplete utf-8 byte sequence from index %zu", what,
-				       path, good);
+		                       path, good);
 	return patch_error_set(err, ERR_invalid, "%s %s: invalid utf-8 sequence of %zu bytes from index %zu", what,
-			       path, len, good);
+	                       path, len, good);
 }

@@ -31,7 +31,7 @@ void patch_content_finish(struct patch_content *content);
 
 /* 0 if the text is UTF-8. */
 int patch_content_check(const struct patch_content *content, const char *path, const char *what,
-			struct patch_error *err);
+                        struct patch_error *err);
 
 static inline struct str patch_content_eol(const struct patch_content *content)
 {

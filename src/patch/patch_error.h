@@ -23,10 +23,10 @@ enum patch_cause {
 struct patch_error {
 	/* read-only */
 	enum error_code code;
-	int sys;           /* errno that caused it, or 0 */
-	bool is_grammar;   /* the patch itself is malformed; nothing was looked at outside it */
-	size_t line;       /* 1-based line of a malformed hunk; 0 if the patch as a whole is */
-	struct buf text;   /* what failed, on what */
+	int sys;         /* errno that caused it, or 0 */
+	bool is_grammar; /* the patch itself is malformed; nothing was looked at outside it */
+	size_t line;     /* 1-based line of a malformed hunk; 0 if the patch as a whole is */
+	struct buf text; /* what failed, on what */
 	enum patch_cause cause;
 };
 

@@ -92,8 +92,8 @@ bool patch_lines_equal(struct patch_lines *lines, int level, struct str a, struc
 
 static struct str line_of(const struct patch_lines *lines, size_t number)
 {
-	struct str line = str_n(lines->text.ptr + lines->starts[number],
-				lines->starts[number + 1] - lines->starts[number] - 1);
+	struct str line =
+		str_n(lines->text.ptr + lines->starts[number], lines->starts[number + 1] - lines->starts[number] - 1);
 	if (line.len && line.ptr[line.len - 1] == '\r')
 		line.len--;
 	return line;

@@ -118,7 +118,7 @@ int patch_main(int argc, char **argv)
 {
 	if (is_hidden(argc, argv))
 		return run_argument(argc > 2 ? argv[2] : NULL,
-				    "Error: --codex-run-as-apply-patch requires a UTF-8 PATCH argument.");
+		                    "Error: --codex-run-as-apply-patch requires a UTF-8 PATCH argument.");
 	if (argc < 2)
 		return run_stdin();
 	if (argc > 2)

@@ -80,14 +80,14 @@ static int check_size(struct cursor *at)
 	if (at->patch->hunks.count + at->patch->chunks.count <= LIMIT_PATCH_HUNKS)
 		return 0;
 	return patch_error_grammar(at->err, at->line, "the patch has more than %d hunks; send it in parts",
-				   LIMIT_PATCH_HUNKS);
+	                           LIMIT_PATCH_HUNKS);
 }
 
 static int fail_first_line(struct cursor *at, struct str line)
 {
 	return fail_with_line(at, at->line, "Unexpected line found in update hunk: '", line,
-			      "'. Every line should start with ' ' (context line), '+' (added line), "
-			      "or '-' (removed line)");
+	                      "'. Every line should start with ' ' (context line), '+' (added line), "
+	                      "or '-' (removed line)");
 }
 
 /* Takes one line of a chunk's body; false if it does not belong there. */
@@ -136,7 +136,7 @@ static int parse_chunk(struct cursor *at, bool is_first)
 		advance(at);
 	} else if (!is_first) {
 		return fail_with_line(at, at->line, "Expected update hunk to start with a @@ context marker, got: '",
-				      line, "'");
+		                      line, "'");
 	}
 	int status = parse_body(at, &chunk);
 	if (status != 0)
@@ -197,8 +197,8 @@ static void parse_add(struct cursor *at, struct patch_hunk *hunk)
 static int fail_header(struct cursor *at, struct str line)
 {
 	return fail_with_line(at, at->line, "'", line,
-			      "' is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', "
-			      "'*** Delete File: {path}', '*** Update File: {path}'");
+	                      "' is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', "
+	                      "'*** Delete File: {path}', '*** Update File: {path}'");
 }
 
 static bool cut_header(struct str line, struct patch_hunk *ret)
@@ -293,7 +293,7 @@ int patch_parse(struct patch *ret, struct str text, struct patch_error *err)
 {
 	if (text.len > LIMIT_PATCH_TEXT)
 		return patch_error_set(err, ERR_limit, "the patch is larger than %d bytes; send it in parts",
-				       LIMIT_PATCH_TEXT);
+		                       LIMIT_PATCH_TEXT);
 	struct patch patch = {.text = text_trim(text)};
 	cut_heredoc(&patch.text);
 	struct cursor at = {.line = 2, .patch = &patch, .err = err};

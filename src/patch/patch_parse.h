@@ -34,9 +34,9 @@ struct patch_chunk {
 struct patch_hunk {
 	enum patch_kind kind;
 	struct str path;
-	struct str move_path;    /* PATCH_UPDATE: STR_NONE unless the file moves */
-	struct str body;         /* PATCH_ADD: its '+' lines */
-	size_t chunk_at;         /* PATCH_UPDATE: its chunks in patch.chunks */
+	struct str move_path; /* PATCH_UPDATE: STR_NONE unless the file moves */
+	struct str body;      /* PATCH_ADD: its '+' lines */
+	size_t chunk_at;      /* PATCH_UPDATE: its chunks in patch.chunks */
 	size_t chunk_count;
 };
 

@@ -37,8 +37,8 @@ static int count_bytes(struct patch_plan *plan, size_t bytes, struct patch_error
 	if (plan->bytes <= LIMIT_PATCH_BYTES)
 		return 0;
 	return patch_error_set(err, ERR_limit,
-			       "the files of this patch are larger than %d bytes together; send it in parts",
-			       LIMIT_PATCH_BYTES);
+	                       "the files of this patch are larger than %d bytes together; send it in parts",
+	                       LIMIT_PATCH_BYTES);
 }
 
 /* Two names of one file would each be computed from what the other one overwrites. */
@@ -49,8 +49,8 @@ static int check_alias(struct patch_plan *plan, const struct patch_file *file, s
 		if (other->was_there && other->old.st.st_dev == file->old.st.st_dev &&
 		    other->old.st.st_ino == file->old.st.st_ino)
 			return patch_error_set(err, ERR_invalid,
-					       "%s and %s are the same file; change it under one of its names",
-					       other->path, file->path);
+			                       "%s and %s are the same file; change it under one of its names",
+			                       other->path, file->path);
 	}
 	return 0;
 }
@@ -91,7 +91,7 @@ static int locate(struct patch_plan *plan, struct patch_file *file, const char *
 
 /* The record of a path, made on first use. `what` begins the error if it cannot be read. */
 static int get_file(struct patch_plan *plan, struct str name, const char *what, struct patch_file **ret,
-		    struct patch_error *err)
+                    struct patch_error *err)
 {
 	const char *path = patch_path(&plan->arena, plan->cwd, name);
 	*ret = find_file(plan, path);
@@ -99,7 +99,7 @@ static int get_file(struct patch_plan *plan, struct str name, const char *what, 
 		return 0;
 	if (plan->files.count == LIMIT_PATCH_FILES)
 		return patch_error_set(err, ERR_limit, "the patch touches more than %d files; send it in parts",
-				       LIMIT_PATCH_FILES);
+		                       LIMIT_PATCH_FILES);
 	struct patch_file *file = arena_new(&plan->arena, struct patch_file);
 	file->path = path;
 	file->base = STR("");
@@ -197,7 +197,7 @@ static int plan_delete(struct patch_plan *plan, const struct patch_hunk *hunk, s
 
 /* The content that a hunk starts from: as read, or as earlier hunks left it. */
 static int current_content(struct patch_plan *plan, struct patch_file *file, const struct patch_content **ret,
-			   struct patch_error *err)
+                           struct patch_error *err)
 {
 	bool is_plain = file->edits.list.count == 0;
 	*ret = &file->old;
@@ -289,7 +289,8 @@ static void claim_origins(struct patch_plan *plan)
 
 static void add_change(struct patch_plan *plan, enum patch_kind kind, struct patch_file *from, struct patch_file *to)
 {
-	struct patch_change change = {.kind = kind, .path = from->path, .real_path = from->entry, .from = from, .to = to};
+	struct patch_change change = {
+		.kind = kind, .path = from->path, .real_path = from->entry, .from = from, .to = to};
 	if (from != to) {
 		change.move_path = to->path;
 		change.real_move_path = to->real;

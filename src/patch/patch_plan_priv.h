@@ -42,12 +42,12 @@ struct patch_plan {
 	const struct patch *patch;
 	const char *cwd;
 	struct arena arena;
-	VEC(struct patch_file *) files; /* in the order they were first named; the arena's */
+	VEC(struct patch_file *) files;   /* in the order they were first named; the arena's */
 	uint16_t slots[PATCH_FILE_SLOTS]; /* open addressing by path: 1 + index in files, 0 is free */
 	uint64_t key;
 	VEC(struct patch_change) changes;
-	size_t bytes; /* read or made */
-	bool is_removal_first; /* a folder takes the place of a removed file */
+	size_t bytes;                 /* read or made */
+	bool is_removal_first;        /* a folder takes the place of a removed file */
 	struct patch_folders folders; /* made by the commit */
 };
 

@@ -93,7 +93,7 @@ static uint32_t *ids_of(struct patch_lines *lines, int level, const struct str *
 }
 
 static enum patch_sought seek_level(struct patch_seek *seek, int level, const struct str *wanted, size_t count,
-				    size_t from, size_t *ret_at)
+                                    size_t from, size_t *ret_at)
 {
 	struct patch_lines *lines = &seek->lines;
 	if (!patch_lines_build(lines, level))
@@ -115,7 +115,7 @@ static enum patch_sought seek_level(struct patch_seek *seek, int level, const st
 }
 
 enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
-				   size_t *ret_at)
+                                   size_t *ret_at)
 {
 	if (count > seek->lines.text.len - from)
 		return PATCH_MISSING;
@@ -158,7 +158,7 @@ static bool all_equal(struct patch_lines *lines, int level, const struct str *wa
 }
 
 enum patch_sought patch_seek_last(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
-				  size_t *ret_at)
+                                  size_t *ret_at)
 {
 	size_t at;
 	if (!last_lines(seek->lines.text, count, from, &at))

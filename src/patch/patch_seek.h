@@ -16,8 +16,8 @@ struct patch_seek {
 	/* private */
 	struct patch_lines lines;
 	struct buf needle;
-	size_t steps;    /* lines looked at in the index */
-	bool is_crlf;    /* the text's first line ends with "\r\n" */
+	size_t steps; /* lines looked at in the index */
+	bool is_crlf; /* the text's first line ends with "\r\n" */
 	bool is_begun;
 	bool is_indexed; /* something was not there exactly, or line ends are mixed: ask the index from now on */
 };
@@ -30,9 +30,9 @@ void patch_seek_finish(struct patch_seek *seek);
 /* The first place at or after offset `from` where all `count` lines follow each other: equal in the
  * strictest of the four ways that has any. count is at least 1. */
 enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
-				   size_t *ret_at);
+                                   size_t *ret_at);
 /* The same for the last `count` lines of the text alone. */
 enum patch_sought patch_seek_last(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
-				  size_t *ret_at);
+                                  size_t *ret_at);
 
 #endif

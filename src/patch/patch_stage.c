@@ -143,7 +143,7 @@ static int fail(const struct patch_stage *stage, int sys, struct patch_error *er
 }
 
 int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
-		      size_t count, mode_t mode, struct patch_error *err)
+                      size_t count, mode_t mode, struct patch_error *err)
 {
 	struct patch_stage stage = {.real = real, .path = path, .parts = parts, .part_count = count};
 	int sys = stage_content(&stage, mode);

@@ -26,7 +26,7 @@ struct patch_stage {
 /* Prepares to make parts the content of the file at real (patch_tree.h), which errors call path. All three are
  * borrowed until the stage is finished; the folder must exist. A file that is not there gets `mode`; 0: as any. */
 int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
-		      size_t count, mode_t mode, struct patch_error *err);
+                      size_t count, mode_t mode, struct patch_error *err);
 /* Puts it in place, once. */
 int patch_stage_commit(struct patch_stage *stage, struct patch_error *err);
 void patch_stage_finish(struct patch_stage *stage);

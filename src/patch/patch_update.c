@@ -16,7 +16,7 @@ struct update {
 	struct patch_seek seek;
 	struct arena *arena;
 	struct edits edits;
-	size_t from;     /* chunks are in the file's order: the next one is not above this offset */
+	size_t from; /* chunks are in the file's order: the next one is not above this offset */
 	VEC(struct str) wanted;
 	struct buf fresh; /* new lines of the edit that is growing */
 	struct buf tail;  /* new lines for the end of the file */
@@ -24,7 +24,7 @@ struct update {
 };
 
 static void update_init(struct update *update, const char *path, const struct patch_content *content,
-			struct arena *arena, struct patch_error *err)
+                        struct arena *arena, struct patch_error *err)
 {
 	*update = (struct update){.path = path, .content = content, .arena = arena, .err = err};
 	patch_seek_init(&update->seek, content->body, content->is_crlf);
@@ -50,9 +50,9 @@ static size_t line_len(const struct update *update, size_t at)
 static int fail_size(struct update *update)
 {
 	return patch_error_set(update->err, ERR_limit,
-			       "Failed to find lines in %s: the file is too large to look for lines that differ in "
-			       "blanks; quote them exactly",
-			       update->path);
+	                       "Failed to find lines in %s: the file is too large to look for lines that differ in "
+	                       "blanks; quote them exactly",
+	                       update->path);
 }
 
 static int find_context(struct update *update, struct str context)
@@ -160,8 +160,8 @@ static void make_edits(struct update *update, const struct patch_chunk *chunk, s
 	size_t old_seen = 0, new_seen = 0, len = 0;
 	while (patch_line_next(&body, &line)) {
 		bool is_old = line.kind != '+' && ++old_seen <= found;
-		bool is_new = line.kind != '-' && (++new_seen < chunk->new_count || found == chunk->old_count ||
-						   line.text.len != 0);
+		bool is_new = line.kind != '-' &&
+		              (++new_seen < chunk->new_count || found == chunk->old_count || line.text.len != 0);
 		if (is_old && is_new) {
 			end_edit(update, at, len);
 			at += len;
@@ -219,8 +219,8 @@ static void add_tail(struct update *update)
 }
 
 int patch_update_compute(const struct patch *patch, const struct patch_hunk *hunk, const char *path,
-			 const struct patch_content *content, struct arena *arena, struct edits *ret,
-			 struct patch_error *err)
+                         const struct patch_content *content, struct arena *arena, struct edits *ret,
+                         struct patch_error *err)
 {
 	struct update update;
 	update_init(&update, path, content, arena, err);

@@ -13,8 +13,8 @@ struct patch_error;
  * Lines that the patch only mentions keep the file's own bytes, new lines get the file's line ends, and
  * the result's last line always has one. path is for the error text. */
 int patch_update_compute(const struct patch *patch, const struct patch_hunk *hunk, const char *path,
-			 const struct patch_content *content, struct arena *arena, struct edits *ret,
-			 struct patch_error *err);
+                         const struct patch_content *content, struct arena *arena, struct edits *ret,
+                         struct patch_error *err);
 
 /* The content that an added file gets, in the arena. */
 struct str patch_add_text(const struct patch_hunk *hunk, struct arena *arena);

@@ -25,7 +25,7 @@ static void hunks_have_the_usual_form(void **state)
 	check_diff("1\n2\n3\n4\n5\n", "1\n2\nx\n4\n5\n", 1, "@@ -2,3 +2,3 @@\n 2\n-3\n+x\n 4\n");
 	check_diff("1\n2\n3\n4\n5\n", "1\n2\n3\nx\n4\n5\n", 0, "@@ -3,0 +4 @@\n+x\n");
 	check_diff("1\n2\n3\n4\n5\n", "0\n1\n3\n4\n5\n6\n", 1,
-		   "@@ -1,3 +1,3 @@\n+0\n 1\n-2\n 3\n@@ -5 +5,2 @@\n 5\n+6\n");
+	           "@@ -1,3 +1,3 @@\n+0\n 1\n-2\n 3\n@@ -5 +5,2 @@\n 5\n+6\n");
 }
 
 static void a_missing_last_newline_is_told(void **state)
@@ -47,7 +47,7 @@ static void edits_need_no_search(void **state)
 	buf_init(&out, 1000);
 	diff_edits(old, &edits, 1, &out);
 	assert_string_equal(out.data, "@@ -2,3 +2,4 @@\n 2\n-3\n+x\n+y\n 4\n@@ -7,3 +8,3 @@\n 7\n-8\n-9\n"
-				      "\\ No newline at end of file\n+9\n+10\n");
+	                              "\\ No newline at end of file\n+9\n+10\n");
 	/* Neighbours read as one change. */
 	struct edit near[] = {{2, 0, STR("x\n")}, {2, 2, STR("y\n")}};
 	buf_clear(&out);

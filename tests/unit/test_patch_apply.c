@@ -361,27 +361,27 @@ static void files_that_cannot_be_used_are_named(void **state)
 	temp_put("bad", str_n("a\n\xff\n", 4));
 	temp_put("cut", str_n("a\n\xe2\x82", 4));
 	check_refused(UPDATE("x/../nope.txt") "@@\n-a\n",
-		      "Failed to read file to update %s/nope.txt: No such file or directory (os error 2)",
-		      "Failed to read file to update %s/nope.txt: No such file or directory (os error 2)");
+	              "Failed to read file to update %s/nope.txt: No such file or directory (os error 2)",
+	              "Failed to read file to update %s/nope.txt: No such file or directory (os error 2)");
 	check_refused(UPDATE("f/x") "@@\n-a\n", "Failed to read file to update %s/f/x: Not a directory (os error 20)",
-		      "Failed to read file to update %s/f/x: Not a directory (os error 20)");
+	              "Failed to read file to update %s/f/x: Not a directory (os error 20)");
 	check_refused(UPDATE("d") "@@\n-a\n", "Failed to read file to update %s/d: path `%s/d` is not a file",
-		      "Failed to read file to update %s/d: path `%s/d` is not a file");
+	              "Failed to read file to update %s/d: path `%s/d` is not a file");
 	check_refused(UPDATE("bad") "@@\n-a\n",
-		      "Failed to read file to update %s/bad: invalid utf-8 sequence of 1 bytes from index 2",
-		      "Failed to read file to update %s/bad: invalid utf-8 sequence of 1 bytes from index 2");
+	              "Failed to read file to update %s/bad: invalid utf-8 sequence of 1 bytes from index 2",
+	              "Failed to read file to update %s/bad: invalid utf-8 sequence of 1 bytes from index 2");
 	check_refused(UPDATE("cut") "@@\n-a\n",
-		      "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2",
-		      "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2");
+	              "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2",
+	              "Failed to read file to update %s/cut: incomplete utf-8 byte sequence from index 2");
 	check_refused("*** Delete File: nope\n",
-		      "Failed to delete file %s/nope: No such file or directory (os error 2)",
-		      "Failed to read %s/nope: No such file or directory (os error 2)");
+	              "Failed to delete file %s/nope: No such file or directory (os error 2)",
+	              "Failed to read %s/nope: No such file or directory (os error 2)");
 	check_refused("*** Delete File: d\n", "Failed to delete file %s/d: Is a directory (os error 21)",
-		      "Failed to read %s/d: path `%s/d` is not a file");
+	              "Failed to read %s/d: path `%s/d` is not a file");
 	check_refused("*** Add File: d\n+x\n", "Failed to write file %s/d: Is a directory (os error 21)",
-		      "Failed to write file %s/d: path `%s/d` is not a file");
+	              "Failed to write file %s/d: path `%s/d` is not a file");
 	check_refused("*** Add File: f/x\n+x\n", "Failed to write file %s/f/x: Not a directory (os error 20)",
-		      "Failed to write file %s/f/x: Not a directory (os error 20)");
+	              "Failed to write file %s/f/x: Not a directory (os error 20)");
 }
 
 static void a_pipe_does_not_block(void **state)
@@ -411,9 +411,9 @@ static void modes_and_links_survive(void **state)
 	assert_int_equal(symlink("made", temp_path("dangling")), 0);
 	assert_int_equal(link(temp_path("one"), temp_path("two")), 0);
 	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode goes along */
-			      UPDATE("link") "@@\n-a\n+b\n" /* its target changes */
-			      UPDATE("one") "@@\n-a\n+longer\n" /* and its other name, too */
-			      "*** Add File: dangling\n+new\n" END);
+	                      UPDATE("link") "@@\n-a\n+b\n"                                /* its target changes */
+	                      UPDATE("one") "@@\n-a\n+longer\n"                            /* and its other name, too */
+	                                    "*** Add File: dangling\n+new\n" END);
 	assert_int_equal(commit_in(temp_root, text), 0);
 	assert_int_equal(mode_of("sub/tool") & 07777, 0751);
 	assert_true(S_ISLNK(mode_of("link")));
@@ -447,8 +447,12 @@ static void a_summary_sorts_by_kind(void **state)
 {
 	(void)state;
 	auto_patch struct patch patch = {0};
-	assert_int_equal(patch_parse(&patch, STR(BEGIN "*** Delete File: d\n" UPDATE("m") "*** Move to: n\n@@\n+x\n"
-						 "*** Add File: ./a\n*** Add File: ./a\n" END), NULL), 0);
+	assert_int_equal(
+		patch_parse(&patch,
+	                    STR(BEGIN "*** Delete File: d\n" UPDATE("m") "*** Move to: n\n@@\n+x\n"
+	                                                                 "*** Add File: ./a\n*** Add File: ./a\n" END),
+	                    NULL),
+		0);
 	auto_buf struct buf text;
 	buf_init(&text, 1000);
 	patch_summary(&patch, &text);
@@ -493,7 +497,7 @@ static const char *changes_of(const struct planned *planned)
 		const char *arrow = change->move_path ? " -> " : "";
 		const char *to = change->move_path ? change->move_path + root : "";
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%c %s%s%s|", "ADM"[change->kind],
-					change->path + root, arrow, to);
+		                        change -> path + root, arrow, to);
 	}
 	return text;
 }
@@ -521,9 +525,9 @@ static void a_plan_shows_the_net_effect(void **state)
 	check_plan("*** Add File: g\n+3\n", "A g|", "f=x\ny\n\ng=3\n\n");
 	check_plan("*** Delete File: g\n*** Add File: g\n+4\n", "A g|", "f=x\ny\n\ng=4\n\n");
 	check_plan(UPDATE("f") "*** Move to: s/m\n@@\n-x\n+z\n" UPDATE("s/m") "@@\n-y\n+w\n", "M f -> s/m|",
-		   "g=4\n\ns/m=z\nw\n\n");
+	           "g=4\n\ns/m=z\nw\n\n");
 	check_plan(UPDATE("s/m") "*** Move to: n\n@@\n-z\n+1\n" UPDATE("n") "*** Move to: o\n@@\n-w\n+2\n",
-		   "M s/m -> o|", "g=4\n\no=1\n2\n\n");
+	           "M s/m -> o|", "g=4\n\no=1\n2\n\n");
 	check_plan(UPDATE("o") "*** Move to: g\n@@\n-1\n+x\n", "M o -> g|", "g=x\n2\n\n");
 	check_plan(UPDATE("g") "*** Move to: k\n@@\n-x\n+y\n*** Add File: g\n+g\n", "A g|A k|", "g=g\n\nk=y\n2\n\n");
 	check_plan(UPDATE("k") "*** Move to: l\n@@\n-y\n+z\n*** Delete File: l\n*** Delete File: g\n", "D k|D g|", "");
@@ -542,13 +546,13 @@ static void a_plan_has_contents_and_diffs(void **state)
 	put("f", "1\n2\n3\n4\n5\n6\n7\n8\n9");
 	put("gone", "x\n");
 	struct planned planned = plan(STR(BEGIN UPDATE("f") "@@\n 2\n-3\n+drei\n@@\n 7\n+7b\n*** Add File: new\n+n\n"
-					  "*** Delete File: gone\n" END));
+	                                                    "*** Delete File: gone\n" END));
 	static const struct {
 		const char *old, *new, *diff;
 	} rows[] = {
 		{"1\n2\n3\n4\n5\n6\n7\n8\n9", "1\n2\ndrei\n4\n5\n6\n7\n7b\n8\n9\n",
-		 "@@ -2,3 +2,3 @@\n 2\n-3\n+drei\n 4\n@@ -7,3 +7,4 @@\n 7\n+7b\n 8\n-9\n"
-		 "\\ No newline at end of file\n+9\n"},
+	         "@@ -2,3 +2,3 @@\n 2\n-3\n+drei\n 4\n@@ -7,3 +7,4 @@\n 7\n+7b\n 8\n-9\n"
+	         "\\ No newline at end of file\n+9\n"},
 		{NULL, "n\n", "@@ -0,0 +1 @@\n+n\n"},
 		{"x\n", NULL, "@@ -1 +0,0 @@\n-x\n"},
 	};
@@ -589,12 +593,12 @@ static void real_paths_are_known_beforehand(void **state)
 	assert_int_equal(symlink("../out", temp_path("in/folder")), 0);
 	assert_int_equal(symlink("../out/f", temp_path("in/file")), 0);
 	assert_int_equal(symlink("folder/made", temp_path("in/nothing")), 0);
-	struct planned planned =
-	        plan(STR(BEGIN "*** Add File: in/folder/new/n\n+1\n" UPDATE("in/file") "@@\n-a\n+b\n"
-	                       "*** Add File: in/nothing\n+1\n" UPDATE("in/f") "*** Move to: in/folder/g\n"
-	                       "@@\n-a\n+b\n" END));
+	struct planned planned = plan(STR(BEGIN "*** Add File: in/folder/new/n\n+1\n" UPDATE(
+		"in/file") "@@\n-a\n+b\n"
+	                   "*** Add File: in/nothing\n+1\n" UPDATE("in/f") "*** Move to: in/folder/g\n"
+	                                                                   "@@\n-a\n+b\n" END));
 	static const char *const want[][2] = {
-	        {"out/new/n", NULL}, {"out/f", NULL}, {"out/made", NULL}, {"in/f", "out/g"}};
+		{"out/new/n", NULL}, {"out/f", NULL}, {"out/made", NULL}, {"in/f", "out/g"}};
 	assert_int_equal(planned.count, countof(want));
 	size_t root = strlen(temp_root) + 1;
 	for (size_t i = 0; i < countof(want); i++) {
@@ -643,7 +647,7 @@ static void one_file_under_two_names_is_refused(void **state)
 	put("f", "a\n");
 	assert_int_equal(symlink("f", temp_path("g")), 0);
 	assert_int_equal(commit_in(temp_root, STR(BEGIN UPDATE("f") "@@\n-a\n+b\n" UPDATE("g") "@@\n-a\n+c\n" END)),
-			 -ERR_invalid);
+	                 -ERR_invalid);
 	assert_tree("f=a\n\ng=a\n\n");
 }
 
@@ -672,10 +676,10 @@ static void a_commit_that_fails_midway_leaves_nothing(void **state)
 	assert_int_equal(link(temp_path("twin"), temp_path("twin2")), 0);
 	assert_int_equal(chmod(temp_path("f"), 0640), 0);
 	auto_free char *before = tree_of(temp_root);
-	struct planned planned =
-		plan(STR(BEGIN UPDATE("f") "@@\n-a\n+b\n" UPDATE("twin") "@@\n-a\n+longer\n"
-			 "*** Add File: new/deep/n\n+1\n*** Delete File: z\n"
-			 UPDATE("kept/inner") "*** Move to: moved\n@@\n-a\n+b\n" END));
+	struct planned planned = plan(STR(BEGIN UPDATE("f") "@@\n-a\n+b\n" UPDATE(
+		"twin") "@@\n-a\n+longer\n"
+	                "*** Add File: new/deep/n\n+1\n*** Delete File: z\n" UPDATE(
+				"kept/inner") "*** Move to: moved\n@@\n-a\n+b\n" END));
 	auto_patch_error struct patch_error err = {0};
 	bool is_frozen = freeze(temp_path("kept"), true);
 	int status = is_frozen ? patch_plan_commit(planned.plan, &err) : 0;

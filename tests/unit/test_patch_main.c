@@ -63,24 +63,24 @@ static void failures_are_told_on_stderr_and_end_with_1(void **state)
 {
 	(void)state;
 	check_run(ARGV("apply_patch", "x"), STR(""), 1, "",
-		  "Invalid patch: The first line of the patch must be '*** Begin Patch'\n");
+	          "Invalid patch: The first line of the patch must be '*** Begin Patch'\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\nx\n*** End Patch"), STR(""), 1, "",
-		  "Invalid patch hunk on line 2: 'x' is not a valid hunk header. Valid hunk headers: "
-		  "'*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'\n");
+	          "Invalid patch hunk on line 2: 'x' is not a valid hunk header. Valid hunk headers: "
+	          "'*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\n*** End Patch"), STR(""), 1, "", "No files were modified.\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\n*** Delete File: no\n*** End Patch"), STR(""), 1, "",
-		  "Failed to delete file %s/cwd/no\n");
+	          "Failed to delete file %s/cwd/no\n");
 	check_run(ARGV("apply_patch", "*** Begin Patch\n*** Update File: no\n@@\n+x\n*** End Patch"), STR(""), 1, "",
-		  "Failed to read file to update %s/cwd/no: No such file or directory (os error 2)\n");
+	          "Failed to read file to update %s/cwd/no: No such file or directory (os error 2)\n");
 }
 
 static void misuse_ends_with_2(void **state)
 {
 	(void)state;
 	check_run(ARGV("apply_patch"), STR(""), 2, "",
-		  "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n");
+	          "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n");
 	check_run(ARGV("apply_patch", PATCH, "x"), STR(""), 2, "",
-		  "Error: apply_patch accepts exactly one argument.\n");
+	          "Error: apply_patch accepts exactly one argument.\n");
 }
 
 static void only_utf8_is_a_patch(void **state)
@@ -88,9 +88,9 @@ static void only_utf8_is_a_patch(void **state)
 	(void)state;
 	check_run(ARGV("apply_patch", "\xff"), STR(""), 1, "", "Error: apply_patch requires a UTF-8 PATCH argument.\n");
 	check_run(ARGV("apply_patch"), STR("\xff"), 1, "",
-		  "Error: Failed to read PATCH from stdin.\nstream did not contain valid UTF-8\n");
+	          "Error: Failed to read PATCH from stdin.\nstream did not contain valid UTF-8\n");
 	check_run(ARGV("codex", "--codex-run-as-apply-patch"), STR(PATCH), 1, "",
-		  "Error: --codex-run-as-apply-patch requires a UTF-8 PATCH argument.\n");
+	          "Error: --codex-run-as-apply-patch requires a UTF-8 PATCH argument.\n");
 }
 
 static void other_command_lines_are_not_its_own(void **state)

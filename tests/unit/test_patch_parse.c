@@ -40,9 +40,9 @@ static void all_kinds_of_hunks_are_read(void **state)
 {
 	(void)state;
 	auto_patch struct patch patch = parse(STR(BEGIN "*** Add File: a/b.txt\n+one\n+\n+*** two\n"
-							"*** Delete File: gone\n"
-							"*** Update File: from\n*** Move to: to\n@@ ctx\n a\n-b\n+c\n\n"
-							"@@\n+d\n*** End of File\n" END "\n"));
+	                                                "*** Delete File: gone\n"
+	                                                "*** Update File: from\n*** Move to: to\n@@ ctx\n a\n-b\n+c\n\n"
+	                                                "@@\n+d\n*** End of File\n" END "\n"));
 	assert_int_equal(patch.hunks.count, 3);
 	const struct patch_hunk *hunk = patch.hunks.items;
 	assert_int_equal(hunk[0].kind, PATCH_ADD);
@@ -69,7 +69,7 @@ static void blanks_and_line_ends_are_forgiven(void **state)
 	(void)state;
 	auto_patch struct patch patch =
 		parse(STR("\n\t *** Begin Patch \r\n  *** Update File: a file \t\r\n*** Move to: b \r\n"
-			  "@@ \r\n-x\r\n+y \r\n *** End Patch\u3000\r\n \n"));
+	                  "@@ \r\n-x\r\n+y \r\n *** End Patch\u3000\r\n \n"));
 	assert_str(patch.hunks.items[0].path, "a file");
 	assert_str(patch.hunks.items[0].move_path, "b");
 	assert_null(chunk_of(&patch, 0, 0)->context.ptr);
@@ -108,7 +108,7 @@ static void blank_lines_before_a_chunk_have_two_meanings(void **state)
 	assert_string_equal(lines_of(chunk_of(&within, 0, 0)->body), " |+a|");
 }
 
-#define NO_HEADER                                                                                              \
+#define NO_HEADER                                                                                             \
 	"is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', " \
 	"'*** Update File: {path}'"
 #define STARTS "Every line should start with ' ' (context line), '+' (added line), or '-' (removed line)"
@@ -129,17 +129,17 @@ static void what_is_wrong_is_said_in_known_words(void **state)
 		{BEGIN "*** Add File: a\n+1\n\n" END, "invalid hunk at line 4, '' " NO_HEADER},
 		{BEGIN "*** Update File: f\n" END, "invalid hunk at line 2, Update file hunk for path 'f' is empty"},
 		{BEGIN "*** Update File: f\n*** Move to: g\n" END,
-		 "invalid hunk at line 2, Update file hunk for path 'f' is empty"},
+	         "invalid hunk at line 2, Update file hunk for path 'f' is empty"},
 		{BEGIN "*** Update File: f\n@@\n" END,
-		 "invalid hunk at line 4, Update hunk does not contain any lines"},
+	         "invalid hunk at line 4, Update hunk does not contain any lines"},
 		{BEGIN "*** Update File: f\n@@\n*** End of File\n" END,
-		 "invalid hunk at line 4, Update hunk does not contain any lines"},
+	         "invalid hunk at line 4, Update hunk does not contain any lines"},
 		{BEGIN "*** Update File: f\n@@ a\n@@ b\n-c\n" END,
-		 "invalid hunk at line 4, Unexpected line found in update hunk: '@@ b'. " STARTS},
+	         "invalid hunk at line 4, Unexpected line found in update hunk: '@@ b'. " STARTS},
 		{BEGIN "*** Update File: f\nfoo\n" END,
-		 "invalid hunk at line 3, Unexpected line found in update hunk: 'foo'. " STARTS},
+	         "invalid hunk at line 3, Unexpected line found in update hunk: 'foo'. " STARTS},
 		{BEGIN "*** Update File: f\n@@\n-a\nfoo\n" END,
-		 "invalid hunk at line 5, Expected update hunk to start with a @@ context marker, got: 'foo'"},
+	         "invalid hunk at line 5, Expected update hunk to start with a @@ context marker, got: 'foo'"},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		struct patch patch;
@@ -175,7 +175,7 @@ static void a_nul_in_a_name_is_refused(void **state)
 	struct patch patch;
 	assert_int_equal(patch_parse(&patch, STR(BEGIN "*** Delete File: a\0b\n" END), NULL), -ERR_invalid);
 	assert_int_equal(patch_parse(&patch, STR(BEGIN "*** Update File: a\n*** Move to: \0\n@@\n+x\n" END), NULL),
-			 -ERR_invalid);
+	                 -ERR_invalid);
 }
 
 static void too_many_hunks_are_refused(void **state)
