@@ -122,18 +122,13 @@ static void stop_command(struct tool_call *call)
 void tool_exec_command_start(struct tool_call *call)
 {
 	const struct args_exec_command *args = call->args;
-	if (args->has_tty && args->tty) {
-		tool_call_finish(
-			call, false,
-			STR("exec_command failed: this engine has no terminals; run the command again with tty=false"));
-		return;
-	}
 	const char *argv[SHELL_ARGC + 1];
 	const char *shell = args->shell.ptr ? args->shell.ptr : shell_user();
 	shell_argv(shell, args->cmd.ptr, !args->has_login || args->login, argv);
 	if (exec_patch_intercept(call, argv, args->workdir))
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
+	session->is_stdin_open = args->has_tty && args->tty;
 	session->command.is_escalated = str_is(args->sandbox_permissions, "require_escalated");
 	session->command.justification = arena_str(&session->command.arena, args->justification);
 	call->stop = stop_command;
@@ -149,6 +144,29 @@ static void stop_waiting(struct tool_call *call)
 	call->state = NULL;
 }
 
+/* False if it could not be written; the call is finished then. */
+static bool write_chars(struct tool_call *call, struct exec_session *session, struct str chars)
+{
+	struct error err;
+	if (!session->is_stdin_open) {
+		tool_call_finish(call, false,
+		                 STR("write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true "
+		                     "to keep stdin open"));
+		return false;
+	}
+	if (!session->has_ended && process_write_stdin(session->process, chars, &err) != 0) {
+		tool_call_finishf(call, false, "write_stdin failed: %s", err.text);
+		return false;
+	}
+	struct ev_terminal_interaction event = {
+		.call_id = session->command.call_id,
+		.process_id = str_of(session->id_text),
+		.stdin = chars,
+	};
+	call->host->emit(call->host, session->command.turn_id, EV_terminal_interaction, &event);
+	return true;
+}
+
 void tool_write_stdin_start(struct tool_call *call)
 {
 	const struct args_write_stdin *args = call->args;
@@ -158,14 +176,12 @@ void tool_write_stdin_start(struct tool_call *call)
 		                  (long long)args->session_id);
 		return;
 	}
-	if (args->chars.len) {
-		tool_call_finish(call, false,
-		                 STR("write_stdin failed: stdin is closed for this session; rerun exec_command with "
-		                     "tty=true to keep stdin open"));
+	if (args->chars.len && !write_chars(call, session, args->chars))
 		return;
-	}
+	int64_t least_ms = args->chars.len ? YIELD_MIN_MS : POLL_MIN_MS;
+	int64_t most_ms = args->chars.len ? YIELD_MAX_MS : POLL_MAX_MS;
 	uint64_t yield_ms =
-		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, POLL_MIN_MS, POLL_MAX_MS);
+		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, least_ms, most_ms);
 	call->stop = stop_waiting;
 	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
 }
