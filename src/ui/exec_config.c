@@ -27,7 +27,8 @@ static size_t list_flags(const struct exec_options *options, struct config_flag 
 	else if (options->full_auto)
 		flags[count++] = (struct config_flag){"--full-auto", "sandbox_mode", STR("workspace-write")};
 	if (options->local_provider)
-		flags[count++] = (struct config_flag){"--local-provider", "oss_provider", str_of(options->local_provider)};
+		flags[count++] =
+			(struct config_flag){"--local-provider", "oss_provider", str_of(options->local_provider)};
 	return count;
 }
 
@@ -84,7 +85,8 @@ int exec_config_load(const struct exec_options *options, const char *cwd, struct
 		vec_push(&overrides.list, str_of(options->overrides.items[i]));
 	add_features(&overrides, &options->enable, "true");
 	add_features(&overrides, &options->disable, "false");
-	*ret_config = options->oss ? load_oss(options, cwd, &overrides, err) : load(options, cwd, &overrides, NULL, err);
+	*ret_config =
+		options->oss ? load_oss(options, cwd, &overrides, err) : load(options, cwd, &overrides, NULL, err);
 	vec_for_each(text, &overrides.owned)
 		free(*text);
 	vec_finish(&overrides.owned);

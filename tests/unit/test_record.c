@@ -30,7 +30,8 @@ static void a_user_turn_is_read_whole(void **state)
 		"{\"id\":\"7\",\"op\":{\"type\":\"user_turn\",\"items\":[{\"type\":\"text\",\"text\":\"hi\"},"
 		"{\"type\":\"local_image\",\"path\":\"/a.png\"}],\"cwd\":\"/w\",\"approval_policy\":\"on-request\","
 		"\"sandbox_policy\":{\"type\":\"workspace-write\",\"network_access\":true,\"writable_roots\":[\"/x\"]},"
-		"\"model\":\"gpt-5.5\",\"effort\":null,\"summary\":\"auto\",\"final_output_json_schema\":{\"a\": [1.0]},\"more\":1}}");
+		"\"model\":\"gpt-5.5\",\"effort\":null,\"summary\":\"auto\",\"final_output_json_schema\":{\"a\": "
+	        "[1.0]},\"more\":1}}");
 	const struct op_user_turn *turn = submission->op.user_turn;
 	assert_int_equal(submission->op.tag, OP_user_turn);
 	assert_str(submission->id, "7");
@@ -51,7 +52,8 @@ static void both_styles_of_tags_are_read(void **state)
 	static const char *const forms[] = {"{\"mode\":\"read-only\"}", "{\"type\":\"read-only\"}"};
 	for (size_t i = 0; i < countof(forms); i++) {
 		char json[256];
-		snprintf(json, sizeof(json), "{\"id\":\"1\",\"op\":{\"type\":\"override_turn_context\",\"sandbox_policy\":%s}}", forms[i]);
+		snprintf(json, sizeof(json),
+		         "{\"id\":\"1\",\"op\":{\"type\":\"override_turn_context\",\"sandbox_policy\":%s}}", forms[i]);
 		struct submission *submission = decode_ok(json);
 		assert_int_equal(submission->op.override_turn_context->sandbox_policy->tag, sandbox_read_only);
 		submission_destroy(submission);
@@ -61,11 +63,13 @@ static void both_styles_of_tags_are_read(void **state)
 static void decisions_are_words_or_objects(void **state)
 {
 	(void)state;
-	struct submission *submission = decode_ok("{\"id\":\"1\",\"op\":{\"type\":\"exec_approval\",\"id\":\"c\",\"decision\":\"allow\"}}");
+	struct submission *submission =
+		decode_ok("{\"id\":\"1\",\"op\":{\"type\":\"exec_approval\",\"id\":\"c\",\"decision\":\"allow\"}}");
 	assert_int_equal(submission->op.exec_approval->decision->tag, review_decision_approved);
 	submission_destroy(submission);
-	submission = decode_ok("{\"id\":\"1\",\"op\":{\"type\":\"exec_approval\",\"id\":\"c\",\"decision\":"
-			       "{\"approved_execpolicy_amendment\":{\"proposed_execpolicy_amendment\":[\"git\",\"add\"]}}}}");
+	submission = decode_ok(
+		"{\"id\":\"1\",\"op\":{\"type\":\"exec_approval\",\"id\":\"c\",\"decision\":"
+		"{\"approved_execpolicy_amendment\":{\"proposed_execpolicy_amendment\":[\"git\",\"add\"]}}}}");
 	const struct review_decision *decision = submission->op.exec_approval->decision;
 	assert_int_equal(decision->tag, review_decision_approved_execpolicy_amendment);
 	assert_str(decision->approved_execpolicy_amendment->proposed_execpolicy_amendment[1], "add");
@@ -83,8 +87,10 @@ static void what_is_wrong_is_named(void **state)
 	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"nope\"}}", "unknown variant `nope`");
 	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"user_input\"}}", "missing field `items`");
 	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":5}}", "expected a sequence");
-	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":5}]}}", "expected a string");
-	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"override_turn_context\",\"approval_policy\":\"maybe\"}}", "unknown variant `maybe`");
+	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":5}]}}",
+	              "expected a string");
+	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"override_turn_context\",\"approval_policy\":\"maybe\"}}",
+	              "unknown variant `maybe`");
 	check_refused("not json", "line 1");
 }
 
@@ -102,7 +108,8 @@ static void events_keep_their_field_rules(void **state)
 	buf_init(&out, 4096);
 	struct ev_task_complete body = {0};
 	struct event *event = event_create(STR("s1"), EV_task_complete, &body);
-	assert_str(encode(event, &out), "{\"id\":\"s1\",\"msg\":{\"type\":\"task_complete\",\"last_agent_message\":null}}");
+	assert_str(encode(event, &out),
+	           "{\"id\":\"s1\",\"msg\":{\"type\":\"task_complete\",\"last_agent_message\":null}}");
 	event_destroy(event);
 	buf_clear(&out);
 	event = event_create(STR(""), EV_shutdown_complete, NULL);
@@ -123,17 +130,21 @@ static void an_event_owns_a_copy(void **state)
 	struct file_add add = {.content = str_of(text)};
 	struct file_change change = {.tag = file_change_add, .add = &add};
 	struct str key = str_of(path);
-	struct ev_patch_begin patch = {.call_id = STR("c"), .changes = &change, .changes_keys = &key, .changes_count = 1};
+	struct ev_patch_begin patch = {
+		.call_id = STR("c"), .changes = &change, .changes_keys = &key, .changes_count = 1};
 	struct event *second = event_create(STR("1"), EV_patch_apply_begin, &patch);
 	memset(text, 'x', 5);
 	memset(path, 'y', 2);
 	auto_buf struct buf out;
 	buf_init(&out, 4096);
-	assert_str(encode(event, &out), "{\"id\":\"1\",\"msg\":{\"type\":\"item_completed\",\"thread_id\":\"t\",\"turn_id\":\"u\","
-					"\"item\":{\"type\":\"AgentMessage\",\"id\":\"m\",\"content\":[{\"type\":\"Text\",\"text\":\"hello\"}]}}}");
+	assert_str(encode(event, &out),
+	           "{\"id\":\"1\",\"msg\":{\"type\":\"item_completed\",\"thread_id\":\"t\",\"turn_id\":\"u\","
+	           "\"item\":{\"type\":\"AgentMessage\",\"id\":\"m\",\"content\":[{\"type\":\"Text\",\"text\":"
+	           "\"hello\"}]}}}");
 	buf_clear(&out);
-	assert_str(encode(second, &out), "{\"id\":\"1\",\"msg\":{\"type\":\"patch_apply_begin\",\"call_id\":\"c\",\"turn_id\":\"\","
-					 "\"auto_approved\":false,\"changes\":{\"/p\":{\"type\":\"add\",\"content\":\"hello\"}}}}");
+	assert_str(encode(second, &out),
+	           "{\"id\":\"1\",\"msg\":{\"type\":\"patch_apply_begin\",\"call_id\":\"c\",\"turn_id\":\"\","
+	           "\"auto_approved\":false,\"changes\":{\"/p\":{\"type\":\"add\",\"content\":\"hello\"}}}}");
 	event_destroy(event);
 	event_destroy(second);
 }
@@ -141,7 +152,8 @@ static void an_event_owns_a_copy(void **state)
 static void every_row_has_a_word_of_its_own(void **state)
 {
 	(void)state;
-	const struct union_type *const types[] = {&union_op, &union_event_msg, &union_user_input, &union_sandbox, &union_turn_item};
+	const struct union_type *const types[] = {&union_op, &union_event_msg, &union_user_input, &union_sandbox,
+	                                          &union_turn_item};
 	for (size_t t = 0; t < countof(types); t++) {
 		for (size_t i = 0; i < types[t]->count; i++) {
 			const struct variant *row = &types[t]->variants[i];
