@@ -1,0 +1,43 @@
+// What the documents show, tried: their commands have the options they use, their configuration is one.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { codexBin, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = ['README.md', 'SECURITY.md', ...fs.readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)]
+	.filter((name) => name.endsWith('.md'));
+const read = (name) => fs.readFileSync(path.join(root, name), 'utf8');
+const blocks = (text, language) =>
+	[...text.matchAll(new RegExp('^```' + language + '\\n(.*?)^```', 'gms'))].map((match) => match[1]);
+
+const exec = needs('exec');
+
+test('options that the documents name exist', exec, () => {
+	const help = spawnSync(codexBin, ['exec', '--help'], { encoding: 'utf8' }).stdout;
+	for (const name of documents)
+		for (const [command] of read(name).matchAll(/codex exec\b[^\n`]*/g))
+			for (const [option] of command.matchAll(/--[a-z][a-z-]+/g))
+				assert.ok(help.includes(option), `${name}: codex exec has no ${option}`);
+});
+
+test('the configuration of the README works as it stands', exec, async (t) => {
+	const [config] = blocks(read('README.md'), 'toml');
+	const model = await startModel(t, [say('Read.')]);
+	const home = tempDir(t, 'home');
+	const example = /^base_url = ".*"$/m;
+	assert.match(config, example);
+	fs.writeFileSync(path.join(home, 'config.toml'), config.replace(example, `base_url = "${model.url}"`));
+	const { code, stdout, stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', 'hi'],
+		{ home, env: { MY_KEY: 'k-1' } });
+	assert.equal(code, 0, stderr);
+	assert.equal(stdout, 'Read.\n');
+	assert.doesNotMatch(stderr, /^warning: (?!Model metadata)/m);
+	const [request] = model.requests();
+	assert.equal(request.body.model, 'my-model');
+	assert.ok(request.headers.authorization);
+});
