@@ -98,6 +98,27 @@ int file_read(const char *path, struct buf *out, struct error *err)
 	return read_all(fd, out, path, err);
 }
 
+int file_read_regular(const char *path, struct buf *out, struct error *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot open %s", path);
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return error_sys(err, errno, "cannot read %s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_invalid, "%s is not a regular file", path);
+	return read_all(fd, out, path, err);
+}
+
+int file_write(const char *path, struct str bytes, mode_t mode, struct error *err)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot write %s", path);
+	return fd_write_all(fd, bytes.ptr, bytes.len, err) == 0 ? 0 : error_wrap(err, "%s", path);
+}
+
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err)
 {
 	const char *at = bytes;

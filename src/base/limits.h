@@ -66,9 +66,12 @@ enum {
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
 	LIMIT_SANDBOX_TRIAL_MS = 5000,    /* for a sandbox to show that it works */
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
+	LIMIT_CALL_ID = 4 * KIB,          /* a tool call's id, as the model gives it */
+	LIMIT_TOOLS_RUNNING = 16,         /* calls of one response that run side by side */
 	LIMIT_TOOLS_JSON = 4 * MIB,       /* the tools array of a request */
 	LIMIT_TOOL_OUTPUT = 4 * MIB,      /* text of one tool call before it is cut for the model */
 	LIMIT_TOOL_ITEM = 32 * MIB,       /* the same as a JSON item: escaping may multiply it */
+	LIMIT_CONTEXT_TEXT = 16 * MIB,    /* one text that tells the model of its surroundings */
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,  /* items a call adds behind its output: one image in base64 */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */

@@ -28,8 +28,11 @@ void codex_refuse(struct codex *codex, struct str sub_id, const char *info, cons
 	eq_push(&codex->eq, sub_id, EV_error, &event);
 }
 
+/* What comes behind a shutdown is dropped: shutdown_complete is the last event. */
 static void dispatch(struct codex *codex, const struct submission *submission)
 {
+	if (codex->is_shut_down)
+		return;
 	if (!codex->session && submission->op.tag != OP_configure_session && submission->op.tag != OP_shutdown)
 		codex_refuse(codex, submission->id, "\"bad_request\"",
 		             "No session initialized, expected 'ConfigureSession' as first Op");

@@ -25,7 +25,7 @@ void services_destroy(struct services *services);
 void services_preload(struct services *services);
 
 /* Runs from the loop, in order, once an event is safe to show (its rollout lines are written).
- * The event is borrowed during the call. */
+ * The event is borrowed during the call, and the codex must not be closed in it. */
 typedef void (*codex_event_fn)(const struct event *event, void *self);
 
 struct codex_options {

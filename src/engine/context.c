@@ -101,6 +101,14 @@ void context_mark_response(struct context *context, struct str response_id)
 	vec_push(&context->marks, mark);
 }
 
+void context_mark_task_end(struct context *context)
+{
+	if (context->marks.count == 0)
+		return;
+	struct context_mark *last = &context->marks.items[context->marks.count - 1];
+	last->ends_task = last->item_count == context->items.count;
+}
+
 const struct context_mark *context_find_response(const struct context *context, struct str response_id)
 {
 	for (size_t i = context->marks.count; i > 0; i--) {

@@ -26,13 +26,14 @@ struct context_mark {
 	struct str response_id; /* owned by the context */
 	size_t item_count;      /* items there were once this response had been recorded */
 	size_t user_turns;      /* and user turns */
+	bool ends_task;         /* a Task completed with it */
 };
 
 struct context {
 	/* read-only */
 	VEC(struct context_item) items;
 	size_t bytes;
-	size_t user_turns; /* inputs of the user that began a Task */
+	size_t user_turns; /* messages of the user */
 	/* private */
 	VEC(struct context_block *) blocks;
 	VEC(struct context_mark) marks;
@@ -51,6 +52,8 @@ void context_truncate(struct context *context, size_t count);
 
 /* Remembers where a response ended, for forks by response id (protocol-v1 6, row 3). */
 void context_mark_response(struct context *context, struct str response_id);
+/* The Task ends with the response marked last, if nothing came behind it. */
+void context_mark_task_end(struct context *context);
 /* NULL if there was no such response; borrowed until the next change. */
 const struct context_mark *context_find_response(const struct context *context, struct str response_id);
 /* Goes back to where the mark was made. */

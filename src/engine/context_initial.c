@@ -16,10 +16,13 @@
 #include "process/shell.h"
 #include "workspace/agents_md.h"
 
+/* The buffer has room for any text within the limit, whatever its escapes cost. */
 static void record_text(struct session *session, const char *role, struct str text)
 {
 	auto_buf struct buf item;
-	buf_init(&item, LIMIT_USER_ITEM);
+	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
+	if (text.len > LIMIT_CONTEXT_TEXT)
+		text.len = text_floor_boundary(text, LIMIT_CONTEXT_TEXT);
 	text_message_write(&item, role, text);
 	session_record_item(session, buf_str(&item));
 }
@@ -48,8 +51,8 @@ static void tell_instructions(struct session *session, const struct settings *se
 {
 	const struct config *config = session->codex->config;
 	auto_buf struct buf docs, text;
-	buf_init(&docs, LIMIT_USER_ITEM / 2);
-	buf_init(&text, LIMIT_USER_ITEM / 2);
+	buf_init(&docs, LIMIT_CONTEXT_TEXT);
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	session_read_instructions(session, settings, &docs);
 	if (config->developer_instructions)
 		record_text(session, "developer", str_of(config->developer_instructions));
@@ -75,7 +78,7 @@ static void tell_mode(struct session *session, const struct settings *settings)
 	if (!settings->mode_instructions)
 		return;
 	auto_buf struct buf text;
-	buf_init(&text, LIMIT_USER_ITEM);
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	buf_printf(&text, "<collaboration_mode>%s</collaboration_mode>", settings->mode_instructions);
 	record_text(session, "developer", buf_str(&text));
 }
@@ -101,6 +104,7 @@ static bool same_fences(const struct settings *a, const struct settings *b)
 void context_tell_settings(struct session *session, struct settings *settings)
 {
 	const struct settings *told = session->told;
+	size_t items = session->context.items.count;
 	if (!told || !same_fences(told, settings))
 		tell_permissions(session, settings);
 	if (!told)
@@ -109,6 +113,8 @@ void context_tell_settings(struct session *session, struct settings *settings)
 		tell_environment(session, settings);
 	if (!told || !same_text(told->mode_instructions, settings->mode_instructions))
 		tell_mode(session, settings);
+	if (session->context.items.count > items)
+		session->told_at = session->context.items.count;
 	settings_unref(session->told);
 	session->told = settings_ref(settings);
 }

@@ -8,17 +8,20 @@
 #include "engine/task.h"
 
 /* Seed 000: input may go on from after an earlier response instead of from the end. */
-static int go_back_to(struct session *session, struct str response_id, struct error *err)
+static int check_response(const struct session *session, struct str response_id, struct error *err)
+{
+	if (!response_id.ptr || context_find_response(&session->context, response_id))
+		return 0;
+	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(response_id));
+}
+
+static void go_back_to(struct session *session, struct str response_id)
 {
 	if (!response_id.ptr)
-		return 0;
+		return;
 	const struct context_mark *mark = context_find_response(&session->context, response_id);
-	if (!mark)
-		return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from",
-		                 STR_ARG(response_id));
 	if (mark->item_count != session->context.items.count)
 		session_rewind(session, mark);
-	return 0;
 }
 
 static void start(struct codex *codex, const struct submission *submission, const struct task_input *input,
@@ -30,12 +33,14 @@ static void start(struct codex *codex, const struct submission *submission, cons
 		task_steer(session->task, input);
 		return;
 	}
+	if (check_response(session, response_id, &err) != 0) {
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		return;
+	}
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_replaced);
-	if (go_back_to(session, response_id, &err) != 0)
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
-	else
-		task_start(session, submission->id, input);
+	go_back_to(session, response_id);
+	task_start(session, submission->id, input);
 }
 
 void on_op_user_input(struct codex *codex, const struct submission *submission)

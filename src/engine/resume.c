@@ -79,6 +79,7 @@ static void take_history(struct session *session, const struct rollout_reader *r
 	session_close_calls(session);
 	if (!reader->needs_context)
 		session->told = settings_of(session, &reader->turn);
+	session->told_at = session->context.items.count; /* where in it is not known */
 }
 
 int session_resume(struct session *session, struct str path_text, struct error *err)

@@ -180,12 +180,23 @@ int session_change_settings(struct session *session, const struct settings_chang
 	return 0;
 }
 
+/* What the model was told behind the mark it does not know any more. Other tools know how to take back
+ * whole turns; a history cut elsewhere is recorded as it stands. */
 void session_rewind(struct session *session, const struct context_mark *mark)
 {
 	size_t dropped = session->context.user_turns - mark->user_turns;
+	bool is_whole = mark->ends_task && !session->has_new_history;
+	if (mark->item_count < session->told_at) {
+		settings_unref(session->told);
+		session->told = NULL;
+	}
 	context_rewind(&session->context, mark);
-	if (dropped)
+	if (is_whole)
 		session_record_rewind(session, dropped);
+	else
+		session_record_history(session);
+	session->has_new_history |= !is_whole;
+	session_close_calls(session);
 }
 
 void session_destroy(struct session *session)
@@ -204,6 +215,7 @@ void session_destroy(struct session *session)
 	context_finish(&session->context);
 	settings_unref(session->settings);
 	settings_unref(session->told);
+	arena_finish(&session->limits_arena);
 	buf_finish(&session->tools);
 	free(session->tools_model);
 	free(session->base_instructions);

@@ -29,6 +29,7 @@ struct session {
 	struct settings *settings; /* of the next Task */
 	struct context context;
 	struct settings *told; /* settings the model has been told about; NULL before the first Task */
+	size_t told_at;        /* items there were when it was last told something of them */
 	struct task *task;     /* at most one */
 	struct approvals approvals;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
@@ -46,6 +47,7 @@ struct session {
 	struct token_usage usage_total, usage_last;
 	struct rate_limits *limits; /* as last told; in limits_arena */
 	struct arena limits_arena;
+	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
 	bool has_warned_model; /* the warning about an unknown model was given */
 	struct tool_host host; /* lent to tool calls */
 };

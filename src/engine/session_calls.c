@@ -52,7 +52,7 @@ static void look_at(struct open_calls *open, const struct json *item)
 static void answer(struct session *session, const struct open_call *call)
 {
 	auto_buf struct buf item;
-	buf_init(&item, 64 * KIB);
+	buf_init(&item, call->call_id.len * 6 + KIB); /* escapes included */
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");

@@ -93,3 +93,22 @@ void session_record_rewind(struct session *session, size_t user_turns)
 	jw_object_end(&w);
 	append(session, LINE_event_msg, buf_str(&payload));
 }
+
+/* {"message":"","replacement_history":[…]}, as a compaction is recorded. */
+void session_record_history(struct session *session)
+{
+	if (!session->rollout)
+		return;
+	auto_buf struct buf payload;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	size_t count;
+	auto_free struct str *segments = context_segments(&session->context, &count);
+	buf_append_c(&payload, "{\"message\":\"\",\"replacement_history\":[");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_append_char(&payload, ',');
+		buf_append_str(&payload, segments[i]);
+	}
+	buf_append_c(&payload, "]}");
+	append(session, LINE_compacted, buf_str(&payload));
+}

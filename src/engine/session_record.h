@@ -20,6 +20,8 @@ void session_record_turn_context(struct session *session, const struct settings 
 
 /* The last user_turns turns were taken back. */
 void session_record_rewind(struct session *session, size_t user_turns);
+/* The whole history anew, in place of what was recorded before. */
+void session_record_history(struct session *session);
 
 /* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
 int session_flush_rollout(struct session *session, struct error *err);

@@ -2,6 +2,8 @@
  * end functions, never inside a callback of the Turn it owns: ends are deferred through the Turn. */
 #include "engine/task.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -45,13 +47,34 @@ static void tell_user_message(struct task *task, const struct task_input *input)
 	session_emit(task->session, task->id, EV_item_completed, &completed);
 }
 
-static void record_input(struct task *task, const struct task_input *input)
+static void record_user_item(struct session *session, struct str item)
+{
+	session->context.user_turns++;
+	session_record_item(session, item);
+}
+
+/* Cut anywhere it would not be JSON any more, and spoil every request from then on. */
+static void tell_too_large(struct task *task)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was left out.",
+	         LIMIT_USER_ITEM / MIB);
+	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	session_emit(task->session, task->id, EV_error, &event);
+}
+
+static bool record_input(struct task *task, const struct task_input *input)
 {
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
-	session_record_item(task->session, buf_str(&item));
+	if (item.over) {
+		tell_too_large(task);
+		return false;
+	}
+	record_user_item(task->session, buf_str(&item));
 	tell_user_message(task, input);
+	return true;
 }
 
 static void finish(struct task *task)
@@ -84,12 +107,11 @@ void task_start(struct session *session, struct str id, const struct task_input 
 	tell_started(task);
 	context_tell_settings(session, task->settings);
 	session_warn_unknown_model(session, task);
-	if (input->count == 0) { /* nothing said, nothing to ask a model (protocol-v1 2.2) */
+	/* nothing said, nothing to ask a model (protocol-v1 2.2) */
+	if (input->count == 0 || !record_input(task, input)) {
 		complete(task);
 		return;
 	}
-	session->context.user_turns++;
-	record_input(task, input);
 	session_record_turn_context(session, task->settings);
 	task->turn = turn_start(task);
 }
@@ -99,6 +121,10 @@ void task_steer(struct task *task, const struct task_input *input)
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (item.over || item.len + 1 > task->pending.max - task->pending.len) {
+		tell_too_large(task);
+		return;
+	}
 	buf_append_str(&task->pending, buf_str(&item));
 	buf_append_char(&task->pending, '\n');
 	tell_user_message(task, input);
@@ -110,7 +136,7 @@ static bool take_pending(struct task *task)
 		return false;
 	struct str rest = buf_str(&task->pending), line;
 	while (str_next_line(&rest, &line))
-		session_record_item(task->session, line);
+		record_user_item(task->session, line);
 	buf_clear(&task->pending);
 	return true;
 }
@@ -130,10 +156,12 @@ void task_on_turn_end(struct task *task, bool needs_turn)
 {
 	take_from_turn(task);
 	bool has_input = take_pending(task);
-	if (needs_turn || has_input)
+	if (needs_turn || has_input) {
 		task->turn = turn_start(task);
-	else
+	} else {
+		context_mark_task_end(&task->session->context);
 		complete(task);
+	}
 }
 
 void task_on_turn_failed(struct task *task, const char *message, const char *info)
@@ -153,7 +181,8 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 	if (task->turn)
 		turn_abort(task->turn);
 	take_pending(task);
-	context_tell_abort(session);
+	if (reason == turn_abort_reason_interrupted)
+		context_tell_abort(session);
 	struct ev_turn_aborted event = {.reason = reason};
 	session_emit(session, task->id, EV_turn_aborted, &event);
 	finish(task);

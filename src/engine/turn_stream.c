@@ -199,8 +199,9 @@ static void on_item_done(struct turn *turn, const struct json *json)
 	for (size_t i = 0; i < countof(item_rows); i++) {
 		if (!str_is(type, item_rows[i].type))
 			continue;
-		if (item_rows[i].is_call && !json_get_str(json, "call_id").ptr) {
-			log_debug("dropped a %s without call_id", item_rows[i].type);
+		struct str call_id = json_get_str(json, "call_id");
+		if (item_rows[i].is_call && (!call_id.ptr || call_id.len > LIMIT_CALL_ID)) {
+			log_debug("dropped a %s without a usable call_id", item_rows[i].type);
 			return;
 		}
 		item_rows[i].handle(turn, json);

@@ -59,8 +59,11 @@ static void record_output(struct session *session, const struct tool_call *call,
 static void record_follow_ups(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		if (tool->call->follow_up.len)
-			session_record_item(turn->task->session, buf_str(&tool->call->follow_up));
+		struct session *session = turn->task->session;
+		if (tool->call->follow_up.len == 0 || tool->call->follow_up.over)
+			continue;
+		session->context.user_turns++; /* an image comes as a message of the user */
+		session_record_item(session, buf_str(&tool->call->follow_up));
 	}
 }
 
@@ -91,7 +94,7 @@ static void start_ready(struct turn *turn)
 		if (tool->is_started)
 			continue;
 		bool alone = !runs_beside_others(tool);
-		if (alone && turn->running)
+		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING))
 			return;
 		tool->is_started = true;
 		turn->is_exclusive = alone;

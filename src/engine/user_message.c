@@ -56,7 +56,7 @@ static void write_local_image(struct json_writer *w, const char *cwd, struct str
 	auto_buf struct buf file;
 	struct error err;
 	buf_init(&file, LIMIT_IMAGE_FILE);
-	if (file_read(full, &file, &err) != 0) {
+	if (file_read_regular(full, &file, &err) != 0) {
 		write_textf(w, "Codex could not read the local image at `%s`: %s", full, err.text);
 		return;
 	}

@@ -91,16 +91,19 @@ static struct submission *take_submission(struct codex_handle *handle)
 	return submission;
 }
 
+/* No more at once than the engine's own queue holds; that one is emptied before the loop wakes us again. */
 static void on_wake(uv_async_t *wake)
 {
 	struct codex_handle *handle = wake->data;
 	struct submission *submission;
-	while ((submission = take_submission(handle))) {
+	for (int i = 0; i < LIMIT_SUBMISSIONS && (submission = take_submission(handle)); i++) {
 		codex_submit_op(handle->codex, submission->id, &submission->op, NULL);
 		submission_destroy(submission);
 	}
 	pthread_mutex_lock(&handle->lock);
 	bool is_closing = handle->is_closing;
+	if (handle->waiting)
+		uv_async_send(wake);
 	pthread_mutex_unlock(&handle->lock);
 	if (is_closing)
 		loop_stop(handle->loop);

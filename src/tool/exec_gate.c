@@ -17,8 +17,10 @@ static const char *policy_name(enum approval_policy policy)
 	return names[policy];
 }
 
+/* The command is told before the question about it (protocol-v1 4). */
 static void ask(struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
 {
+	exec_command_tell_begin(command);
 	struct arena arena = {0};
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
@@ -44,7 +46,7 @@ static bool is_approved(const struct exec_command *command)
 	auto_buf struct buf key;
 	buf_init(&key, LIMIT_LINE);
 	exec_command_key(command, &key);
-	return command->host->is_approved(command->host, buf_str(&key));
+	return !key.over && command->host->is_approved(command->host, buf_str(&key));
 }
 
 static bool must_ask(const struct exec_command *command)
@@ -82,7 +84,8 @@ bool exec_gate_read(struct exec_command *command, const struct review_decision *
 		auto_buf struct buf key;
 		buf_init(&key, LIMIT_LINE);
 		exec_command_key(command, &key);
-		command->host->remember(command->host, buf_str(&key));
+		if (!key.over) /* cut short it would stand for other commands, too */
+			command->host->remember(command->host, buf_str(&key));
 	}
 	return decision->tag != review_decision_abort && decision->tag != review_decision_denied;
 }

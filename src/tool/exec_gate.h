@@ -7,7 +7,7 @@
 
 enum exec_verdict {
 	EXEC_RUN,     /* go on */
-	EXEC_WAIT,    /* the user was asked; answer runs later */
+	EXEC_WAIT,    /* the command was told and the user asked; answer runs later */
 	EXEC_REFUSED, /* ret_reason says why; for the model */
 };
 

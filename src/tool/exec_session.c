@@ -70,7 +70,7 @@ static int64_t pick_id(struct exec_sessions *sessions)
 	}
 }
 
-/* The longest unused, ended ones first; never one that a call is waiting for. */
+/* The longest unused, ended ones first; never one that a call is waiting for: for its output, or for leave to start. */
 static struct exec_session *pick_victim(struct exec_sessions *sessions)
 {
 	struct exec_session *it, *oldest = NULL;
@@ -78,7 +78,7 @@ static struct exec_session *pick_victim(struct exec_sessions *sessions)
 	list_for_each(it, &sessions->all, link) {
 		if (rank++ >= sessions->count - EXEC_PROTECTED)
 			break;
-		if (it->waiter)
+		if (it->waiter || !it->process)
 			continue;
 		if (it->has_ended)
 			return it;
@@ -88,11 +88,23 @@ static struct exec_session *pick_victim(struct exec_sessions *sessions)
 	return oldest;
 }
 
+static void tell_end(struct exec_session *session);
+
+/* Ends it before its time, told as such. */
+static void end_now(struct exec_session *session)
+{
+	if (!session->has_ended) {
+		session->exit_code = -1;
+		tell_end(session);
+	}
+	exec_session_destroy(session);
+}
+
 static void make_room(struct exec_sessions *sessions)
 {
 	struct exec_session *victim;
 	while (sessions->count >= LIMIT_EXEC_SESSIONS && (victim = pick_victim(sessions)))
-		exec_session_destroy(victim);
+		end_now(victim);
 }
 
 static void answer(void *self);
@@ -226,11 +238,6 @@ void exec_session_unwait(struct exec_session *session)
 void exec_sessions_end(struct exec_sessions *sessions)
 {
 	struct exec_session *it;
-	while ((it = list_first(&sessions->all, struct exec_session, link))) {
-		if (!it->has_ended) {
-			it->exit_code = -1;
-			tell_end(it);
-		}
-		exec_session_destroy(it);
-	}
+	while ((it = list_first(&sessions->all, struct exec_session, link)))
+		end_now(it);
 }

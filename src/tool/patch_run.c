@@ -173,6 +173,19 @@ static const char *move_target(const struct patch_change *change)
 	return change->real_move_path ? change->real_move_path : change->real_path;
 }
 
+static bool is_approved(struct tool_host *host, const char *path, struct buf *key)
+{
+	path_key(path, key);
+	return !key->over && host->is_approved(host, buf_str(key));
+}
+
+static void remember(struct tool_host *host, const char *path, struct buf *key)
+{
+	path_key(path, key);
+	if (!key->over)
+		host->remember(host, buf_str(key));
+}
+
 static bool all_approved_before(const struct patch_run *run)
 {
 	auto_buf struct buf key;
@@ -181,11 +194,8 @@ static bool all_approved_before(const struct patch_run *run)
 	struct tool_host *host = run->call->host;
 	buf_init(&key, 64 * KIB);
 	for (size_t i = 0; i < count; i++) {
-		path_key(changes[i].real_path, &key);
-		if (!host->is_approved(host, buf_str(&key)))
-			return false;
-		path_key(move_target(&changes[i]), &key);
-		if (!host->is_approved(host, buf_str(&key)))
+		if (!is_approved(host, changes[i].real_path, &key) ||
+		    !is_approved(host, move_target(&changes[i]), &key))
 			return false;
 	}
 	return true;
@@ -199,10 +209,8 @@ static void remember_all(const struct patch_run *run)
 	struct tool_host *host = run->call->host;
 	buf_init(&key, 64 * KIB);
 	for (size_t i = 0; i < count; i++) {
-		path_key(changes[i].real_path, &key);
-		host->remember(host, buf_str(&key));
-		path_key(move_target(&changes[i]), &key);
-		host->remember(host, buf_str(&key));
+		remember(host, changes[i].real_path, &key);
+		remember(host, move_target(&changes[i]), &key);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -58,6 +59,33 @@ struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, s
 	return call;
 }
 
+static bool has_nul(struct str text)
+{
+	return text.len && memchr(text.ptr, '\0', text.len);
+}
+
+/* A command that ends at a NUL is another command than the one the user was shown: no word of an argument
+ * vector, and no path, can hold one. What is in a patch is checked where it is parsed. */
+static int check_words(const struct record *record, const char *args, struct error *err)
+{
+	size_t count = 0;
+	const struct field *fields = record->fields(&count);
+	for (size_t i = 0; i < count; i++) {
+		bool is_list = fields[i].kind == FIELD_strs, is_bad = false;
+		const struct str *words = (const void *)(args + fields[i].offset);
+		size_t words_count = fields[i].kind == FIELD_str;
+		if (is_list) {
+			words = *(struct str *const *)(const void *)words;
+			words_count = *(const size_t *)(const void *)(args + fields[i].aux);
+		}
+		for (size_t n = 0; n < words_count; n++)
+			is_bad |= has_nul(words[n]);
+		if (is_bad)
+			return error_set(err, ERR_invalid, "%s: a NUL character cannot be passed on", fields[i].name);
+	}
+	return 0;
+}
+
 static int read_args(struct tool_call *call, struct error *err)
 {
 	void *args = arena_alloc(&call->arena, call->type->args->size);
@@ -68,7 +96,11 @@ static int read_args(struct tool_call *call, struct error *err)
 	}
 	struct str text = str_trim(call->input).len ? call->input : STR("{}");
 	const struct json *json = json_parse(&call->arena, text, err);
-	return json ? record_decode(call->type->args, json, &call->arena, args, err) : -(int)err->code;
+	if (!json)
+		return -(int)err->code;
+	int status = record_decode(call->type->args, json, &call->arena, args, err);
+	bool has_words = !(call->type->flags & TOOL_FREEFORM);
+	return status == 0 && has_words ? check_words(call->type->args, args, err) : status;
 }
 
 void tool_call_start(struct tool_call *call)

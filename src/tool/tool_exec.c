@@ -92,7 +92,6 @@ static void check(struct tool_call *call, struct exec_session *session)
 		return;
 	case EXEC_WAIT:
 		call->state = session;
-		exec_command_tell_begin(&session->command);
 		return;
 	case EXEC_RUN:
 		exec_command_tell_begin(&session->command);

@@ -188,7 +188,6 @@ static void start(struct tool_call *call, const struct shell_request *request)
 		fail(run, buf_str(&reason));
 		return;
 	case EXEC_WAIT:
-		exec_command_tell_begin(&run->command);
 		return;
 	case EXEC_RUN:
 		exec_command_tell_begin(&run->command);

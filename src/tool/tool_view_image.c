@@ -26,7 +26,7 @@ struct view_job {
 static void read_file_job(void *self)
 {
 	struct view_job *job = self;
-	job->failed = file_read(job->path, &job->file, &job->err) != 0;
+	job->failed = file_read_regular(job->path, &job->file, &job->err) != 0;
 }
 
 static void view_job_destroy(struct view_job *job)
