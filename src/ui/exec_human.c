@@ -315,7 +315,8 @@ static void on_task_complete(struct exec_human *human, const struct event *event
 	}
 	flush(human);
 	struct str last = event->msg.task_complete->last_agent_message;
-	if (!last.ptr)
+	/* a person who sees both streams has read it already */
+	if (!last.ptr || (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)))
 		return;
 	fd_write_all(STDOUT_FILENO, last.ptr, last.len, NULL);
 	fd_write_all(STDOUT_FILENO, "\n", 1, NULL);
