@@ -25,6 +25,7 @@
 #include "ui/exec_options.h"
 #include "ui/exec_printer.h"
 #include "ui/exec_prompt.h"
+#include "ui/last_message.h"
 #include "workspace/git_info.h"
 
 enum { EXIT_FAILED = 1, EXIT_INTERRUPTED = 130, EXIT_TERMINATED = 143 };
@@ -42,7 +43,7 @@ struct exec {
 	struct exec_printer *printer;
 	struct exec_facts facts;
 	uv_signal_t on_int, on_term;
-	struct str last_message; /* owned */
+	struct last_message last;
 	int signal;              /* that asked us to end */
 	bool has_failed;
 	bool is_over; /* shutdown was submitted */
@@ -59,7 +60,7 @@ static int read_schema(struct exec *exec, struct error *err)
 	if (file_read(path, &exec->schema, err) != 0)
 		return error_wrap(err, "Failed to read output schema file %s", path);
 	if (!json_parse(&arena, buf_str(&exec->schema), err))
-		return error_set(err, ERR_invalid, "Output schema file %s is not valid JSON: %s", path, err->text);
+		return error_wrap(err, "Output schema file %s is not valid JSON", path);
 	return 0;
 }
 
@@ -116,6 +117,8 @@ static int prepare(struct exec *exec, struct error *err)
 		status = exec_prompt_read(exec->options.prompt, &exec->prompt, err);
 	if (status == 0)
 		status = find_session(exec, err);
+	if (status == 0)
+		status = last_message_init(&exec->last, exec->options.last_message_file, err);
 	return status;
 }
 
@@ -134,12 +137,6 @@ static void shut_down(struct exec *exec)
 	if (!exec->is_over)
 		submit(exec, "shutdown", OP_shutdown, NULL);
 	exec->is_over = true;
-}
-
-static void keep_last_message(struct exec *exec, struct str text)
-{
-	free((char *)(uintptr_t)exec->last_message.ptr);
-	exec->last_message = text.ptr ? str_n(str_dup(text), text.len) : STR_NONE;
 }
 
 static void submit_prompt(struct exec *exec)
@@ -192,7 +189,7 @@ static void on_event(const struct event *event, void *self)
 		refuse(exec, OP_patch_approval, event->msg.apply_patch_approval_request->call_id);
 		return;
 	case EV_task_complete:
-		keep_last_message(exec, event->msg.task_complete->last_agent_message);
+		last_message_keep(&exec->last, event->msg.task_complete->last_agent_message);
 		shut_down(exec);
 		return;
 	case EV_turn_aborted:
@@ -243,21 +240,6 @@ static void print_config_warnings(struct exec *exec)
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
 		fprintf(stderr, "warning: %s\n", warnings[i]);
-}
-
-static void write_last_message(struct exec *exec)
-{
-	const char *path = exec->options.last_message_file;
-	struct error err;
-	if (!path)
-		return;
-	if (!exec->last_message.ptr)
-		fprintf(stderr, "Warning: no last agent message; wrote empty content to %s\n", path);
-	struct str text = exec->last_message.ptr ? exec->last_message : STR("");
-	if (file_write_atomic(path, text, 0644, false, &err) != 0) {
-		fprintf(stderr, "Failed to write last message file: %s\n", err.text);
-		exec->has_failed = true;
-	}
 }
 
 static void close_signal(uv_signal_t *handle)
@@ -312,7 +294,7 @@ static void exec_finish(struct exec *exec)
 	config_unref(exec->config);
 	free(exec->cwd);
 	free(exec->resume_path);
-	free((char *)(uintptr_t)exec->last_message.ptr);
+	last_message_finish(&exec->last);
 	buf_finish(&exec->prompt);
 	buf_finish(&exec->schema);
 }
@@ -330,10 +312,10 @@ int exec_main(int argc, char **argv)
 			print_config_warnings(&exec);
 			status = run(&exec, &err);
 		}
+		if (status == 0)
+			status = last_message_write(&exec.last, &err);
 		if (status != 0)
 			fprintf(stderr, "%s\n", err.text);
-		else
-			write_last_message(&exec);
 		status = status != 0 ? error_exit_status(err.code) : exit_status(&exec);
 		exec_finish(&exec);
 	}

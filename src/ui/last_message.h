@@ -1,0 +1,26 @@
+/* last_message.h — the agent's last message, and the file that -o wants it in.
+ *
+ * Owns: a copy of the text, the descriptor of the file. Loop thread. The file is opened before the run, so that a
+ * path that cannot be written costs no tokens; its old content stays until there is a new one.
+ * Source: core 14. */
+#ifndef UI_LAST_MESSAGE_H
+#define UI_LAST_MESSAGE_H
+
+#include "base/str.h"
+
+struct error;
+
+struct last_message {
+	const char *path; /* borrowed; NULL: nobody wants a file */
+	int fd;
+	struct str text; /* owned; STR_NONE: the agent said nothing */
+};
+
+int last_message_init(struct last_message *last, const char *path, struct error *err);
+void last_message_finish(struct last_message *last);
+
+void last_message_keep(struct last_message *last, struct str text);
+/* Success if there is no file. Without a message the file becomes empty, and a warning on stderr says so. */
+int last_message_write(struct last_message *last, struct error *err);
+
+#endif
