@@ -39,6 +39,11 @@ export const patch = (...lines) =>
 export const httpError = (status, body, headers) => reply({ status, body, ...(headers && { headers }) });
 export const failed = (code, message) =>
 	reply({ start: true }, { event: { type: 'response.failed', response: { id: 'resp_f', error: { code, message } } } });
+/** The same reply, to every request. */
+export const forever = (answer) => ({ ...answer, times: 'forever' });
+/** Flags for a run that shall not try for long. */
+export const FEW_RETRIES = ['request_max_retries', 'stream_max_retries']
+	.flatMap((key) => ['-c', `model_providers.mock.${key}=1`]);
 /** The same reply, but only for a request that meets the conditions. */
 export const expecting = (conditions, answer) => ({ expect: conditions, ...answer });
 

@@ -1,0 +1,282 @@
+// What the world may throw at `codex exec`: each ends as documented, with words that help, and with nothing lost that
+// was already written. A crash or a finding of a sanitizer is a signal, and no expected exit status.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import {
+	codexBin, codexExec, FEW_RETRIES, forever, httpError, itemsOf, makeHome, needs, outputOf, readLines, reply, rollouts,
+	run, runCodex, say, startModel, tempDir, textsOf,
+} from './lib/codex.mjs';
+
+const exec = needs('exec');
+
+const bytes = (text) => ({ raw_base64: Buffer.from(text, 'latin1').toString('base64') });
+
+/** Runs against a model that always answers so; returns the final error and how often it was asked. */
+async function failure(t, answer, args = []) {
+	const model = await startModel(t, [forever(answer)]);
+	const { code, events, home } = await codexExec(t, model, [...FEW_RETRIES, ...args, 'hi'], { json: true });
+	assert.equal(code, 1);
+	const { type, error } = events.at(-1);
+	assert.equal(type, 'turn.failed');
+	assert.equal(events.at(-2).message, error.message);
+	assert.ok(error.message.includes(`${model.url}/responses`), `names the address: ${error.message}`);
+	return { text: error.message, asked: model.requests().length, events, home };
+}
+
+// --- the model ------------------------------------------------------------------------------------------------------
+
+test('malformed events are passed over, and the answer counts', exec, async (t) => {
+	const model = await startModel(t, [reply(
+		{ raw: ':\n\n\n\ndata\n\nid: 7\nretry: soon\n\nevent: x\ndata: not json\n\n' },
+		{ raw: 'data: {"type":5}\n\ndata: []\n\ndata: {}\n\n' },
+		{ raw: 'data: {"type":"response.output_item.done"}\n\ndata: {"type":"response.output_item.done","item":7}\n\n' },
+		{ raw: `data: ${'['.repeat(100_000)}\n\n` },
+		bytes('\xff\xfe\x00data: \xff\n\n\x80\n\n'),
+		{ event: { type: 'response.from_the_future', a: [1, 2] } },
+		{ item: { type: 'item_from_the_future', id: 'x' } },
+		{ message: 'Survived.' }, { raw: 'data: [DONE]\n\n' },
+	)]);
+	const { code, stdout } = await codexExec(t, model, ['hi']);
+	assert.equal(code, 0);
+	assert.equal(stdout, 'Survived.\n');
+});
+
+test('bytes that are not UTF-8 go no further', exec, async (t) => {
+	const item = '{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a\xff\xc3(b"}]}';
+	const model = await startModel(t, [
+		reply({ start: true }, bytes(`data: {"type":"response.output_item.done","item":${item}}\n\n`)), say('And again.'),
+	]);
+	const first = await codexExec(t, model, ['hi'], { json: true });
+	assert.equal(first.code, 0);
+	assert.match(itemsOf(first.events, 'agent_message')[0].text, /^a.*b$/);
+	new TextDecoder('utf-8', { fatal: true }).decode(fs.readFileSync(rollouts(first.home)[0]));
+	const second = await codexExec(t, model, ['resume', '--last', 'more'], { home: first.home, cwd: first.cwd });
+	assert.equal(second.stdout, 'And again.\n');
+});
+
+test('a line of 100 MB is given up at its limit', exec, async (t) => {
+	const { text, asked } = await failure(t, reply({ raw: 'data: ' }, { fill: 100_000_000, with: '[' }, { raw: '\n\n' }));
+	assert.match(text, /line of more than \d+ bytes/);
+	assert.equal(asked, 2);
+});
+
+test('a page of HTML is shown, and asked for once', exec, async (t) => {
+	const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Sign in to the wifi</html>' };
+	const { text, asked } = await failure(t, reply(page));
+	assert.match(text, /text\/html.*Sign in to the wifi.*base_url/);
+	assert.equal(asked, 1);
+});
+
+test('what is not HTTP at all is said', exec, async (t) => {
+	const { text } = await failure(t, reply({ wire: 'SSH-2.0-OpenSSH_9.2\r\n' }));
+	assert.match(text, /error sending request/);
+});
+
+test('a response that ends too early is asked for again, then given up', exec, async (t) => {
+	const { text, asked, events } = await failure(t, reply({ message: 'Half.' }, { delta: 'a wh' }, { eof: true }));
+	assert.match(text, /^stream disconnected before completion: stream closed before response\.completed/);
+	assert.equal(asked, 2);
+	assert.match(events.find((event) => event.type === 'error').message, /^Reconnecting\.\.\. 1\/1 \(stream disconnected/);
+});
+
+test('silence ends by stream_idle_timeout_ms', exec, async (t) => {
+	const { text, asked } = await failure(t, reply({ start: true }, { hang: true }),
+		['-c', 'model_providers.mock.stream_idle_timeout_ms=100']);
+	assert.match(text, /idle timeout waiting for SSE.*stream_idle_timeout_ms/);
+	assert.equal(asked, 2);
+});
+
+test('each status has its own text and its own number of attempts', exec, async (t) => {
+	const body = { error: { message: 'words of the server' } };
+	for (const [status, pattern, attempts] of [
+		[400, /words of the server/, 1],
+		[401, /^unexpected status 401 Unauthorized: words of the server, url: .*key/, 2],
+		[429, /^exceeded retry limit, last status: 429 Too Many Requests/, 2],
+		[500, /^We're currently experiencing high demand.*words of the server/, 4],
+	]) {
+		const { text, asked } = await failure(t, httpError(status, body));
+		assert.match(text, pattern);
+		assert.equal(asked, attempts, `attempts after ${status}`);
+	}
+});
+
+test('a refused connection ends by the limits of retries', exec, async (t) => {
+	const home = makeHome(t, { url: 'http://127.0.0.1:9/v1' });
+	const { code, events } = await codexExec(t, null, [...FEW_RETRIES, 'hi'], { home, json: true });
+	assert.equal(code, 1);
+	assert.equal(events.filter((event) => /^Reconnecting/.test(event.message)).length, 1);
+	assert.match(events.at(-1).error.message, /http:\/\/127\.0\.0\.1:9\/v1\/responses.*(refused|nobody listens).*;/i);
+});
+
+test('calls that cannot be understood are answered, and the turn goes on', exec, async (t) => {
+	const model = await startModel(t, [reply(
+		{ call: 'no_such_tool', arguments: {}, call_id: 'c1' },
+		{ call: 'exec_command', arguments: '{"cmd":', call_id: 'c2' },
+		{ call: 'exec_command', arguments: '[]', call_id: 'c3' },
+		{ call: 'exec_command', arguments: { cmd: 7 }, call_id: 'c4' },
+		{ call: 'exec_command', arguments: {}, call_id: 'c5' },
+		{ call: 'write_stdin', arguments: { session_id: 1e300 }, call_id: 'c6' },
+		{ call: 'update_plan', arguments: { plan: [{ step: 'x', status: 'flying' }] }, call_id: 'c7' },
+		{ call: 'view_image', arguments: { path: 'nowhere.png' }, call_id: 'c8' },
+		{ custom: 'no_such_custom', input: 'x', call_id: 'c9' },
+		{ custom: 'apply_patch', input: 'not a patch', call_id: 'c10' },
+		{ item: { type: 'function_call', name: 'exec_command', arguments: '{}' } },
+		{ call: 'exec_command', arguments: { cmd: 'true\u0000; echo no' }, call_id: 'c11' },
+		{ call: 'exec_command', arguments: { cmd: 'true', workdir: '/no/such/folder' }, call_id: 'c12' },
+	), say('Well.')]);
+	const { code, stdout } = await codexExec(t, model, ['go']);
+	assert.equal(code, 0);
+	assert.equal(stdout, 'Well.\n');
+	const answerTo = (id) => outputOf(model.requests()[1], id);
+	assert.equal(answerTo('c1'), 'unsupported call: no_such_tool');
+	for (const id of ['c2', 'c3', 'c4', 'c5', 'c6', 'c7'])
+		assert.match(answerTo(id), /^failed to parse function arguments: ./, id);
+	assert.match(answerTo('c8'), /^unable to locate image at `.*nowhere\.png`/);
+	assert.equal(answerTo('c9'), 'unsupported custom tool call: no_such_custom');
+	assert.match(answerTo('c10'), /^apply_patch verification failed: invalid patch: The first line of the patch must be/);
+	assert.match(answerTo('c11'), /NUL/);
+	assert.match(answerTo('c12'), /\/no\/such\/folder.*No such file or directory/);
+});
+
+test('a hundred thousand deltas and a thousand calls are only work', exec, async (t) => {
+	const model = await startModel(t, [
+		reply({ repeat: 100_000, steps: [{ delta: 'w{i} ' }] },
+			{ repeat: 1000, steps: [{ call: 'no_such_tool', arguments: {}, call_id: 'c{i}' }] }),
+		say('Done.'),
+	]);
+	const { code, stdout } = await codexExec(t, model, ['go']);
+	assert.equal(code, 0);
+	assert.equal(stdout, 'Done.\n');
+	const outputs = model.requests()[1].body.input.filter((item) => item.type === 'function_call_output');
+	assert.deepEqual(outputs.map((item) => item.call_id), [...Array(1000).keys()].map((i) => `c${i + 1}`));
+});
+
+// --- files ----------------------------------------------------------------------------------------------------------
+
+test('a config.toml that cannot be used is named with line and key', exec, async (t) => {
+	const cases = [
+		[(file) => fs.mkdirSync(file), 'cannot read FILE: Is a directory'],
+		['a = 1\nb = \n', 'FILE:2:5: expected a value'],
+		[Buffer.from('a="\xff"\n', 'latin1'), 'FILE:1:4: not UTF-8 text'],
+		['# a comment\nmodel = 5\n', 'FILE:2: `model` must be a string, not an integer'],
+		['[model_providers.x]\nname = "x"\nrequest_max_retries = "many"\n',
+			'FILE:3: `model_providers.x.request_max_retries` must be an integer, not a string'],
+		['approval_policy = "perhaps"\n', 'FILE:1: `approval_policy`'],
+		['a = "' + 'x'.repeat(5_000_000) + '"\n', 'FILE is larger than'],
+	];
+	for (const [content, words] of cases) {
+		const home = tempDir(t, 'home');
+		const file = path.join(home, 'config.toml');
+		if (typeof content === 'function') content(file);
+		else fs.writeFileSync(file, content);
+		const { code, stdout, stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', 'hi'], { home });
+		assert.equal(code, 1);
+		assert.equal(stdout, '');
+		assert.ok(stderr.includes(words.replace('FILE', file)), `${words}: ${stderr}`);
+	}
+});
+
+test('an unknown setting is a warning, and work goes on', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const { code, stderr } = await codexExec(t, model, ['hi'], { config: 'colour = "red"' });
+	assert.equal(code, 0);
+	assert.match(stderr, /warning: .*config\.toml.*`colour`/);
+});
+
+test('a key of -c with a wrong type is named', exec, async (t) => {
+	const { code, stderr } = await runCodex(t, ['exec', '-c', 'model=[1,2]', 'hi']);
+	assert.equal(code, 1);
+	assert.match(stderr, /-c: `model` must be a string/);
+	const noValue = await runCodex(t, ['exec', '-c', 'model', 'hi']);
+	assert.equal(noValue.code, 1);
+	assert.match(noValue.stderr, /key=value/);
+});
+
+test('a CODEX_HOME that is not there is said', exec, async (t) => {
+	const { code, stderr } = await runCodex(t, ['exec', 'hi'], { env: { CODEX_HOME: '/no/such/folder' } });
+	assert.equal(code, 1);
+	assert.match(stderr, /CODEX_HOME.*\/no\/such\/folder.*does not exist/);
+});
+
+test('a torn rollout is resumed without its last line', exec, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const { home, cwd } = await codexExec(t, model, ['first'], {});
+	const [file] = rollouts(home);
+	fs.appendFileSync(file, '\x00\xff{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payl');
+	const { code, stdout, stderr } = await codexExec(t, model, ['resume', '--last', 'second'], { home, cwd });
+	assert.equal(code, 0);
+	assert.equal(stdout, 'Two.\n');
+	assert.match(stderr, /warning: /);
+	assert.deepEqual(textsOf(model.requests()[1], 'assistant'), ['One.']);
+	assert.ok(readLines(file).length > 5, 'every line of the file is JSON');
+});
+
+// --- a full disk ----------------------------------------------------------------------------------------------------
+
+/** Runs the program with CODEX_HOME/sessions on a file system of that size, and keeps what it wrote there. */
+async function onSmallDisk(t, model, size, args) {
+	const home = makeHome(t, model);
+	const kept = path.join(tempDir(t, 'kept'), 'sessions');
+	fs.mkdirSync(path.join(home, 'sessions'));
+	const script = `mount -t tmpfs -o size=${size} none "$0" || exit 99; "$@"; code=$?; cp -r "$0" ${kept}; exit $code`;
+	const child = spawnSync('unshare', ['-rm', 'sh', '-c', script, path.join(home, 'sessions'), codexBin, 'exec', '--json',
+		'--skip-git-repo-check', '-s', 'danger-full-access', ...args], {
+		input: '', encoding: 'utf8', timeout: 60_000, env: { ...process.env, CODEX_HOME: home, HOME: home },
+	});
+	const [file] = fs.readdirSync(kept, { recursive: true }).filter((name) => name.endsWith('.jsonl'));
+	return {
+		code: child.status,
+		stderr: child.stderr,
+		events: child.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line)),
+		record: file ? fs.readFileSync(path.join(kept, file)) : Buffer.of(),
+	};
+}
+
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+test('a disk that fills up is said once, and what was written stays', {
+	skip: exec.skip || (!canMount && 'needs a user namespace with a tmpfs in it'),
+}, async (t) => {
+	const big = (i) => run(`head -c 20000 /dev/zero | tr '\\0' ${i}`);
+	const model = await startModel(t, [big(1), big(2), big(3), big(4), say('Done.')]);
+	const { code, events, record } = await onSmallDisk(t, model, '64k', ['go']);
+	assert.equal(code, 0);
+	assert.deepEqual(itemsOf(events, 'agent_message').map((item) => item.text), ['Done.']);
+	const warnings = itemsOf(events, 'error').map((item) => item.message);
+	assert.equal(warnings.length, 1, warnings.join('\n'));
+	assert.match(warnings[0], /cannot be recorded: .*No space left on device/);
+	assert.equal(record.length, 65536, 'the disk is full');
+	const whole = record.toString().split('\n').slice(0, -1).map((line) => JSON.parse(line));
+	assert.equal(whole[0].type, 'session_meta');
+	assert.ok(whole.some((line) => line.payload.role === 'user'));
+});
+
+test('a disk that is full from the start does not stop the work', {
+	skip: exec.skip || (!canMount && 'needs a user namespace with a tmpfs in it'),
+}, async (t) => {
+	const model = await startModel(t, [say('Done.')]);
+	const { code, events } = await onSmallDisk(t, model, '4k', ['go']);
+	assert.equal(code, 0);
+	assert.deepEqual(itemsOf(events, 'agent_message').map((item) => item.text), ['Done.']);
+	assert.match(itemsOf(events, 'error')[0].message, /No space left on device/);
+});
+
+test('-o to a path that cannot be written is said before the model is asked', exec, async (t) => {
+	const model = await startModel(t, [say('never')]);
+	const { code, stderr } = await codexExec(t, model, ['-o', '/no/such/folder/x', 'hi']);
+	assert.equal(code, 1);
+	assert.match(stderr, /\/no\/such\/folder\/x.*No such file or directory/);
+	assert.equal(model.requests().length, 0);
+});
+
+test('-o to a device writes into it', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const full = await codexExec(t, model, ['-o', '/dev/full', 'hi']);
+	assert.equal(full.code, 1);
+	assert.match(full.stderr, /\/dev\/full.*No space left on device/);
+	assert.ok(fs.statSync('/dev/full').isCharacterDevice());
+});
