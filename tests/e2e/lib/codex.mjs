@@ -19,8 +19,12 @@ const mockBin = process.env.CODEX_MOCK_BIN ?? codexBin;
 
 const PATIENCE_MS = 60_000; // a program that has not ended by then is killed, and the test fails
 
-/** Options for a test that needs this command: it is skipped where the program does not have it, or no model to play. */
+/**
+ * Options for a test that needs this command. Where $CODEX_BIN names the program under test, as `./dev test` does, it
+ * must have it; elsewhere the test is skipped if it does not, or if there is no model to play.
+ */
 export function needs(command) {
+	if (process.env.CODEX_BIN) return { skip: false };
 	const lacks = (bin, name) => {
 		const { error, status, stdout } = spawnSync(bin, [name, '--help'], { encoding: 'utf8' });
 		return (error || status !== 0 || !/^usage:/im.test(stdout)) && `${bin} has no command "${name}"`;
