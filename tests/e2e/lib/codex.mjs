@@ -17,6 +17,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const codexBin = process.env.CODEX_BIN ?? path.join(root, 'build/codex');
 const mockBin = process.env.CODEX_MOCK_BIN ?? codexBin;
 
+/** A path below the folder of reference data beside the repository, or null where that is not there. */
+export function sharedPath(relative) {
+	const full = path.join(root, '../shared', relative);
+	return fs.existsSync(full) ? full : null;
+}
+
 const PATIENCE_MS = 60_000; // a program that has not ended by then is killed, and the test fails
 
 /**
