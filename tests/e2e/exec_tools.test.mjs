@@ -29,14 +29,16 @@ test('a command runs, and its output goes back', exec, async (t) => {
 	assert.match(output, /out\n/);
 });
 
-test('several calls of one answer come back in their order', exec, async (t) => {
+test('several calls of one answer run beside each other and come back in their order', exec, async (t) => {
+	const waiting = 'while ! [ -e go ]; do sleep 0.01; done; echo slow';
 	const model = await startModel(t, [
-		reply(command('sleep 0.3; echo slow', 'c1'), command('echo fast', 'c2'), command('true', 'c3')), say('Done.'),
+		reply(command(waiting, 'c1', { yield_time_ms: 20000 }), command('echo fast; echo >go', 'c2'), command('true', 'c3')),
+		say('Done.'),
 	]);
 	await codexExec(t, model, ['go']);
 	const outputs = model.requests()[1].body.input.filter((item) => item.type === 'function_call_output');
 	assert.deepEqual(outputs.map((item) => item.call_id), ['c1', 'c2', 'c3']);
-	assert.match(outputs[0].output, /slow/);
+	assert.match(outputs[0].output, /exited with code 0[^]*slow/);
 	assert.match(outputs[1].output, /fast/);
 });
 
