@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -64,8 +65,10 @@ void rollout_writer_destroy(struct rollout_writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->fd >= 0)
+	if (writer->fd >= 0) {
+		flock(writer->fd, LOCK_UN); /* a sync that still runs holds a copy of the descriptor, and so the lock */
 		close(writer->fd);
+	}
 	rollout_lock_destroy(writer->lock);
 	rollout_tail_finish(&writer->tail);
 	buf_finish(&writer->batch);

@@ -176,9 +176,8 @@ static void on_end(const struct process_result *result, void *self)
 int exec_session_start(struct exec_session *session, struct error *err)
 {
 	static const struct process_handler handler = {on_output, on_end};
-	struct exec_start start = {.merge_output = true,
-	                           .stdin_open = session->is_stdin_open,
-	                           .drain_ms = EXEC_DRAIN_MS};
+	struct exec_start start = {
+		.merge_output = true, .stdin_open = session->is_stdin_open, .drain_ms = EXEC_DRAIN_MS};
 	session->process = exec_start(&session->command, &start, &handler, session, err);
 	return session->process ? 0 : -(int)err->code;
 }

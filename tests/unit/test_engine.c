@@ -1,0 +1,790 @@
+/* The engine through its one door: Ops go in as the JSON a client sends, Events come out in order, and the scripted
+ * model on the same loop says what it was sent. */
+#include "test.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "engine/codex.h"
+#include "loop/loop.h"
+#include "process/process_reaper.h"
+#include "server/mock_model.h"
+#include "temp.h"
+
+struct fixture {
+	struct loop *loop;
+	struct mock_model *mock;
+	struct services *services;
+	struct config *config;
+	struct codex *codex;
+	struct buf log;   /* tags of the events, but for those that come as often as they like */
+	struct buf notes; /* what the scripted model missed in a request */
+	struct buf wire;  /* the events as JSON, a line each */
+	const char *wanted;
+	size_t left; /* of it until the loop stops */
+	unsigned next_id;
+};
+
+/* ---- the fixture ---- */
+
+static int set_up(void **state)
+{
+	if (temp_make(state) != 0)
+		return -1;
+	struct fixture *f = xnew(struct fixture);
+	f->loop = loop_create(NULL);
+	buf_init(&f->log, MIB);
+	buf_init(&f->notes, MIB);
+	buf_init(&f->wire, 64 * MIB);
+	process_reaper_start(f->loop);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	codex_close(f->codex);
+	services_destroy(f->services);
+	config_unref(f->config);
+	mock_model_destroy(f->mock);
+	process_reaper_stop();
+	loop_destroy(f->loop);
+	buf_finish(&f->log);
+	buf_finish(&f->notes);
+	buf_finish(&f->wire);
+	free(f);
+	return temp_remove(state);
+}
+
+static void on_note(const char *text, void *self)
+{
+	struct fixture *f = self;
+	buf_printf(&f->notes, "%s\n", text);
+}
+
+static bool comes_often(enum event_tag tag)
+{
+	return tag == EV_token_count || tag == EV_exec_command_output_delta || tag == EV_agent_message_content_delta;
+}
+
+static void on_event(const struct event *event, void *self)
+{
+	struct fixture *f = self;
+	const char *name = union_find_tag(&union_event_msg, (int)event->msg.tag)->wire;
+	struct json_writer w = json_writer(&f->wire);
+	event_encode(event, &w);
+	buf_append_char(&f->wire, '\n');
+	if (!comes_often(event->msg.tag))
+		buf_printf(&f->log, "%s%s", f->log.len ? " " : "", name);
+	if (f->wanted && f->left && strcmp(name, f->wanted) == 0 && --f->left == 0)
+		loop_stop(f->loop);
+}
+
+static void open_codex(struct fixture *f)
+{
+	struct codex_options options = {
+		.services = f->services,
+		.config = f->config,
+		.source = session_source_exec,
+		.cwd = temp_root,
+		.is_interactive = true,
+		.on_event = on_event,
+		.self = f,
+	};
+	f->codex = codex_open(&options);
+}
+
+/* An engine that is told by `more` (TOML, or NULL) and asks a model that follows the script. */
+static void start(struct fixture *f, const char *script, const char *more)
+{
+	struct error err = {0};
+	struct mock_options mock = {.script = str_of(script), .on_note = on_note, .self = f};
+	f->mock = mock_model_create(f->loop, &mock, &err);
+	if (!f->mock)
+		fail_msg("%s", err.text);
+	auto_free char *base_url = xasprintf("model_providers.mock.base_url=\"http://127.0.0.1:%u/v1\"",
+	                                     (unsigned)mock_model_port(f->mock));
+	struct str overrides[] = {
+		STR("model_provider=\"mock\""),
+		STR("model_providers.mock.name=\"mock\""),
+		str_of(base_url),
+		STR("sandbox_mode=\"danger-full-access\""),
+		STR("approval_policy=\"never\""),
+		str_of(more ? more : "model=\"gpt-5.5\""),
+	};
+	struct config_source source = {
+		.codex_home = temp_path("home"),
+		.system_file = temp_path("none.toml"),
+		.cwd = temp_root,
+		.overrides = overrides,
+		.override_count = countof(overrides),
+	};
+	f->config = config_load(&source, &err);
+	if (!f->config)
+		fail_msg("%s", err.text);
+	f->services = services_create(f->loop, "test");
+	open_codex(f);
+}
+
+static void submit(struct fixture *f, const char *op)
+{
+	struct error err;
+	auto_free char *text = xasprintf("{\"id\":\"%u\",\"op\":%s}", f->next_id++, op);
+	struct submission *submission = submission_decode(str_of(text), &err);
+	if (!submission)
+		fail_msg("%s: %s", text, err.text);
+	assert_int_equal(codex_submit_op(f->codex, submission->id, &submission->op, NULL), 0);
+	submission_destroy(submission);
+}
+
+static void configure(struct fixture *f)
+{
+	submit(f, "{\"type\":\"configure_session\"}");
+}
+
+static void say(struct fixture *f, const char *text)
+{
+	auto_free char *op =
+		xasprintf("{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"%s\"}]}", text);
+	submit(f, op);
+}
+
+/* Until the n-th such event from now on. */
+static void run_until(struct fixture *f, const char *event, size_t n)
+{
+	f->wanted = event;
+	f->left = n;
+	loop_run(f->loop);
+	assert_int_equal(f->left, 0);
+	f->wanted = NULL;
+}
+
+/* What the loop has to do by itself, without waiting. */
+static void settle(struct fixture *f)
+{
+	for (int i = 0; i < 20; i++)
+		uv_run(loop_uv(f->loop), UV_RUN_NOWAIT);
+}
+
+static void expect_log(struct fixture *f, const char *want)
+{
+	assert_string_equal(f->log.data ? f->log.data : "", want);
+	buf_clear(&f->log);
+}
+
+/* The model got what the script expects. */
+static void expect_fit(struct fixture *f, uint64_t requests)
+{
+	if (f->notes.len)
+		fail_msg("%s", f->notes.data);
+	assert_int_equal(mock_model_requests(f->mock), requests);
+}
+
+static bool was_told(const struct fixture *f, const char *text)
+{
+	return str_find(buf_str(&f->wire), str_of(text)) >= 0;
+}
+
+static void expect_told(const struct fixture *f, const char *text)
+{
+	if (!was_told(f, text))
+		fail_msg("\"%s\" is not in:\n%s", text, f->wire.data);
+}
+
+/* The value of a string member of the last event that has one. */
+static void last_member(const struct fixture *f, const char *name, char *ret, size_t size)
+{
+	auto_free char *key = xasprintf("\"%s\":\"", name);
+	struct str text = buf_str(&f->wire);
+	ptrdiff_t at, found = -1;
+	for (size_t from = 0; (at = str_find(str_skip(text, from), str_of(key))) >= 0; from = (size_t)found + 1)
+		found = (ptrdiff_t)from + at;
+	assert_true(found >= 0);
+	struct str value = str_skip(text, (size_t)found + strlen(key));
+	ptrdiff_t end = str_find_char(value, '"');
+	assert_true(end >= 0 && (size_t)end < size);
+	memcpy(ret, value.ptr, (size_t)end);
+	ret[end] = '\0';
+}
+
+#define FIRST "session_configured task_started item_started item_completed"
+#define TASK "task_started item_started item_completed"
+#define SPOKE "item_started item_completed model_turn_complete"
+
+/* ---- flow ---- */
+
+static void an_op_before_configure_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"hang\":true}]}", NULL);
+	say(f, "hi");
+	run_until(f, "error", 1);
+	expect_told(f, "expected 'ConfigureSession' as first Op");
+	configure(f);
+	run_until(f, "session_configured", 1);
+	expect_log(f, "error session_configured");
+}
+
+static void a_task_is_told_in_order(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo one\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.output\":\"one\"},\"equal\":{\"input.-1.call_id\":\"c1\"}},"
+	      "\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_log(f, FIRST " exec_command_begin exec_command_end model_turn_complete " SPOKE " task_complete");
+	expect_fit(f, 2);
+	expect_told(f, "\"last_agent_message\":\"done\"");
+}
+
+/* Outputs go back in the order of the calls, whatever ended first. */
+static void outputs_keep_the_order_of_the_calls(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"while [ ! -e two ]; do sleep 0.01; "
+	      "done\"},\"call_id\":\"c1\"},{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch two\"},"
+	      "\"call_id\":\"c2\"},{\"call\":\"nothing\",\"arguments\":{},\"call_id\":\"c3\"}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-3.call_id\":\"c1\",\"input.-2.call_id\":\"c2\",\"input.-1.call_id\":"
+	      "\"c3\",\"input.-1.output\":\"unsupported call: nothing\"}},\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+}
+
+static void more_commands_than_may_run_at_once_all_run(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"repeat\":40,\"steps\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo x >> "
+	      "log\"},\"call_id\":\"c{i}\"}]}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-40.call_id\":\"c1\",\"input.-1.call_id\":\"c40\"}},"
+	      "\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+	auto_free char *log = temp_get(temp_path("log"));
+	assert_int_equal(strlen(log), 80);
+}
+
+static void empty_input_completes_at_once(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"hang\":true}]}", NULL);
+	configure(f);
+	submit(f, "{\"type\":\"user_input\",\"items\":[]}");
+	run_until(f, "task_complete", 1);
+	expect_log(f, "session_configured task_started task_complete");
+	expect_fit(f, 0);
+}
+
+static void an_error_ends_the_task_and_the_next_one_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"status\":400,\"body\":{\"error\":{\"message\":\"no such thing\"}}}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\"]},\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	expect_log(f, FIRST " error model_turn_complete task_complete");
+	assert_false(was_told(f, "\"last_agent_message\":\""));
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_log(f, TASK " " SPOKE " task_complete");
+	expect_fit(f, 2);
+}
+
+/* The call was announced and recorded; it did not run, and still has its one output. */
+static void a_broken_stream_leaves_no_call_open(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"},"
+	      "{\"eof\":true}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-1.output\":\"aborted\",\"input.-1.call_id\":\"c1\","
+	      "\"input.-2.call_id\":\"c1\"}},\"reply\":[{\"message\":\"again\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_log(f, FIRST " stream_error " SPOKE " task_complete");
+	expect_fit(f, 2);
+	assert_false(file_exists(temp_path("ran")));
+}
+
+/* ---- interrupts ---- */
+
+static void an_interrupt_ends_a_command(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"apply_patch\",\"arguments\":{\"input\":\"x\"},\"call_id\":\"c2\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-4.output\":\"aborted by user after\",\"input.-3.output\":\"aborted by "
+	      "user\",\"input.-2.content.0.text\":\"<turn_aborted>\",\"input.-1.content.0.text\":\"next\"}},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_command_begin", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	expect_told(f, "\"reason\":\"interrupted\"");
+	buf_clear(&f->log);
+	say(f, "next");
+	run_until(f, "task_complete", 1);
+	expect_log(f, TASK " " SPOKE " task_complete");
+	expect_fit(f, 2);
+}
+
+static void an_interrupt_ends_a_stream(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"},"
+	      "{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-3.output\":\"aborted by user\"}},\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "agent_message_content_delta", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	expect_log(f, FIRST " item_started turn_aborted");
+	say(f, "next");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+	assert_false(file_exists(temp_path("ran")));
+}
+
+/* The user's interrupt is acted on before the calls of a completed response begin. */
+static void an_interrupt_comes_between_the_answer_and_its_calls(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "token_count", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	settle(f);
+	assert_false(was_told(f, "exec_command_begin") && !was_told(f, "exec_command_end"));
+	submit(f, "{\"type\":\"shutdown\"}");
+	run_until(f, "shutdown_complete", 1);
+}
+
+static void an_interrupt_ends_the_wait_for_a_retry(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"delta\":\"x\"},{\"eof\":true}],\"times\":\"forever\"}",
+	      "model_providers.mock.stream_max_retries=100");
+	configure(f);
+	say(f, "go");
+	run_until(f, "stream_error", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	settle(f);
+	expect_fit(f, 1);
+}
+
+static void input_takes_the_place_of_a_running_task(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\"],\"lacks\":\"turn_aborted\"},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_log(f, FIRST " item_started turn_aborted " TASK " " SPOKE " task_complete");
+	expect_told(f, "\"reason\":\"replaced\"");
+	expect_fit(f, 2);
+}
+
+static void input_joins_a_running_task_where_that_is_wanted(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"gate\":\"go\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.content.0.text\":\"beta-2\",\"input.-2.content.0.text\":\"half\"}},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      "on_input_while_running=\"steer\"");
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "item_completed", 1);
+	mock_model_open_gate(f->mock, STR("go"));
+	run_until(f, "task_complete", 1);
+	assert_false(was_told(f, "turn_aborted"));
+	expect_fit(f, 2);
+}
+
+/* ---- settings and forks ---- */
+
+static void configure_twice_aborts_and_keeps_the_history(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\"],\"equal\":{\"model\":\"other\"}},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	submit(f, "{\"type\":\"configure_session\",\"model\":\"other\"}");
+	run_until(f, "session_configured", 1);
+	expect_log(f, FIRST " item_started turn_aborted session_configured");
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+}
+
+static void overridden_settings_hold_for_later_tasks(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *sub = xstrdup(temp_path("sub"));
+	assert_int_equal(dir_make(sub, 0700, NULL), 0);
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n"
+	      "{\"expect\":{\"equal\":{\"reasoning.effort\":\"high\"},\"path\":{\"input.-2.content.0.text\":\"/sub</"
+	      "cwd>\"}},"
+	      "\"reply\":[{\"message\":\"two\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	auto_free char *op = xasprintf("{\"type\":\"override_turn_context\",\"cwd\":\"%s\",\"effort\":\"high\"}", sub);
+	submit(f, op);
+	submit(f, "{\"type\":\"override_turn_context\",\"cwd\":\"/no/such/folder\"}");
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_told(f, "cwd is not a folder: /no/such/folder");
+	expect_fit(f, 2);
+}
+
+static void fork_at(struct fixture *f, const char *response_id, const char *text)
+{
+	auto_free char *op = xasprintf("{\"type\":\"user_input\",\"last_response_id\":\"%s\","
+	                               "\"items\":[{\"type\":\"text\",\"text\":\"%s\"}]}",
+	                               response_id, text);
+	submit(f, op);
+}
+
+static void a_task_goes_on_from_an_earlier_response(void **state)
+{
+	struct fixture *f = *state;
+	char id[128];
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n{\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"gamma-3\"],\"lacks\":\"beta-2\"},"
+	      "\"reply\":[{\"message\":\"three\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	last_member(f, "response_id", id, sizeof(id));
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	fork_at(f, "unknown", "x");
+	run_until(f, "error", 1);
+	expect_told(f, "no response `unknown`");
+	fork_at(f, id, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 3);
+}
+
+/* A call whose output came behind the fork gets another; and what the model was told there is told again. */
+static void a_fork_inside_a_task_leaves_no_call_open(void **state)
+{
+	struct fixture *f = *state;
+	char id[128], path[4096];
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"lacks\":\"he-llo\\\\n\",\"equal\":{\"input.-2.output\":\"aborted\"},"
+	      "\"path\":{\"input.-1.content.0.text\":\"gamma-3\"}},\"reply\":[{\"message\":\"three\"}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-4.output\":\"aborted\"},\"path\":{\"input.-3.content.0.text\":\"gamma-"
+	      "3\","
+	      "\"input.-1.content.0.text\":\"delta-4\"}},\"reply\":[{\"message\":\"four\"}]}",
+	      NULL);
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	say(f, "alpha-1");
+	run_until(f, "model_turn_complete", 1);
+	last_member(f, "response_id", id, sizeof(id));
+	run_until(f, "task_complete", 1);
+	fork_at(f, id, "gamma-3");
+	run_until(f, "task_complete", 1);
+	codex_close(f->codex);
+	open_codex(f);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	submit(f, op);
+	say(f, "delta-4");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 4);
+}
+
+static void a_session_goes_on_where_it_was_left(void **state)
+{
+	struct fixture *f = *state;
+	char path[4096], id[128], again[128];
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\",\"gamma-3\"],\"equal\":{\"input.-2.call_id\":\"c1\","
+	      "\"input.-2.type\":\"function_call_output\",\"input.-1.role\":\"user\"}},"
+	      "\"reply\":[{\"message\":\"three\"}]}",
+	      NULL);
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	last_member(f, "session_id", id, sizeof(id));
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	say(f, "beta-2");
+	run_until(f, "exec_command_begin", 1);
+	codex_close(f->codex); /* as good as killed: nobody said that the task ended */
+	open_codex(f);
+	buf_clear(&f->log);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	submit(f, op);
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	last_member(f, "session_id", again, sizeof(again));
+	assert_string_equal(again, id);
+	expect_log(f, FIRST " " SPOKE " task_complete");
+	expect_fit(f, 3);
+}
+
+/* ---- approvals ---- */
+
+#define UNTRUSTED "approval_policy=\"untrusted\""
+
+static void answer(struct fixture *f, const char *op, const char *call_id, const char *decision)
+{
+	auto_free char *text = xasprintf("{\"type\":\"%s\",\"id\":\"%s\",\"decision\":\"%s\"}", op, call_id, decision);
+	submit(f, text);
+}
+
+static void an_approved_command_runs(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\"},\"call_id\":\"c2\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo b\"},\"call_id\":\"c3\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.output\":\"rejected by user\"}},\"reply\":[{\"message\":\"done\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	expect_log(f, FIRST " exec_command_begin exec_approval_request");
+	answer(f, "exec_approval", "c1", "approved_for_session");
+	run_until(f, "exec_approval_request", 1); /* not of c2, which is the same command */
+	expect_log(f, "exec_command_end model_turn_complete exec_command_begin exec_command_end "
+	              "model_turn_complete exec_command_begin exec_approval_request");
+	answer(f, "exec_approval", "c3", "denied");
+	run_until(f, "task_complete", 1);
+	expect_log(f, "exec_command_end model_turn_complete " SPOKE " task_complete");
+	expect_fit(f, 4);
+}
+
+static void an_aborted_question_interrupts_the_task(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c2\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 2);
+	answer(f, "exec_approval", "c2", "abort");
+	answer(f, "exec_approval", "c1", "approved"); /* too late */
+	run_until(f, "turn_aborted", 1);
+	settle(f);
+	expect_fit(f, 1);
+	assert_false(file_exists(temp_path("ran")));
+}
+
+static void an_interrupt_ends_a_pending_question(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"shell_command\",\"arguments\":{\"command\":\"touch ran\"},\"call_id\":\"c1\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	answer(f, "exec_approval", "c1", "approved");
+	run_until(f, "turn_aborted", 1);
+	submit(f, "{\"type\":\"shutdown\"}");
+	say(f, "too late");
+	run_until(f, "shutdown_complete", 1);
+	settle(f);
+	expect_log(f, FIRST " exec_command_begin exec_approval_request exec_command_end "
+	                    "turn_aborted shutdown_complete");
+	assert_false(file_exists(temp_path("ran")));
+}
+
+#define PATCH(id)                                                                                       \
+	"{\"reply\":[{\"custom\":\"apply_patch\",\"call_id\":\"" id "\",\"input\":\"*** Begin Patch\\n" \
+	"*** Add File: new.txt\\n+" id "\\n*** End Patch\\n\"}]}\n"
+
+static void a_patch_is_asked_about_once_a_file(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      PATCH("p1") PATCH("p2") PATCH("p3") "{\"expect\":{\"path\":{\"input.-1.output\":\"Success\"}},\"reply\":["
+	                                          "{\"message\":\"done\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "apply_patch_approval_request", 1);
+	assert_false(file_exists(temp_path("new.txt")));
+	answer(f, "patch_approval", "p1", "denied");
+	run_until(f, "apply_patch_approval_request", 1);
+	assert_false(file_exists(temp_path("new.txt")));
+	answer(f, "patch_approval", "p2", "approved_for_session");
+	run_until(f, "task_complete", 1);
+	auto_free char *text = temp_get(temp_path("new.txt"));
+	assert_string_equal(text, "p3\n");
+	expect_fit(f, 4);
+}
+
+/* ---- hostile models ---- */
+
+static void words_that_cannot_be_passed_on_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":\"{\\\"cmd\\\":\\\"touch ran\\\\u0000x\\\"}\"},"
+	      "{\"call\":\"shell\",\"arguments\":\"{\\\"command\\\":[\\\"touch\\\",\\\"ran\\\\u0000\\\"]}\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.output\":\"NUL\",\"input.-2.output\":\"NUL\"}},"
+	      "\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+	assert_false(file_exists(temp_path("ran")));
+}
+
+static void absurd_arguments_do_no_harm(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":["
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\",\"yield_time_ms\":-5,"
+	      "\"max_output_tokens\":9223372036854775807}},"
+	      "{\"call\":\"shell_command\",\"arguments\":{\"command\":\"echo b\",\"timeout_ms\":9223372036854775807}},"
+	      "{\"call\":\"shell_command\",\"arguments\":{\"command\":\"echo c\",\"timeout_ms\":-1}},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo d\",\"workdir\":\"/no/such\"}},"
+	      "{\"call\":\"write_stdin\",\"arguments\":{\"session_id\":-9223372036854775808}},"
+	      "{\"call\":\"view_image\",\"arguments\":{\"path\":\"/dev/zero\"}},"
+	      "{\"call\":\"view_image\",\"arguments\":{\"path\":\"fifo\"}},"
+	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"[]\",\"call_id\":\"\"}},"
+	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{\",\"call_id\":\"\"}}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-9.output\":\"a\\n\",\"input.-8.output\":\"b\\n\",\"input.-7.output\":"
+	      "\"c\\n\",\"input.-6.output\":\"exec_command failed\",\"input.-5.output\":\"Unknown process id\","
+	      "\"input.-4.output\":\"is not a file\",\"input.-3.output\":\"is not a file\","
+	      "\"input.-2.output\":\"failed to parse\",\"input.-1.output\":\"failed to parse\"}},"
+	      "\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
+	configure(f);
+	submit(f, "{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"go\"},"
+	          "{\"type\":\"local_image\",\"path\":\"fifo\"},{\"type\":\"local_image\",\"path\":\"/dev/zero\"}]}");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+}
+
+/* ---- ends ---- */
+
+static void a_shutdown_ends_what_runs(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"},\"call_id\":\"c1\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_command_begin", 1);
+	submit(f, "{\"type\":\"shutdown\"}");
+	run_until(f, "shutdown_complete", 1);
+	expect_log(f, FIRST " exec_command_begin exec_command_end turn_aborted shutdown_complete");
+}
+
+static void a_codex_can_be_closed_in_the_middle(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      PATCH("p1") "{\"reply\":[{\"call\":\"view_image\",\"arguments\":{\"path\":\"new.txt\"}},"
+	                  "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"}},"
+	                  "{\"call\":\"shell_command\",\"arguments\":{\"command\":\"sleep 600\"}}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_command_begin", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	codex_close(steal(f->codex));
+	open_codex(f);
+	codex_close(steal(f->codex));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(an_op_before_configure_is_refused),
+		TEST(a_task_is_told_in_order),
+		TEST(outputs_keep_the_order_of_the_calls),
+		TEST(more_commands_than_may_run_at_once_all_run),
+		TEST(empty_input_completes_at_once),
+		TEST(an_error_ends_the_task_and_the_next_one_goes_on),
+		TEST(a_broken_stream_leaves_no_call_open),
+		TEST(an_interrupt_ends_a_command),
+		TEST(an_interrupt_ends_a_stream),
+		TEST(an_interrupt_comes_between_the_answer_and_its_calls),
+		TEST(an_interrupt_ends_the_wait_for_a_retry),
+		TEST(input_takes_the_place_of_a_running_task),
+		TEST(input_joins_a_running_task_where_that_is_wanted),
+		TEST(configure_twice_aborts_and_keeps_the_history),
+		TEST(overridden_settings_hold_for_later_tasks),
+		TEST(a_task_goes_on_from_an_earlier_response),
+		TEST(a_fork_inside_a_task_leaves_no_call_open),
+		TEST(a_session_goes_on_where_it_was_left),
+		TEST(an_approved_command_runs),
+		TEST(an_aborted_question_interrupts_the_task),
+		TEST(an_interrupt_ends_a_pending_question),
+		TEST(a_patch_is_asked_about_once_a_file),
+		TEST(words_that_cannot_be_passed_on_are_refused),
+		TEST(absurd_arguments_do_no_harm),
+		TEST(a_shutdown_ends_what_runs),
+		TEST(a_codex_can_be_closed_in_the_middle),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
