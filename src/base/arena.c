@@ -31,8 +31,10 @@ void arena_finish(struct arena *arena)
 void arena_reset(struct arena *arena)
 {
 	struct arena_block *newest = arena->blocks;
-	if (!newest)
+	if (!newest || newest->size > BLOCK_CEILING) {
+		arena_finish(arena);
 		return;
+	}
 	struct arena rest = {.blocks = newest->older};
 	arena_finish(&rest);
 	newest->older = NULL;

@@ -20,7 +20,7 @@ struct arena {
 };
 
 void arena_finish(struct arena *arena); /* frees all; the arena is empty and usable again */
-/* Forgets all allocations but keeps the newest block for reuse. */
+/* Forgets all allocations but keeps the newest block for reuse, unless it is a large one. */
 void arena_reset(struct arena *arena);
 #define auto_arena __attribute__((cleanup(arena_finish)))
 

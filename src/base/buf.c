@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 void buf_finish(struct buf *buf)
@@ -106,6 +107,14 @@ void buf_truncate(struct buf *buf, size_t len)
 void buf_clear(struct buf *buf)
 {
 	buf_truncate(buf, 0);
+}
+
+void buf_reuse(struct buf *buf)
+{
+	if (buf->cap > LIMIT_KEPT_MEMORY)
+		buf_finish(buf);
+	else
+		buf_clear(buf);
 }
 
 char *buf_take(struct buf *buf)

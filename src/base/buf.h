@@ -44,6 +44,8 @@ void buf_consume(struct buf *buf, size_t count);
 void buf_truncate(struct buf *buf, size_t len);
 /* Empties it, keeping the memory and clearing over. */
 void buf_clear(struct buf *buf);
+/* The same, but the memory of a large content is given back. */
+void buf_reuse(struct buf *buf);
 /* Gives the bytes away as an owned NUL-terminated string (never NULL) and empties the buf. */
 char *buf_take(struct buf *buf);
 

@@ -9,12 +9,14 @@
 enum {
 	LIMIT_JSON_DEPTH = 128,
 	LIMIT_JSON_VALUES = 4 * MIB,      /* values in one document: each costs a node of memory */
+	LIMIT_KEPT_MEMORY = 256 * KIB,    /* of an emptied buffer, kept for the next use */
 	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
 	LIMIT_HTTP_HEAD = 64 * KIB,       /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB, /* how much of an error answer is kept */
 	LIMIT_HTTP_CHUNK_LINE = 1 * KIB,  /* a chunk's size and extensions */
+	LIMIT_HTTP_BURST = 256 * KIB,     /* of an answer taken in before the rest of the loop gets its turn */
 	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
 	LIMIT_HTTP_KEPT_CONNECTIONS = 16, /* of one client, between requests */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */

@@ -5,7 +5,9 @@
  * for each connection (40 ms). The directory alone is looked up by hash (3 ms), a bundle alone is cached.
  *
  * Pausing is done by refusing data: libcurl keeps the refused bytes and stops reading, in any state of the
- * connection, while curl_easy_pause only works once there is one. */
+ * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when a
+ * burst is large: left alone, libcurl reads as long as a fast server sends, and all events of a long answer
+ * would pile up before the first one is told. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -141,6 +143,12 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *self)
 	if (call->is_paused)
 		return CURL_WRITEFUNC_PAUSE;
 	mark_active(call);
+	if (call->client->burst >= LIMIT_HTTP_BURST) {
+		call->wants_resume = true;
+		http_client_proceed_soon(call->client);
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	call->client->burst += len;
 	if (call->handler->on_data && len)
 		call->handler->on_data(str_n(bytes, len), call->self);
 	return call->is_cancelled ? 0 : len;
@@ -376,5 +384,6 @@ void http_call_resume(struct http_call *call)
 void http_call_continue(struct http_call *call)
 {
 	call->wants_resume = false;
+	call->client->burst = 0;
 	call->client->curl->easy_pause(call->easy, CURLPAUSE_CONT);
 }

@@ -41,6 +41,7 @@ static void end_completed(struct http_client *client)
 void http_client_act(struct http_client *client, curl_socket_t fd, int events)
 {
 	int running;
+	client->burst = 0;
 	client->curl->multi_socket_action(client->multi, fd, events, &running);
 	end_completed(client);
 }

@@ -26,6 +26,7 @@ struct http_client {
 	CURLSH *share; /* TLS sessions, for cheap reconnects */
 	struct loop_timer *timer;
 	struct loop_deferred proceed; /* does to the calls what their flags ask for */
+	size_t burst; /* bytes of answers since libcurl was last let act */
 	struct list calls;
 };
 

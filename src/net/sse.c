@@ -184,7 +184,7 @@ static void keep_fields(struct sse *sse)
 	field_keep(&sse->event);
 	field_keep(&sse->data);
 	field_keep(&sse->id);
-	buf_clear(&sse->line);
+	buf_reuse(&sse->line);
 }
 
 int sse_feed(struct sse *sse, struct str bytes, struct error *err)
