@@ -148,19 +148,16 @@ static void write_note(enum note note, struct str turn_id, struct json_writer *w
 static int append_event(struct rollout_writer *writer, const struct event_msg *event, enum note note,
                         struct str turn_id, struct error *err)
 {
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_ROLLOUT_LINE);
-	struct json_writer w = json_writer(&text);
+	struct json_writer w = rollout_writer_begin(writer, LINE_event_msg);
+	struct buf *line = w.out;
 	if (note != NOTE_none)
 		write_note(note, turn_id, &w);
-	size_t brace = text.len;
-	w = json_writer(&text);
+	size_t brace = line->len;
+	w = json_writer(line);
 	union_encode(&union_event_msg, event, &w);
-	if (text.over)
-		return error_set(err, ERR_limit, "an event is larger than %d MiB", LIMIT_ROLLOUT_LINE / MIB);
-	if (note != NOTE_none)
-		text.data[brace] = ',';
-	return rollout_writer_append(writer, LINE_event_msg, buf_str(&text), err);
+	if (note != NOTE_none && !line->over)
+		line->data[brace] = ',';
+	return rollout_writer_end(writer, err);
 }
 
 static int append_item(struct rollout_writer *writer, const struct event_msg *event, struct error *err)

@@ -1,6 +1,7 @@
 /* The batch is one growing buffer of finished lines, written with one write(2) on a descriptor that stays
  * open: no line is formatted twice, no file is opened twice. A write that was cut short leaves its rest in
- * the batch; because the file is locked and opened for appending, the rest lands exactly behind it. */
+ * the batch; because the file is locked and opened for appending, the rest lands exactly behind it. A large
+ * payload is written from where it is: copied into the batch it would be one message more at the peak. */
 #include "rollout/rollout_writer.h"
 
 #include <assert.h>
@@ -169,8 +170,12 @@ int rollout_writer_end(struct rollout_writer *writer, struct error *err)
 	size_t start = (size_t)writer->line_start;
 	writer->line_start = NOT_IN_A_LINE;
 	buf_append_c(batch, "}\n");
-	if (batch->over) {
+	if (batch->over || batch->len - start > LIMIT_ROLLOUT_LINE) {
+		bool is_too_long = !batch->over;
 		buf_truncate(batch, start);
+		if (is_too_long)
+			return error_set(err, ERR_limit, "%s: a line would be longer than %d MiB", writer->path,
+			                 LIMIT_ROLLOUT_LINE / MIB);
 		return error_set(err, ERR_limit, "%s: %zu bytes wait to be written, no more fit", writer->path,
 		                 batch->len);
 	}
@@ -178,14 +183,6 @@ int rollout_writer_end(struct rollout_writer *writer, struct error *err)
 	writer->has_content = true;
 	writer->tail.next_ordinal++;
 	return 0;
-}
-
-int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
-                          struct error *err)
-{
-	struct json_writer w = rollout_writer_begin(writer, type);
-	jw_raw(&w, payload);
-	return rollout_writer_end(writer, err);
 }
 
 /* ---- onto the disk ---- */
@@ -213,6 +210,40 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 	else
 		buf_clear(batch);
 	return 0;
+}
+
+/* True if all that waited is on the disk, and this payload may follow it without a copy. */
+static bool goes_directly(struct rollout_writer *writer, struct str payload)
+{
+	return payload.len > LIMIT_ROLLOUT_KEEP && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
+	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
+}
+
+/* The batch holds the beginning of the line and nothing else. What of the payload the disk does not take is
+ * returned, and waits in the batch like any line that was cut short. */
+static struct str write_payload(struct rollout_writer *writer, struct str payload)
+{
+	ssize_t put = 1;
+	if (write_batch(writer, NULL) != 0)
+		return payload;
+	while (payload.len && put > 0) {
+		put = write(writer->fd, payload.ptr, payload.len);
+		if (put > 0)
+			payload = str_skip(payload, (size_t)put);
+	}
+	return payload;
+}
+
+int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
+                          struct error *err)
+{
+	bool is_direct = goes_directly(writer, payload);
+	struct json_writer w = rollout_writer_begin(writer, type);
+	if (is_direct)
+		buf_append_str(&writer->batch, write_payload(writer, payload));
+	else
+		jw_raw(&w, payload);
+	return rollout_writer_end(writer, err);
 }
 
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err)

@@ -211,6 +211,41 @@ static void a_full_disk_costs_nothing_but_time(void **state)
 	rollout_writer_destroy(writer);
 }
 
+/* A large payload is not copied into the batch; a disk that fills up in its middle must not show. */
+static void a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf large;
+	struct rlimit old, small;
+	signal(SIGXFSZ, SIG_IGN);
+	buf_init(&large, 4 * MIB);
+	buf_append_c(&large, "{\"type\":\"message\",\"text\":\"");
+	for (size_t i = 0; i < 200 * 1000; i++)
+		buf_append_c(&large, "0123456789");
+	buf_append_c(&large, "\"}");
+	struct rollout_writer *writer = create_writer(fsync_policy_none);
+	append(writer, STR("{\"type\":\"message\",\"text\":\"first\"}"));
+	flush(writer);
+	append(writer, buf_str(&large));
+	assert_true(rollout_writer_pending_bytes(writer) < 10);
+	flush(writer);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){.rlim_cur = 3 * MIB, .rlim_max = old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &small);
+	append(writer, buf_str(&large));
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_true(rollout_writer_pending_bytes(writer) > 512 * KIB);
+	append(writer, STR("{\"type\":\"message\",\"text\":\"last\"}"));
+	flush(writer);
+	assert_int_equal(count_lines(rollout_writer_path(writer)), 5);
+	for (size_t i = 2; i < 4; i++) {
+		struct rollout_line line = line_at(&arena, rollout_writer_path(writer), i);
+		assert_int_equal(json_get_str(line.payload, "text").len, 2 * 1000 * 1000);
+	}
+	rollout_writer_destroy(writer);
+}
+
 static void a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch(void **state)
 {
 	(void)state;
@@ -391,6 +426,7 @@ int main(void)
 	        TEMP_TEST(a_payload_over_several_lines_becomes_one),
 	        TEMP_TEST(a_line_that_does_not_fit_leaves_no_trace),
 	        TEMP_TEST(a_full_disk_costs_nothing_but_time),
+	        TEMP_TEST(a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not),
 	        TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
 	        TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
 	        TEMP_TEST(a_line_that_lacks_only_its_end_is_kept),
