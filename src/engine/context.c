@@ -10,8 +10,15 @@ enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
 
 struct context_block {
 	size_t len, cap;
-	char bytes[];
+	char *bytes; /* behind the block itself, or adopted */
 };
+
+static void free_block(struct context_block *block)
+{
+	if (block->bytes != (char *)(block + 1))
+		free(block->bytes);
+	free(block);
+}
 
 void context_init(struct context *context)
 {
@@ -21,7 +28,7 @@ void context_init(struct context *context)
 void context_finish(struct context *context)
 {
 	vec_for_each(block, &context->blocks)
-		free(*block);
+		free_block(*block);
 	vec_for_each(mark, &context->marks)
 		free((char *)(uintptr_t)mark->response_id.ptr);
 	vec_finish(&context->blocks);
@@ -40,8 +47,7 @@ static struct context_block *block_with_room(struct context *context, size_t siz
 	if (cap < size)
 		cap = size;
 	struct context_block *block = xmalloc(sizeof(*block) + cap);
-	block->len = 0;
-	block->cap = cap;
+	*block = (struct context_block){.cap = cap, .bytes = (char *)(block + 1)};
 	vec_push(&context->blocks, block);
 	return block;
 }
@@ -55,6 +61,22 @@ void context_append(struct context *context, struct str json)
 	memcpy(block->bytes + block->len, json.ptr, json.len);
 	block->len += json.len;
 	context->bytes += json.len;
+	vec_push(&context->items, item);
+}
+
+void context_take(struct context *context, struct buf *json)
+{
+	if (json->len < LAST_BLOCK) {
+		context_append(context, buf_str(json));
+		buf_finish(json);
+		return;
+	}
+	struct context_block *block = xnew(struct context_block);
+	struct context_item item = {.block = context->blocks.count, .len = json->len};
+	block->len = block->cap = json->len;
+	block->bytes = buf_take(json);
+	context->bytes += item.len;
+	vec_push(&context->blocks, block);
 	vec_push(&context->items, item);
 }
 
@@ -86,7 +108,7 @@ void context_truncate(struct context *context, size_t count)
 		context->blocks.items[item.block]->len = item.at ? item.at - 1 : 0;
 		context->bytes -= item.len;
 		while (context->blocks.count && context->blocks.items[context->blocks.count - 1]->len == 0)
-			free(context->blocks.items[--context->blocks.count]);
+			free_block(context->blocks.items[--context->blocks.count]);
 	}
 	drop_marks_past(context, count);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -44,6 +45,8 @@ void context_finish(struct context *context);
 
 /* Appends one item; json must be one JSON object. */
 void context_append(struct context *context, struct str json);
+/* The same; the buffer is left empty, and a large item is not copied. */
+void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
 /* The segments of the whole list, as an array owned by the caller; its texts are borrowed until truncation. */
 struct str *context_segments(const struct context *context, size_t *ret_count);

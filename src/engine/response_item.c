@@ -27,13 +27,20 @@ void response_item_write(struct buf *out, const struct json *item)
 	jw_object_end(&w);
 }
 
-void response_item_text(struct buf *out, const struct json *message)
+static struct str part_text(const struct json *part)
 {
-	json_for_each(part, json_get(message, "content")) {
-		struct str text = json_get_str(part, "text");
-		if (text.ptr && !str_is(json_get_str(part, "type"), "refusal"))
-			buf_append_str(out, text);
-		else
-			buf_append_str(out, json_get_str(part, "refusal"));
+	struct str text = json_get_str(part, "text");
+	return text.ptr && !str_is(json_get_str(part, "type"), "refusal") ? text : json_get_str(part, "refusal");
+}
+
+struct str response_item_text(struct buf *spare, const struct json *message)
+{
+	const struct json *parts = json_get(message, "content");
+	if (json_is(parts, JSON_array) && parts->count == 1) {
+		struct str text = part_text(parts->child);
+		return text.ptr ? text : STR("");
 	}
+	json_for_each(part, parts)
+		buf_append_str(spare, part_text(part));
+	return buf_str(spare);
 }

@@ -10,7 +10,8 @@ struct json;
  * providers refuse on input. */
 void response_item_write(struct buf *out, const struct json *item);
 
-/* All text of a message's content, its parts put together. */
-void response_item_text(struct buf *out, const struct json *message);
+/* All text of a message's content, its parts put together: borrowed from the message, or from `spare` if
+ * there was something to put together. */
+struct str response_item_text(struct buf *spare, const struct json *message);
 
 #endif

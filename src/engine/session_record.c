@@ -16,13 +16,25 @@
 #include "rollout/rollout_turn.h"
 #include "rollout/rollout_writer.h"
 
+/* A large line goes to the disk at once: waiting for the rest of its batch would only cost memory. What
+ * fails here stays pending, and the flush before the next events tells of it. */
+static void flush_large(struct session *session, size_t pending_before)
+{
+	if (rollout_writer_pending_bytes(session->rollout) > pending_before + LIMIT_ROLLOUT_KEEP)
+		session_flush_rollout(session, NULL);
+}
+
 /* A batch that is full because the disk is would otherwise grow without end: what does not fit is
  * lost to the file, and the user was told when the disk filled up (codex.c). */
 static void append(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
-	if (session->rollout && rollout_writer_append(session->rollout, type, payload, &err) != 0)
+	if (!session->rollout)
+		return;
+	size_t before = rollout_writer_pending_bytes(session->rollout);
+	if (rollout_writer_append(session->rollout, type, payload, &err) != 0)
 		log_debug("not recorded: %s", err.text);
+	flush_large(session, before);
 }
 
 void session_record_item(struct session *session, struct str item)
@@ -31,12 +43,22 @@ void session_record_item(struct session *session, struct str item)
 	append(session, LINE_response_item, item);
 }
 
+void session_record_item_buf(struct session *session, struct buf *item)
+{
+	context_take(&session->context, item);
+	append(session, LINE_response_item, context_item_text(&session->context, session->context.items.count - 1));
+}
+
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
 {
 	struct error err;
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
-	if (session->rollout && rollout_event_append(session->rollout, turn_id, &event, &err) != 0)
+	if (!session->rollout)
+		return;
+	size_t before = rollout_writer_pending_bytes(session->rollout);
+	if (rollout_event_append(session->rollout, turn_id, &event, &err) != 0)
 		log_debug("not recorded: %s", err.text);
+	flush_large(session, before);
 }
 
 void session_record_turn_context(struct session *session, const struct settings *settings)

@@ -4,6 +4,7 @@
 
 #include "protocol/types.h"
 
+struct buf;
 struct error;
 struct session;
 struct settings;
@@ -12,6 +13,8 @@ struct task_input;
 
 /* One history item: into the context and the rollout. */
 void session_record_item(struct session *session, struct str item);
+/* The same; the buffer is left empty, and a large item is not copied. */
+void session_record_item_buf(struct session *session, struct buf *item);
 /* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
 void session_close_calls(struct session *session);
 /* An event's line, if its kind is kept (rollout_event.h); every event that is told comes through here. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/context_initial.h"
+#include "engine/response_item.h"
 #include "engine/session.h"
 #include "engine/session_host.h"
 #include "engine/session_model.h"
@@ -85,9 +86,21 @@ static void finish(struct task *task)
 	session_sync_rollout(session);
 }
 
+/* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
+static struct str last_message(const struct task *task, struct arena *arena, struct buf *spare)
+{
+	const struct context *context = &task->session->context;
+	if (!task->has_last_message || task->last_message >= context->items.count)
+		return STR_NONE;
+	return response_item_text(spare, json_parse(arena, context_item_text(context, task->last_message), NULL));
+}
+
 static void complete(struct task *task)
 {
-	struct ev_task_complete event = {.last_agent_message = task->last_message,
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf spare;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	struct ev_task_complete event = {.last_agent_message = last_message(task, &arena, &spare),
 	                                 .response_id = task->last_response_id};
 	session_emit(task->session, task->id, EV_task_complete, &event);
 	finish(task);
@@ -170,8 +183,7 @@ void task_on_turn_failed(struct task *task, const char *message, const char *inf
 	session_emit(task->session, task->id, EV_error, &event);
 	take_from_turn(task);
 	take_pending(task); /* kept in the history: the next Task's model reads it */
-	free((char *)(uintptr_t)task->last_message.ptr);
-	task->last_message = STR_NONE;
+	task->has_last_message = false;
 	complete(task);
 }
 
@@ -195,7 +207,6 @@ void task_destroy(struct task *task)
 	turn_destroy(task->turn);
 	settings_unref(task->settings);
 	buf_finish(&task->pending);
-	free((char *)(uintptr_t)task->last_message.ptr);
 	free((char *)(uintptr_t)task->last_response_id.ptr);
 	arena_finish(&task->arena);
 	free(task);

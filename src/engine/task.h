@@ -26,7 +26,8 @@ struct task {
 	struct settings *settings;
 	struct str output_schema;
 	struct str turn_state;       /* of the Task's first response, absent before */
-	struct str last_message;     /* owned */
+	size_t last_message;         /* where in the history the last message of the model is */
+	bool has_last_message;
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
 	/* private */

@@ -120,15 +120,15 @@ static void on_message(struct turn *turn, const struct json *json)
 	struct task *task = turn->task;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_SSE_EVENT);
-	response_item_text(&text, json);
+	struct str words = response_item_text(&text, json);
 	ensure_open(turn, TURN_ITEM_message, json_get_str(json, "id"));
-	struct agent_text part = {.text = buf_str(&text)};
+	struct agent_text part = {.text = words};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	tell_item(turn, EV_item_completed, &item);
-	free((char *)(uintptr_t)task->last_message.ptr);
-	task->last_message = str_n(str_dup(buf_str(&text)), text.len);
+	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
+	task->has_last_message = true;
 }
 
 static size_t collect_texts(const struct json *parts, struct arena *arena, struct str **ret)
@@ -207,10 +207,10 @@ static void on_item_done(struct turn *turn, const struct json *json)
 		item_rows[i].handle(turn, json);
 		break;
 	}
-	auto_buf struct buf item;
+	struct buf item;
 	buf_init(&item, LIMIT_SSE_EVENT);
 	response_item_write(&item, json);
-	session_record_item(turn->task->session, buf_str(&item));
+	session_record_item_buf(turn->task->session, &item);
 	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
 		turn_close_item(turn);
 }

@@ -52,6 +52,7 @@ static void end(struct exec_json *json, struct json_writer *w)
 	jw_object_end(w);
 	buf_append_char(&json->line, '\n');
 	fd_write_all(STDOUT_FILENO, json->line.data, json->line.len, NULL);
+	buf_reuse(&json->line);
 }
 
 static struct json_writer begin_item(struct exec_json *json, const char *type, unsigned number, const char *item_type)
@@ -215,6 +216,10 @@ static void on_agent_message(struct exec_json *json, const struct agent_message_
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_SSE_EVENT);
+	if (message->content_count == 1) {
+		write_text_item(json, "agent_message", "text", message->content[0].text->text);
+		return;
+	}
 	for (size_t i = 0; i < message->content_count; i++)
 		buf_append_str(&text, message->content[i].text->text);
 	write_text_item(json, "agent_message", "text", buf_str(&text));

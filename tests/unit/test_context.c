@@ -65,6 +65,28 @@ static void an_item_larger_than_a_block_stays_whole(void **state)
 	context_finish(&context);
 }
 
+static void a_taken_item_is_one_of_the_list_whatever_its_size(void **state)
+{
+	(void)state;
+	static const int digits[] = {10, 1000 * 1000, 20};
+	struct context context;
+	struct buf item;
+	context_init(&context);
+	append_numbered(&context, 0, 3);
+	for (size_t i = 0; i < countof(digits); i++) {
+		buf_init(&item, 2 * 1024 * 1024);
+		buf_printf(&item, "{\"taken\":\"%0*d\"}", digits[i], 0);
+		context_take(&context, &item);
+		assert_int_equal(item.len, 0);
+		check_is_list(&context, 4 + i);
+	}
+	append_numbered(&context, 6, 8);
+	check_is_list(&context, 8);
+	context_truncate(&context, 4);
+	check_is_list(&context, 4);
+	context_finish(&context);
+}
+
 static void lent_segments_stay_where_they_are(void **state)
 {
 	(void)state;
@@ -121,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_form_a_list_whatever_their_number),
 		cmocka_unit_test(an_item_larger_than_a_block_stays_whole),
+		cmocka_unit_test(a_taken_item_is_one_of_the_list_whatever_its_size),
 		cmocka_unit_test(lent_segments_stay_where_they_are),
 		cmocka_unit_test(truncation_at_every_place_leaves_a_list),
 		cmocka_unit_test(a_response_can_be_gone_back_to),
