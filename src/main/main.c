@@ -1,5 +1,6 @@
 /* One binary, many names: what argv[0] or the first word says decides. Nothing is set up before that, so
  * `--version` and a patch cost no more than their own work. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,16 @@ static int refuse_nothing(void)
 	return 2;
 }
 
+/* glibc would learn from the first large message to keep such blocks in its heap, where they leave holes. Fixed
+ * thresholds give a message's memory back when the message is gone: a third of the peak of a long answer. */
+static void configure_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
+}
+
 /* argv[at] is the word; options before it belong to the command and are moved behind it. */
 static int run_word(int argc, char **argv, int at)
 {
@@ -95,6 +106,7 @@ static int run_word(int argc, char **argv, int at)
 		return refuse_word(text);
 	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
 	argv[1] = text;
+	configure_memory();
 	log_configure(config_env("CODEX_LOG"));
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end */
 	return word->run(argc - 1, argv + 1);
