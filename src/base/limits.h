@@ -52,6 +52,8 @@ enum {
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
 	LIMIT_SESSION_INDEX = 64 * MIB,
+	LIMIT_HISTORY_FILE = 64 * MIB,    /* history.jsonl */
+	LIMIT_HISTORY_LOCK_MS = 20,       /* waited for somebody who shortens history.jsonl */
 	LIMIT_AGENTS_MD = 1 * MIB,        /* the global file, and all project files whatever the setting */
 	LIMIT_GIT_FILE = 4 * MIB,         /* of .git/config, HEAD and a ref */
 	LIMIT_GIT_PACKED_REFS = 256 * MIB,

@@ -15,11 +15,20 @@ typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
 static const op_fn op_handlers[OP_count] = {
 #define OP(tag, wire, record, doc) [OP_##tag] = on_op_##tag,
 #define OP_UNIT(tag, wire, doc) [OP_##tag] = on_op_##tag,
-#define OP_ALIAS(tag, wire, record)
+#include "protocol/op_default.h"
 #include "protocol/op.def"
-#undef OP
-#undef OP_UNIT
-#undef OP_ALIAS
+#include "protocol/op_undef.h"
+};
+
+/* What this version would need to carry out an Op that has no handler. */
+static const struct op_lack {
+	const char *op, *what;
+} op_lacks[OP_count] = {
+#define OP_LACKS(tag, wire, record, what, doc) [OP_##tag] = {wire, what},
+#define OP_UNIT_LACKS(tag, wire, what, doc) [OP_##tag] = {wire, what},
+#include "protocol/op_default.h"
+#include "protocol/op.def"
+#include "protocol/op_undef.h"
 };
 
 void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message)
@@ -28,16 +37,29 @@ void codex_refuse(struct codex *codex, struct str sub_id, const char *info, cons
 	eq_push(&codex->eq, sub_id, EV_error, &event);
 }
 
+static void refuse_lack(struct codex *codex, const struct submission *submission)
+{
+	char text[ERROR_TEXT_MAX];
+	const struct op_lack *lack = &op_lacks[submission->op.tag];
+	snprintf(text, sizeof(text),
+	         "This version of Codex has no %s, so it cannot do `%s`. Nothing was changed; the session goes on.",
+	         lack->what, lack->op);
+	codex_refuse(codex, submission->id, "\"bad_request\"", text);
+}
+
 /* What comes behind a shutdown is dropped: shutdown_complete is the last event. */
 static void dispatch(struct codex *codex, const struct submission *submission)
 {
+	op_fn handler = op_handlers[submission->op.tag];
 	if (codex->is_shut_down)
 		return;
 	if (!codex->session && submission->op.tag != OP_configure_session && submission->op.tag != OP_shutdown)
 		codex_refuse(codex, submission->id, "\"bad_request\"",
 		             "No session initialized, expected 'ConfigureSession' as first Op");
+	else if (handler)
+		handler(codex, submission);
 	else
-		op_handlers[submission->op.tag](codex, submission);
+		refuse_lack(codex, submission);
 }
 
 static void on_submissions(void *self)

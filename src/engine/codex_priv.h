@@ -27,11 +27,9 @@ struct codex {
 /* One handler an Op, bound by op.def: on_op_<tag>. The submission is borrowed. */
 #define OP(tag, wire, record, doc) void on_op_##tag(struct codex *codex, const struct submission *submission);
 #define OP_UNIT(tag, wire, doc) void on_op_##tag(struct codex *codex, const struct submission *submission);
-#define OP_ALIAS(tag, wire, record)
+#include "protocol/op_default.h"
 #include "protocol/op.def"
-#undef OP
-#undef OP_UNIT
-#undef OP_ALIAS
+#include "protocol/op_undef.h"
 
 /* An error event for a submission that could not be carried out. */
 void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message);

@@ -22,6 +22,7 @@
 #include "engine/session_record.h"
 #include "engine/task.h"
 #include "model/model_client.h"
+#include "rollout/prompt_history.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
@@ -58,6 +59,9 @@ static void tell_configured(struct session *session, struct str sub_id)
 		.reasoning_effort = settings->effort,
 		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
 	};
+	if (session->codex->is_interactive) /* nobody else can bring a prompt back */
+		prompt_history_measure(config_home(session->codex->config), &event.history_log_id,
+		                       &event.history_entry_count);
 	session_emit(session, sub_id, EV_session_configured, &event);
 }
 

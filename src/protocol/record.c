@@ -15,6 +15,8 @@ enum { UNION_SIZE = sizeof(struct union_head) };
 
 const struct variant *union_find_tag(const struct union_type *type, int tag)
 {
+	if (tag >= 0 && (size_t)tag < type->count && type->variants[tag].tag == tag && !type->variants[tag].is_alias)
+		return &type->variants[tag]; /* always, where the aliases stand last */
 	for (size_t i = 0; i < type->count; i++) {
 		if (type->variants[i].tag == tag && !type->variants[i].is_alias)
 			return &type->variants[i];
@@ -205,9 +207,20 @@ int record_decode(const struct record *record, const struct json *json, struct a
 	return 0;
 }
 
+/* The whole of a record that has one field is that field. */
+static int decode_value(const struct record *record, const struct json *json, struct arena *arena, void *out,
+                        struct error *err)
+{
+	size_t count;
+	const struct field *field = record->fields(&count);
+	if (json_is(json, JSON_null) && field->presence != REQ)
+		return 0;
+	return decode_present(field, json, arena, out, err);
+}
+
 static int unknown_variant(const struct union_type *type, struct str wire, struct error *err)
 {
-	char expected[512];
+	char expected[900];
 	size_t len = 0;
 	expected[0] = '\0';
 	for (size_t i = 0; i < type->count && len < sizeof(expected); i++) {
@@ -231,6 +244,8 @@ static int decode_variant(const struct union_type *type, struct str wire, const 
 	if (!body)
 		return error_set(err, ERR_invalid, "variant `%.*s` needs its fields", STR_ARG(wire));
 	out->body = arena_alloc(arena, variant->body->size);
+	if (variant->is_value)
+		return decode_value(variant->body, body, arena, out->body, err);
 	return record_decode(variant->body, body, arena, out->body, err);
 }
 
@@ -345,6 +360,16 @@ static void encode_value(const struct field *field, const void *value, struct js
 	}
 }
 
+static void encode_field(const struct field *field, const void *value, struct json_writer *w)
+{
+	bool is_null = (field->presence == NUL || field->kind == FIELD_record || field->kind == FIELD_union) &&
+	               !is_list_kind(field->kind) && field_is_absent(field, value);
+	if (is_null)
+		jw_null(w);
+	else
+		encode_value(field, value, w);
+}
+
 static void encode_fields(const struct record *record, const void *value, struct json_writer *w)
 {
 	size_t count = 0;
@@ -354,12 +379,7 @@ static void encode_fields(const struct record *record, const void *value, struct
 		if (absent && fields[i].presence == OPT)
 			continue;
 		jw_key(w, fields[i].name);
-		bool is_null = absent && (fields[i].presence == NUL || fields[i].kind == FIELD_record ||
-		                          fields[i].kind == FIELD_union);
-		if (is_null && !is_list_kind(fields[i].kind))
-			jw_null(w);
-		else
-			encode_value(&fields[i], value, w);
+		encode_field(&fields[i], value, w);
 	}
 }
 
@@ -379,7 +399,11 @@ void union_encode(const struct union_type *type, const void *value, struct json_
 		return;
 	}
 	jw_object(w);
-	if (type->style == UNION_EXTERNAL) {
+	if (variant->is_value) {
+		size_t count;
+		jw_key(w, variant->wire);
+		encode_field(variant->body->fields(&count), head->body, w);
+	} else if (type->style == UNION_EXTERNAL) {
 		jw_key(w, variant->wire);
 		record_encode(variant->body, head->body, w);
 	} else {

@@ -67,6 +67,7 @@ struct variant {
 	const char *wire;
 	int tag;
 	bool is_alias;              /* accepted, never written */
+	bool is_value;              /* {"x":v}: the body's one field is written as itself */
 	const struct record *body;  /* NULL: nothing but the tag */
 	const char *doc;
 };
@@ -83,6 +84,7 @@ struct union_type {
 	const char *alt_key; /* also accepted, or NULL */
 	const struct variant *variants;
 	size_t count;
+	const char *doc;
 };
 
 /* Every union struct starts like this, whatever typed names its body has. */

@@ -6,6 +6,9 @@
 #ifndef RECORD_END
 #define RECORD_END(...)
 #endif
+#ifndef RECORD_EMPTY
+#define RECORD_EMPTY(...)
+#endif
 #ifndef STRING
 #define STRING(...)
 #endif
@@ -62,6 +65,9 @@
 #endif
 #ifndef UNIT
 #define UNIT(...)
+#endif
+#ifndef VALUE_OF
+#define VALUE_OF(...)
 #endif
 #ifndef VARIANT_ALIAS
 #define VARIANT_ALIAS(...)

@@ -2,6 +2,7 @@
  * Each RECORD opens a function so that `Self` can name the struct inside offsetof.
  * No include guard: it is the expansion itself. */
 #define RECORD(name, doc)                                             \
+	static const char name##_doc[] = doc;                         \
 	static const struct field *name##_fields(size_t *ret_count)   \
 	{                                                             \
 		typedef struct name Self;                             \
@@ -11,7 +12,7 @@
 		*ret_count = countof(fields);                         \
 		return fields;                                        \
 	}                                                             \
-	const struct record record_##name = {#name, "", sizeof(struct name), name##_fields};
+	const struct record record_##name = {#name, name##_doc, sizeof(struct name), name##_fields};
 #define AT(f) offsetof(Self, f)
 #define STRING(f, p, doc) {#f, FIELD_str, p, AT(f), 0, 0, NULL, doc},
 #define BOOL(f, p, doc) {#f, FIELD_bool, p, AT(f), 0, 0, NULL, doc},
@@ -29,3 +30,4 @@
 #define LIST(f, t, p, doc) {#f, FIELD_records, p, AT(f), AT(f##_count), 0, &record_##t, doc},
 #define LIST_OF(f, t, p, doc) {#f, FIELD_unions, p, AT(f), AT(f##_count), 0, &union_##t, doc},
 #define MAP_OF(f, t, p, doc) {#f, FIELD_map, p, AT(f), AT(f##_count), AT(f##_keys), &union_##t, doc},
+#define RECORD_EMPTY(name, doc) const struct record record_##name = {#name, doc, sizeof(struct name), NULL};

@@ -1,6 +1,7 @@
 /* record_undef.h — forgets every row macro of the record notation. No include guard: included after each expansion. */
 #undef RECORD
 #undef RECORD_END
+#undef RECORD_EMPTY
 #undef STRING
 #undef BOOL
 #undef OPT_BOOL
@@ -20,6 +21,7 @@
 #undef UNION
 #undef VARIANT
 #undef UNIT
+#undef VALUE_OF
 #undef VARIANT_ALIAS
 #undef UNIT_ALIAS
 #undef UNION_END

@@ -12,10 +12,11 @@
 #include "protocol/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
-#define VARIANT(name, tag, wire, record, doc) {wire, name##_##tag, false, &record_##record, doc},
-#define UNIT(name, tag, wire, doc) {wire, name##_##tag, false, NULL, doc},
-#define VARIANT_ALIAS(name, tag, wire, record) {wire, name##_##tag, true, &record_##record, ""},
-#define UNIT_ALIAS(name, tag, wire) {wire, name##_##tag, true, NULL, ""},
+#define VARIANT(name, tag, wire, record, doc) {wire, name##_##tag, false, false, &record_##record, doc},
+#define UNIT(name, tag, wire, doc) {wire, name##_##tag, false, false, NULL, doc},
+#define VALUE_OF(name, tag, wire, record, doc) {wire, name##_##tag, false, true, &record_##record, doc},
+#define VARIANT_ALIAS(name, tag, wire, record) {wire, name##_##tag, true, false, &record_##record, ""},
+#define UNIT_ALIAS(name, tag, wire) {wire, name##_##tag, true, false, NULL, ""},
 #define UNION_END(name) \
 	}               \
 	;
@@ -24,25 +25,30 @@
 #include "protocol/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) \
-	const struct union_type union_##name = {#name, style, key, alt_key, name##_variants, countof(name##_variants)};
+	const struct union_type union_##name = {#name,           style,                    key, alt_key, \
+	                                        name##_variants, countof(name##_variants), doc};
 #include "protocol/record_default.h"
 #include "protocol/types.def"
 #include "protocol/record_undef.h"
 
 static const struct variant op_variants[] = {
-#define OP(tag, wire, record, doc) {wire, OP_##tag, false, &record_##record, doc},
-#define OP_UNIT(tag, wire, doc) {wire, OP_##tag, false, NULL, doc},
-#define OP_ALIAS(tag, wire, record) {wire, OP_##tag, true, &record_##record, ""},
+#define OP(tag, wire, record, doc) {wire, OP_##tag, false, false, &record_##record, doc},
+#define OP_UNIT(tag, wire, doc) {wire, OP_##tag, false, false, NULL, doc},
+#define OP_LACKS(tag, wire, record, what, doc) {wire, OP_##tag, false, false, &record_##record, doc},
+#define OP_UNIT_LACKS(tag, wire, what, doc) {wire, OP_##tag, false, false, NULL, doc},
+#define OP_ALIAS(tag, wire, record) {wire, OP_##tag, true, false, &record_##record, ""},
 #include "protocol/op.def"
+#include "protocol/op_undef.h"
 };
 
 static const struct variant event_variants[] = {
-#define EVENT(tag, wire, record, doc) {wire, EV_##tag, false, &record_##record, doc},
-#define EVENT_UNIT(tag, wire, doc) {wire, EV_##tag, false, NULL, doc},
-#define EVENT_ALIAS(tag, wire, record) {wire, EV_##tag, true, &record_##record, ""},
+#define EVENT(tag, wire, record, doc) {wire, EV_##tag, false, false, &record_##record, doc},
+#define EVENT_UNIT(tag, wire, doc) {wire, EV_##tag, false, false, NULL, doc},
+#define EVENT_ALIAS(tag, wire, record) {wire, EV_##tag, true, false, &record_##record, ""},
 #include "protocol/event_msg.def"
 };
 
-const struct union_type union_op = {"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants)};
-const struct union_type union_event_msg = {"event_msg", UNION_INTERNAL, "type",
-                                           NULL,        event_variants, countof(event_variants)};
+const struct union_type union_op = {
+	"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), "what a client asks for"};
+const struct union_type union_event_msg = {
+	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "what the engine tells"};

@@ -15,6 +15,7 @@
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
 #define UNIT(name, tag, wire, doc) name##_##tag,
+#define VALUE_OF(name, tag, wire, record, doc) name##_##tag,
 #define UNION_END(name) name##_tag_count };
 #include "protocol/record_default.h"
 #include "protocol/types.def"
@@ -23,6 +24,7 @@
 /* The unions' structs; their bodies are declared below. */
 #define UNION(name, style, key, alt_key, doc) struct name { enum name##_tag tag; union { void *body;
 #define VARIANT(name, tag, wire, record, doc) struct record *tag;
+#define VALUE_OF(name, tag, wire, record, doc) struct record *tag;
 #define UNION_END(name) }; };
 #include "protocol/record_default.h"
 #include "protocol/types.def"
@@ -40,10 +42,11 @@
 enum op_tag {
 #define OP(tag, wire, record, doc) OP_##tag,
 #define OP_UNIT(tag, wire, doc) OP_##tag,
-#define OP_ALIAS(tag, wire, record)
+#define OP_LACKS(tag, wire, record, what, doc) OP_##tag,
+#define OP_UNIT_LACKS(tag, wire, what, doc) OP_##tag,
+#include "protocol/op_default.h"
 #include "protocol/op.def"
-#undef OP
-#undef OP_UNIT
+#include "protocol/op_undef.h"
 	OP_count
 };
 
@@ -52,11 +55,10 @@ struct op {
 	union {
 		void *body;
 #define OP(tag, wire, record, doc) struct record *tag;
-#define OP_UNIT(tag, wire, doc)
+#define OP_LACKS(tag, wire, record, what, doc) struct record *tag;
+#include "protocol/op_default.h"
 #include "protocol/op.def"
-#undef OP
-#undef OP_UNIT
-#undef OP_ALIAS
+#include "protocol/op_undef.h"
 	};
 };
 
@@ -85,6 +87,7 @@ struct event_msg {
 
 /* One `extern const struct record record_NAME` and `extern const struct union_type union_NAME` each. */
 #define RECORD(name, doc) extern const struct record record_##name;
+#define RECORD_EMPTY(name, doc) extern const struct record record_##name;
 #define UNION(name, style, key, alt_key, doc) extern const struct union_type union_##name;
 #include "protocol/record_default.h"
 #include "protocol/types.def"

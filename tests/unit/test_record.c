@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/error.h"
+#include "protocol/enum.h"
 #include "protocol/event.h"
 #include "protocol/submission.h"
 
@@ -163,6 +164,254 @@ static void every_row_has_a_word_of_its_own(void **state)
 	}
 }
 
+/* ---- every row ---- */
+
+#define SLOT(type, base, offset) ((type *)(void *)((char *)(base) + (offset)))
+
+static void fill_record(const struct record *record, struct arena *arena, bool is_full, void *out);
+
+/* A value of the variant at index, of the first one that is no alias from there on. */
+static void fill_union(const struct union_type *type, size_t index, struct arena *arena, bool is_full,
+                       struct union_head *out)
+{
+	const struct variant *variant = &type->variants[index % type->count];
+	if (variant->is_alias)
+		variant = &type->variants[0];
+	out->tag = variant->tag;
+	if (!variant->body)
+		return;
+	out->body = arena_alloc(arena, variant->body->size);
+	fill_record(variant->body, arena, is_full, out->body);
+}
+
+static void *fill_list(const struct field *field, struct arena *arena, bool is_full, size_t count)
+{
+	const struct record *record = field->type;
+	if (field->kind == FIELD_strs) {
+		struct str *items = arena_array(arena, struct str, count);
+		for (size_t i = 0; i < count; i++)
+			items[i] = STR("word\n");
+		return items;
+	}
+	char *items = arena_alloc(arena, field->kind == FIELD_records ? record->size * count
+								      : sizeof(struct union_head) * count);
+	for (size_t i = 0; i < count; i++) {
+		if (field->kind == FIELD_records)
+			fill_record(record, arena, is_full, items + record->size * i);
+		else
+			fill_union(field->type, i, arena, is_full, (struct union_head *)(void *)items + i);
+	}
+	return items;
+}
+
+static void fill_many(const struct field *field, struct arena *arena, bool is_full, void *out)
+{
+	size_t count = 1;
+	if (field->kind == FIELD_unions || field->kind == FIELD_map)
+		count = ((const struct union_type *)field->type)->count;
+	*SLOT(void *, out, field->offset) = fill_list(field, arena, is_full, count);
+	*SLOT(size_t, out, field->aux) = count;
+	if (!field->keys)
+		return;
+	struct str *keys = arena_array(arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		keys[i] = str_of(arena_printf(arena, "/key %zu", i));
+	*SLOT(struct str *, out, field->keys) = keys;
+}
+
+/* The last word of an enum is never the zero value that an absent field would have. */
+static int last_value(const struct enum_type *type)
+{
+	size_t at = type->count - 1;
+	while (type->words[at].is_alias)
+		at--;
+	return type->words[at].value;
+}
+
+static void fill_field(const struct field *field, struct arena *arena, bool is_full, void *out)
+{
+	void **part = SLOT(void *, out, field->offset);
+	if (field->aux && field->kind < FIELD_strs)
+		*SLOT(bool, out, field->aux - 1) = true;
+	switch (field->kind) {
+	case FIELD_str:
+		*SLOT(struct str, out, field->offset) = STR("t\xc3\xa4xt \"q\"");
+		return;
+	case FIELD_json:
+		*SLOT(struct str, out, field->offset) = STR("{\"k\":[1,null]}");
+		return;
+	case FIELD_bool:
+		*SLOT(bool, out, field->offset) = true;
+		return;
+	case FIELD_i64:
+		*SLOT(int64_t, out, field->offset) = INT64_MAX;
+		return;
+	case FIELD_f64:
+		*SLOT(double, out, field->offset) = 0.25;
+		return;
+	case FIELD_enum:
+		*SLOT(int, out, field->offset) = last_value(field->type);
+		return;
+	case FIELD_record:
+		*part = arena_alloc(arena, ((const struct record *)field->type)->size);
+		fill_record(field->type, arena, is_full, *part);
+		return;
+	case FIELD_union:
+		*part = arena_alloc(arena, sizeof(struct union_head));
+		fill_union(field->type, 1, arena, is_full, *part);
+		return;
+	default:
+		fill_many(field, arena, is_full, out);
+	}
+}
+
+/* All fields, or only those that must be there. */
+static void fill_record(const struct record *record, struct arena *arena, bool is_full, void *out)
+{
+	size_t count = 0;
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (is_full || fields[i].presence == REQ)
+			fill_field(&fields[i], arena, is_full, out);
+	}
+}
+
+static void write_union(const struct union_type *type, const void *value, struct buf *out)
+{
+	buf_clear(out);
+	struct json_writer w = json_writer(out);
+	union_encode(type, value, &w);
+	assert_false(out->over);
+}
+
+static void check_round_trip(const struct union_type *type, size_t index, bool is_full)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf first, second;
+	struct union_head value = {0}, back = {0}, copy = {0};
+	struct error err;
+	buf_init(&first, 1024 * 1024);
+	buf_init(&second, 1024 * 1024);
+	fill_union(type, index, &arena, is_full, &value);
+	write_union(type, &value, &first);
+	const struct json *json = json_parse(&arena, buf_str(&first), &err);
+	if (!json || union_decode(type, json, &arena, &back, &err) != 0)
+		fail_msg("%s: %s", first.data, err.text);
+	write_union(type, &back, &second);
+	assert_string_equal(first.data, second.data);
+	union_copy(type, &back, &arena, &copy);
+	write_union(type, &copy, &second);
+	assert_string_equal(first.data, second.data);
+}
+
+static void every_row_comes_back_as_it_went(void **state)
+{
+	(void)state;
+	const struct union_type *const types[] = {&union_op,           &union_event_msg, &union_user_input,
+	                                          &union_sandbox,      &union_turn_item, &union_review_decision,
+	                                          &union_file_change,  &union_mcp_result, &union_agent_status,
+	                                          &union_review_target};
+	for (size_t t = 0; t < countof(types); t++) {
+		for (size_t i = 0; i < types[t]->count; i++) {
+			check_round_trip(types[t], i, true);
+			check_round_trip(types[t], i, false);
+		}
+	}
+}
+
+static void check_record_docs(const struct record *record, int depth)
+{
+	size_t count = 0;
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
+	assert_string_not_equal(record->doc, "");
+	assert_true(depth < 16);
+	for (size_t i = 0; i < count; i++) {
+		if (!fields[i].doc[0])
+			fail_msg("%s.%s says nothing about itself", record->name, fields[i].name);
+		if (fields[i].kind == FIELD_record || fields[i].kind == FIELD_records)
+			check_record_docs(fields[i].type, depth + 1);
+	}
+}
+
+static void every_field_says_what_it_is(void **state)
+{
+	(void)state;
+	const struct union_type *const types[] = {&union_op, &union_event_msg};
+	for (size_t t = 0; t < countof(types); t++) {
+		for (size_t i = 0; i < types[t]->count; i++) {
+			if (types[t]->variants[i].body)
+				check_record_docs(types[t]->variants[i].body, 0);
+		}
+	}
+}
+
+/* protocol-v1 section 2 and 3: what the two dates had. */
+static void both_dates_are_whole(void **state)
+{
+	(void)state;
+	static const char *const ops[] = {
+		"interrupt", "user_input", "user_turn", "override_turn_context", "exec_approval", "patch_approval",
+		"add_to_history", "get_history_entry_request", "list_mcp_tools", "list_custom_prompts", "compact",
+		"undo",
+		"review", "run_user_shell_command", "shutdown", "user_input_answer", "dynamic_tool_response",
+		"resolve_elicitation", "refresh_mcp_servers", "list_skills", "set_thread_name", "thread_rollback",
+		"list_models", "configure_session", "get_path"};
+	static const char *const events[] = {
+		"error", "warning", "context_compacted", "thread_rolled_back", "task_started", "task_complete",
+		"token_count",
+		"agent_message", "user_message", "agent_message_delta", "agent_reasoning", "agent_reasoning_delta",
+		"agent_reasoning_raw_content", "agent_reasoning_raw_content_delta", "agent_reasoning_section_break",
+		"session_configured", "thread_name_updated", "mcp_startup_update", "mcp_startup_complete",
+		"mcp_tool_call_begin", "mcp_tool_call_end", "web_search_begin", "web_search_end", "exec_command_begin",
+		"exec_command_output_delta", "terminal_interaction", "exec_command_end", "view_image_tool_call",
+		"exec_approval_request", "request_user_input", "dynamic_tool_call_request", "elicitation_request",
+		"apply_patch_approval_request", "deprecation_notice", "background_event", "undo_started",
+		"undo_completed", "stream_error", "patch_apply_begin", "patch_apply_end", "turn_diff",
+		"get_history_entry_response", "mcp_list_tools_response", "list_custom_prompts_response",
+		"list_skills_response", "skills_update_available", "plan_update", "turn_aborted", "shutdown_complete",
+		"entered_review_mode", "exited_review_mode", "raw_response_item", "item_started", "item_completed",
+		"agent_message_content_delta", "plan_delta", "reasoning_content_delta", "reasoning_raw_content_delta",
+		"collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_agent_interaction_begin",
+		"collab_agent_interaction_end", "collab_waiting_begin", "collab_waiting_end", "collab_close_begin",
+		"collab_close_end"};
+	assert_int_equal(countof(events), 66);
+	for (size_t i = 0; i < countof(ops); i++)
+		assert_non_null(union_find_wire(&union_op, str_of(ops[i])));
+	for (size_t i = 0; i < countof(events); i++)
+		assert_non_null(union_find_wire(&union_event_msg, str_of(events[i])));
+}
+
+static void a_value_may_stand_for_its_record(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct agent_status status = {0};
+	struct error err;
+	const struct json *json = json_parse(&arena, STR("{\"completed\":null}"), &err);
+	assert_int_equal(union_decode(&union_agent_status, json, &arena, &status, &err), 0);
+	assert_int_equal(status.tag, agent_status_completed);
+	assert_null(status.completed->message.ptr);
+	json = json_parse(&arena, STR("{\"errored\":5}"), &err);
+	assert_int_not_equal(union_decode(&union_agent_status, json, &arena, &status, &err), 0);
+}
+
+/* What the wire of 2025-10 wrote. */
+static void old_tags_of_items_are_read(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct turn_item item = {0};
+	struct file_change change = {0};
+	struct error err;
+	const struct json *json = json_parse(&arena, STR("{\"WebSearch\":{\"id\":\"w\",\"query\":\"q\"}}"),
+	                                     &err);
+	assert_int_equal(union_decode(&union_turn_item, json, &arena, &item, &err), 0);
+	assert_str(item.web_search->query, "q");
+	json = json_parse(&arena, STR("{\"add\":{\"content\":\"c\"}}"), &err);
+	assert_int_equal(union_decode(&union_file_change, json, &arena, &change, &err), 0);
+	assert_str(change.add->content, "c");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +422,11 @@ int main(void)
 		cmocka_unit_test(events_keep_their_field_rules),
 		cmocka_unit_test(an_event_owns_a_copy),
 		cmocka_unit_test(every_row_has_a_word_of_its_own),
+		cmocka_unit_test(every_row_comes_back_as_it_went),
+		cmocka_unit_test(every_field_says_what_it_is),
+		cmocka_unit_test(both_dates_are_whole),
+		cmocka_unit_test(a_value_may_stand_for_its_record),
+		cmocka_unit_test(old_tags_of_items_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

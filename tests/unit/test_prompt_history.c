@@ -1,0 +1,78 @@
+/* history.jsonl: what is appended is found again by line, by nobody else, and never beyond its bound. */
+#include "test.h"
+
+#include "rollout/prompt_history.h"
+#include "temp.h"
+
+static void add(const char *home, const char *text, int64_t max_bytes)
+{
+	struct error err;
+	const struct prompt_entry entry = {STR("s-1"), 1700000000, str_of(text)};
+	if (prompt_history_append(home, &entry, max_bytes, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void entries_are_found_by_line(void **state)
+{
+	(void)state;
+	const char *home = temp_root;
+	auto_arena struct arena arena = {0};
+	struct prompt_entry entry;
+	int64_t log_id, count;
+	prompt_history_measure(home, &log_id, &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(log_id, 0);
+	add(home, "one", 0);
+	add(home, "two\nlines", 0);
+	prompt_history_measure(home, &log_id, &count);
+	assert_int_equal(count, 2);
+	assert_true(prompt_history_find(home, log_id, 1, &arena, &entry));
+	assert_str(entry.text, "two\nlines");
+	assert_str(entry.session_id, "s-1");
+	assert_int_equal(entry.ts, 1700000000);
+	assert_false(prompt_history_find(home, log_id, 2, &arena, &entry));
+	assert_false(prompt_history_find(home, log_id, -1, &arena, &entry));
+	assert_false(prompt_history_find(home, log_id + 1, 0, &arena, &entry));
+}
+
+static void the_file_is_nobody_elses(void **state)
+{
+	(void)state;
+	const char *home = temp_root;
+	struct stat info;
+	add(home, "secret", 0);
+	auto_free char *path = path_join(home, "history.jsonl");
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void the_oldest_go_first(void **state)
+{
+	(void)state;
+	const char *home = temp_root;
+	auto_arena struct arena arena = {0};
+	struct prompt_entry entry;
+	int64_t log_id, count;
+	char text[32];
+	for (int i = 0; i < 100; i++) {
+		snprintf(text, sizeof(text), "prompt %d", i);
+		add(home, text, 1000);
+	}
+	prompt_history_measure(home, &log_id, &count);
+	assert_in_range(count, 5, 20);
+	assert_true(prompt_history_find(home, log_id, count - 1, &arena, &entry));
+	assert_str(entry.text, "prompt 99");
+	add(home, "longer than the bound", 10);
+	prompt_history_measure(home, &log_id, &count);
+	assert_int_equal(count, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(entries_are_found_by_line, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(the_file_is_nobody_elses, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(the_oldest_go_first, temp_make, temp_remove),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
