@@ -231,19 +231,32 @@ static void on_reasoning(struct exec_json *json, const struct reasoning_item *re
 	buf_init(&text, LIMIT_SSE_EVENT);
 	for (size_t i = 0; i < reasoning->summary_text_count; i++) {
 		if (i)
-			buf_append_c(&text, "\n\n");
+			buf_append_char(&text, '\n');
 		buf_append_str(&text, reasoning->summary_text[i]);
 	}
 	if (text.len)
 		write_text_item(json, "reasoning", "text", buf_str(&text));
 }
 
-static void on_web_search(struct exec_json *json, const struct web_search_item *search)
+static void write_web_search(struct exec_json *json, const char *type, unsigned number,
+                             const struct web_search_item *search)
 {
-	struct json_writer w = begin_item(json, "item.completed", json->next_item++, "web_search");
+	struct json_writer w = begin_item(json, type, number, "web_search");
 	jw_member_str(&w, "query", search->query.ptr ? search->query : STR(""));
 	jw_member_raw(&w, "action", search->action.ptr ? search->action : STR("{\"type\":\"other\"}"));
 	end_item(json, &w);
+}
+
+static void on_item_started(struct exec_json *json, const struct event *event)
+{
+	const struct turn_item *item = event->msg.item_started->item;
+	if (item->tag == turn_item_web_search)
+		write_web_search(json, "item.started", open_item(json, item->web_search->id, STR("")), item->web_search);
+}
+
+static void on_web_search(struct exec_json *json, const struct web_search_item *search)
+{
+	write_web_search(json, "item.completed", close_item(json, search->id), search);
 }
 
 static void on_item_completed(struct exec_json *json, const struct event *event)
@@ -324,9 +337,11 @@ static void close_turn(struct exec_json *json)
 	json->has_todo = false;
 	while (json->open.count) {
 		struct open_item *item = &json->open.items[0];
-		struct json_writer w = begin_item(json, "item.completed", item->number, "command_execution");
-		write_command(&w, item->command, STR(""), NULL, "completed");
-		end_item(json, &w);
+		if (item->command.len) { /* what an interrupt cut off and is no command just has no end */
+			struct json_writer w = begin_item(json, "item.completed", item->number, "command_execution");
+			write_command(&w, item->command, STR(""), NULL, "completed");
+			end_item(json, &w);
+		}
 		forget(json, item);
 	}
 }
@@ -378,6 +393,7 @@ static const event_fn handlers[EV_count] = {
 	[EV_task_complete] = on_task_complete,
 	[EV_turn_aborted] = on_turn_aborted,
 	[EV_token_count] = on_token_count,
+	[EV_item_started] = on_item_started,
 	[EV_item_completed] = on_item_completed,
 	[EV_exec_command_begin] = on_exec_begin,
 	[EV_exec_command_end] = on_exec_end,
