@@ -7,8 +7,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-	codexBin, codexExec, FEW_RETRIES, forever, httpError, itemsOf, makeHome, needs, outputOf, readLines, reply, rollouts,
-	run, runCodex, say, startModel, tempDir, textsOf,
+	cleanEnv, codexBin, codexExec, FEW_RETRIES, forever, httpError, itemsOf, makeHome, needs, outputOf, readLines, reply,
+	rollouts, run, runCodex, say, startModel, tempDir, textsOf,
 } from './lib/codex.mjs';
 
 const exec = needs('exec');
@@ -225,7 +225,7 @@ async function onSmallDisk(t, model, size, args) {
 	const script = `mount -t tmpfs -o size=${size} none "$0" || exit 99; "$@"; code=$?; cp -r "$0" ${kept}; exit $code`;
 	const child = spawnSync('unshare', ['-rm', 'sh', '-c', script, path.join(home, 'sessions'), codexBin, 'exec', '--json',
 		'--skip-git-repo-check', '-s', 'danger-full-access', ...args], {
-		input: '', encoding: 'utf8', timeout: 60_000, env: { ...process.env, CODEX_HOME: home, HOME: home },
+		input: '', encoding: 'utf8', timeout: 60_000, env: cleanEnv(home),
 	});
 	const [file] = fs.readdirSync(kept, { recursive: true }).filter((name) => name.endsWith('.jsonl'));
 	return {

@@ -36,6 +36,19 @@ test('--json prints one event a line, in order', exec, async (t) => {
 	assert.deepEqual([input_tokens, cached_input_tokens, output_tokens], [100, 20, 30]);
 });
 
+test('parts of a thought and a search of the web are items of --json', exec, async (t) => {
+	const parts = ['**First**', '**Second**'].map((text) => ({ type: 'summary_text', text }));
+	const action = { type: 'search', query: 'codex' };
+	const model = await startModel(t, [reply({ item: { type: 'reasoning', id: 'rs_1', summary: parts } },
+		{ item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action } }, { message: 'Found.' })]);
+	const { events } = await codexExec(t, model, ['hi'], { json: true });
+	assert.deepEqual(events.slice(2, 5), [
+		{ type: 'item.completed', item: { id: 'item_0', type: 'reasoning', text: '**First**\n**Second**' } },
+		...['item.started', 'item.completed']
+			.map((type) => ({ type, item: { id: 'item_1', type: 'web_search', query: 'codex', action } })),
+	]);
+});
+
 test('the request carries prompt, instructions and tools', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	await codexExec(t, model, ['-m', 'gpt-5.5', 'count to three']);

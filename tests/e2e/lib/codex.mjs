@@ -150,7 +150,7 @@ base_url = "${model?.url ?? 'http://127.0.0.1:9/v1'}"
 }
 
 /** Only what the program needs, so that no key or setting of the person who runs the tests gets in. */
-function cleanEnv(home, extra) {
+export function cleanEnv(home, extra) {
 	const kept = ['PATH', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'LD_LIBRARY_PATH'];
 	const env = Object.fromEntries(kept.filter((name) => process.env[name]).map((name) => [name, process.env[name]]));
 	return { ...env, HOME: home, CODEX_HOME: home, LANG: 'C.UTF-8', ...extra };
