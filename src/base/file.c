@@ -111,14 +111,6 @@ int file_read_regular(const char *path, struct buf *out, struct error *err)
 	return read_all(fd, out, path, err);
 }
 
-int file_write(const char *path, struct str bytes, mode_t mode, struct error *err)
-{
-	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode);
-	if (fd < 0)
-		return error_sys(err, errno, "cannot write %s", path);
-	return fd_write_all(fd, bytes.ptr, bytes.len, err) == 0 ? 0 : error_wrap(err, "%s", path);
-}
-
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err)
 {
 	const char *at = bytes;

@@ -26,8 +26,6 @@ bool path_is_inside(const char *path, const char *dir);
 int file_read(const char *path, struct buf *out, struct error *err);
 /* The same, for a name that comes from outside: anything but a regular file is refused, and nothing waited for. */
 int file_read_regular(const char *path, struct buf *out, struct error *err);
-/* Creates or truncates path and writes to it; what is there stays what it is: a device, a pipe, a link. */
-int file_write(const char *path, struct str bytes, mode_t mode, struct error *err);
 /* Creates or replaces path in one step (temporary file beside it, then rename); fsync first if durable. */
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err);
 /* Creates the folder and its parents; fine if it is there. */

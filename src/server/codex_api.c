@@ -224,6 +224,10 @@ codex_t *codex_create(const char *options, char **error)
 	auto_arena struct arena arena = {0};
 	struct error err;
 	const struct json *json = options ? json_parse_copy(&arena, str_of(options), &err) : NULL;
+	if (json && json->type != JSON_object) {
+		error_set(&err, ERR_invalid, "options are a JSON object such as {\"cwd\":\"/path\"}");
+		json = NULL;
+	}
 	struct codex_handle *handle = handle_alloc();
 	if ((!options || json) && start(handle, json, &err) == 0)
 		return handle;

@@ -1,0 +1,230 @@
+/* libcodex from the outside: JSON in and out, over threads, beside a scripted model on a loop of its own. */
+#include "test.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "codex/codex.h"
+#include "loop/loop.h"
+#include "server/mock_model.h"
+#include "temp.h"
+
+struct fixture {
+	struct loop *loop; /* of the scripted model, on the thread */
+	struct mock_model *mock;
+	pthread_t thread;
+	uv_async_t stop;
+	codex_t *codex;
+};
+
+static void on_stop(uv_async_t *stop)
+{
+	struct fixture *f = stop->data;
+	mock_model_destroy(f->mock);
+	uv_close((uv_handle_t *)stop, NULL);
+	loop_stop(f->loop);
+}
+
+static void *serve(void *self)
+{
+	struct fixture *f = self;
+	loop_run(f->loop);
+	return NULL;
+}
+
+static int set_up(void **state)
+{
+	if (temp_make(state) != 0)
+		return -1;
+	setenv("CODEX_HOME", temp_root, 1);
+	*state = xnew(struct fixture);
+	return 0;
+}
+
+static void stop_model(struct fixture *f)
+{
+	if (!f->loop)
+		return;
+	uv_async_send(&f->stop);
+	pthread_join(f->thread, NULL);
+	loop_destroy(f->loop);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	codex_destroy(f->codex);
+	stop_model(f);
+	free(f);
+	return temp_remove(state);
+}
+
+static void start(struct fixture *f, const char *script)
+{
+	struct error err = {0};
+	char *error = NULL;
+	struct mock_options options = {.script = str_of(script)};
+	f->loop = loop_create(NULL);
+	f->mock = mock_model_create(f->loop, &options, &err);
+	if (!f->mock)
+		fail_msg("%s", err.text);
+	uv_async_init(loop_uv(f->loop), &f->stop, on_stop);
+	f->stop.data = f;
+	auto_free char *json = xasprintf("{\"cwd\":\"%s\",\"config\":[\"model_provider=mock\",\"model_providers.mock.name="
+	                                 "mock\",\"model_providers.mock.base_url=\\\"http://127.0.0.1:%u/v1\\\"\","
+	                                 "\"sandbox_mode=danger-full-access\"]}",
+	                                 temp_root, (unsigned)mock_model_port(f->mock));
+	assert_int_equal(pthread_create(&f->thread, NULL, serve, f), 0);
+	f->codex = codex_create(json, &error);
+	if (!f->codex)
+		fail_msg("%s", error);
+}
+
+static int submit(struct fixture *f, const char *text)
+{
+	return codex_submit(f->codex, text, strlen(text));
+}
+
+#define CONFIGURE "{\"id\":\"0\",\"op\":{\"type\":\"configure_session\"}}"
+#define GO "{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"go\"}]}}"
+#define SHUTDOWN "{\"id\":\"9\",\"op\":{\"type\":\"shutdown\"}}"
+
+/* Takes events until one of that type has come; false at the end. */
+static bool wait_for(struct fixture *f, const char *type)
+{
+	auto_free char *want = xasprintf("\"msg\":{\"type\":\"%s\"", type);
+	char *event;
+	while (codex_next_event(f->codex, -1, &event) == CODEX_OK) {
+		bool is_it = strstr(event, want) != NULL;
+		codex_free(event);
+		if (is_it)
+			return true;
+	}
+	return false;
+}
+
+static void a_task_from_submit_to_shutdown(void **state)
+{
+	struct fixture *f = *state;
+	char *event = NULL;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	assert_int_equal(codex_next_event(f->codex, 0, &event), CODEX_TIMEOUT);
+	assert_int_equal(codex_next_event(f->codex, 1, &event), CODEX_TIMEOUT);
+	assert_int_equal(submit(f, "{"), CODEX_INVALID);
+	assert_int_equal(submit(f, "{\"id\":\"1\",\"op\":{\"type\":\"dance\"}}"), CODEX_INVALID);
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	assert_true(wait_for(f, "session_configured"));
+	assert_true(wait_for(f, "task_complete"));
+	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
+	assert_true(wait_for(f, "shutdown_complete"));
+	assert_int_equal(codex_next_event(f->codex, -1, &event), CODEX_ENDED);
+	assert_int_equal(submit(f, GO), CODEX_ENDED);
+	assert_null(event);
+}
+
+static bool is_raised(struct fixture *f, int timeout_ms)
+{
+	struct pollfd fd = {.fd = codex_event_fd(f->codex), .events = POLLIN};
+	return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static void the_descriptor_says_when_there_is_something(void **state)
+{
+	struct fixture *f = *state;
+	char *event;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	assert_false(is_raised(f, 0));
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_true(is_raised(f, -1));
+	assert_int_equal(codex_next_event(f->codex, 0, &event), CODEX_OK);
+	codex_free(event);
+	assert_false(is_raised(f, 0));
+	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
+	assert_true(is_raised(f, -1));
+	assert_true(wait_for(f, "shutdown_complete"));
+	assert_true(is_raised(f, 0));
+}
+
+static void a_busy_engine_can_be_destroyed(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"}},{\"delta\":\"x\"}]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	assert_true(wait_for(f, "exec_command_begin"));
+}
+
+static void an_engine_can_be_destroyed_before_it_did_anything(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+}
+
+static void *submit_many(void *self)
+{
+	struct fixture *f = self;
+	for (int i = 0; i < 500;) {
+		int status = submit(f, "{\"id\":\"x\",\"op\":{\"type\":\"configure_session\"}}");
+		if (status == CODEX_OK)
+			i++;
+		else if (status != CODEX_FULL)
+			return NULL;
+	}
+	return f;
+}
+
+/* However fast they come, each accepted submission is answered. */
+static void two_threads_lose_nothing(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t threads[2];
+	void *is_done;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, submit_many, f), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_true(wait_for(f, "session_configured"));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], &is_done), 0);
+		assert_ptr_equal(is_done, f);
+	}
+	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
+	assert_true(wait_for(f, "shutdown_complete"));
+}
+
+static void bad_options_are_explained(void **state)
+{
+	(void)state;
+	static const char *const options[] = {"{", "[]", "{\"cwd\":\"/no/such/folder\"}",
+	                                      "{\"config\":[\"model=1\"]}", "{\"cwd\":\"a\\u0000b\"}"};
+	for (size_t i = 0; i < countof(options); i++) {
+		char *error = NULL;
+		assert_null(codex_create(options[i], &error));
+		assert_non_null(error);
+		assert_int_not_equal(strlen(error), 0);
+		codex_free(error);
+		assert_null(codex_create(options[i], NULL));
+	}
+	codex_destroy(NULL);
+	codex_free(NULL);
+	assert_non_null(codex_version());
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_task_from_submit_to_shutdown),
+		TEST(the_descriptor_says_when_there_is_something),
+		TEST(a_busy_engine_can_be_destroyed),
+		TEST(an_engine_can_be_destroyed_before_it_did_anything),
+		TEST(two_threads_lose_nothing),
+		TEST(bad_options_are_explained),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
