@@ -23,8 +23,8 @@ void random_bytes(void *out, size_t len)
 
 void uuid_v7(char out[UUID_TEXT_SIZE])
 {
-	static uint64_t last_ms;
-	static unsigned counter;
+	static _Thread_local uint64_t last_ms; /* engines on other threads differ in the random bits */
+	static _Thread_local unsigned counter;
 	uint64_t now = (uint64_t)clock_unix_ms();
 	unsigned char r[10];
 	random_bytes(r, sizeof(r));

@@ -51,7 +51,7 @@ struct process {
 	bool is_lingering;
 };
 
-static size_t lingering_count;
+static _Thread_local size_t lingering_count;
 
 struct write_request {
 	uv_write_t uv;

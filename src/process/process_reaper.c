@@ -37,7 +37,7 @@ struct orphan {
 	struct child *child;
 };
 
-static struct {
+static _Thread_local struct { /* a thread is an engine of its own (libcodex) */
 	struct loop *loop; /* set while we are the subreaper */
 	struct list lineages, jobs, orphans;
 	size_t orphan_count;

@@ -39,7 +39,7 @@ static uint64_t ticks_now(void)
 /* Random once, then counted: unique in this engine and, in all likelihood, on this machine. */
 void process_mark_init(struct process_mark *mark)
 {
-	static uint64_t last_id;
+	static _Thread_local uint64_t last_id;
 	while (last_id == 0)
 		random_bytes(&last_id, sizeof(last_id));
 	*mark = (struct process_mark){.id = last_id++, .is_alone = true, .started = ticks_now()};

@@ -23,14 +23,15 @@ struct sandbox_probe {
 	struct loop_deferred done;
 };
 
-static struct {
+/* A thread is an engine of its own (libcodex): each asks for itself. */
+static _Thread_local struct {
 	bool is_done;
 	const struct sandbox_backend *found;
 	size_t variant;   /* of found */
 	char reason[256]; /* why none was found */
 } result;
 
-static struct {
+static _Thread_local struct {
 	struct loop *loop; /* set while trials run */
 	struct list waiting;
 	size_t backend, variant;

@@ -11,6 +11,7 @@
  * keeps outside processes out of reach. */
 #include "process/sandbox_priv.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,14 +53,18 @@ static bool is_absolute_path_list(struct str list)
 /* The system's own first; a relative PATH could find one that a command left in the workspace. */
 static const char *find_bwrap(void)
 {
-	static char *path;
-	if (path)
+	static _Thread_local char path[PATH_MAX];
+	if (path[0])
 		return path;
 	const char *list = env_own("PATH");
+	auto_free char *found = NULL;
 	if (access("/usr/bin/bwrap", X_OK) == 0)
-		path = xstrdup("/usr/bin/bwrap");
+		found = xstrdup("/usr/bin/bwrap");
 	else if (list && is_absolute_path_list(str_of(list)))
-		path = spawn_find_program("bwrap", (const char *const *)environ, NULL, NULL);
+		found = spawn_find_program("bwrap", (const char *const *)environ, NULL, NULL);
+	if (!found || strlen(found) >= sizeof(path))
+		return NULL;
+	memcpy(path, found, strlen(found) + 1);
 	return path;
 }
 

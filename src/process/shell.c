@@ -55,7 +55,7 @@ static char *passwd_shell(void)
 
 const char *shell_user(void)
 {
-	static char path[4096];
+	static _Thread_local char path[4096];
 	if (path[0])
 		return path;
 	auto_free char *account = passwd_shell();

@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 /* The shell of the user's account if it is bash, zsh or sh, else /bin/bash, else /bin/sh.
- * The path lives as long as the program. */
+ * The path lives as long as the thread. */
 const char *shell_user(void);
 
 /* "bash" of "/usr/bin/bash", as a tail of path. */

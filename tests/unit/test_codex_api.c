@@ -16,6 +16,7 @@ struct fixture {
 	struct mock_model *mock;
 	pthread_t thread;
 	uv_async_t stop;
+	char *options;
 	codex_t *codex;
 };
 
@@ -57,11 +58,12 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 	codex_destroy(f->codex);
 	stop_model(f);
+	free(f->options);
 	free(f);
 	return temp_remove(state);
 }
 
-static void start(struct fixture *f, const char *script)
+static void start_behind(struct fixture *f, const char *sandbox, const char *script)
 {
 	struct error err = {0};
 	char *error = NULL;
@@ -72,14 +74,19 @@ static void start(struct fixture *f, const char *script)
 		fail_msg("%s", err.text);
 	uv_async_init(loop_uv(f->loop), &f->stop, on_stop);
 	f->stop.data = f;
-	auto_free char *json = xasprintf("{\"cwd\":\"%s\",\"config\":[\"model_provider=mock\",\"model_providers.mock.name="
-	                                 "mock\",\"model_providers.mock.base_url=\\\"http://127.0.0.1:%u/v1\\\"\","
-	                                 "\"sandbox_mode=danger-full-access\"]}",
-	                                 temp_root, (unsigned)mock_model_port(f->mock));
+	f->options = xasprintf("{\"cwd\":\"%s\",\"config\":[\"model_provider=mock\",\"model_providers.mock.name="
+	                       "mock\",\"model_providers.mock.base_url=\\\"http://127.0.0.1:%u/v1\\\"\","
+	                       "\"sandbox_mode=%s\"]}",
+	                       temp_root, (unsigned)mock_model_port(f->mock), sandbox);
 	assert_int_equal(pthread_create(&f->thread, NULL, serve, f), 0);
-	f->codex = codex_create(json, &error);
+	f->codex = codex_create(f->options, &error);
 	if (!f->codex)
 		fail_msg("%s", error);
+}
+
+static void start(struct fixture *f, const char *script)
+{
+	start_behind(f, "danger-full-access", script);
 }
 
 static int submit(struct fixture *f, const char *text)
@@ -197,11 +204,44 @@ static void two_threads_lose_nothing(void **state)
 	assert_true(wait_for(f, "shutdown_complete"));
 }
 
+static void *work(void *self)
+{
+	struct fixture *f = self;
+	if (submit(f, CONFIGURE) != CODEX_OK || submit(f, GO) != CODEX_OK)
+		return NULL;
+	return wait_for(f, "exec_command_end") && wait_for(f, "task_complete") ? f : NULL;
+}
+
+/* Engines share nothing but the process. */
+static void several_engines_work_side_by_side(void **state)
+{
+	struct fixture *f = *state, others[3] = {0};
+	pthread_t threads[3];
+	void *is_done;
+	static const char script[] =
+		"{\"when\":{\"contains\":\"function_call_output\"},\"times\":\"forever\",\"reply\":[{\"message\":"
+		"\"done\"}]}\n"
+		"{\"times\":\"forever\",\"reply\":[{\"call\":\"shell_command\",\"arguments\":{\"command\":\"echo a\"},"
+		"\"call_id\":\"call_x\"}]}";
+	start_behind(f, "read-only", script);
+	for (int i = 0; i < 3; i++) {
+		others[i].codex = codex_create(f->options, NULL);
+		assert_non_null(others[i].codex);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &others[i]), 0);
+	}
+	assert_ptr_equal(work(f), f);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(pthread_join(threads[i], &is_done), 0);
+		assert_ptr_equal(is_done, &others[i]);
+		codex_destroy(others[i].codex);
+	}
+}
+
 static void bad_options_are_explained(void **state)
 {
 	(void)state;
-	static const char *const options[] = {"{", "[]", "{\"cwd\":\"/no/such/folder\"}",
-	                                      "{\"config\":[\"model=1\"]}", "{\"cwd\":\"a\\u0000b\"}"};
+	static const char *const options[] = {"{", "[]", "{\"cwd\":\"/no/such/folder\"}", "{\"config\":[\"model=1\"]}",
+	                                      "{\"cwd\":\"a\\u0000b\"}"};
 	for (size_t i = 0; i < countof(options); i++) {
 		char *error = NULL;
 		assert_null(codex_create(options[i], &error));
@@ -219,11 +259,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_task_from_submit_to_shutdown),
-		TEST(the_descriptor_says_when_there_is_something),
-		TEST(a_busy_engine_can_be_destroyed),
-		TEST(an_engine_can_be_destroyed_before_it_did_anything),
-		TEST(two_threads_lose_nothing),
+		TEST(a_task_from_submit_to_shutdown), TEST(the_descriptor_says_when_there_is_something),
+		TEST(a_busy_engine_can_be_destroyed), TEST(an_engine_can_be_destroyed_before_it_did_anything),
+		TEST(two_threads_lose_nothing),       TEST(several_engines_work_side_by_side),
 		TEST(bad_options_are_explained),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

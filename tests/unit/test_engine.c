@@ -699,7 +699,7 @@ static void absurd_arguments_do_no_harm(void **state)
 	struct fixture *f = *state;
 	start(f,
 	      "{\"reply\":["
-	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\",\"yield_time_ms\":-5,"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\",\"yield_time_ms\":-5,"
 	      "\"max_output_tokens\":9223372036854775807}},"
 	      "{\"call\":\"shell_command\",\"arguments\":{\"command\":\"echo b\",\"timeout_ms\":9223372036854775807}},"
 	      "{\"call\":\"shell_command\",\"arguments\":{\"command\":\"echo c\",\"timeout_ms\":-1}},"
@@ -709,7 +709,8 @@ static void absurd_arguments_do_no_harm(void **state)
 	      "{\"call\":\"view_image\",\"arguments\":{\"path\":\"fifo\"}},"
 	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"[]\",\"call_id\":\"\"}},"
 	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{\",\"call_id\":\"\"}}]}\n"
-	      "{\"expect\":{\"path\":{\"input.-9.output\":\"a\\n\",\"input.-8.output\":\"b\\n\",\"input.-7.output\":"
+	      "{\"expect\":{\"path\":{\"input.-9.output\":\"running with "
+	      "session\",\"input.-8.output\":\"b\\n\",\"input.-7.output\":"
 	      "\"c\\n\",\"input.-6.output\":\"exec_command failed\",\"input.-5.output\":\"Unknown process id\","
 	      "\"input.-4.output\":\"is not a file\",\"input.-3.output\":\"is not a file\","
 	      "\"input.-2.output\":\"failed to parse\",\"input.-1.output\":\"failed to parse\"}},"
