@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,20 +69,32 @@ bool path_is_inside(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
-static int read_all(int fd, struct buf *out, const char *path, struct error *err)
+/* True if the call is to be made again: it was interrupted, or the descriptor is shared with somebody who
+ * set it not to wait (a terminal, for one), and has been waited for now. */
+static bool is_to_be_repeated(int fd, short events)
+{
+	if (errno == EINTR)
+		return true;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return false;
+	struct pollfd poll_fd = {.fd = fd, .events = events};
+	return poll(&poll_fd, 1, -1) >= 0 || errno == EINTR;
+}
+
+int fd_read_all(int fd, struct buf *out, const char *what, struct error *err)
 {
 	for (;;) {
 		char chunk[16384];
 		ssize_t got = read(fd, chunk, sizeof(chunk));
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && is_to_be_repeated(fd, POLLIN))
 			continue;
 		if (got < 0)
-			return error_sys(err, errno, "cannot read %s", path);
+			return error_sys(err, errno, "cannot read %s", what);
 		if (got == 0)
 			return 0;
 		buf_append(out, chunk, (size_t)got);
 		if (out->over)
-			return error_set(err, ERR_limit, "%s is larger than %zu bytes", path, out->max);
+			return error_set(err, ERR_limit, "%s is larger than %zu bytes", what, out->max);
 	}
 }
 
@@ -95,7 +108,7 @@ int file_read(const char *path, struct buf *out, struct error *err)
 		return error_sys(err, EISDIR, "cannot read %s", path);
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && (size_t)st.st_size <= out->max - out->len)
 		buf_reserve(out, (size_t)st.st_size);
-	return read_all(fd, out, path, err);
+	return fd_read_all(fd, out, path, err);
 }
 
 int file_read_regular(const char *path, struct buf *out, struct error *err)
@@ -108,7 +121,7 @@ int file_read_regular(const char *path, struct buf *out, struct error *err)
 		return error_sys(err, errno, "cannot read %s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERR_invalid, "%s is not a regular file", path);
-	return read_all(fd, out, path, err);
+	return fd_read_all(fd, out, path, err);
 }
 
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err)
@@ -116,7 +129,7 @@ int fd_write_all(int fd, const void *bytes, size_t len, struct error *err)
 	const char *at = bytes;
 	while (len) {
 		ssize_t put = write(fd, at, len);
-		if (put < 0 && errno == EINTR)
+		if (put < 0 && is_to_be_repeated(fd, POLLOUT))
 			continue;
 		if (put < 0)
 			return error_sys(err, errno, "cannot write");

@@ -33,7 +33,10 @@ int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
 bool file_is_regular(const char *path); /* links followed; reading anything else may wait forever */
 bool dir_exists(const char *path);
-/* Writes all bytes, retrying short writes and EINTR. */
+/* Appends all that comes from fd until its end; ERR_limit if that is more than out's room. Errors call it `what`.
+ * Waits, also where somebody set the descriptor not to. */
+int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);
+/* Writes all bytes. Waits, also where somebody set the descriptor not to. */
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
 
 #endif
