@@ -2,7 +2,6 @@
  * is there. PowerShell pipes UTF-16, so a byte order mark decides how the bytes are read. */
 #include "ui/exec_prompt.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,43 +9,15 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/text.h"
 
-static int read_stdin(struct buf *out, struct error *err)
+static void append_char(struct buf *out, uint32_t point)
 {
-	char chunk[16 * KIB];
-	for (;;) {
-		ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return error_sys(err, errno, "Failed to read prompt from stdin");
-		if (got == 0)
-			return 0;
-		buf_append(out, chunk, (size_t)got);
-		if (out->over)
-			return error_set(err, ERR_limit, "the prompt on stdin is larger than %d MiB",
-			                 LIMIT_PROMPT / MIB);
-	}
-}
-
-static void append_char(struct buf *out, uint32_t c)
-{
-	if (c < 0x80)
-		buf_append_char(out, (char)c);
-	else if (c < 0x800)
-		buf_append(out, (char[]){(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))}, 2);
-	else if (c < 0x10000)
-		buf_append(out,
-		           (char[]){(char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))},
-		           3);
-	else
-		buf_append(out,
-		           (char[]){(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 0x3f)),
-		                    (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))},
-		           4);
+	char bytes[4];
+	buf_append(out, bytes, text_put_utf8(bytes, point));
 }
 
 static int append_utf16(struct buf *out, struct str bytes, bool big_endian, struct error *err)
@@ -87,6 +58,14 @@ static int append_decoded(struct buf *out, struct str bytes, struct error *err)
 	return 0;
 }
 
+static int read_stdin(struct buf *out, struct error *err)
+{
+	auto_buf struct buf raw;
+	buf_init(&raw, LIMIT_PROMPT);
+	int status = fd_read_all(STDIN_FILENO, &raw, "the prompt on stdin", err);
+	return status == 0 ? append_decoded(out, buf_str(&raw), err) : status;
+}
+
 /* A pipe or file with something in it; an inherited, silent stdin must not hold up the run. */
 static bool stdin_has_more(void)
 {
@@ -98,13 +77,10 @@ static bool stdin_has_more(void)
 
 static int append_stdin_block(struct buf *out, struct error *err)
 {
-	auto_buf struct buf raw, text;
-	buf_init(&raw, LIMIT_PROMPT);
+	auto_buf struct buf text;
 	buf_init(&text, LIMIT_PROMPT * 2);
 	fputs("Reading additional input from stdin...\n", stderr);
-	int status = read_stdin(&raw, err);
-	if (status == 0)
-		status = append_decoded(&text, buf_str(&raw), err);
+	int status = read_stdin(&text, err);
 	if (status == 0 && str_trim(buf_str(&text)).len) {
 		buf_append_c(out, "\n\n<stdin>\n");
 		buf_append_str(out, buf_str(&text));
@@ -113,25 +89,37 @@ static int append_stdin_block(struct buf *out, struct error *err)
 	return status;
 }
 
+static int take_argument(const char *argument, struct buf *out, struct error *err)
+{
+	struct str text = str_of(argument);
+	if (!text_is_utf8(text))
+		return error_set(err, ERR_invalid, "the prompt is not UTF-8; convert it, for example with iconv");
+	buf_append_str(out, text);
+	int status = stdin_has_more() ? append_stdin_block(out, err) : 0;
+	if (status == 0 && !str_trim(buf_str(out)).len)
+		return error_set(err, ERR_invalid, "No prompt provided: the argument is empty.");
+	return status;
+}
+
+static int take_stdin(struct buf *out, struct error *err)
+{
+	int status = read_stdin(out, err);
+	if (status == 0 && !str_trim(buf_str(out)).len)
+		return error_set(err, ERR_invalid, "No prompt provided via stdin.");
+	return status;
+}
+
 int exec_prompt_read(const char *argument, struct buf *out, struct error *err)
 {
 	bool is_dash = argument && strcmp(argument, "-") == 0;
-	if (argument && !is_dash) {
-		buf_append_c(out, argument);
-		return stdin_has_more() ? append_stdin_block(out, err) : 0;
-	}
-	if (isatty(STDIN_FILENO) && !is_dash)
+	if (!argument && isatty(STDIN_FILENO))
 		return error_set(
 			err, ERR_invalid,
 			"No prompt provided. Either specify one as an argument or pipe the prompt into stdin.");
-	if (!is_dash)
+	if (!argument)
 		fputs("Reading prompt from stdin...\n", stderr);
-	auto_buf struct buf raw;
-	buf_init(&raw, LIMIT_PROMPT);
-	int status = read_stdin(&raw, err);
-	if (status == 0)
-		status = append_decoded(out, buf_str(&raw), err);
-	if (status == 0 && str_trim(buf_str(out)).len == 0)
-		return error_set(err, ERR_invalid, "No prompt provided via stdin.");
+	int status = argument && !is_dash ? take_argument(argument, out, err) : take_stdin(out, err);
+	if (status == 0 && out->over)
+		return error_set(err, ERR_limit, "the prompt is larger than %zu MiB", out->max / MIB);
 	return status;
 }

@@ -2,13 +2,13 @@
  * the shell's history. config.toml is not read, so that a mistake there keeps nobody from logging in. */
 #include "ui/login.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -64,26 +64,6 @@ static int fail(const struct error *err)
 	return EXIT_FAILED;
 }
 
-static int read_key(struct buf *key, struct error *err)
-{
-	for (;;) {
-		char chunk[4 * KIB];
-		ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got > 0)
-			buf_append(key, chunk, (size_t)got);
-		explicit_bzero(chunk, sizeof(chunk));
-		if (got < 0)
-			return error_sys(err, errno, "Failed to read stdin");
-		if (key->over)
-			return error_set(err, ERR_limit, "that is no API key: it is larger than %d KiB",
-			                 LIMIT_API_KEY / KIB);
-		if (got == 0)
-			return 0;
-	}
-}
-
 static int store_key(const char *home)
 {
 	struct error err;
@@ -95,7 +75,7 @@ static int store_key(const char *home)
 	}
 	fputs("Reading API key from stdin...\n", stderr);
 	buf_init(&key, LIMIT_API_KEY);
-	int status = read_key(&key, &err);
+	int status = fd_read_all(STDIN_FILENO, &key, "the API key on stdin", &err);
 	if (status == 0 && !str_trim(buf_str(&key)).len)
 		status = error_set(&err, ERR_invalid, "No API key provided via stdin.");
 	if (status == 0)

@@ -1,0 +1,202 @@
+/* The prompt of `codex exec`: from its argument, from standard input in any encoding that says what it is,
+ * or from both. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "ui/exec_prompt.h"
+
+/* Puts these bytes on standard input: a pipe with its writing end closed. */
+static void pipe_in(struct str bytes)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fd_write_all(ends[1], bytes.ptr, bytes.len, NULL), 0);
+	close(ends[1]);
+	assert_true(dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
+	close(ends[0]);
+}
+
+static void null_in(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	assert_true(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+	close(fd);
+}
+
+static void reads(const char *argument, struct str want)
+{
+	struct error err = {0};
+	auto_buf struct buf prompt;
+	buf_init(&prompt, LIMIT_PROMPT * 2);
+	if (exec_prompt_read(argument, &prompt, &err) != 0)
+		fail_msg("%s", err.text);
+	if (!str_eq(buf_str(&prompt), want))
+		fail_msg("got \"%.*s\", want \"%.*s\"", STR_ARG(buf_str(&prompt)), STR_ARG(want));
+}
+
+static void refuses(const char *argument, const char *want)
+{
+	struct error err = {0};
+	auto_buf struct buf prompt;
+	buf_init(&prompt, LIMIT_PROMPT * 2);
+	assert_int_equal(exec_prompt_read(argument, &prompt, &err), -ERR_invalid);
+	assert_string_equal(err.text, want);
+}
+
+static void test_argument_alone(void **state)
+{
+	(void)state;
+	null_in();
+	reads("do it", STR("do it"));
+	reads(" two\nlines ", STR(" two\nlines "));
+}
+
+static void test_stdin_alone(void **state)
+{
+	(void)state;
+	pipe_in(STR("from stdin\n"));
+	reads(NULL, STR("from stdin\n"));
+	pipe_in(STR("from stdin\n"));
+	reads("-", STR("from stdin\n"));
+}
+
+static void test_both(void **state)
+{
+	(void)state;
+	pipe_in(STR("data\n"));
+	reads("sum", STR("sum\n\n<stdin>\ndata\n</stdin>"));
+	pipe_in(STR("data"));
+	reads("sum", STR("sum\n\n<stdin>\ndata\n</stdin>"));
+	pipe_in(STR(" \n"));
+	reads("sum", STR("sum"));
+	pipe_in(STR("data"));
+	reads("", STR("\n\n<stdin>\ndata\n</stdin>"));
+}
+
+static void test_a_file_as_stdin(void **state)
+{
+	(void)state;
+	int fd = open("/tmp", O_RDWR | O_TMPFILE, 0600);
+	if (fd < 0)
+		skip();
+	assert_int_equal(fd_write_all(fd, "text", 4, NULL), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+	reads("sum", STR("sum\n\n<stdin>\ntext\n</stdin>"));
+}
+
+static void test_byte_order_marks(void **state)
+{
+	(void)state;
+	pipe_in(STR("\xef\xbb\xbfhi"));
+	reads("-", STR("hi"));
+	pipe_in(STR("\xff\xfeh\0\xe9\0\xac\x20\x3d\xd8\x00\xde"));
+	reads("-", STR("h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
+	pipe_in(STR("\xfe\xff\0h\0\xe9\x20\xac\xd8\x3d\xde\x00"));
+	reads("-", STR("h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
+	pipe_in(STR("\xff\xfeh\0"));
+	reads("say", STR("say\n\n<stdin>\nh\n</stdin>"));
+}
+
+static void test_utf8_is_kept_as_it_is(void **state)
+{
+	(void)state;
+	pipe_in(STR("z\xc3\xa9ro\0\xf0\x9f\x98\x80\r\n"));
+	reads("-", STR("z\xc3\xa9ro\0\xf0\x9f\x98\x80\r\n"));
+}
+
+static void test_wrong_encodings(void **state)
+{
+	static const char broken[] = "the prompt on stdin is not valid UTF-16";
+	static const char cut[] = "the prompt on stdin is cut off in a UTF-16 character";
+	static const char utf32[] = "the prompt on stdin is UTF-32; convert it to UTF-8, for example with iconv";
+	const struct {
+		struct str bytes;
+		const char *text;
+	} cases[] = {
+		{STR("caf\xe9"), "the prompt on stdin is not UTF-8; convert it, for example with iconv"},
+		{STR("\xff\xfe\0\0h\0\0\0"), utf32},
+		{STR("\0\0\xfe\xff\0\0\0h"), utf32},
+		{STR("\xff\xfeh\0i"), cut},           /* half a unit */
+		{STR("\xff\xfeh\0\x3d\xd8"), cut},    /* half a pair */
+		{STR("\xff\xfe\x00\xdeh\0"), broken}, /* a pair's second half alone */
+		{STR("\xff\xfe\x3d\xd8h\0"), broken}, /* its first half alone */
+		{STR("\xff\xfe\x3d\xd8\x3d\xd8"), broken},
+	};
+	(void)state;
+	for (size_t i = 0; i < countof(cases); i++) {
+		pipe_in(cases[i].bytes);
+		refuses("-", cases[i].text);
+	}
+	null_in();
+	refuses("caf\xe9", "the prompt is not UTF-8; convert it, for example with iconv");
+}
+
+static void test_nothing_to_do(void **state)
+{
+	static const char *const blanks[] = {"", " \n\t", "\xef\xbb\xbf", "\xff\xfe \0"};
+	static const size_t lengths[] = {0, 3, 3, 4};
+	(void)state;
+	for (size_t i = 0; i < countof(blanks); i++) {
+		pipe_in(str_n(blanks[i], lengths[i]));
+		refuses("-", "No prompt provided via stdin.");
+		pipe_in(str_n(blanks[i], lengths[i]));
+		refuses(NULL, "No prompt provided via stdin.");
+	}
+	null_in();
+	refuses("", "No prompt provided: the argument is empty.");
+	refuses(" \n", "No prompt provided: the argument is empty.");
+}
+
+/* Writes the second half only when the reader has taken the first, and so comes upon an empty pipe. */
+static void write_halves(int fd)
+{
+	int left = 1;
+	fd_write_all(fd, "first ", 6, NULL);
+	while (ioctl(fd, FIONREAD, &left) == 0 && left)
+		sched_yield();
+	fd_write_all(fd, "second", 6, NULL);
+}
+
+static void test_a_descriptor_that_does_not_wait(void **state)
+{
+	int ends[2];
+	(void)state;
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		write_halves(ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	close(ends[0]);
+	reads("-", STR("first second"));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_argument_alone),
+		cmocka_unit_test(test_stdin_alone),
+		cmocka_unit_test(test_both),
+		cmocka_unit_test(test_a_file_as_stdin),
+		cmocka_unit_test(test_byte_order_marks),
+		cmocka_unit_test(test_utf8_is_kept_as_it_is),
+		cmocka_unit_test(test_wrong_encodings),
+		cmocka_unit_test(test_nothing_to_do),
+		cmocka_unit_test(test_a_descriptor_that_does_not_wait),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
