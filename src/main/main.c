@@ -1,5 +1,6 @@
 /* One binary, many names: what argv[0] or the first word says decides. Nothing is set up before that, so
  * `--version` and a patch cost no more than their own work. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -112,11 +113,22 @@ static int run_word(int argc, char **argv, int at)
 	return word->run(argc - 1, argv + 1);
 }
 
+/* A standard stream that was closed would be the next file that is opened, and get what is printed. What
+ * takes its place is opened the wrong way round, so that using it fails as it did before. */
+static void keep_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			_exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct cli_result result;
 	struct error err;
 	int at;
+	keep_standard_streams();
 	if (patch_main_wants(argc, argv))
 		return patch_main(argc, argv);
 	if (cli_find_positional(&exec_command, argc, argv, &at, &result, &err) != 0)
