@@ -22,19 +22,24 @@
 #include "process/process_reaper.h"
 #include "rollout/rollout_list.h"
 #include "ui/exec_config.h"
+#include "ui/exec_images.h"
 #include "ui/exec_options.h"
 #include "ui/exec_printer.h"
 #include "ui/exec_prompt.h"
 #include "ui/last_message.h"
 #include "workspace/git_info.h"
 
-enum { EXIT_FAILED = 1, EXIT_INTERRUPTED = 130, EXIT_TERMINATED = 143 };
+enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
+
+/* What people and systems end a program with. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct exec {
 	struct exec_options options;
 	struct config *config;
 	char *cwd;
 	char *resume_path; /* NULL: a new session */
+	struct exec_images images;
 	struct buf prompt;
 	struct buf schema;
 	struct loop *loop;
@@ -42,9 +47,9 @@ struct exec {
 	struct codex *codex;
 	struct exec_printer *printer;
 	struct exec_facts facts;
-	uv_signal_t on_int, on_term;
+	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
-	int signal;              /* that asked us to end */
+	int signal; /* that asked us to end */
 	bool has_failed;
 	bool is_over; /* shutdown was submitted */
 };
@@ -80,7 +85,9 @@ static int check_repository(const struct exec *exec, struct error *err)
 	if (exec->options.skip_git_check || exec->options.bypass || git_info_is_repo(exec->cwd))
 		return 0;
 	return error_set(err, ERR_denied,
-	                 "Not inside a trusted directory and --skip-git-repo-check was not specified.");
+	                 "Not inside a trusted directory and --skip-git-repo-check was not specified.\n"
+	                 "A git repository shows every change and can take it back; to work without one, add the "
+	                 "option.");
 }
 
 /* An id, else a name; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
@@ -101,7 +108,12 @@ static int find_session(struct exec *exec, struct error *err)
 		.model_provider = str_of(exec->config->model_provider),
 	};
 	exec->resume_path = rollout_list_find_latest(home, &filter, err);
-	return exec->resume_path || err->code == ERR_not_found ? 0 : -(int)err->code;
+	if (exec->resume_path)
+		return 0;
+	if (err->code != ERR_not_found)
+		return -(int)err->code;
+	fprintf(stderr, "warning: no session to resume%s; this one is new\n", options->all ? "" : " in this folder");
+	return 0;
 }
 
 static int prepare(struct exec *exec, struct error *err)
@@ -114,11 +126,12 @@ static int prepare(struct exec *exec, struct error *err)
 	if (status == 0)
 		status = read_schema(exec, err);
 	if (status == 0)
-		status = exec_prompt_read(exec->options.prompt, &exec->prompt, err);
-	if (status == 0)
 		status = find_session(exec, err);
 	if (status == 0)
 		status = last_message_init(&exec->last, exec->options.last_message_file, err);
+	exec_images_init(&exec->images, &exec->options.images);
+	if (status == 0) /* last, for it may wait */
+		status = exec_prompt_read(exec->options.prompt, &exec->prompt, err);
 	return status;
 }
 
@@ -128,8 +141,11 @@ static void submit(struct exec *exec, const char *id, enum op_tag tag, void *bod
 {
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
-	if (codex_submit_op(exec->codex, str_of(id), &op, &err) != 0)
-		fprintf(stderr, "codex exec: %s\n", err.text);
+	if (codex_submit_op(exec->codex, str_of(id), &op, &err) == 0)
+		return;
+	fprintf(stderr, "codex exec: %s\n", err.text); /* what was asked for will not come: do not wait for it */
+	exec->has_failed = true;
+	loop_stop(exec->loop);
 }
 
 static void shut_down(struct exec *exec)
@@ -142,13 +158,7 @@ static void shut_down(struct exec *exec)
 static void submit_prompt(struct exec *exec)
 {
 	VEC(struct user_input) items = {0};
-	VEC(struct input_local_image) images = {0};
-	for (size_t i = 0; i < exec->options.images.count; i++) {
-		struct str rest = str_of(exec->options.images.items[i]), path;
-		while (str_next_part(&rest, ',', &path))
-			vec_push(&images, (struct input_local_image){.path = path});
-	}
-	vec_for_each(image, &images)
+	vec_for_each(image, &exec->images)
 		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
 	struct input_text text = {.text = buf_str(&exec->prompt)};
 	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &text});
@@ -157,7 +167,6 @@ static void submit_prompt(struct exec *exec)
 		input.final_output_json_schema = buf_str(&exec->schema);
 	submit(exec, "0", OP_user_input, &input);
 	vec_finish(&items);
-	vec_finish(&images);
 }
 
 /* A non-interactive run has nobody to ask: what waits for an answer is told no. */
@@ -213,11 +222,23 @@ static void on_signal(uv_signal_t *handle, int number)
 	shut_down(exec);
 }
 
-static void watch_signal(struct exec *exec, uv_signal_t *handle, int number)
+/* One that was ignored from the start (nohup, a shell's background job) stays so. */
+static void watch_signals(struct exec *exec)
 {
-	uv_signal_init(loop_uv(exec->loop), handle);
-	handle->data = exec;
-	uv_signal_start(handle, on_signal, number);
+	for (size_t i = 0; i < countof(signals); i++) {
+		uv_signal_t *handle = &exec->on_signal[i];
+		struct sigaction before;
+		uv_signal_init(loop_uv(exec->loop), handle);
+		handle->data = exec;
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			uv_signal_start(handle, on_signal, signals[i]);
+	}
+}
+
+static void unwatch_signals(struct exec *exec)
+{
+	for (size_t i = 0; i < countof(signals); i++)
+		uv_close((uv_handle_t *)&exec->on_signal[i], NULL);
 }
 
 static void submit_session(struct exec *exec)
@@ -234,17 +255,23 @@ static void submit_session(struct exec *exec)
 	exec_fences_finish(&fences);
 }
 
-static void print_config_warnings(struct exec *exec)
+static void print_warnings(struct exec *exec)
 {
 	size_t count;
+	exec_config_warn(&exec->options, exec->config);
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
 		fprintf(stderr, "warning: %s\n", warnings[i]);
 }
 
-static void close_signal(uv_signal_t *handle)
+/* A reader that went away has seen enough; output that was lost otherwise must not pass for success. */
+static void check_output(struct exec *exec)
 {
-	uv_close((uv_handle_t *)handle, NULL);
+	const struct error *lost = &exec->printer->lost;
+	if (lost->code == ERR_none || lost->sys == EPIPE)
+		return;
+	fprintf(stderr, "codex exec: %s\n", lost->text);
+	exec->has_failed = true;
 }
 
 static int run(struct exec *exec, struct error *err)
@@ -268,16 +295,15 @@ static int run(struct exec *exec, struct error *err)
 		.self = exec,
 	};
 	exec->codex = codex_open(&options);
-	watch_signal(exec, &exec->on_int, SIGINT);
-	watch_signal(exec, &exec->on_term, SIGTERM);
+	watch_signals(exec);
 	submit_session(exec);
 	loop_run(exec->loop);
+	check_output(exec);
 	exec->printer->destroy(exec->printer);
 	codex_close(exec->codex);
 	services_destroy(exec->services);
 	process_reaper_stop();
-	close_signal(&exec->on_int);
-	close_signal(&exec->on_term);
+	unwatch_signals(exec);
 	loop_destroy(exec->loop);
 	return 0;
 }
@@ -285,7 +311,7 @@ static int run(struct exec *exec, struct error *err)
 static int exit_status(const struct exec *exec)
 {
 	if (exec->signal)
-		return exec->signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+		return EXIT_SIGNAL + exec->signal;
 	return exec->has_failed ? EXIT_FAILED : 0;
 }
 
@@ -295,6 +321,7 @@ static void exec_finish(struct exec *exec)
 	free(exec->cwd);
 	free(exec->resume_path);
 	last_message_finish(&exec->last);
+	exec_images_finish(&exec->images);
 	buf_finish(&exec->prompt);
 	buf_finish(&exec->schema);
 }
@@ -309,7 +336,7 @@ int exec_main(int argc, char **argv)
 		buf_init(&exec.prompt, LIMIT_PROMPT * 2);
 		buf_init(&exec.schema, LIMIT_CONFIG_FILE);
 		if (prepare(&exec, &err) == 0) {
-			print_config_warnings(&exec);
+			print_warnings(&exec);
 			status = run(&exec, &err);
 		}
 		if (status == 0)

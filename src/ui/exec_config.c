@@ -3,6 +3,7 @@
 #include "ui/exec_config.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -77,8 +78,7 @@ static struct config *load_oss(const struct exec_options *options, const char *c
 	return config;
 }
 
-int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config,
-                     struct error *err)
+int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config, struct error *err)
 {
 	struct overrides overrides = {0};
 	for (size_t i = 0; i < options->overrides.count; i++)
@@ -92,6 +92,24 @@ int exec_config_load(const struct exec_options *options, const char *cwd, struct
 	vec_finish(&overrides.owned);
 	vec_finish(&overrides.list);
 	return *ret_config ? 0 : -(int)err->code;
+}
+
+static void warn(const char *option, const char *because)
+{
+	fprintf(stderr, "warning: %s has no effect %s\n", option, because);
+}
+
+void exec_config_warn(const struct exec_options *options, const struct config *config)
+{
+	static const char bypass[] = "beside --dangerously-bypass-approvals-and-sandbox";
+	if (options->bypass && options->sandbox)
+		warn("--sandbox", bypass);
+	if (options->full_auto && (options->bypass || options->sandbox))
+		warn("--full-auto", options->bypass ? bypass : "beside --sandbox");
+	if (options->add_dirs.count && config->sandbox_mode == sandbox_mode_read_only)
+		warn("--add-dir", "in a read-only sandbox; add --sandbox workspace-write");
+	if (options->local_provider && !options->oss)
+		warn("--local-provider", "without --oss");
 }
 
 static void add_root(struct exec_fences *fences, const char *dir)

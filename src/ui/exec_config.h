@@ -13,6 +13,9 @@ struct error;
 int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config,
                      struct error *err);
 
+/* Says on stderr which options have no effect beside others. */
+void exec_config_warn(const struct exec_options *options, const struct config *config);
+
 /* The sandbox of the run. Owns the list of roots; borrows the rest from options and config. */
 struct exec_fences {
 	struct sandbox sandbox;

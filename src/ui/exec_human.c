@@ -1,38 +1,35 @@
 /* Progress belongs to stderr and the answer to stdout, so that `codex exec … > answer.md` is clean and
- * still tells what goes on. On a terminal one status line at the bottom says that work is being done;
- * its timer runs only while a Task does. */
+ * still tells what goes on. What comes from outside is shown, never obeyed, and in bounds: the whole of it
+ * is in the rollout. */
 #include "ui/exec_printer.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "loop/loop.h"
 
 #include "protocol/event.h"
 #include "ui/command_text.h"
+#include "ui/status_line.h"
 #include "ui/terminal_style.h"
+#include "ui/terminal_text.h"
 
-enum { OUTPUT_LINES_SHOWN = 20, TICK_MS = 200 };
+enum { OUTPUT_LINES_SHOWN = 20, PROMPT_LINES_SHOWN = 60, DIFF_LINES_SHOWN = 200, LINE_SHOWN = 2 * KIB };
 
 struct exec_human {
 	struct exec_printer printer;
 	bool color;
-	bool is_terminal; /* the status line can be drawn */
-	bool is_status_drawn;
 	const struct exec_facts *facts;
-	struct loop_timer *tick;
-	uint64_t started_ms;
-	unsigned frame;
-	char doing[96];
-	struct buf text; /* what one event prints on stderr */
-	struct buf last; /* the agent's last message */
+	struct status_line *status;
+	unsigned running; /* commands */
+	char *shown_call; /* whose command was printed last */
+	struct buf text;  /* what one event prints on stderr */
+	struct buf last;  /* the agent's last message */
 	int64_t blended;
 };
 
@@ -41,56 +38,11 @@ static const char *style(const struct exec_human *human, enum style which)
 	return terminal_style(human->color, which);
 }
 
-/* ---- the status line ---- */
-
-static void draw_status(struct exec_human *human)
-{
-	static const char *const frames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
-	unsigned seconds = (unsigned)((clock_now_ms() - human->started_ms) / 1000);
-	char line[256];
-	int len = snprintf(line, sizeof(line), "\r\x1b[K%s%s%s %s (%us, Ctrl-C to interrupt)", style(human, STYLE_cyan),
-	                   frames[human->frame % countof(frames)], style(human, STYLE_plain), human->doing, seconds);
-	fd_write_all(STDERR_FILENO, line, (size_t)len, NULL);
-	human->is_status_drawn = true;
-}
-
-static void on_tick(void *self)
-{
-	struct exec_human *human = self;
-	human->frame++;
-	draw_status(human);
-	loop_timer_start(human->tick, TICK_MS);
-}
-
-static void start_status(struct exec_human *human)
-{
-	human->started_ms = clock_now_ms();
-	snprintf(human->doing, sizeof(human->doing), "Waiting for the model");
-	if (human->is_terminal)
-		loop_timer_start(human->tick, TICK_MS);
-}
-
-static void stop_status(struct exec_human *human)
-{
-	loop_timer_stop(human->tick);
-}
-
-static void set_doing(struct exec_human *human, const char *what, struct str detail)
-{
-	size_t len = text_floor_boundary(detail, 60);
-	ptrdiff_t line_end = str_find_char(str_n(detail.ptr, len), '\n');
-	if (line_end >= 0)
-		len = (size_t)line_end;
-	snprintf(human->doing, sizeof(human->doing), "%s%.*s", what, (int)len, detail.ptr ? detail.ptr : "");
-}
-
 /* ---- printing ---- */
 
 static void flush(struct exec_human *human)
 {
-	if (human->is_status_drawn)
-		fd_write_all(STDERR_FILENO, "\r\x1b[K", 4, NULL);
-	human->is_status_drawn = false;
+	status_line_erase(human->status);
 	fd_write_all(STDERR_FILENO, human->text.data, human->text.len, NULL);
 	buf_clear(&human->text);
 }
@@ -100,123 +52,151 @@ static void heading(struct exec_human *human, enum style which, const char *word
 	buf_printf(&human->text, "%s%s%s\n", style(human, which), word, style(human, STYLE_plain));
 }
 
-/* Text from outside may carry escape sequences that a terminal would obey: they are shown, not sent. */
-static void append_safe(struct buf *out, struct str text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-			buf_printf(out, "^%c", c ^ 0x40);
-		else
-			buf_append_char(out, (char)c);
-	}
-}
-
 static void paragraph(struct exec_human *human, struct str text)
 {
-	append_safe(&human->text, str_trim_end(text));
+	terminal_text_append(&human->text, str_trim_end(text));
+	buf_append_char(&human->text, '\n');
+}
+
+static void append_line(struct exec_human *human, enum style which, const char *mark, struct str line)
+{
+	size_t len = line.len > LINE_SHOWN ? text_floor_boundary(line, LINE_SHOWN) : line.len;
+	buf_printf(&human->text, "%s%s", which == STYLE_plain ? "" : style(human, which), mark);
+	terminal_text_append(&human->text, str_n(line.ptr, len));
+	if (len < line.len)
+		buf_printf(&human->text, "… %zu more bytes", line.len - len);
+	buf_printf(&human->text, "%s\n", which == STYLE_plain ? "" : style(human, STYLE_plain));
+}
+
+static void append_rest(struct exec_human *human, size_t lines)
+{
+	if (lines)
+		buf_printf(&human->text, "%s… %zu more line%s%s\n", style(human, STYLE_dim), lines,
+		           lines == 1 ? "" : "s", style(human, STYLE_plain));
+}
+
+static void append_text(struct exec_human *human, struct str text, size_t most_lines)
+{
+	struct str line;
+	size_t shown = 0, total = text_line_count(text);
+	while (shown < most_lines && str_next_line(&text, &line)) {
+		append_line(human, STYLE_plain, "", terminal_text_line(line));
+		shown++;
+	}
+	append_rest(human, total - shown);
+}
+
+static void append_fact(struct exec_human *human, const char *name, struct str value)
+{
+	buf_printf(&human->text, "%s%s:%s ", style(human, STYLE_bold), name, style(human, STYLE_plain));
+	terminal_text_append(&human->text, value);
 	buf_append_char(&human->text, '\n');
 }
 
 static void on_session_configured(struct exec_human *human, const struct event *event)
 {
 	const struct ev_session_configured *session = event->msg.session_configured;
-	const struct {
-		const char *name;
-		struct str value;
-	} rows[] = {
-		{"workdir", session->cwd},
-		{"model", session->model},
-		{"provider", session->model_provider_id},
-		{"approval", str_of(enum_wire(&enum_approval_policy, (int)session->approval_policy))},
-		{"sandbox", str_of(union_find_tag(&union_sandbox, (int)session->sandbox_policy->tag)->wire)},
-		{"session id", session->session_id},
-	};
-	buf_printf(&human->text, "Codex in C v" CODEX_VERSION "\n--------\n");
-	for (size_t i = 0; i < countof(rows); i++)
-		buf_printf(&human->text, "%s%s:%s %.*s\n", style(human, STYLE_bold), rows[i].name,
-		           style(human, STYLE_plain), STR_ARG(rows[i].value));
+	const char *approval = enum_wire(&enum_approval_policy, (int)session->approval_policy);
+	const char *sandbox = union_find_tag(&union_sandbox, (int)session->sandbox_policy->tag)->wire;
+	buf_append_c(&human->text, "Codex in C v" CODEX_VERSION "\n--------\n");
+	append_fact(human, "workdir", session->cwd);
+	append_fact(human, "model", session->model);
+	append_fact(human, "provider", session->model_provider_id);
+	append_fact(human, "approval", str_of(approval));
+	append_fact(human, "sandbox", str_of(sandbox));
+	if (session->has_reasoning_effort)
+		append_fact(human, "reasoning effort",
+		            str_of(enum_wire(&enum_reasoning_effort, (int)session->reasoning_effort)));
+	append_fact(human, "session id", session->session_id);
 	buf_append_c(&human->text, "--------\n");
 	heading(human, STYLE_cyan, "user");
-	paragraph(human, human->facts->prompt);
+	append_text(human, str_trim_end(human->facts->prompt), PROMPT_LINES_SHOWN);
 }
 
 static void on_task_started(struct exec_human *human, const struct event *event)
 {
 	(void)event;
-	start_status(human);
+	status_line_set(human->status, "Waiting for the model", STR(""));
+	status_line_start(human->status);
+}
+
+static void print_command(struct exec_human *human, const struct str *words, size_t count, struct str cwd,
+                          struct str call_id)
+{
+	auto_buf struct buf command;
+	buf_init(&command, LIMIT_LINE);
+	command_text_append(&command, words, count);
+	heading(human, STYLE_magenta, "exec");
+	terminal_text_append(&human->text, buf_str(&command));
+	buf_printf(&human->text, " %sin ", style(human, STYLE_dim));
+	terminal_text_append(&human->text, cwd);
+	buf_printf(&human->text, "%s\n", style(human, STYLE_plain));
+	free(human->shown_call);
+	human->shown_call = str_dup(call_id);
 }
 
 static void on_exec_begin(struct exec_human *human, const struct event *event)
 {
 	const struct ev_exec_begin *begun = event->msg.exec_command_begin;
-	auto_buf struct buf command;
-	buf_init(&command, LIMIT_LINE);
-	command_text_append(&command, begun->command, begun->command_count);
-	heading(human, STYLE_magenta, "exec");
-	append_safe(&human->text, buf_str(&command));
-	buf_printf(&human->text, " %sin %.*s%s\n", style(human, STYLE_dim), STR_ARG(begun->cwd),
-	           style(human, STYLE_plain));
-	set_doing(human, "Running ", buf_str(&command));
-}
-
-static void append_first_lines(struct exec_human *human, struct str output)
-{
-	struct str line;
-	size_t shown = 0, total = text_line_count(output);
-	while (shown < OUTPUT_LINES_SHOWN && str_next_line(&output, &line)) {
-		append_safe(&human->text, line);
-		buf_append_char(&human->text, '\n');
-		shown++;
-	}
-	if (total > shown)
-		buf_printf(&human->text, "%s… %zu more lines%s\n", style(human, STYLE_dim), total - shown,
-		           style(human, STYLE_plain));
+	print_command(human, begun->command, begun->command_count, begun->cwd, begun->call_id);
+	human->running++;
+	if (begun->command_count) /* the script is what tells it from others */
+		status_line_set(human->status, "Running ", begun->command[begun->command_count - 1]);
 }
 
 static void on_exec_end(struct exec_human *human, const struct event *event)
 {
 	const struct ev_exec_end *ended = event->msg.exec_command_end;
 	int64_t ms = ended->duration ? ended->duration->secs * 1000 + ended->duration->nanos / 1000000 : 0;
-	bool ok = ended->exit_code == 0;
-	if (ok)
-		buf_printf(&human->text, "%s succeeded in %lldms%s\n", style(human, STYLE_green), (long long)ms,
+	const char *end = ended->aggregated_output.len ? ":" : "";
+	if (!human->shown_call || !str_is(ended->call_id, human->shown_call)) /* others began meanwhile */
+		print_command(human, ended->command, ended->command_count, ended->cwd, ended->call_id);
+	if (ended->exit_code == 0)
+		buf_printf(&human->text, "%s succeeded in %lldms%s%s\n", style(human, STYLE_green), (long long)ms, end,
 		           style(human, STYLE_plain));
 	else
-		buf_printf(&human->text, "%s exited %lld in %lldms%s\n", style(human, STYLE_red),
-		           (long long)ended->exit_code, (long long)ms, style(human, STYLE_plain));
-	append_first_lines(human, ended->aggregated_output);
-	set_doing(human, "Waiting for the model", STR(""));
+		buf_printf(&human->text, "%s exited %lld in %lldms%s%s\n", style(human, STYLE_red),
+		           (long long)ended->exit_code, (long long)ms, end, style(human, STYLE_plain));
+	append_text(human, ended->aggregated_output, OUTPUT_LINES_SHOWN);
+	human->running -= human->running > 0;
+	status_line_set(human->status, human->running ? "Running commands" : "Waiting for the model", STR(""));
 }
 
-static void append_diff(struct exec_human *human, struct str diff)
+static enum style diff_style(struct str line)
+{
+	if (str_has_prefix(line, "+"))
+		return STYLE_green;
+	if (str_has_prefix(line, "-"))
+		return STYLE_red;
+	return str_has_prefix(line, "@@") ? STYLE_cyan : STYLE_dim;
+}
+
+/* The lines of a diff, or those of a new file, which are marked as a diff would. */
+static void append_diff(struct exec_human *human, struct str diff, bool is_new_file)
 {
 	struct str line;
-	while (str_next_line(&diff, &line)) {
-		enum style which = str_has_prefix(line, "+")    ? STYLE_green
-		                   : str_has_prefix(line, "-")  ? STYLE_red
-		                   : str_has_prefix(line, "@@") ? STYLE_cyan
-		                                                : STYLE_dim;
-		buf_append_c(&human->text, style(human, which));
-		append_safe(&human->text, line);
-		buf_printf(&human->text, "%s\n", style(human, STYLE_plain));
+	size_t shown = 0, total = text_line_count(diff);
+	while (shown < DIFF_LINES_SHOWN && str_next_line(&diff, &line)) {
+		append_line(human, is_new_file ? STYLE_green : diff_style(line), is_new_file ? "+" : "", line);
+		shown++;
 	}
+	append_rest(human, total - shown);
 }
 
 static void append_change(struct exec_human *human, struct str path, const struct file_change *change)
 {
 	static const char letters[] = {[file_change_add] = 'A', [file_change_delete] = 'D', [file_change_update] = 'M'};
 	buf_printf(&human->text, "%c ", letters[change->tag]);
-	append_safe(&human->text, path);
+	terminal_text_append(&human->text, path);
 	if (change->tag == file_change_update && change->update->move_path.ptr) {
 		buf_append_c(&human->text, " -> ");
-		append_safe(&human->text, change->update->move_path);
+		terminal_text_append(&human->text, change->update->move_path);
 	}
 	buf_append_char(&human->text, '\n');
 	if (change->tag == file_change_update)
-		append_diff(human, change->update->unified_diff);
+		append_diff(human, change->update->unified_diff, false);
 	else if (change->tag == file_change_add)
-		append_first_lines(human, change->add->content);
+		append_diff(human, change->add->content, true);
 }
 
 static void on_patch_begin(struct exec_human *human, const struct event *event)
@@ -289,37 +269,49 @@ static void on_error(struct exec_human *human, const struct event *event)
 static void on_stream_error(struct exec_human *human, const struct event *event)
 {
 	const struct ev_stream_error *error = event->msg.stream_error;
-	append_safe(&human->text, error->message);
+	terminal_text_append(&human->text, error->message);
 	if (error->additional_details.ptr) {
 		buf_append_c(&human->text, " (");
-		append_safe(&human->text, error->additional_details);
+		terminal_text_append(&human->text, error->additional_details);
 		buf_append_char(&human->text, ')');
 	}
 	buf_append_char(&human->text, '\n');
-	set_doing(human, "", error->message);
+	status_line_set(human->status, "", error->message);
 }
 
 static void on_turn_aborted(struct exec_human *human, const struct event *event)
 {
 	(void)event;
-	stop_status(human);
+	status_line_stop(human->status);
 	heading(human, STYLE_yellow, "interrupted");
+}
+
+/* Where both streams end on one screen, the message stands there already. */
+static void print_answer(struct exec_human *human, struct str answer)
+{
+	bool is_terminal = isatty(STDOUT_FILENO);
+	if (is_terminal && isatty(STDERR_FILENO) && str_eq(answer, buf_str(&human->last)))
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_SSE_EVENT * 2);
+	if (is_terminal)
+		terminal_text_append(&text, answer);
+	else
+		buf_append_str(&text, answer);
+	buf_append_char(&text, '\n');
+	exec_printer_write(&human->printer, buf_str(&text));
 }
 
 static void on_task_complete(struct exec_human *human, const struct event *event)
 {
-	stop_status(human);
+	status_line_stop(human->status);
 	if (human->blended > 0) {
 		heading(human, STYLE_magenta, "tokens used");
 		buf_printf(&human->text, "%lld\n", (long long)human->blended);
 	}
 	flush(human);
-	struct str last = event->msg.task_complete->last_agent_message;
-	/* a person who sees both streams has read it already */
-	if (!last.ptr || (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)))
-		return;
-	fd_write_all(STDOUT_FILENO, last.ptr, last.len, NULL);
-	fd_write_all(STDOUT_FILENO, "\n", 1, NULL);
+	if (event->msg.task_complete->last_agent_message.ptr)
+		print_answer(human, event->msg.task_complete->last_agent_message);
 }
 
 typedef void (*event_fn)(struct exec_human *human, const struct event *event);
@@ -354,9 +346,8 @@ static void on_event(struct exec_printer *printer, const struct event *event)
 static void destroy(struct exec_printer *printer)
 {
 	struct exec_human *human = (struct exec_human *)printer;
-	if (human->is_status_drawn)
-		flush(human);
-	loop_timer_destroy(human->tick);
+	status_line_destroy(human->status);
+	free(human->shown_call);
 	buf_finish(&human->text);
 	buf_finish(&human->last);
 	free(human);
@@ -365,11 +356,10 @@ static void destroy(struct exec_printer *printer)
 struct exec_printer *exec_human_create(struct loop *loop, const struct exec_facts *facts)
 {
 	struct exec_human *human = xnew(struct exec_human);
-	human->printer = (struct exec_printer){on_event, destroy};
+	human->printer = (struct exec_printer){.on_event = on_event, .destroy = destroy};
 	human->facts = facts;
 	human->color = terminal_has_color(facts->color, STDERR_FILENO);
-	human->is_terminal = isatty(STDERR_FILENO);
-	human->tick = loop_timer_create(loop, on_tick, human);
+	human->status = status_line_create(loop, human->color);
 	buf_init(&human->text, (size_t)LIMIT_ROLLOUT_LINE * 2);
 	buf_init(&human->last, LIMIT_SSE_EVENT);
 	return &human->printer;

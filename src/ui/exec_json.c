@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -51,7 +50,7 @@ static void end(struct exec_json *json, struct json_writer *w)
 {
 	jw_object_end(w);
 	buf_append_char(&json->line, '\n');
-	fd_write_all(STDOUT_FILENO, json->line.data, json->line.len, NULL);
+	exec_printer_write(&json->printer, buf_str(&json->line));
 	buf_reuse(&json->line);
 }
 
@@ -427,7 +426,7 @@ static void destroy(struct exec_printer *printer)
 struct exec_printer *exec_json_create(void)
 {
 	struct exec_json *json = xnew(struct exec_json);
-	json->printer = (struct exec_printer){on_event, destroy};
+	json->printer = (struct exec_printer){.on_event = on_event, .destroy = destroy};
 	buf_init(&json->line, (size_t)LIMIT_ROLLOUT_LINE * 2);
 	buf_init(&json->todo, LIMIT_LINE);
 	buf_init(&json->error, 64 * KIB);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct event;
@@ -19,9 +20,15 @@ struct exec_facts {
 };
 
 struct exec_printer {
+	/* read-only */
+	struct error lost; /* why standard output took no more; its code is ERR_none while it does */
+	/* private */
 	void (*on_event)(struct exec_printer *printer, const struct event *event);
 	void (*destroy)(struct exec_printer *printer);
 };
+
+/* For printers: writes on standard output, until that fails once. */
+void exec_printer_write(struct exec_printer *printer, struct str bytes);
 
 /* JSON lines on stdout (core 14). */
 struct exec_printer *exec_json_create(void);

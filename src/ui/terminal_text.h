@@ -1,0 +1,20 @@
+/* terminal_text.h — text from outside on its way to a terminal: nothing in it is obeyed. */
+#ifndef UI_TERMINAL_TEXT_H
+#define UI_TERMINAL_TEXT_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Appends text with control characters shown (^[) instead of sent; tabs and line ends stay, bytes that are
+ * no UTF-8 become U+FFFD. */
+void terminal_text_append(struct buf *out, struct str text);
+/* The longest start of text that surely fits in so many columns: whole characters, where one that is not
+ * ASCII counts two. */
+struct str terminal_text_cut(struct str text, size_t columns);
+/* What stands on the screen after a line was printed: what came behind the last carriage return in it. */
+struct str terminal_text_line(struct str line);
+
+/* Columns of the terminal at fd; 80 if it does not say. */
+size_t terminal_columns(int fd);
+
+#endif

@@ -1,0 +1,67 @@
+/* Text from outside, on its way to a terminal. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "ui/terminal_text.h"
+
+static void shows(struct str text, const char *want)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 1024);
+	terminal_text_append(&out, text);
+	if (!str_is(buf_str(&out), want))
+		fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(buf_str(&out)), want);
+}
+
+static void test_nothing_is_obeyed(void **state)
+{
+	(void)state;
+	shows(STR("plain\ttext\n"), "plain\ttext\n");
+	shows(STR(""), "");
+	shows(STR("\x1b[31mred\x1b[0m"), "^[[31mred^[[0m");
+	shows(STR("\x1b]0;title\a"), "^[]0;title^G");
+	shows(STR("a\0b\r\x7f"), "a^@b^M^?");
+	shows(STR("\xc2\x9b"
+	          "31m"),
+	      "\xef\xbf\xbd"
+	      "31m"); /* CSI as one C1 character … */
+	shows(STR("\x9b"
+	          "31m"),
+	      "\xef\xbf\xbd"
+	      "31m");                                       /* … and as one byte */
+	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first that is none */
+	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
+}
+
+static void test_cut_to_columns(void **state)
+{
+	(void)state;
+	assert_str(terminal_text_cut(STR("hello"), 9), "hello");
+	assert_str(terminal_text_cut(STR("hello"), 5), "hello");
+	assert_str(terminal_text_cut(STR("hello"), 4), "hell");
+	assert_str(terminal_text_cut(STR("hello"), 0), "");
+	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 3), "a\xc3\xa9"); /* might take two columns each */
+	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 2), "a");
+	assert_str(terminal_text_cut(STR("\xff\xff"), 1), "\xff");
+}
+
+static void test_what_a_line_leaves_on_the_screen(void **state)
+{
+	(void)state;
+	assert_str(terminal_text_line(STR("text")), "text");
+	assert_str(terminal_text_line(STR("text\r")), "text");
+	assert_str(terminal_text_line(STR("10%\r50%\r100%\r\r")), "100%");
+	assert_str(terminal_text_line(STR("\r")), "");
+	assert_str(terminal_text_line(STR("")), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_obeyed),
+		cmocka_unit_test(test_cut_to_columns),
+		cmocka_unit_test(test_what_a_line_leaves_on_the_screen),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
