@@ -90,7 +90,7 @@ int session_resume(struct session *session, struct str path_text, struct error *
 		return -(int)err->code;
 	struct rollout_reader *reader = rollout_reader_create(path, err);
 	if (!reader)
-		return error_wrap(err, "cannot resume %s", path);
+		return error_wrap(err, "cannot resume"); /* the path is in it already */
 	if (reader->meta.thread_id.len != UUID_TEXT_SIZE - 1) {
 		rollout_reader_destroy(reader);
 		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", path);
