@@ -55,6 +55,21 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]]) {
 	});
 }
 
+test('Ctrl-C ends a run that waits for the model, and a run that waits to try again', exec, async (t) => {
+	const asked = async (model) => {
+		while (model.requests().length === 0) await new Promise((wake) => setTimeout(wake, 10));
+	};
+	const busy = { event: { type: 'response.failed', response: { id: 'r', error: {
+		code: 'rate_limit_exceeded', message: 'Please try again in 600s.' } } } };
+	for (const answer of [reply({ start: true }, { hang: true }), reply(busy), reply({ hang: true })]) {
+		const model = await startModel(t, [answer]);
+		const { code, events } = await codexExec(t, model, ['go'], {
+			json: true, onStart: async (child) => asked(model).then(() => child.kill('SIGINT')) });
+		assert.equal(code, 130);
+		assert.equal(events.at(-1).type, 'turn.failed');
+	}
+});
+
 test('a run that ends in peace takes its background processes along', exec, async (t) => {
 	const cwd = tempDir(t, 'work');
 	const model = await startModel(t, [run(NEST), say('Done.')]);

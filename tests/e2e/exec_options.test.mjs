@@ -177,6 +177,16 @@ test('--color decides, and no escape sequence of the model gets through', exec, 
 	assert.match(wrong.stderr, /invalid value 'blue' for '--color .*possible values: /s);
 });
 
+test('people are shown the beginning of what is very long', exec, async (t) => {
+	const model = await startModel(t, [run("head -c 1000000 /dev/zero | tr '\\0' x"), say('ok')]);
+	const { code, stdout, stderr } = await codexExec(t, model, ['-'], { input: 'y'.repeat(1_000_000) });
+	assert.equal(code, 0);
+	assert.equal(stdout, 'ok\n');
+	assert.ok(stderr.length < 20_000, `${stderr.length} characters`);
+	assert.equal(stderr.match(/… \d+ more bytes/g).length, 2);
+	assert.equal(textsOf(model.requests()[0], 'user').at(-1).length, 1_000_000);
+});
+
 // --- sessions -------------------------------------------------------------------------------------------------------
 
 test('a session is resumed by its name', exec, async (t) => {
