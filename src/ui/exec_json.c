@@ -249,8 +249,10 @@ static void write_web_search(struct exec_json *json, const char *type, unsigned 
 static void on_item_started(struct exec_json *json, const struct event *event)
 {
 	const struct turn_item *item = event->msg.item_started->item;
-	if (item->tag == turn_item_web_search)
-		write_web_search(json, "item.started", open_item(json, item->web_search->id, STR("")), item->web_search);
+	if (item->tag != turn_item_web_search)
+		return;
+	unsigned number = open_item(json, item->web_search->id, STR(""));
+	write_web_search(json, "item.started", number, item->web_search);
 }
 
 static void on_web_search(struct exec_json *json, const struct web_search_item *search)
