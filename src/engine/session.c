@@ -131,7 +131,8 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 	settings_unref(base);
 	if (!session->settings)
 		return -(int)err->code;
-	replace_text(&session->base_instructions, op->base_instructions);
+	if (session_read_base(session, op->base_instructions, err) != 0)
+		return -(int)err->code;
 	replace_text(&session->user_instructions, op->user_instructions);
 	return open_record(session, op, err);
 }
@@ -166,9 +167,12 @@ int session_reconfigure(struct session *session, struct str sub_id, const struct
 		return -(int)err->code;
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_interrupted);
+	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0) {
+		settings_unref(settings);
+		return -(int)err->code;
+	}
 	settings_unref(session->settings);
 	session->settings = settings;
-	replace_text(&session->base_instructions, op->base_instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
 	tell_configured(session, sub_id);
 	return 0;

@@ -39,7 +39,7 @@ struct session {
 	struct exec_sessions *exec;
 	struct env command_env;         /* made when a command runs */
 	struct loop_deferred interrupt; /* a tool's user said abort */
-	char *base_instructions;        /* NULL: the built-in text */
+	char *base_instructions;        /* the system prompt */
 	char *user_instructions;        /* from configure_session, beside AGENTS.md */
 	struct buf tools;               /* the tools array as JSON, for tools_model */
 	char *tools_model;

@@ -3,7 +3,9 @@
 #include "engine/session_model.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/model_provider.h"
@@ -95,9 +97,41 @@ struct str session_tools(struct session *session, const struct settings *setting
 	return buf_str(&session->tools);
 }
 
+static int read_base_file(const char *path, struct buf *out, struct error *err)
+{
+	auto_buf struct buf file;
+	buf_init(&file, LIMIT_AGENTS_MD);
+	if (file_read_regular(path, &file, err) != 0)
+		return error_wrap(err, "model_instructions_file");
+	if (str_trim(buf_str(&file)).len == 0)
+		return error_set(err, ERR_invalid, "model_instructions_file %s is empty", path);
+	text_append_utf8_lossy(out, buf_str(&file));
+	return 0;
+}
+
+int session_read_base(struct session *session, struct str own, struct error *err)
+{
+	const struct config *config = session->codex->config;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	if (own.ptr)
+		buf_append_str(&text, own);
+	else if (!config->model_instructions_file)
+		buf_append_str(&text, prompt_base);
+	else if (read_base_file(config->model_instructions_file, &text, err) != 0)
+		return -(int)err->code;
+	if (config->instructions)
+		buf_printf(&text, "\n\n%s", config->instructions);
+	if (text.over)
+		return error_set(err, ERR_limit, "the instructions have more than %d MB", LIMIT_CONTEXT_TEXT / MIB);
+	free(session->base_instructions);
+	session->base_instructions = buf_take(&text);
+	return 0;
+}
+
 struct str session_instructions(const struct session *session)
 {
-	return session->base_instructions ? str_of(session->base_instructions) : prompt_base;
+	return str_of(session->base_instructions);
 }
 
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)

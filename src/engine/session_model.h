@@ -16,6 +16,9 @@ int session_model_open(struct session *session, struct error *err);
 
 /* The tools offered to the settings' model, as a JSON array; borrowed until the model changes. */
 struct str session_tools(struct session *session, const struct settings *settings);
+/* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the
+ * configuration adds to it. Fails if the file cannot be read. */
+int session_read_base(struct session *session, struct str own, struct error *err);
 /* The system prompt; borrowed. */
 struct str session_instructions(const struct session *session);
 /* Appends what AGENTS.md files and configure_session say; nothing if they say nothing (core 8). */

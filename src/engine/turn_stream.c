@@ -7,6 +7,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "config/config.h"
+#include "engine/codex_priv.h"
 #include "engine/response_item.h"
 #include "engine/session.h"
 #include "engine/session_model.h"
@@ -105,8 +107,15 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 	emit(turn, EV_reasoning_content_delta, &delta);
 }
 
+static bool shows_raw(const struct turn *turn)
+{
+	return turn->task->session->codex->config->show_raw_agent_reasoning;
+}
+
 static void on_raw_delta(struct turn *turn, const struct response_event *event)
 {
+	if (!shows_raw(turn))
+		return;
 	ensure_open(turn, TURN_ITEM_reasoning, event->id);
 	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text,
 	                                       event->index};
@@ -150,7 +159,8 @@ static void on_reasoning(struct turn *turn, const struct json *json)
 	ensure_open(turn, TURN_ITEM_reasoning, json_get_str(json, "id"));
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	reasoning.summary_text_count = collect_texts(json_get(json, "summary"), &arena, &reasoning.summary_text);
-	reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
+	if (shows_raw(turn))
+		reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
 	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
 	tell_item(turn, EV_item_completed, &item);
 }

@@ -27,6 +27,7 @@
 #include "ui/exec_printer.h"
 #include "ui/exec_prompt.h"
 #include "ui/last_message.h"
+#include "ui/terminal_text.h"
 #include "workspace/git_info.h"
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
@@ -53,6 +54,15 @@ struct exec {
 	bool has_failed;
 	bool is_over; /* shutdown was submitted */
 };
+
+/* Names of files and keys stand in such texts, and may hold what a terminal would obey. */
+static void complain(const char *what, const char *text)
+{
+	auto_buf struct buf line;
+	buf_init(&line, 64 * KIB);
+	terminal_text_append(&line, str_of(text));
+	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
+}
 
 /* ---- before the loop ---- */
 
@@ -261,7 +271,7 @@ static void print_warnings(struct exec *exec)
 	exec_config_warn(&exec->options, exec->config);
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
-		fprintf(stderr, "warning: %s\n", warnings[i]);
+		complain("warning: ", warnings[i]);
 }
 
 /* A reader that went away has seen enough; output that was lost otherwise must not pass for success. */
@@ -283,7 +293,9 @@ static int run(struct exec *exec, struct error *err)
 	exec->services = services_create(exec->loop, originator ? originator : "codex_exec");
 	services_preload(exec->services);
 	process_reaper_start(exec->loop);
-	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt), .color = exec->options.color};
+	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt),
+	                                  .color = exec->options.color,
+	                                  .hides_thinking = exec->config->hide_agent_reasoning};
 	exec->printer = exec->options.json ? exec_json_create() : exec_human_create(exec->loop, &exec->facts);
 	struct codex_options options = {
 		.services = exec->services,
@@ -342,7 +354,7 @@ int exec_main(int argc, char **argv)
 		if (status == 0)
 			status = last_message_write(&exec.last, &err);
 		if (status != 0)
-			fprintf(stderr, "%s\n", err.text);
+			complain("", err.text);
 		status = status != 0 ? error_exit_status(err.code) : exit_status(&exec);
 		exec_finish(&exec);
 	}

@@ -216,6 +216,16 @@ static void on_patch_end(struct exec_human *human, const struct event *event)
 	paragraph(human, ended->stderr);
 }
 
+static void print_thinking(struct exec_human *human, const struct reasoning_item *item)
+{
+	if (item->summary_text_count + item->raw_content_count)
+		heading(human, STYLE_dim, "thinking");
+	for (size_t i = 0; i < item->summary_text_count; i++)
+		paragraph(human, item->summary_text[i]);
+	for (size_t i = 0; i < item->raw_content_count; i++)
+		paragraph(human, item->raw_content[i]);
+}
+
 static void on_item_completed(struct exec_human *human, const struct event *event)
 {
 	const struct turn_item *item = event->msg.item_completed->item;
@@ -225,10 +235,8 @@ static void on_item_completed(struct exec_human *human, const struct event *even
 		for (size_t i = 0; i < item->agent_message->content_count; i++)
 			buf_append_str(&human->last, item->agent_message->content[i].text->text);
 		paragraph(human, buf_str(&human->last));
-	} else if (item->tag == turn_item_reasoning && item->reasoning->summary_text_count) {
-		heading(human, STYLE_dim, "thinking");
-		for (size_t i = 0; i < item->reasoning->summary_text_count; i++)
-			paragraph(human, item->reasoning->summary_text[i]);
+	} else if (item->tag == turn_item_reasoning && !human->facts->hides_thinking) {
+		print_thinking(human, item->reasoning);
 	}
 }
 

@@ -17,6 +17,7 @@ struct exec_facts {
 	const char *model_provider;
 	struct str prompt;
 	const char *color; /* "always", "never", "auto" or NULL */
+	bool hides_thinking;
 };
 
 struct exec_printer {

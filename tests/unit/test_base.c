@@ -1,6 +1,8 @@
 /* The floor everything stands on: slices, buffers, arenas, text cuts, ids. */
 #include "test.h"
 
+#include <sys/stat.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -207,6 +209,28 @@ static void times_are_rfc3339(void **state)
 	assert_string_equal(text, "2026-01-30T18:59:30.123Z");
 }
 
+/* A pipe that nobody writes to would be waited for forever. */
+static void only_regular_files_are_read(void **state)
+{
+	(void)state;
+	struct error err;
+	auto_buf struct buf out;
+	buf_init(&out, 1024);
+	char path[] = "/tmp/codex-fifo-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
+	assert_int_equal(file_read_regular(path, &out, &err), 0);
+	assert_str(buf_str(&out), "x");
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_not_equal(file_read_regular(path, &out, &err), 0);
+	unlink(path);
+	assert_int_not_equal(file_read_regular("/dev/zero", &out, &err), 0);
+	assert_int_not_equal(file_read_regular("/tmp", &out, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +247,7 @@ int main(void)
 		cmocka_unit_test(paths_are_text),
 		cmocka_unit_test(errors_gather_context),
 		cmocka_unit_test(times_are_rfc3339),
+		cmocka_unit_test(only_regular_files_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

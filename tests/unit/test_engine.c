@@ -724,6 +724,33 @@ static void absurd_arguments_do_no_harm(void **state)
 	expect_fit(f, 2);
 }
 
+static void the_configuration_says_what_the_model_is_told(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *file = xstrdup(temp_put("base.md", STR("Be kurz-7.")));
+	auto_free char *more = xasprintf("model_instructions_file=\"%s\"", file);
+	start(f,
+	      "{\"expect\":{\"equal\":{\"instructions\":\"Be kurz-7.\"}},\"reply\":[{\"reasoning\":\"short\","
+	      "\"content\":\"raw-8\"},{\"message\":\"fine\"}]}",
+	      more);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 1);
+	expect_told(f, "short");
+	assert_false(was_told(f, "raw-8")); /* show_raw_agent_reasoning is off */
+}
+
+static void a_missing_instructions_file_is_named(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"hang\":true}]}", "model_instructions_file=\"/no/such/file\"");
+	configure(f);
+	run_until(f, "error", 1);
+	expect_told(f, "model_instructions_file: cannot open /no/such/file");
+	expect_log(f, "error");
+}
+
 /* ---- ends ---- */
 
 static void a_shutdown_ends_what_runs(void **state)
@@ -784,6 +811,8 @@ int main(void)
 		TEST(a_patch_is_asked_about_once_a_file),
 		TEST(words_that_cannot_be_passed_on_are_refused),
 		TEST(absurd_arguments_do_no_harm),
+		TEST(the_configuration_says_what_the_model_is_told),
+		TEST(a_missing_instructions_file_is_named),
 		TEST(a_shutdown_ends_what_runs),
 		TEST(a_codex_can_be_closed_in_the_middle),
 	};
