@@ -1,6 +1,6 @@
 /* Nearly every chunk of nearly every patch is exact, and its place is found without looking at lines at
  * all: its old lines joined by newlines, with one more at each end, can only match whole lines, so one
- * memmem from the place of the chunk before answers the first pass. A thousand chunks then cost one
+ * search of bytes from the place of the chunk before answers the first pass. A thousand chunks then cost one
  * reading of the file. Only what is not found that way pays for the index of patch_lines. */
 #include "patch/patch_seek.h"
 
@@ -35,6 +35,28 @@ static bool is_uniform(struct str text, bool is_crlf)
 	return true;
 }
 
+/* Looks at the beginning of each line, which mostly tells at once that it is not this one; where the first
+ * line is found again and again and the rest is not, memmem goes on, which no text makes slow. */
+static ptrdiff_t find_lines(struct str text, struct str needle)
+{
+	enum { MISSES = 64 };
+	if (text.len < needle.len)
+		return -1;
+	size_t first = 2 + (size_t)str_find_char(str_skip(needle, 1), '\n');
+	const char *at = text.ptr, *last = text.ptr + (text.len - needle.len);
+	for (int misses = 0; at && misses < MISSES; at = at < last ? memchr(at + 1, '\n', (size_t)(last - at)) : NULL) {
+		if (memcmp(at, needle.ptr, first) != 0)
+			continue;
+		if (memcmp(at, needle.ptr, needle.len) == 0)
+			return at - text.ptr;
+		misses++;
+	}
+	if (!at)
+		return -1;
+	ptrdiff_t hit = str_find(str_skip(text, (size_t)(at - text.ptr)), needle);
+	return hit < 0 ? hit : hit + (at - text.ptr);
+}
+
 static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from, size_t *ret_at)
 {
 	struct str text = seek->lines.text, end = seek->is_crlf ? STR("\r\n") : STR("\n");
@@ -46,7 +68,7 @@ static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t
 	}
 	/* From the newline before: the text has one there even at 0. */
 	struct str rest = str_n(text.ptr + from - 1, text.len - from + 1);
-	ptrdiff_t hit = str_find(rest, buf_str(&seek->needle));
+	ptrdiff_t hit = find_lines(rest, buf_str(&seek->needle));
 	if (hit < 0)
 		return false;
 	*ret_at = from + (size_t)hit;
