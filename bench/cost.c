@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 		return 127;
 	wait_for_orphans();
 	getrusage(RUSAGE_CHILDREN, &usage);
-	dprintf(3, "%lld %lld %ld %lld %d\n", own, micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_maxrss, wall,
+	long long all = micros(usage.ru_utime) + micros(usage.ru_stime);
+	dprintf(3, "%lld %lld %ld %lld %d\n", own, all, usage.ru_maxrss, wall,
 		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

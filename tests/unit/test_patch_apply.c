@@ -316,6 +316,21 @@ static void what_is_not_found_is_quoted(void **state)
 	assert_tree("f=a\nb\nc\n\n");
 }
 
+/* Every line begins like the right one, and more than a few look right until their second line. */
+static void near_misses_do_not_hide_a_place(void **state)
+{
+	(void)state;
+	auto_buf struct buf before, after;
+	buf_init(&before, 64 * KIB);
+	buf_init(&after, 64 * KIB);
+	for (int i = 0; i < 300; i++) {
+		const char *second = i == 250 ? "right" : "wrong";
+		buf_printf(&before, "same\n%s\n", second);
+		buf_printf(&after, "same\n%s\n", i == 250 ? "changed" : second);
+	}
+	check_update(before.data, "@@\n same\n-right\n+changed\n", after.data);
+}
+
 /* Many chunks, none of which is exact: the index answers, not a search of the file for each. */
 static void a_thousand_inexact_chunks_are_found(void **state)
 {
@@ -745,6 +760,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_end_of_the_file_can_be_meant, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_blank_line_at_a_chunks_end_may_be_missing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(what_is_not_found_is_quoted, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(near_misses_do_not_hide_a_place, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_thousand_inexact_chunks_are_found, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(files_that_cannot_be_used_are_named, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_pipe_does_not_block, temp_make, temp_remove),
