@@ -10,8 +10,9 @@
  * An application that embeds the engine may have children of its own and does not start the reaper; then
  * trees are found by session and environment mark alone, and nothing but our own commands is reaped.
  *
- * Owns: kill jobs, watches on orphans; one set per thread, as an engine of libcodex has; one thread at most starts it. Thread: the loop's only. No SIGCHLD and no
- * polling: what becomes orphaned is discovered when a command or another orphan ends.
+ * Owns: kill jobs, watches on orphans; one set per thread, as an engine of libcodex has one; at most one
+ * thread starts it. Thread: the loop's only. No SIGCHLD and no polling: what becomes orphaned is
+ * discovered when a command or another orphan ends.
  * Source: core 2.5, 3. */
 #ifndef PROCESS_PROCESS_REAPER_H
 #define PROCESS_PROCESS_REAPER_H
