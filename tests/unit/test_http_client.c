@@ -564,6 +564,20 @@ static void test_pause_and_resume(void **state)
 	assert_int_equal(f->answer.body.len, FLOOD);
 }
 
+static void test_a_flood_comes_in_bursts(void **state)
+{
+	struct fixture *f = *state;
+	f->on_request = answer_flood;
+	start(f, (struct http_request){.idle_timeout_ms = 60000}, &handler);
+	while (!f->answer.is_done) {
+		size_t before = f->answer.body.len;
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+		assert_true(f->answer.body.len - before <= 3 * LIMIT_HTTP_BURST);
+	}
+	assert_int_equal(f->answer.err.code, ERR_none);
+	assert_int_equal(f->answer.body.len, FLOOD);
+}
+
 /* --- lifetimes --------------------------------------------------------------------------------------------- */
 
 static void test_destroy_at_any_time(void **state)
@@ -633,6 +647,7 @@ int main(void)
 	        CLIENT_TEST(test_cancel_from_outside),
 	        CLIENT_TEST(test_cancel_of_another_call),
 	        CLIENT_TEST(test_pause_and_resume),
+	        CLIENT_TEST(test_a_flood_comes_in_bursts),
 	        CLIENT_TEST(test_destroy_at_any_time),
 	        CLIENT_TEST(test_next_request_from_on_done),
 	};
