@@ -13,7 +13,12 @@
 
 struct stream {
 	/* private */
-	uv_tcp_t tcp;
+	union {
+		uv_handle_t handle;
+		uv_stream_t uv;
+		uv_tcp_t tcp;
+		uv_pipe_t pipe;
+	};
 	struct loop *loop;
 	const struct stream_events *events; /* NULL once ended or destroyed */
 	void *self;
@@ -31,7 +36,7 @@ struct stream {
 
 static void on_closed(uv_handle_t *handle)
 {
-	struct stream *stream = container_of(handle, struct stream, tcp);
+	struct stream *stream = container_of(handle, struct stream, handle);
 	buf_finish(&stream->pending);
 	buf_finish(&stream->inflight);
 	free(stream);
@@ -42,8 +47,8 @@ static void stream_close(void *self)
 	struct stream *stream = self;
 	loop_deferred_finish(&stream->flush);
 	loop_timer_destroy(steal(stream->linger));
-	if (!uv_is_closing((uv_handle_t *)&stream->tcp))
-		uv_close((uv_handle_t *)&stream->tcp, on_closed);
+	if (!uv_is_closing(&stream->handle))
+		uv_close(&stream->handle, on_closed);
 }
 
 /* Tells the owner, once. May destroy the stream. */
@@ -83,7 +88,7 @@ static void write_rest(struct stream *stream, size_t sent)
 	stream->inflight = stream->pending;
 	stream->pending = spare;
 	uv_buf_t rest = uv_buf_init(stream->inflight.data + sent, (unsigned)(stream->inflight.len - sent));
-	int status = uv_write(&stream->write, (uv_stream_t *)&stream->tcp, &rest, 1, on_written);
+	int status = uv_write(&stream->write, &stream->uv, &rest, 1, on_written);
 	stream->is_writing = status == 0;
 	if (status < 0)
 		stream->failure = status;
@@ -95,7 +100,7 @@ static void stream_flush(struct stream *stream)
 	if (stream->is_writing || stream->failure || stream->pending.len == 0)
 		return;
 	uv_buf_t all = uv_buf_init(stream->pending.data, (unsigned)stream->pending.len);
-	int sent = uv_try_write((uv_stream_t *)&stream->tcp, &all, 1);
+	int sent = uv_try_write(&stream->uv, &all, 1);
 	if (sent == UV_EAGAIN)
 		sent = 0;
 	if (sent < 0)
@@ -135,7 +140,7 @@ static void on_flush(void *self)
 static void on_written(uv_write_t *write, int status)
 {
 	struct stream *stream = container_of(write, struct stream, write);
-	if (uv_is_closing((uv_handle_t *)&stream->tcp))
+	if (uv_is_closing(&stream->handle))
 		return;
 	stream->is_writing = false;
 	drained(&stream->inflight);
@@ -152,7 +157,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 
 static void on_read(uv_stream_t *uv, ssize_t count, const uv_buf_t *bytes)
 {
-	struct stream *stream = container_of(uv, struct stream, tcp);
+	struct stream *stream = container_of(uv, struct stream, uv);
 	if (count > 0 && stream->events) {
 		stream->events->on_bytes(str_n(bytes->base, (size_t)count), stream->self);
 	} else if (count < 0) {
@@ -166,18 +171,17 @@ void stream_resume(struct stream *stream)
 {
 	if (stream->is_reading || stream->failure)
 		return;
-	stream->is_reading = uv_read_start((uv_stream_t *)&stream->tcp, on_alloc, on_read) == 0;
+	stream->is_reading = uv_read_start(&stream->uv, on_alloc, on_read) == 0;
 }
 
 void stream_pause(struct stream *stream)
 {
 	if (stream->is_reading)
-		uv_read_stop((uv_stream_t *)&stream->tcp);
+		uv_read_stop(&stream->uv);
 	stream->is_reading = false;
 }
 
-struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
-                             struct error *err)
+static struct stream *stream_alloc(struct loop *loop, const struct stream_events *events, void *self)
 {
 	struct stream *stream = xnew(struct stream);
 	stream->loop = loop;
@@ -186,16 +190,47 @@ struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const str
 	buf_init(&stream->pending, LIMIT_STREAM_QUEUE_HARD);
 	buf_init(&stream->inflight, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&stream->flush, loop, on_flush, stream);
-	uv_tcp_init(loop_uv(loop), &stream->tcp);
-	int status = uv_accept(listener, (uv_stream_t *)&stream->tcp);
+	return stream;
+}
+
+/* The handle is there; what remains is to begin, or to give up. */
+static struct stream *stream_begin(struct stream *stream, int status, const char *what, struct error *err)
+{
 	if (status < 0) {
-		error_sys(err, -status, "cannot accept a connection");
+		error_sys(err, -status, "cannot %s", what);
 		stream_close(stream);
 		return NULL;
 	}
-	uv_tcp_nodelay(&stream->tcp, 1);
-	stream_resume(stream);
+	if (stream->handle.type == UV_TCP)
+		uv_tcp_nodelay(&stream->tcp, 1);
+	if (stream->events->on_bytes)
+		stream_resume(stream);
 	return stream;
+}
+
+struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
+                             struct error *err)
+{
+	struct stream *stream = stream_alloc(loop, events, self);
+	if (listener->type == UV_NAMED_PIPE)
+		uv_pipe_init(loop_uv(loop), &stream->pipe, 0);
+	else
+		uv_tcp_init(loop_uv(loop), &stream->tcp);
+	return stream_begin(stream, uv_accept(listener, &stream->uv), "accept a connection", err);
+}
+
+struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self, struct error *err)
+{
+	struct stream *stream = stream_alloc(loop, events, self);
+	int status;
+	if (uv_guess_handle(fd) == UV_TCP) {
+		uv_tcp_init(loop_uv(loop), &stream->tcp);
+		status = uv_tcp_open(&stream->tcp, fd);
+	} else {
+		uv_pipe_init(loop_uv(loop), &stream->pipe, 0);
+		status = uv_pipe_open(&stream->pipe, fd);
+	}
+	return stream_begin(stream, status, "use the descriptor", err);
 }
 
 bool stream_send(struct stream *stream, struct str bytes)
@@ -232,7 +267,7 @@ void stream_destroy(struct stream *stream, enum stream_end how)
 		stream_linger(stream);
 		return;
 	}
-	if (how == STREAM_RESET)
+	if (how == STREAM_RESET && stream->handle.type == UV_TCP)
 		uv_tcp_close_reset(&stream->tcp, on_closed);
 	stream_close(stream);
 }

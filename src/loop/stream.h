@@ -1,4 +1,4 @@
-/* stream.h — a connected socket that delivers bytes and sends from a bounded queue.
+/* stream.h — a connected socket or pipe that delivers bytes and sends from a bounded queue.
  *
  * Owns: the socket and the bytes waiting to be sent. Borrows: the loop. Thread: loop only.
  * No callback runs inside a call to this module. After on_end nothing more is called; the owner destroys. */
@@ -23,6 +23,10 @@ struct stream_events {
 /* Accepts a connection that waits on listener and starts reading. NULL and err if it cannot. */
 struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
 			     struct error *err);
+/* The same for a descriptor that is connected already: a pipe's end, a Unix or TCP socket. It is the stream's from
+ * then on. Without on_bytes it is only written to. */
+struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
+			   struct error *err);
 
 enum stream_end {
 	STREAM_NOW,   /* what is queued is lost */
