@@ -1,0 +1,23 @@
+/* The indirection and nothing else, so that a new kind of transport changes no line above it. */
+#include "transport/transport.h"
+
+void transport_send(struct transport *transport, struct str frames)
+{
+	transport->kind->send(transport, frames);
+}
+
+void transport_pause(struct transport *transport)
+{
+	transport->kind->pause(transport);
+}
+
+void transport_resume(struct transport *transport)
+{
+	transport->kind->resume(transport);
+}
+
+void transport_destroy(struct transport *transport, bool flush)
+{
+	if (transport)
+		transport->kind->destroy(transport, flush);
+}

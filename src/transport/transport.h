@@ -1,0 +1,43 @@
+/* transport.h — one peer at the other end of some bytes: frames in, frames out.
+ *
+ * A kind of transport is a vtable and a create function of its own (transport_stdio.h); who serves a protocol sees
+ * only this. Borrows: the loop. Loop thread only. No callback runs inside a call to this module. */
+#ifndef TRANSPORT_TRANSPORT_H
+#define TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct error;
+struct transport;
+
+struct transport_events {
+	void (*on_frame)(struct str frame, void *self);      /* borrowed until it returns */
+	void (*on_long_frame)(void *self);                   /* one beyond LIMIT_LINE was passed over */
+	void (*on_end)(const struct error *err, void *self); /* NULL: no more frames will come, but some may be sent */
+};
+
+struct transport_kind {
+	void (*send)(struct transport *transport, struct str frames);
+	void (*pause)(struct transport *transport);
+	void (*resume)(struct transport *transport);
+	void (*destroy)(struct transport *transport, bool flush);
+};
+
+struct transport {
+	/* private */
+	const struct transport_kind *kind;
+	const struct transport_events *events;
+	void *self;
+};
+
+/* Sends frames, each with the newline that ends it. */
+void transport_send(struct transport *transport, struct str frames);
+/* No frame is delivered until it is resumed, not even one that is there already. May be called in on_frame. */
+void transport_pause(struct transport *transport);
+void transport_resume(struct transport *transport);
+/* Ends it; nothing is called any more. flush: what is queued is sent first. NULL is fine. */
+void transport_destroy(struct transport *transport, bool flush);
+
+#endif

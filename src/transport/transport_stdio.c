@@ -1,0 +1,188 @@
+/* Pipes and sockets go through the loop. Files and devices never make a reader wait, and epoll refuses them: they are
+ * read a piece in every round of the loop and written to at once. */
+#include "transport/transport_stdio.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "loop/stream.h"
+#include "transport/frame_lines.h"
+
+struct stdio {
+	struct transport transport;
+	struct frame_lines lines;
+	struct stream *in, *out; /* NULL: a file */
+	int in_file, out_file;   /* -1: a stream */
+	struct loop_deferred deliver;
+	bool is_paused;
+	bool has_ended; /* no more bytes will come */
+	bool was_told;
+	struct error failure; /* code ERR_none: it ended in order */
+};
+
+static struct stdio *stdio_of(struct transport *transport)
+{
+	return container_of(transport, struct stdio, transport);
+}
+
+/* ---- in ---- */
+
+static void end_input(struct stdio *stdio, const struct error *err)
+{
+	if (stdio->has_ended)
+		return;
+	stdio->has_ended = true;
+	if (err)
+		stdio->failure = *err;
+	frame_lines_end(&stdio->lines);
+	loop_defer(&stdio->deliver);
+}
+
+static void on_bytes(struct str bytes, void *self)
+{
+	struct stdio *stdio = self;
+	frame_lines_add(&stdio->lines, bytes);
+	stream_pause(stdio->in); /* until these are delivered: a peer cannot send faster than it is served */
+	loop_defer(&stdio->deliver);
+}
+
+static void on_in_end(const struct error *err, void *self)
+{
+	end_input(self, err);
+}
+
+static void read_file(struct stdio *stdio)
+{
+	char bytes[LIMIT_STREAM_READ];
+	struct error err;
+	ssize_t count = read(stdio->in_file, bytes, sizeof(bytes));
+	if (count < 0 && errno == EINTR)
+		count = 0;
+	else if (count < 0)
+		error_sys(&err, errno, "cannot read standard input");
+	if (count > 0) {
+		frame_lines_add(&stdio->lines, str_n(bytes, (size_t)count));
+		loop_defer(&stdio->deliver);
+	} else {
+		end_input(stdio, count < 0 ? &err : NULL);
+	}
+}
+
+static void read_on(struct stdio *stdio)
+{
+	if (stdio->has_ended && !stdio->was_told) {
+		stdio->was_told = true;
+		stdio->transport.events->on_end(stdio->failure.code ? &stdio->failure : NULL, stdio->transport.self);
+	} else if (stdio->has_ended) {
+		return;
+	} else if (stdio->in) {
+		stream_resume(stdio->in);
+	} else {
+		read_file(stdio);
+	}
+}
+
+static void on_deliver(void *self)
+{
+	struct stdio *stdio = self;
+	const struct transport_events *events = stdio->transport.events;
+	struct str line;
+	enum frame frame = FRAME_LINE;
+	while (!stdio->is_paused && (frame = frame_lines_next(&stdio->lines, &line)) != FRAME_NONE) {
+		if (frame == FRAME_LINE)
+			events->on_frame(line, stdio->transport.self);
+		else
+			events->on_long_frame(stdio->transport.self);
+	}
+	if (!stdio->is_paused)
+		read_on(stdio);
+}
+
+static void stdio_pause(struct transport *transport)
+{
+	stdio_of(transport)->is_paused = true;
+}
+
+static void stdio_resume(struct transport *transport)
+{
+	struct stdio *stdio = stdio_of(transport);
+	stdio->is_paused = false;
+	loop_defer(&stdio->deliver);
+}
+
+/* ---- out ---- */
+
+/* Nobody reads any more: as good as gone. */
+static void on_out_end(const struct error *err, void *self)
+{
+	struct stdio *stdio = self;
+	struct error gone;
+	if (!err) {
+		error_set(&gone, ERR_transport, "nobody reads standard output");
+		err = &gone;
+	}
+	end_input(stdio, err);
+}
+
+static void stdio_send(struct transport *transport, struct str frames)
+{
+	struct stdio *stdio = stdio_of(transport);
+	struct error err;
+	if (stdio->out)
+		stream_send(stdio->out, frames);
+	else if (fd_write_all(stdio->out_file, frames.ptr, frames.len, &err) != 0)
+		end_input(stdio, &err);
+}
+
+/* ---- both ---- */
+
+static void stdio_destroy(struct transport *transport, bool flush)
+{
+	struct stdio *stdio = stdio_of(transport);
+	loop_deferred_finish(&stdio->deliver);
+	stream_destroy(stdio->in, STREAM_NOW);
+	stream_destroy(stdio->out, flush ? STREAM_FLUSH : STREAM_NOW);
+	frame_lines_finish(&stdio->lines);
+	free(stdio);
+}
+
+static const struct transport_kind stdio_kind = {stdio_send, stdio_pause, stdio_resume, stdio_destroy};
+
+static bool is_stream(int fd)
+{
+	uv_handle_type type = uv_guess_handle(fd);
+	return type == UV_NAMED_PIPE || type == UV_TCP;
+}
+
+static int open_both(struct stdio *stdio, struct loop *loop, int in, int out, struct error *err)
+{
+	static const struct stream_events in_events = {.on_bytes = on_bytes, .on_end = on_in_end};
+	static const struct stream_events out_events = {.on_end = on_out_end};
+	stdio->in_file = is_stream(in) ? -1 : in;
+	stdio->out_file = is_stream(out) ? -1 : out;
+	if (stdio->in_file < 0 && !(stdio->in = stream_open(loop, in, &in_events, stdio, err)))
+		return error_wrap(err, "standard input");
+	if (stdio->out_file < 0 && !(stdio->out = stream_open(loop, out, &out_events, stdio, err)))
+		return error_wrap(err, "standard output");
+	return 0;
+}
+
+struct transport *transport_stdio_create(struct loop *loop, int in, int out, const struct transport_events *events,
+                                         void *self, struct error *err)
+{
+	struct stdio *stdio = xnew(struct stdio);
+	stdio->transport = (struct transport){&stdio_kind, events, self};
+	frame_lines_init(&stdio->lines);
+	loop_deferred_init(&stdio->deliver, loop, on_deliver, stdio);
+	if (open_both(stdio, loop, in, out, err) != 0) {
+		stdio_destroy(&stdio->transport, false);
+		return NULL;
+	}
+	loop_defer(&stdio->deliver);
+	return &stdio->transport;
+}
