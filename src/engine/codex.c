@@ -125,6 +125,16 @@ int codex_submit_op(struct codex *codex, struct str id, const struct op *op, str
 	return sq_push(&codex->sq, id, op, err);
 }
 
+enum codex_state codex_get_state(const struct codex *codex)
+{
+	const struct session *session = codex->session;
+	if (codex->sq.count || codex->eq.count)
+		return CODEX_QUEUED;
+	if (!session || !session->task)
+		return CODEX_IDLE;
+	return approvals_waiting(&session->approvals) ? CODEX_BLOCKED : CODEX_RUNNING;
+}
+
 void codex_close(struct codex *codex)
 {
 	if (!codex)

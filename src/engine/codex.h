@@ -42,6 +42,15 @@ struct codex_options {
 struct codex *codex_open(const struct codex_options *options);
 /* Copies id and op. ERR_limit when the submission queue is full. */
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
+
+/* What a Codex is about; for a front end whose client is gone. */
+enum codex_state {
+	CODEX_QUEUED,  /* submissions or events wait for the loop's next round */
+	CODEX_IDLE,    /* nothing happens until something is submitted */
+	CODEX_RUNNING, /* a Task runs */
+	CODEX_BLOCKED, /* a Task waits for the user's answer */
+};
+enum codex_state codex_get_state(const struct codex *codex);
 /* Ends the running Task without further events and frees everything. Children are killed. NULL is fine. */
 void codex_close(struct codex *codex);
 

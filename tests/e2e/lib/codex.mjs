@@ -68,7 +68,7 @@ export function tempDir(t, name = 'dir') {
 }
 
 /** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. */
-function launch(t, bin, args, options = {}) {
+export function launch(t, bin, args, options = {}) {
 	const child = spawn(bin, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 	const result = { code: null, signal: null, stdout: '', stderr: '' };
 	for (const name of ['stdout', 'stderr']) {
@@ -90,7 +90,7 @@ function launch(t, bin, args, options = {}) {
 }
 
 /** Resolves to what test(text so far) returns, once that is true; rejects if the stream ends before. */
-function waitFor(stream, text, test) {
+export function waitFor(stream, text, test) {
 	return new Promise((resolve, reject) => {
 		const look = () => {
 			const found = test(text());

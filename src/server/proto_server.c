@@ -1,0 +1,212 @@
+/* Nothing is interpreted here: submissions go in as they are, events leave as the wire profile writes them. What this
+ * file knows is when a conversation over bytes is over.
+ *
+ * The submission queue is short, and a client may send thousands of lines at once: the line that does not fit waits
+ * here and the transport with it, so that nothing is refused that only came early. */
+#include "server/proto_server.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex.h"
+#include "loop/loop.h"
+#include "server/wire_profile.h"
+#include "transport/transport_stdio.h"
+
+struct proto_server {
+	struct proto_options options;
+	struct wire_style style;
+	struct codex *codex;
+	struct transport *transport;
+	struct submission *waiting;    /* for room in the queue */
+	struct loop_deferred retry;    /* submits what waits */
+	struct loop_deferred look;     /* whether it is over, once the client has said all */
+	struct loop_deferred finished; /* tells the owner, outside the engine's callbacks */
+	struct buf out;
+	bool has_said_all;
+	bool is_ending; /* shutdown was submitted */
+};
+
+/* ---- out ---- */
+
+static void send_event(struct proto_server *server, const struct event *event)
+{
+	wire_profile_write(&server->style, event, &server->out);
+	if (!server->out.over)
+		transport_send(server->transport, buf_str(&server->out));
+	else
+		fprintf(stderr, "an event is larger than %d MiB and was not sent\n", LIMIT_STREAM_QUEUE_HARD / MIB);
+	if (server->out.len > LIMIT_STREAM_QUEUE || server->out.over)
+		buf_finish(&server->out); /* one large event does not keep its memory */
+	else
+		buf_clear(&server->out);
+	if (!server->out.data)
+		buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
+}
+
+static void on_event(const struct event *event, void *self)
+{
+	struct proto_server *server = self;
+	send_event(server, event);
+	if (event->msg.tag == EV_shutdown_complete)
+		loop_defer(&server->finished);
+	else if (server->has_said_all)
+		loop_defer(&server->look);
+}
+
+static void on_finished(void *self)
+{
+	struct proto_server *server = self;
+	transport_destroy(steal(server->transport), true);
+	server->options.on_end(server->options.self);
+}
+
+/* ---- in ---- */
+
+static void submit(struct proto_server *server, const char *id, enum op_tag tag, void *body)
+{
+	struct op op = {.tag = tag, .body = body};
+	struct submission *submission = submission_create(str_of(id), &op);
+	struct error err;
+	if (!server->waiting && codex_submit_op(server->codex, submission->id, &submission->op, &err) == 0)
+		submission_destroy(submission);
+	else
+		fprintf(stderr, "codex proto: %s\n", err.text);
+}
+
+/* What is waiting takes its turn before anything newer is read. */
+static void offer(struct proto_server *server, struct submission *submission)
+{
+	if (codex_submit_op(server->codex, submission->id, &submission->op, NULL) == 0) {
+		submission_destroy(submission);
+		return;
+	}
+	server->waiting = submission;
+	transport_pause(server->transport);
+	loop_defer(&server->retry);
+}
+
+static void on_retry(void *self)
+{
+	struct proto_server *server = self;
+	if (!server->waiting || !server->transport)
+		return;
+	offer(server, steal(server->waiting));
+	if (!server->waiting)
+		transport_resume(server->transport);
+}
+
+static void on_frame(struct str frame, void *self)
+{
+	struct error err;
+	struct submission *submission = submission_decode(frame, &err);
+	if (submission)
+		offer(self, submission);
+	else
+		fprintf(stderr, "invalid submission: %s\n", err.text);
+}
+
+static void on_long_frame(void *self)
+{
+	char text[128];
+	snprintf(text, sizeof(text), "A line longer than %d MiB was skipped.", LIMIT_LINE / MIB);
+	struct ev_error body = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	struct event *event = event_create(STR(""), EV_error, &body);
+	send_event(self, event);
+	event_destroy(event);
+}
+
+/* ---- the end ---- */
+
+void proto_server_shut_down(struct proto_server *server)
+{
+	if (server->is_ending)
+		return;
+	server->is_ending = true;
+	submission_destroy(steal(server->waiting));
+	submit(server, "", OP_shutdown, NULL);
+}
+
+static void on_look(void *self)
+{
+	struct proto_server *server = self;
+	enum codex_state state = codex_get_state(server->codex);
+	if (state == CODEX_QUEUED)
+		loop_defer(&server->look); /* the queues empty themselves in the loop's next round */
+	else if (state != CODEX_RUNNING)
+		proto_server_shut_down(server);
+}
+
+static void on_transport_end(const struct error *err, void *self)
+{
+	struct proto_server *server = self;
+	server->has_said_all = true;
+	if (err)
+		proto_server_shut_down(server);
+	else
+		loop_defer(&server->look);
+}
+
+static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end};
+
+static void open_codex(struct proto_server *server)
+{
+	const struct proto_options *own = &server->options;
+	struct codex_options options = {
+		.services = own->services,
+		.config = own->config,
+		.source = session_source_cli,
+		.cwd = own->cwd,
+		.is_interactive = true,
+		.on_event = on_event,
+		.self = server,
+	};
+	server->codex = codex_open(&options);
+	struct op_configure_session configure = {0};
+	if (!own->no_auto_configure)
+		submit(server, "", OP_configure_session, &configure);
+}
+
+struct proto_server *proto_server_create(const struct proto_options *options, struct error *err)
+{
+	const struct config *config = options->config;
+	if (!wire_profile_is_spoken(config->wire_profile)) {
+		error_set(err, ERR_usage,
+		          "this version of Codex does not speak wire profile %s; it speaks v1-2026-01 and doc",
+		          enum_wire(&enum_wire_profile, (int)config->wire_profile));
+		return NULL;
+	}
+	struct proto_server *server = xnew(struct proto_server);
+	server->options = *options;
+	server->style = (struct wire_style){config->wire_profile, config->show_raw_agent_reasoning};
+	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
+	loop_deferred_init(&server->retry, options->loop, on_retry, server);
+	loop_deferred_init(&server->look, options->loop, on_look, server);
+	loop_deferred_init(&server->finished, options->loop, on_finished, server);
+	server->transport = transport_stdio_create(options->loop, STDIN_FILENO, STDOUT_FILENO, &transport_events,
+	                                           server, err);
+	if (!server->transport) {
+		proto_server_destroy(server);
+		return NULL;
+	}
+	open_codex(server);
+	return server;
+}
+
+void proto_server_destroy(struct proto_server *server)
+{
+	if (!server)
+		return;
+	codex_close(server->codex);
+	transport_destroy(server->transport, false);
+	submission_destroy(server->waiting);
+	loop_deferred_finish(&server->retry);
+	loop_deferred_finish(&server->look);
+	loop_deferred_finish(&server->finished);
+	buf_finish(&server->out);
+	free(server);
+}

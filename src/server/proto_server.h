@@ -1,0 +1,35 @@
+/* proto_server.h — one client of the raw queues: lines of Submissions in, lines of Events out.
+ *
+ * Owns: its Codex and its transport. Borrows: loop, services. Loop thread only.
+ * A line that is no submission is a note on standard error and no event. When the client has said all (end of file),
+ * a running Task goes on to its end unless it waits for an answer that can no longer come; then, or when the
+ * client is gone, follows the same as after Op shutdown. Source: protocol-v1 1. */
+#ifndef SERVER_PROTO_SERVER_H
+#define SERVER_PROTO_SERVER_H
+
+#include <stdbool.h>
+
+struct config;
+struct error;
+struct loop;
+struct proto_server;
+struct services;
+
+struct proto_options {
+	struct loop *loop;
+	struct services *services;
+	struct config *config; /* a reference is taken */
+	const char *cwd;
+	bool no_auto_configure; /* the client sends configure_session itself */
+	/* Runs once, when the Codex has shut down and all is sent or queued. Destroy the server then. */
+	void (*on_end)(void *self);
+	void *self;
+};
+
+/* Serves standard input and output. ERR_usage if the configured wire profile is not spoken. */
+struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
+/* As if the client had sent shutdown. */
+void proto_server_shut_down(struct proto_server *server);
+void proto_server_destroy(struct proto_server *server); /* NULL is fine */
+
+#endif

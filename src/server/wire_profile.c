@@ -1,0 +1,203 @@
+/* The engine tells each thing once, as an item. Clients of before items, and those of both dates listen for the older
+ * events too, which follow the item at once: they are made here, where they leave, so that nothing below carries
+ * two words for one fact. */
+#include "server/wire_profile.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "protocol/enum.h"
+
+static const bool is_spoken[] = {
+	[wire_profile_v1_2026_01] = true,
+	[wire_profile_doc] = true,
+	[wire_profile_v1_2025_10] = false,
+	[wire_profile_legacy2025] = false,
+};
+
+bool wire_profile_is_spoken(enum wire_profile profile)
+{
+	return (size_t)profile < countof(is_spoken) && is_spoken[profile];
+}
+
+struct wire {
+	const struct wire_style *style;
+	struct str id;
+	struct buf *out;
+};
+
+static void write_msg(struct wire *wire, enum event_tag tag, const void *body)
+{
+	struct json_writer w = json_writer(wire->out);
+	struct union_head msg = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
+	jw_object(&w);
+	jw_member_str(&w, "id", wire->id);
+	jw_key(&w, "msg");
+	union_encode(&union_event_msg, &msg, &w);
+	jw_object_end(&w);
+	buf_append_char(wire->out, '\n');
+}
+
+/* ---- the twins of items ---- */
+
+static void add_elements(const struct input_text *text, size_t offset, struct arena *arena,
+                         struct ev_user_message *event)
+{
+	for (size_t i = 0; i < text->text_elements_count; i++) {
+		struct text_element *element = &event->text_elements[event->text_elements_count++];
+		*element = text->text_elements[i];
+		element->byte_range = arena_new(arena, struct byte_range);
+		element->byte_range->start = text->text_elements[i].byte_range->start + (int64_t)offset;
+		element->byte_range->end = text->text_elements[i].byte_range->end + (int64_t)offset;
+	}
+}
+
+static void write_user_message(struct wire *wire, const struct user_message_item *item)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf message;
+	struct ev_user_message event = {
+		.images = arena_array(&arena, struct str, item->content_count),
+		.local_images = arena_array(&arena, struct str, item->content_count),
+	};
+	size_t elements = 0;
+	for (size_t i = 0; i < item->content_count; i++) {
+		if (item->content[i].tag == user_input_text)
+			elements += item->content[i].text->text_elements_count;
+	}
+	event.text_elements = arena_array(&arena, struct text_element, elements);
+	buf_init(&message, LIMIT_PROMPT);
+	for (size_t i = 0; i < item->content_count; i++) {
+		const struct user_input *input = &item->content[i];
+		if (input->tag == user_input_text) {
+			add_elements(input->text, message.len, &arena, &event);
+			buf_append_str(&message, input->text->text);
+		} else if (input->tag == user_input_image) {
+			event.images[event.images_count++] = input->image->image_url;
+		} else if (input->tag == user_input_local_image) {
+			event.local_images[event.local_images_count++] = input->local_image->path;
+		}
+	}
+	event.message = buf_str(&message);
+	write_msg(wire, EV_user_message, &event);
+}
+
+static void write_agent_message(struct wire *wire, const struct agent_message_item *item)
+{
+	for (size_t i = 0; i < item->content_count; i++) {
+		struct ev_agent_message event = {item->content[i].text->text};
+		write_msg(wire, EV_agent_message, &event);
+	}
+}
+
+static void write_reasoning(struct wire *wire, const struct reasoning_item *item)
+{
+	for (size_t i = 0; i < item->summary_text_count; i++) {
+		struct ev_reasoning_text event = {item->summary_text[i]};
+		write_msg(wire, EV_agent_reasoning, &event);
+	}
+	for (size_t i = 0; i < item->raw_content_count && wire->style->shows_raw_reasoning; i++) {
+		struct ev_reasoning_text event = {item->raw_content[i]};
+		write_msg(wire, EV_agent_reasoning_raw_content, &event);
+	}
+}
+
+static void write_item_twins(struct wire *wire, const struct turn_item *item)
+{
+	struct ev_web_search_end search;
+	switch (item->tag) {
+	case turn_item_user_message:
+		write_user_message(wire, item->user_message);
+		return;
+	case turn_item_agent_message:
+		write_agent_message(wire, item->agent_message);
+		return;
+	case turn_item_reasoning:
+		write_reasoning(wire, item->reasoning);
+		return;
+	case turn_item_web_search:
+		search = (struct ev_web_search_end){item->web_search->id, item->web_search->query,
+		                                    item->web_search->action};
+		write_msg(wire, EV_web_search_end, &search);
+		return;
+	case turn_item_context_compaction:
+		write_msg(wire, EV_context_compacted, &(struct ev_context_compacted){0});
+		return;
+	default:
+		return; /* a plan has no twin */
+	}
+}
+
+/* ---- the other twins ---- */
+
+static void write_start_twin(struct wire *wire, const struct turn_item *item)
+{
+	if (item->tag != turn_item_web_search)
+		return;
+	struct ev_web_search_begin event = {item->web_search->id};
+	write_msg(wire, EV_web_search_begin, &event);
+}
+
+static void write_delta(struct wire *wire, enum event_tag tag, struct str delta)
+{
+	struct ev_delta event = {delta};
+	write_msg(wire, tag, &event);
+}
+
+static void write_twins(struct wire *wire, const struct event_msg *msg)
+{
+	switch (msg->tag) {
+	case EV_item_started:
+		write_start_twin(wire, msg->item_started->item);
+		return;
+	case EV_item_completed:
+		write_item_twins(wire, msg->item_completed->item);
+		return;
+	case EV_agent_message_content_delta:
+		write_delta(wire, EV_agent_message_delta, msg->agent_message_content_delta->delta);
+		return;
+	case EV_reasoning_content_delta:
+		write_delta(wire, EV_agent_reasoning_delta, msg->reasoning_content_delta->delta);
+		return;
+	case EV_reasoning_raw_content_delta:
+		if (wire->style->shows_raw_reasoning)
+			write_delta(wire, EV_agent_reasoning_raw_content_delta,
+			            msg->reasoning_raw_content_delta->delta);
+		return;
+	default:
+		return;
+	}
+}
+
+/* The kinds of January 2026 have no "default": what was not plan mode was "custom". */
+static void write_task_started(struct wire *wire, const struct ev_task_started *event)
+{
+	bool is_plan = event->collaboration_mode_kind == mode_kind_plan;
+	struct json_writer w = json_writer(wire->out);
+	jw_object(&w);
+	jw_member_str(&w, "id", wire->id);
+	jw_key(&w, "msg");
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "task_started");
+	jw_key(&w, "model_context_window");
+	if (event->has_model_context_window)
+		jw_i64(&w, event->model_context_window);
+	else
+		jw_null(&w);
+	jw_member_cstr(&w, "collaboration_mode_kind", is_plan ? "plan" : "custom");
+	jw_object_end(&w);
+	jw_object_end(&w);
+	buf_append_char(wire->out, '\n');
+}
+
+void wire_profile_write(const struct wire_style *style, const struct event *event, struct buf *out)
+{
+	struct wire wire = {style, event->id, out};
+	if (event->msg.tag == EV_model_turn_complete && style->profile != wire_profile_doc)
+		return;
+	if (event->msg.tag == EV_task_started)
+		write_task_started(&wire, event->msg.task_started);
+	else
+		write_msg(&wire, event->msg.tag, event->msg.body);
+	write_twins(&wire, &event->msg);
+}

@@ -1,0 +1,24 @@
+/* wire_profile.h — an event as clients of some date expect it: tags, words, and the twins of item events.
+ *
+ * One event of the engine may be several lines or none. Owns: nothing. Any thread.
+ * Source: protocol-v1 sections 4 and 6. */
+#ifndef SERVER_WIRE_PROFILE_H
+#define SERVER_WIRE_PROFILE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "protocol/event.h"
+
+/* False for a date whose words are not spoken here. */
+bool wire_profile_is_spoken(enum wire_profile profile);
+
+struct wire_style {
+	enum wire_profile profile;
+	bool shows_raw_reasoning; /* show_raw_agent_reasoning of the configuration */
+};
+
+/* Appends {"id":…,"msg":…} and a newline for each line that the event is. */
+void wire_profile_write(const struct wire_style *style, const struct event *event, struct buf *out);
+
+#endif

@@ -1,0 +1,253 @@
+// codex proto: the two queues of the protocol on standard input and output.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { expecting, needs, patch, reply, run, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
+import { approve, startProto, story, userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+const untrusted = 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n';
+const free = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
+const hanging = reply({ message: 'Working on it.' }, { gate: 'never' });
+
+test('a session is configured, a prompt answered, and the end of input ends it', proto, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('hi'));
+	const { code } = await codex.end();
+	assert.equal(code, 0);
+	assert.deepEqual(story(codex.events()), ['session_configured', '1 task_started', '1 agent_message',
+		'1 task_complete', 'shutdown_complete']);
+	assert.equal(codex.events().find(({ msg }) => msg.type === 'task_complete').msg.last_agent_message, 'Hello.');
+});
+
+test('the basic flow of the design: configure, ask, approve, patch, answer', proto, async (t) => {
+	const model = await startModel(t, [run('echo one > one.txt'),
+		patch('*** Add File: two.txt', '+two'), say('Both are there.')]);
+	const codex = startProto(t, model, { config: untrusted, args: ['--no-auto-configure', '--wire-profile', 'doc'] });
+	codex.submit('c', { type: 'configure_session' });
+	codex.submit('1', userInput('make two files'));
+	const { msg } = await codex.next('exec_approval_request');
+	codex.submit('a', approve(msg.call_id, 'allow'));
+	const asked = await Promise.race([codex.next('apply_patch_approval_request'), codex.next('task_complete')]);
+	if (asked.msg.type === 'apply_patch_approval_request')
+		codex.submit('b', { type: 'patch_approval', id: asked.msg.call_id, decision: 'approved' });
+	const { code } = await codex.end();
+	assert.equal(code, 0);
+	assert.equal(fs.readFileSync(path.join(codex.cwd, 'one.txt'), 'utf8'), 'one\n');
+	assert.equal(fs.readFileSync(path.join(codex.cwd, 'two.txt'), 'utf8'), 'two\n');
+	assert.deepEqual(story(codex.events()).filter((line) => !/patch/.test(line)), ['c session_configured',
+		'1 task_started', '1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end',
+		'1 model_turn_complete', '1 model_turn_complete', '1 agent_message', '1 model_turn_complete',
+		'1 task_complete', 'shutdown_complete']);
+});
+
+test('the interrupt of the design: a task is stopped, another goes on from its response', proto, async (t) => {
+	const model = await startModel(t, [run('echo first'), run('sleep 60'), run('echo again'), say('Done.')]);
+	const codex = startProto(t, model, { config: free, args: ['--wire-profile', 'doc'] });
+	codex.submit('1', userInput('start'));
+	const { msg } = await codex.next('model_turn_complete');
+	assert.match(msg.response_id, /^resp/);
+	await codex.next('exec_command_begin');
+	codex.submit('i', { type: 'interrupt' });
+	assert.equal((await codex.next('turn_aborted')).msg.reason, 'interrupted');
+	codex.submit('2', userInput('go on', { last_response_id: msg.response_id }));
+	assert.equal((await codex.next('task_complete')).id, '2');
+	assert.equal((await codex.end()).code, 0);
+	const lines = story(codex.events());
+	assert.ok(lines.indexOf('1 turn_aborted') < lines.indexOf('2 task_started'), lines.join('\n'));
+	const begun = codex.events().filter(({ msg: it }) => it.type === 'exec_command_begin').length;
+	const ended = codex.events().filter(({ msg: it }) => it.type === 'exec_command_end').length;
+	assert.equal(begun, ended, 'every begin has its end');
+});
+
+test('an approval is found by the submission that started the task', proto, async (t) => {
+	const model = await startModel(t, [run('touch there'), say('Done.')]);
+	const codex = startProto(t, model, { config: untrusted });
+	codex.submit('task', userInput('go'));
+	await codex.next('exec_approval_request');
+	codex.submit('x', approve('nobody')); // nobody asked that
+	codex.submit('y', approve('task'));
+	await codex.next('task_complete');
+	assert.ok(fs.existsSync(path.join(codex.cwd, 'there')));
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('a denied command does not run, and abort interrupts', proto, async (t) => {
+	const model = await startModel(t, [run('touch denied'), run('touch aborted'), say('unused')]);
+	const codex = startProto(t, model, { config: untrusted });
+	codex.submit('1', userInput('go'));
+	codex.submit('n', approve((await codex.next('exec_approval_request')).msg.call_id, 'denied'));
+	assert.equal((await codex.next('exec_command_end')).msg.exit_code, -1);
+	codex.submit('a', approve((await codex.next('exec_approval_request')).msg.call_id, 'abort'));
+	assert.equal((await codex.next('turn_aborted')).msg.reason, 'interrupted');
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(fs.readdirSync(codex.cwd), []);
+});
+
+test('new input takes the place of a running task', proto, async (t) => {
+	const model = await startModel(t, [hanging, say('Second.')]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('first'));
+	await codex.next('agent_message_delta');
+	codex.submit('2', userInput('second'));
+	const aborted = await codex.next('turn_aborted');
+	assert.deepEqual([aborted.id, aborted.msg.reason], ['1', 'replaced']);
+	assert.equal((await codex.next('task_complete')).id, '2');
+	assert.equal((await codex.end()).code, 0);
+	assert.ok(textsOf(model.requests()[1], 'user').includes('first'), 'what was said is kept');
+});
+
+test('with steer, new input joins the running task', proto, async (t) => {
+	const model = await startModel(t, [reply({ message: 'One.' }, { gate: 'go' }),
+		expecting({ path: { 'input.-1.content.0.text': 'second' } }, say('Two.'))]);
+	const codex = startProto(t, model, { config: 'on_input_while_running = "steer"' });
+	codex.submit('1', userInput('first'));
+	await codex.next('agent_message_delta');
+	codex.submit('2', userInput('second'));
+	codex.submit('path', { type: 'get_path' });
+	await codex.next('conversation_path'); // so the input was taken
+	await model.openGate('go');
+	assert.equal((await codex.next('task_complete')).msg.last_agent_message, 'Two.');
+	assert.ok(!codex.events().some(({ id }) => id === '2'));
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('shutdown ends a busy session at once', proto, async (t) => {
+	const model = await startModel(t, [hanging]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('go'));
+	await codex.next('agent_message_delta');
+	codex.submit('bye', { type: 'shutdown' });
+	const { code } = await codex.done; // standard input is still open
+	assert.equal(code, 0);
+	assert.deepEqual(story(codex.events()).slice(-2), ['1 turn_aborted', 'bye shutdown_complete']);
+});
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+	test(`${signal} ends it in order`, proto, async (t) => {
+		const model = await startModel(t, [hanging]);
+		const codex = startProto(t, model);
+		codex.submit('1', userInput('go'));
+		await codex.next('agent_message_delta');
+		codex.child.kill(signal);
+		assert.equal((await codex.done).code, 0);
+		assert.deepEqual(story(codex.events()).slice(-2), ['1 turn_aborted', 'shutdown_complete']);
+	});
+}
+
+test('a question that nobody can answer any more does not hold up the end', proto, async (t) => {
+	const model = await startModel(t, [run('touch x')]);
+	const codex = startProto(t, model, { config: untrusted });
+	codex.submit('1', userInput('go'));
+	await codex.next('exec_approval_request');
+	assert.equal((await codex.end()).code, 0);
+	assert.ok(story(codex.events()).includes('1 turn_aborted'));
+});
+
+test('bad lines are told to people, and the session lives on', proto, async (t) => {
+	const model = await startModel(t, [say('Still here.')]);
+	const codex = startProto(t, model);
+	const bad = ['nonsense', '[]', '{"id":"x"}', '{"id":5,"op":{"type":"interrupt"}}', '{"id":"x","op":{"type":"fly"}}',
+		'{"id":"x","op":{"type":"user_input","items":[{"type":"smell"}]}}', '{"id":"x","op":{"type":"exec_approval"}}'];
+	codex.write('\r\n  \n' + bad.join('\r\n') + '\n');
+	const line = JSON.stringify({ id: '1', op: userInput('hi') });
+	codex.write(line.slice(0, 20));
+	await codex.next('session_configured');
+	codex.write(line.slice(20) + '\r\n');
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	assert.equal(codex.stderr().match(/^invalid submission: /gm).length, bad.length);
+	assert.match(codex.stderr(), /unknown variant `fly`/);
+	assert.deepEqual(story(codex.events()), ['session_configured', '1 task_started', '1 agent_message',
+		'1 task_complete', 'shutdown_complete']);
+});
+
+test('a line that is too long is an error event; the next one is served', proto, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const codex = startProto(t, model);
+	codex.write(Buffer.alloc(17 * 1024 * 1024, 'x'));
+	codex.write('\n');
+	codex.submit('1', userInput('hi'));
+	assert.match((await codex.next('error')).msg.message, /longer than 16 MiB/);
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('thousands of submissions at once are all served, in order', proto, async (t) => {
+	const codex = startProto(t, null);
+	const count = 10_000;
+	codex.write(Array.from({ length: count }, (_, i) => JSON.stringify({ id: `${i}`, op: { type: 'get_path' } }) + '\n')
+		.join(''));
+	assert.equal((await codex.end()).code, 0);
+	const ids = codex.events().filter(({ msg }) => msg.type === 'conversation_path').map(({ id }) => id);
+	assert.deepEqual(ids, Array.from({ length: count }, (_, i) => `${i}`));
+});
+
+test('before a session, every operation is refused but configure_session', proto, async (t) => {
+	const codex = startProto(t, null, { args: ['--no-auto-configure'] });
+	codex.submit('1', userInput('hi'));
+	assert.match((await codex.next('error')).msg.message, /No session initialized/);
+	codex.submit('2', { type: 'configure_session' });
+	const first = await codex.next('session_configured');
+	codex.submit('3', { type: 'configure_session', model: 'other' });
+	const second = await codex.next('session_configured');
+	assert.deepEqual([first.id, second.id, second.msg.model], ['2', '3', 'other']);
+	assert.equal(first.msg.session_id, second.msg.session_id);
+	codex.submit('4', { type: 'configure_session', cwd: 'relative' });
+	assert.equal((await codex.next('error')).id, '4');
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('prompts are remembered and found again', proto, async (t) => {
+	const codex = startProto(t, null);
+	codex.submit('a', { type: 'add_to_history', text: 'find me' });
+	codex.submit('p', { type: 'get_path' });
+	await codex.next('conversation_path');
+	const file = path.join(codex.home, 'history.jsonl');
+	const stat = fs.statSync(file);
+	assert.equal(stat.mode & 0o777, 0o600);
+	codex.submit('g', { type: 'get_history_entry_request', offset: 0, log_id: stat.ino });
+	assert.equal((await codex.next('get_history_entry_response')).msg.entry.text, 'find me');
+	codex.submit('h', { type: 'get_history_entry_request', offset: 7, log_id: stat.ino });
+	assert.equal((await codex.next('get_history_entry_response')).msg.entry, undefined);
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('user turns can be taken back, and a session named', proto, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.')]);
+	const codex = startProto(t, model);
+	for (const text of ['first', 'second']) {
+		codex.submit(text, userInput(text));
+		await codex.next('task_complete');
+	}
+	codex.submit('r', { type: 'thread_rollback', num_turns: 1 });
+	assert.equal((await codex.next('thread_rolled_back')).msg.num_turns, 1);
+	codex.submit('0', { type: 'thread_rollback', num_turns: 0 });
+	assert.equal((await codex.next('error')).msg.codex_error_info, 'thread_rollback_failed');
+	codex.submit('n', { type: 'set_thread_name', name: ' my work ' });
+	assert.equal((await codex.next('thread_name_updated')).msg.thread_name, 'my work');
+	codex.submit('third', userInput('third'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const said = textsOf(model.requests()[2], 'user');
+	assert.ok(said.includes('first') && said.includes('third') && !said.includes('second'), said.join('\n'));
+	assert.match(fs.readFileSync(path.join(codex.home, 'session_index.jsonl'), 'utf8'), /"thread_name":"my work"/);
+});
+
+test('what this version lacks is said by name', proto, async (t) => {
+	const codex = startProto(t, null);
+	codex.submit('1', { type: 'list_mcp_tools' });
+	const { id, msg } = await codex.next('error');
+	assert.deepEqual([id, msg.codex_error_info], ['1', 'bad_request']);
+	assert.match(msg.message, /MCP servers.*list_mcp_tools/);
+	assert.equal((await codex.end()).code, 0);
+});
+
+test('a profile that is not spoken is a mistake of use', proto, async (t) => {
+	const { code, stdout, stderr } = await runCodex(t, ['proto', '--wire-profile', 'legacy2025']);
+	assert.deepEqual([code, stdout], [2, '']);
+	assert.match(stderr, /legacy2025.*v1-2026-01/);
+});
