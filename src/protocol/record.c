@@ -293,7 +293,11 @@ static bool field_is_absent(const struct field *field, const void *value)
 	}
 }
 
-static void encode_list(const struct field *field, const void *value, struct json_writer *w)
+static void encode_record(const struct record *record, const void *value, const struct record_dialect *dialect,
+                          struct json_writer *w);
+
+static void encode_list(const struct field *field, const void *value, const struct record_dialect *dialect,
+                        struct json_writer *w)
 {
 	const char *items = *CONST_SLOT(char *, value, field->offset);
 	size_t count = *CONST_SLOT(size_t, value, field->aux);
@@ -302,14 +306,15 @@ static void encode_list(const struct field *field, const void *value, struct jso
 		if (field->kind == FIELD_strs)
 			jw_str(w, CONST_SLOT(struct str, items, 0)[i]);
 		else if (field->kind == FIELD_records)
-			record_encode(field->type, items + ((const struct record *)field->type)->size * i, w);
+			encode_record(field->type, items + ((const struct record *)field->type)->size * i, dialect, w);
 		else
-			union_encode(field->type, items + UNION_SIZE * i, w);
+			union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
 	}
 	jw_array_end(w);
 }
 
-static void encode_map(const struct field *field, const void *value, struct json_writer *w)
+static void encode_map(const struct field *field, const void *value, const struct record_dialect *dialect,
+                       struct json_writer *w)
 {
 	const char *items = *CONST_SLOT(char *, value, field->offset);
 	const struct str *keys = *CONST_SLOT(struct str *, value, field->keys);
@@ -317,12 +322,13 @@ static void encode_map(const struct field *field, const void *value, struct json
 	jw_object(w);
 	for (size_t i = 0; i < count; i++) {
 		jw_key_str(w, keys[i]);
-		union_encode(field->type, items + UNION_SIZE * i, w);
+		union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
 	}
 	jw_object_end(w);
 }
 
-static void encode_value(const struct field *field, const void *value, struct json_writer *w)
+static void encode_value(const struct field *field, const void *value, const struct record_dialect *dialect,
+                         struct json_writer *w)
 {
 	struct str text;
 	switch (field->kind) {
@@ -347,54 +353,61 @@ static void encode_value(const struct field *field, const void *value, struct js
 		jw_cstr(w, enum_wire(field->type, *CONST_SLOT(int, value, field->offset)));
 		return;
 	case FIELD_record:
-		record_encode(field->type, *CONST_SLOT(void *, value, field->offset), w);
+		encode_record(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
 	case FIELD_union:
-		union_encode(field->type, *CONST_SLOT(void *, value, field->offset), w);
+		union_encode_as(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
 	case FIELD_map:
-		encode_map(field, value, w);
+		encode_map(field, value, dialect, w);
 		return;
 	default:
-		encode_list(field, value, w);
+		encode_list(field, value, dialect, w);
 	}
 }
 
-static void encode_field(const struct field *field, const void *value, struct json_writer *w)
+static void encode_field(const struct field *field, const void *value, const struct record_dialect *dialect,
+                         struct json_writer *w)
 {
 	bool is_null = (field->presence == NUL || field->kind == FIELD_record || field->kind == FIELD_union) &&
 	               !is_list_kind(field->kind) && field_is_absent(field, value);
 	if (is_null)
 		jw_null(w);
 	else
-		encode_value(field, value, w);
+		encode_value(field, value, dialect, w);
 }
 
-static void encode_fields(const struct record *record, const void *value, struct json_writer *w)
+static void encode_fields(const struct record *record, const void *value, const struct record_dialect *dialect,
+                          struct json_writer *w)
 {
 	size_t count = 0;
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		bool absent = field_is_absent(&fields[i], value);
-		if (absent && fields[i].presence == OPT)
+		if ((absent && fields[i].presence == OPT) ||
+		    (dialect && dialect->omits(record, &fields[i], dialect->self)))
 			continue;
 		jw_key(w, fields[i].name);
-		encode_field(&fields[i], value, w);
+		encode_field(&fields[i], value, dialect, w);
 	}
 }
 
-void record_encode(const struct record *record, const void *value, struct json_writer *w)
+static void encode_record(const struct record *record, const void *value, const struct record_dialect *dialect,
+                          struct json_writer *w)
 {
 	jw_object(w);
-	encode_fields(record, value, w);
+	encode_fields(record, value, dialect, w);
 	jw_object_end(w);
 }
 
-void union_encode(const struct union_type *type, const void *value, struct json_writer *w)
+void union_encode_as(const struct union_type *type, const void *value, const struct record_dialect *dialect,
+                     struct json_writer *w)
 {
 	const struct union_head *head = value;
 	const struct variant *variant = union_find_tag(type, head->tag);
-	if (type->style == UNION_EXTERNAL && !variant->body) {
+	bool is_external = type->style == UNION_EXTERNAL ||
+	                   (dialect && dialect->is_external(type, dialect->self));
+	if (is_external && !variant->body) {
 		jw_cstr(w, variant->wire);
 		return;
 	}
@@ -402,16 +415,26 @@ void union_encode(const struct union_type *type, const void *value, struct json_
 	if (variant->is_value) {
 		size_t count;
 		jw_key(w, variant->wire);
-		encode_field(variant->body->fields(&count), head->body, w);
-	} else if (type->style == UNION_EXTERNAL) {
+		encode_field(variant->body->fields(&count), head->body, dialect, w);
+	} else if (is_external) {
 		jw_key(w, variant->wire);
-		record_encode(variant->body, head->body, w);
+		encode_record(variant->body, head->body, dialect, w);
 	} else {
 		jw_member_cstr(w, type->key, variant->wire);
 		if (variant->body)
-			encode_fields(variant->body, head->body, w);
+			encode_fields(variant->body, head->body, dialect, w);
 	}
 	jw_object_end(w);
+}
+
+void record_encode(const struct record *record, const void *value, struct json_writer *w)
+{
+	encode_record(record, value, NULL, w);
+}
+
+void union_encode(const struct union_type *type, const void *value, struct json_writer *w)
+{
+	union_encode_as(type, value, NULL, w);
 }
 
 /* ---- copying ---- */

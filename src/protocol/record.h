@@ -103,6 +103,16 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 void record_encode(const struct record *record, const void *value, struct json_writer *w);
 void union_encode(const struct union_type *type, const void *value, struct json_writer *w);
 
+/* How another date wrote the same: which fields it did not know, and which unions it tagged externally. */
+struct record_dialect {
+	bool (*omits)(const struct record *record, const struct field *field, const void *self);
+	bool (*is_external)(const struct union_type *type, const void *self);
+	const void *self;
+};
+/* The same in a dialect; NULL: none. */
+void union_encode_as(const struct union_type *type, const void *value, const struct record_dialect *dialect,
+                     struct json_writer *w);
+
 /* Deep copy into the arena. */
 void record_copy(const struct record *record, const void *from, struct arena *arena, void *out);
 void union_copy(const struct union_type *type, const void *from, struct arena *arena, void *out);

@@ -174,12 +174,6 @@ static void open_codex(struct proto_server *server)
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err)
 {
 	const struct config *config = options->config;
-	if (!wire_profile_is_spoken(config->wire_profile)) {
-		error_set(err, ERR_usage,
-		          "this version of Codex does not speak wire profile %s; it speaks v1-2026-01 and doc",
-		          enum_wire(&enum_wire_profile, (int)config->wire_profile));
-		return NULL;
-	}
 	struct proto_server *server = xnew(struct proto_server);
 	server->options = *options;
 	server->style = (struct wire_style){config->wire_profile, config->show_raw_agent_reasoning};

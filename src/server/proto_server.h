@@ -26,7 +26,7 @@ struct proto_options {
 	void *self;
 };
 
-/* Serves standard input and output. ERR_usage if the configured wire profile is not spoken. */
+/* Serves standard input and output. NULL and err if they cannot be used. */
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
 /* As if the client had sent shutdown. */
 void proto_server_shut_down(struct proto_server *server);

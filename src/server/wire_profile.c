@@ -8,32 +8,91 @@
 #include "base/vec.h"
 #include "protocol/enum.h"
 
-static const bool is_spoken[] = {
-	[wire_profile_v1_2026_01] = true,
-	[wire_profile_doc] = true,
-	[wire_profile_v1_2025_10] = false,
-	[wire_profile_legacy2025] = false,
+enum wire_date { DATE_LEGACY, DATE_2025_10, DATE_2026_01, DATE_DOC };
+
+static const enum wire_date dates[] = {
+	[wire_profile_legacy2025] = DATE_LEGACY,
+	[wire_profile_v1_2025_10] = DATE_2025_10,
+	[wire_profile_v1_2026_01] = DATE_2026_01,
+	[wire_profile_doc] = DATE_DOC,
 };
 
-bool wire_profile_is_spoken(enum wire_profile profile)
-{
-	return (size_t)profile < countof(is_spoken) && is_spoken[profile];
-}
+static const enum wire_date event_dates[EV_count] = {
+#define SINCE_EVENT(tag, date) [EV_##tag] = date,
+#define SINCE_FIELD(...)
+#define EXTERNAL_BEFORE(...)
+#include "server/wire_profile.def"
+#undef SINCE_EVENT
+#undef SINCE_FIELD
+#undef EXTERNAL_BEFORE
+};
+
+static const struct field_date {
+	const struct record *record;
+	const char *field;
+	enum wire_date date;
+} field_dates[] = {
+#define SINCE_EVENT(...)
+#define SINCE_FIELD(record, field, date) {&record_##record, field, date},
+#define EXTERNAL_BEFORE(...)
+#include "server/wire_profile.def"
+#undef SINCE_EVENT
+#undef SINCE_FIELD
+#undef EXTERNAL_BEFORE
+};
+
+static const struct union_date {
+	const struct union_type *type;
+	enum wire_date date;
+} union_dates[] = {
+#define SINCE_EVENT(...)
+#define SINCE_FIELD(...)
+#define EXTERNAL_BEFORE(name, date) {&union_##name, date},
+#include "server/wire_profile.def"
+#undef SINCE_EVENT
+#undef SINCE_FIELD
+#undef EXTERNAL_BEFORE
+};
 
 struct wire {
 	const struct wire_style *style;
+	enum wire_date date;
 	struct str id;
 	struct buf *out;
 };
+
+static bool omits(const struct record *record, const struct field *field, const void *self)
+{
+	const struct wire *wire = self;
+	for (size_t i = 0; i < countof(field_dates); i++) {
+		const struct field_date *it = &field_dates[i];
+		if (it->record == record && wire->date < it->date && str_is(str_of(it->field), field->name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_external(const struct union_type *type, const void *self)
+{
+	const struct wire *wire = self;
+	for (size_t i = 0; i < countof(union_dates); i++) {
+		if (union_dates[i].type == type)
+			return wire->date < union_dates[i].date;
+	}
+	return false;
+}
 
 static void write_msg(struct wire *wire, enum event_tag tag, const void *body)
 {
 	struct json_writer w = json_writer(wire->out);
 	struct union_head msg = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
+	const struct record_dialect dialect = {omits, is_external, wire};
+	if (wire->date < event_dates[tag])
+		return;
 	jw_object(&w);
 	jw_member_str(&w, "id", wire->id);
 	jw_key(&w, "msg");
-	union_encode(&union_event_msg, &msg, &w);
+	union_encode_as(&union_event_msg, &msg, wire->date < DATE_2026_01 ? &dialect : NULL, &w);
 	jw_object_end(&w);
 	buf_append_char(wire->out, '\n');
 }
@@ -169,6 +228,8 @@ static void write_twins(struct wire *wire, const struct event_msg *msg)
 	}
 }
 
+/* ---- what was told in other words ---- */
+
 /* The kinds of January 2026 have no "default": what was not plan mode was "custom". */
 static void write_task_started(struct wire *wire, const struct ev_task_started *event)
 {
@@ -190,14 +251,74 @@ static void write_task_started(struct wire *wire, const struct ev_task_started *
 	buf_append_char(wire->out, '\n');
 }
 
+/* The counts stood in the event itself, and there were no limits. */
+static void write_flat_usage(struct wire *wire, const struct ev_token_count *event)
+{
+	if (!event->info)
+		return;
+	const struct token_usage *usage = event->info->last_token_usage;
+	struct json_writer w = json_writer(wire->out);
+	jw_object(&w);
+	jw_member_str(&w, "id", wire->id);
+	jw_key(&w, "msg");
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "token_count");
+	jw_member_i64(&w, "input_tokens", usage->input_tokens);
+	jw_member_i64(&w, "cached_input_tokens", usage->cached_input_tokens);
+	jw_member_i64(&w, "output_tokens", usage->output_tokens);
+	jw_member_i64(&w, "reasoning_output_tokens", usage->reasoning_output_tokens);
+	jw_member_i64(&w, "total_tokens", usage->total_tokens);
+	jw_object_end(&w);
+	jw_object_end(&w);
+	buf_append_char(wire->out, '\n');
+}
+
+/* True if the event was another one before October 2025. */
+static bool write_legacy(struct wire *wire, const struct event_msg *msg)
+{
+	struct ev_error error = {.message = STR("Turn interrupted")};
+	struct ev_background_event note;
+	switch (msg->tag) {
+	case EV_turn_aborted:
+		write_msg(wire, EV_error, &error);
+		return true;
+	case EV_stream_error:
+		note.message = msg->stream_error->message;
+		write_msg(wire, EV_background_event, &note);
+		return true;
+	case EV_warning:
+		note.message = msg->warning->message;
+		write_msg(wire, EV_background_event, &note);
+		return true;
+	case EV_token_count:
+		write_flat_usage(wire, msg->token_count);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* In October 2025 there were items, but not these. */
+static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg)
+{
+	const struct turn_item *item = NULL;
+	if (msg->tag == EV_item_started)
+		item = msg->item_started->item;
+	else if (msg->tag == EV_item_completed)
+		item = msg->item_completed->item;
+	return item && wire->date < DATE_2026_01 &&
+	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
+}
+
 void wire_profile_write(const struct wire_style *style, const struct event *event, struct buf *out)
 {
-	struct wire wire = {style, event->id, out};
-	if (event->msg.tag == EV_model_turn_complete && style->profile != wire_profile_doc)
+	struct wire wire = {style, dates[style->profile], event->id, out};
+	const struct event_msg *msg = &event->msg;
+	if (is_unknown_item(&wire, msg) || (wire.date == DATE_LEGACY && write_legacy(&wire, msg)))
 		return;
-	if (event->msg.tag == EV_task_started)
-		write_task_started(&wire, event->msg.task_started);
+	if (msg->tag == EV_task_started && wire.date >= DATE_2026_01)
+		write_task_started(&wire, msg->task_started);
 	else
-		write_msg(&wire, event->msg.tag, event->msg.body);
-	write_twins(&wire, &event->msg);
+		write_msg(&wire, msg->tag, msg->body);
+	write_twins(&wire, msg);
 }

@@ -1,7 +1,7 @@
 /* wire_profile.h — an event as clients of some date expect it: tags, words, and the twins of item events.
  *
  * One event of the engine may be several lines or none. Owns: nothing. Any thread.
- * Source: protocol-v1 sections 4 and 6. */
+ * What a date did not have yet is a row of wire_profile.def. Source: protocol-v1 sections 3, 4 and 6. */
 #ifndef SERVER_WIRE_PROFILE_H
 #define SERVER_WIRE_PROFILE_H
 
@@ -9,9 +9,6 @@
 
 #include "base/buf.h"
 #include "protocol/event.h"
-
-/* False for a date whose words are not spoken here. */
-bool wire_profile_is_spoken(enum wire_profile profile);
 
 struct wire_style {
 	enum wire_profile profile;

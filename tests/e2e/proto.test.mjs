@@ -246,8 +246,62 @@ test('what this version lacks is said by name', proto, async (t) => {
 	assert.equal((await codex.end()).code, 0);
 });
 
-test('a profile that is not spoken is a mistake of use', proto, async (t) => {
-	const { code, stdout, stderr } = await runCodex(t, ['proto', '--wire-profile', 'legacy2025']);
+test('a profile that does not exist is a mistake of use', proto, async (t) => {
+	const { code, stdout, stderr } = await runCodex(t, ['proto', '--wire-profile', 'v2']);
 	assert.deepEqual([code, stdout], [2, '']);
-	assert.match(stderr, /legacy2025.*v1-2026-01/);
+	assert.match(stderr, /v2.*\n.*v1-2026-01/);
+});
+
+/** One task that runs a command with approval and adds a file, in the words of a profile. */
+async function inWordsOf(t, profile) {
+	const model = await startModel(t, [run('echo hi'), patch('*** Add File: new.txt', '+new'), say('Done.')]);
+	const codex = startProto(t, model, { config: untrusted, args: ['--wire-profile', profile] });
+	codex.submit('1', userInput('go'));
+	await codex.next('exec_approval_request');
+	codex.submit('a', approve('1'));
+	const asked = await Promise.race([codex.next('apply_patch_approval_request'), codex.next('task_complete')]);
+	if (asked.msg.type === 'apply_patch_approval_request')
+		codex.submit('b', { type: 'patch_approval', id: '1', decision: 'approved' });
+	assert.equal((await codex.end()).code, 0);
+	return codex.events();
+}
+const msgOf = (events, type) => events.find(({ msg }) => msg.type === type).msg;
+
+test('profile v1-2025-10: items under their tag, and no field that came later', proto, async (t) => {
+	const events = await inWordsOf(t, 'v1-2025-10');
+	assert.deepEqual(Object.keys(msgOf(events, 'session_configured')).sort(),
+		['history_entry_count', 'history_log_id', 'model', 'rollout_path', 'session_id', 'type']);
+	assert.deepEqual(Object.keys(msgOf(events, 'task_started')), ['type', 'model_context_window']);
+	assert.deepEqual(Object.keys(msgOf(events, 'exec_command_end')).sort(), ['aggregated_output', 'call_id',
+		'duration', 'exit_code', 'formatted_output', 'stderr', 'stdout', 'type']);
+	const { item } = msgOf(events, 'item_completed');
+	assert.deepEqual(item.UserMessage.content, [{ type: 'text', text: 'go' }]);
+	const begin = msgOf(events, 'patch_apply_begin');
+	assert.deepEqual(Object.values(begin.changes), [{ add: { content: 'new\n' } }]);
+	assert.equal(msgOf(events, 'agent_message').message, 'Done.');
+});
+
+test('profile legacy2025: no items, usage in the event itself', proto, async (t) => {
+	const events = await inWordsOf(t, 'legacy2025');
+	assert.deepEqual(Object.keys(msgOf(events, 'session_configured')).sort(),
+		['history_entry_count', 'history_log_id', 'model', 'session_id', 'type']);
+	assert.deepEqual(msgOf(events, 'task_started'), { type: 'task_started' });
+	assert.equal(typeof msgOf(events, 'token_count').total_tokens, 'number');
+	const later = /^item_|_content_delta$|^user_message$|^exec_command_output_delta$|^turn_diff$/;
+	assert.deepEqual(events.filter(({ msg }) => later.test(msg.type)), []);
+	assert.deepEqual(story(events).filter((line) => !/patch/.test(line)), ['session_configured', '1 task_started',
+		'1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end', '1 agent_message',
+		'1 task_complete', 'shutdown_complete']);
+});
+
+test('profile legacy2025: an interrupt is an error', proto, async (t) => {
+	const model = await startModel(t, [hanging]);
+	const codex = startProto(t, model, { args: ['--wire-profile', 'legacy2025'] });
+	codex.submit('1', userInput('go'));
+	await codex.next('agent_message_delta');
+	codex.submit('i', { type: 'interrupt' });
+	const { id, msg } = await codex.next('error');
+	assert.deepEqual([id, msg], ['1', { type: 'error', message: 'Turn interrupted' }]);
+	assert.equal((await codex.end()).code, 0);
+	assert.ok(!codex.events().some(({ msg: it }) => it.type === 'turn_aborted'));
 });

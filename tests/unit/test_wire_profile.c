@@ -1,0 +1,120 @@
+/* An event in the words of a date: its rows name what there is, and a delta costs one event and its twin. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "server/wire_profile.h"
+
+static const struct {
+	const struct record *record;
+	const char *field;
+} rows[] = {
+#define SINCE_EVENT(...)
+#define SINCE_FIELD(record, field, date) {&record_##record, field},
+#define EXTERNAL_BEFORE(...)
+#include "server/wire_profile.def"
+};
+
+static bool has_field(const struct record *record, const char *name)
+{
+	size_t count;
+	const struct field *fields = record->fields(&count);
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(fields[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void every_row_names_a_field(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < countof(rows); i++) {
+		if (!has_field(rows[i].record, rows[i].field))
+			fail_msg("%s has no field %s", rows[i].record->name, rows[i].field);
+	}
+}
+
+static void check(enum wire_profile profile, enum event_tag tag, const void *body, const char *want)
+{
+	const struct wire_style style = {.profile = profile};
+	struct event *event = event_create(STR("1"), tag, body);
+	auto_buf struct buf out;
+	buf_init(&out, 64 * 1024);
+	wire_profile_write(&style, event, &out);
+	if (!str_eq(buf_str(&out), str_of(want)))
+		fail_msg("got %s, want %s", out.data ? out.data : "", want);
+	event_destroy(event);
+}
+
+static void a_delta_is_followed_by_its_twin(void **state)
+{
+	(void)state;
+	const struct ev_content_delta delta = {STR("t"), STR("1"), STR("m"), STR("hi")};
+	check(wire_profile_v1_2026_01, EV_agent_message_content_delta, &delta,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"agent_message_content_delta\",\"thread_id\":\"t\",\"turn_id\":\"1\","
+	      "\"item_id\":\"m\",\"delta\":\"hi\"}}\n"
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"agent_message_delta\",\"delta\":\"hi\"}}\n");
+	check(wire_profile_legacy2025, EV_agent_message_content_delta, &delta,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"agent_message_delta\",\"delta\":\"hi\"}}\n");
+}
+
+static void what_a_date_did_not_know_is_not_told(void **state)
+{
+	(void)state;
+	const struct ev_model_turn_complete turn = {STR("resp_1")};
+	const struct ev_turn_aborted aborted = {turn_abort_reason_replaced};
+	check(wire_profile_v1_2026_01, EV_model_turn_complete, &turn, "");
+	check(wire_profile_doc, EV_model_turn_complete, &turn,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"model_turn_complete\",\"response_id\":\"resp_1\"}}\n");
+	check(wire_profile_v1_2025_10, EV_turn_aborted, &aborted,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"turn_aborted\",\"reason\":\"replaced\"}}\n");
+	check(wire_profile_legacy2025, EV_turn_aborted, &aborted,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"error\",\"message\":\"Turn interrupted\"}}\n");
+}
+
+static void a_plan_is_unknown_before_2026(void **state)
+{
+	(void)state;
+	struct plan_item plan = {STR("p"), STR("do it")};
+	struct turn_item item = {.tag = turn_item_plan, .plan = &plan};
+	const struct ev_item_completed done = {STR("t"), STR("1"), &item};
+	check(wire_profile_v1_2025_10, EV_item_completed, &done, "");
+	check(wire_profile_v1_2026_01, EV_item_completed, &done,
+	      "{\"id\":\"1\",\"msg\":{\"type\":\"item_completed\",\"thread_id\":\"t\",\"turn_id\":\"1\","
+	      "\"item\":{\"type\":\"Plan\",\"id\":\"p\",\"text\":\"do it\"}}}\n");
+}
+
+static void ranges_move_with_their_text(void **state)
+{
+	(void)state;
+	struct byte_range range = {1, 2};
+	struct text_element element = {.byte_range = &range};
+	struct input_text first = {.text = STR("abc")};
+	struct input_text second = {.text = STR("def"), .text_elements = &element, .text_elements_count = 1};
+	struct user_input input[] = {{.tag = user_input_text, .text = &first},
+	                             {.tag = user_input_text, .text = &second}};
+	struct user_message_item message = {STR("u"), input, 2};
+	struct turn_item item = {.tag = turn_item_user_message, .user_message = &message};
+	const struct ev_item_completed done = {STR("t"), STR("1"), &item};
+	const struct wire_style style = {.profile = wire_profile_v1_2026_01};
+	struct event *event = event_create(STR("1"), EV_item_completed, &done);
+	auto_buf struct buf out;
+	buf_init(&out, 64 * 1024);
+	wire_profile_write(&style, event, &out);
+	assert_non_null(strstr(out.data, "\"message\":\"abcdef\",\"local_images\":[],\"text_elements\":["
+					 "{\"byte_range\":{\"start\":4,\"end\":5},\"placeholder\":null}]"));
+	event_destroy(event);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_names_a_field),
+		cmocka_unit_test(a_delta_is_followed_by_its_twin),
+		cmocka_unit_test(what_a_date_did_not_know_is_not_told),
+		cmocka_unit_test(a_plan_is_unknown_before_2026),
+		cmocka_unit_test(ranges_move_with_their_text),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
