@@ -51,6 +51,15 @@ void output_append(struct output *output, struct str bytes)
 		ring_append(output, bytes);
 }
 
+void output_copy(struct output *output, const struct output *from)
+{
+	buf_append_str(&output->head, buf_str(&from->head));
+	buf_append_str(&output->tail, buf_str(&from->tail));
+	output->total = from->total;
+	output->oldest = from->oldest;
+	output->dropped = from->dropped;
+}
+
 uint64_t output_dropped(const struct output *output)
 {
 	return output->dropped;

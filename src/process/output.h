@@ -26,6 +26,8 @@ void output_init(struct output *output, size_t cap);
 void output_finish(struct output *output);
 
 void output_append(struct output *output, struct str bytes);
+/* Makes an initialised and still empty output hold what another of the same cap holds. */
+void output_copy(struct output *output, const struct output *from);
 /* Bytes between head and tail that are gone. */
 uint64_t output_dropped(const struct output *output);
 bool output_is_empty(const struct output *output);

@@ -1,5 +1,6 @@
 /* The model's view is a sequence of polls, the user's is one item from begin to end. Both read the same
- * process; `unread` serves the first and is emptied by each poll, `transcript` serves the second. */
+ * process; `transcript` serves the second, and the first poll; from then on `unread` gathers what comes between
+ * polls. Most commands end before their first answer, and their output is kept once. */
 #include "tool/exec_session.h"
 
 #include <stdio.h>
@@ -143,22 +144,25 @@ void exec_session_destroy(struct exec_session *session)
 static void on_output(enum exec_stream stream, struct str bytes, void *self)
 {
 	struct exec_session *session = self;
-	output_append(&session->unread, bytes);
+	if (session->is_answered)
+		output_append(&session->unread, bytes);
 	output_append(&session->transcript, bytes);
 	exec_command_tell_output(&session->command, stream, bytes);
 }
 
 static void tell_end(struct exec_session *session)
 {
-	auto_buf struct buf text;
+	auto_buf struct buf text, formatted;
 	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
 	output_text(&session->transcript, &text);
+	text_append_output(&formatted, buf_str(&text), session->command.host->output_budget);
 	struct exec_outcome outcome = {
 		.exit_code = session->exit_code,
 		.standard_output = buf_str(&text),
 		.standard_error = STR(""),
 		.aggregated = buf_str(&text),
-		.formatted = buf_str(&text),
+		.formatted = buf_str(&formatted),
 	};
 	exec_command_tell_end(&session->command, &outcome);
 }
@@ -195,6 +199,9 @@ static void write_answer(struct exec_session *session, struct buf *out)
 	uint32_t chunk;
 	random_bytes(&chunk, sizeof(chunk));
 	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	if (!session->is_answered)
+		output_copy(&session->unread, &session->transcript);
+	session->is_answered = true;
 	output_drain(&session->unread, &text, session->has_ended);
 	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;
 	buf_printf(out, "Chunk ID: %06x\nWall time: %.4f seconds\n", chunk & 0xffffff, seconds);

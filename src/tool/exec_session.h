@@ -31,6 +31,7 @@ struct exec_session {
 	struct process *process;  /* NULL before it starts */
 	bool has_ended;
 	int exit_code;
+	bool is_answered;         /* at least once: until then all of the transcript is unread */
 	struct output unread;     /* since the last answer */
 	struct output transcript; /* of the whole command */
 	struct tool_call *waiter; /* the call that waits for output, or NULL */

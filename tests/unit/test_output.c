@@ -163,6 +163,30 @@ static void a_cap_of_nothing_keeps_nothing(void **state)
 	output_finish(&output);
 }
 
+static void a_copy_goes_on_alone(void **state)
+{
+	(void)state;
+	for (size_t fill = 0; fill < 40; fill++) {
+		struct output from, to;
+		output_init(&from, 16);
+		output_init(&to, 16);
+		for (size_t i = 0; i < fill; i++)
+			output_append(&from, str_n("abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG" + i, 1));
+		output_copy(&to, &from);
+		output_append(&to, STR("!"));
+		output_append(&from, STR("!"));
+		auto_buf struct buf a, b;
+		buf_init(&a, 1000);
+		buf_init(&b, 1000);
+		output_text(&from, &a);
+		output_text(&to, &b);
+		assert_true(str_eq(buf_str(&a), buf_str(&b)));
+		assert_int_equal(output_dropped(&to), output_dropped(&from));
+		output_finish(&from);
+		output_finish(&to);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,7 +199,8 @@ int main(void)
 	        cmocka_unit_test(drains_hand_out_each_byte_once),
 	        cmocka_unit_test(a_drain_waits_for_the_rest_of_a_character),
 	        cmocka_unit_test(memory_stays_within_the_cap),
-	        cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
+	        cmocka_unit_test(a_copy_goes_on_alone),
+		cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
