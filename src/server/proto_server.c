@@ -6,7 +6,6 @@
 #include "server/proto_server.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -181,8 +180,8 @@ struct proto_server *proto_server_create(const struct proto_options *options, st
 	loop_deferred_init(&server->retry, options->loop, on_retry, server);
 	loop_deferred_init(&server->look, options->loop, on_look, server);
 	loop_deferred_init(&server->finished, options->loop, on_finished, server);
-	server->transport = transport_stdio_create(options->loop, STDIN_FILENO, STDOUT_FILENO, &transport_events,
-	                                           server, err);
+	server->transport = transport_stdio_create(options->loop, options->in, options->out, &transport_events, server,
+	                                           err);
 	if (!server->transport) {
 		proto_server_destroy(server);
 		return NULL;

@@ -20,13 +20,14 @@ struct proto_options {
 	struct services *services;
 	struct config *config; /* a reference is taken */
 	const char *cwd;
+	int in, out; /* descriptors of the client, the server's from then on */
 	bool no_auto_configure; /* the client sends configure_session itself */
 	/* Runs once, when the Codex has shut down and all is sent or queued. Destroy the server then. */
 	void (*on_end)(void *self);
 	void *self;
 };
 
-/* Serves standard input and output. NULL and err if they cannot be used. */
+/* NULL and err if the descriptors cannot be used. */
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
 /* As if the client had sent shutdown. */
 void proto_server_shut_down(struct proto_server *server);

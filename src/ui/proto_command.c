@@ -16,18 +16,19 @@
 #include "engine/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
-#include "server/proto_server.h"
+#include "server/proto_listen.h"
 
 struct proto_run {
 	/* from the command line */
 	struct cli_list overrides;
-	const char *wire_profile;
+	const char *wire_profile, *listen;
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
 	struct config *config;
 	struct loop *loop;
-	struct proto_server *server;
+	struct proto_server *server; /* one client, at standard input and output; or */
+	struct proto_listen *clients; /* many */
 	uv_signal_t on_int, on_term;
 	bool was_signalled;
 };
@@ -42,6 +43,7 @@ static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
 	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
             "Generation of the events"),
+	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://127.0.0.1:PORT"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Begin with no session: the client sends configure_session"),
 };
@@ -106,10 +108,15 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct proto_run *run = handle->data;
 	(void)number;
-	if (run->was_signalled)
+	if (run->was_signalled) {
 		loop_stop(run->loop);
+		return;
+	}
 	run->was_signalled = true;
-	proto_server_shut_down(run->server);
+	if (run->clients)
+		proto_listen_shut_down(run->clients);
+	else
+		proto_server_shut_down(run->server);
 }
 
 static void watch_signal(struct proto_run *run, uv_signal_t *handle, int number)
@@ -126,17 +133,25 @@ static int serve(struct proto_run *run, struct services *services, struct error 
 		.services = services,
 		.config = run->config,
 		.cwd = run->cwd,
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
 		.no_auto_configure = run->no_auto_configure,
 		.on_end = on_end,
 		.self = run,
 	};
-	run->server = proto_server_create(&options, err);
-	if (!run->server)
+	if (run->listen)
+		run->clients = proto_listen_create(&options, run->listen, err);
+	else
+		run->server = proto_server_create(&options, err);
+	if (!run->clients && !run->server)
 		return -(int)err->code;
 	watch_signal(run, &run->on_int, SIGINT);
 	watch_signal(run, &run->on_term, SIGTERM);
+	if (run->clients) /* said last: who reads it may send a signal at once */
+		fprintf(stderr, "listening on %s\n", proto_listen_address(run->clients));
 	loop_run(run->loop);
 	proto_server_destroy(run->server);
+	proto_listen_destroy(run->clients);
 	uv_close((uv_handle_t *)&run->on_int, NULL);
 	uv_close((uv_handle_t *)&run->on_term, NULL);
 	return 0;
@@ -159,7 +174,7 @@ static int run_loop(struct proto_run *run, struct error *err)
 
 static int start(struct proto_run *run, struct error *err)
 {
-	if (isatty(STDIN_FILENO))
+	if (!run->listen && isatty(STDIN_FILENO))
 		return error_set(err, ERR_usage, "standard input is a terminal; codex proto is for programs. "
 		                                 "People use codex exec");
 	int status = load(run, err);

@@ -1,0 +1,22 @@
+/* transport_listen.h — a Unix or TCP socket that peers connect to.
+ *
+ * Owns: the listening socket, and the file of a Unix one. Borrows: the loop. Loop thread only.
+ * Addresses: unix://PATH (mode 0600), tcp://127.0.0.1:PORT, tcp://[::1]:PORT; port 0 takes any that is free.
+ * Errors: ERR_usage for an address that is none of these, those of sockets. */
+#ifndef TRANSPORT_TRANSPORT_LISTEN_H
+#define TRANSPORT_TRANSPORT_LISTEN_H
+
+struct error;
+struct loop;
+struct transport_listener;
+
+/* fd: the connected socket, the callee's. */
+typedef void (*transport_connect_fn)(int fd, void *self);
+
+struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
+                                                     transport_connect_fn on_connect, void *self, struct error *err);
+/* Where it listens, with the port that was taken. */
+const char *transport_listener_address(const struct transport_listener *listener);
+void transport_listener_destroy(struct transport_listener *listener); /* NULL is fine */
+
+#endif

@@ -1,0 +1,93 @@
+// codex proto --listen: many clients at one socket, each with a session of its own.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import test from 'node:test';
+import { cleanEnv, codexBin, launch, makeHome, needs, reply, runCodex, say, startModel, tempDir, waitFor }
+	from './lib/codex.mjs';
+import { story, userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+
+/** Starts the program; resolves to {url, home, child, done} once it listens. */
+async function listen(t, model, url) {
+	const home = makeHome(t, model);
+	const program = launch(t, codexBin, ['proto', '--listen', url], { cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
+	const where = await waitFor(program.child.stderr, () => program.result.stderr,
+		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
+	return { ...program, home, url: where };
+}
+
+/** A client that sends these submissions, says that this was all, and resolves to the events it got. */
+function converse(url, ...lines) {
+	const { protocol, hostname, port, pathname } = new URL(url);
+	const socket = protocol === 'unix:' ? net.connect(pathname) : net.connect(Number(port), hostname);
+	return new Promise((resolve, reject) => {
+		let text = '';
+		socket.setEncoding('utf8').on('data', (more) => (text += more));
+		socket.on('error', reject);
+		socket.on('close', () => resolve(text.split('\n').filter(Boolean).map((line) => JSON.parse(line))));
+		socket.end(lines.map((line) => JSON.stringify(line) + '\n').join(''));
+	});
+}
+
+for (const kind of ['unix', 'tcp']) {
+	test(`clients of a ${kind} socket are served side by side`, proto, async (t) => {
+		const model = await startModel(t, [say('Hello.'), say('Hello.'), say('Hello.')]);
+		const file = path.join(tempDir(t, 'socket'), 's');
+		const server = await listen(t, model, kind === 'unix' ? `unix://${file}` : 'tcp://127.0.0.1:0');
+		if (kind === 'unix') assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+		const all = await Promise.all(['a', 'b', 'c'].map((id) => converse(server.url, { id, op: userInput('hi') })));
+		for (const [i, id] of ['a', 'b', 'c'].entries()) {
+			assert.deepEqual(story(all[i]), ['session_configured', `${id} task_started`, `${id} agent_message`,
+				`${id} task_complete`, 'shutdown_complete']);
+		}
+		const sessions = new Set(all.map((events) => events[0].msg.session_id));
+		assert.equal(sessions.size, 3);
+		server.child.kill('SIGTERM');
+		assert.equal((await server.done).code, 0);
+		if (kind === 'unix') assert.ok(!fs.existsSync(file));
+	});
+}
+
+test('a client that vanishes takes its own task with it and nothing else', proto, async (t) => {
+	const model = await startModel(t, [reply({ message: 'Working.' }, { gate: 'never' }), say('Hello.')]);
+	const server = await listen(t, model, 'tcp://127.0.0.1:0');
+	const { hostname, port } = new URL(server.url);
+	const socket = net.connect(Number(port), hostname);
+	socket.on('error', () => {});
+	socket.write(JSON.stringify({ id: '1', op: userInput('go') }) + '\n');
+	await new Promise((resolve) => {
+		let text = '';
+		socket.on('data', (more) => /agent_message_delta/.test(text += more) && resolve());
+	});
+	socket.resetAndDestroy();
+	const events = await converse(server.url, { id: '2', op: userInput('hi') });
+	assert.ok(story(events).includes('2 task_complete'));
+	server.child.kill('SIGINT');
+	assert.equal((await server.done).code, 0);
+});
+
+test('a socket file that a killed program left is no obstacle; one in use is', proto, async (t) => {
+	const file = path.join(tempDir(t, 'socket'), 's');
+	const first = await listen(t, null, `unix://${file}`);
+	const busy = await runCodex(t, ['proto', '--listen', `unix://${file}`]);
+	assert.notEqual(busy.code, 0);
+	assert.match(busy.stderr, /cannot listen on unix:/);
+	first.child.kill('SIGKILL');
+	await first.done;
+	assert.ok(fs.existsSync(file));
+	const second = await listen(t, null, `unix://${file}`);
+	second.child.kill('SIGTERM');
+	assert.equal((await second.done).code, 0);
+});
+
+test('addresses that other machines reach, or that are none, are refused', proto, async (t) => {
+	for (const url of ['tcp://0.0.0.0:0', 'tcp://localhost:0', 'tcp://127.0.0.1', 'http://127.0.0.1:0', 'unix://']) {
+		const { code, stderr } = await runCodex(t, ['proto', '--listen', url]);
+		assert.equal(code, 2, url);
+		assert.match(stderr, /^codex proto: .*:\/\//, url);
+	}
+});
