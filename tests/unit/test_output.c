@@ -171,7 +171,7 @@ static void a_copy_goes_on_alone(void **state)
 		output_init(&from, 16);
 		output_init(&to, 16);
 		for (size_t i = 0; i < fill; i++)
-			output_append(&from, str_n("abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG" + i, 1));
+			output_append(&from, str_n(&"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"[i], 1));
 		output_copy(&to, &from);
 		output_append(&to, STR("!"));
 		output_append(&from, STR("!"));
