@@ -34,6 +34,7 @@ struct codex_options {
 	enum session_source source;
 	const char *cwd;     /* default folder to work in; absolute */
 	bool ephemeral;      /* no rollout */
+	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */
 	codex_event_fn on_event;
 	void *self;

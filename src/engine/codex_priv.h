@@ -14,6 +14,7 @@ struct codex {
 	enum session_source source;
 	char *cwd;
 	bool ephemeral;
+	bool mutes_output;
 	bool is_interactive;
 	codex_event_fn on_event;
 	void *self;

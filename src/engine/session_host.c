@@ -94,6 +94,7 @@ void session_host_init(struct session *session)
 	session->host = (struct tool_host){
 		.loop = loop,
 		.thread_id = session->id,
+		.mutes_output = session->codex->mutes_output,
 		.command_env = host_command_env,
 		.emit = host_emit,
 		.ask = host_ask,

@@ -60,6 +60,14 @@ void output_copy(struct output *output, const struct output *from)
 	output->dropped = from->dropped;
 }
 
+void output_skip(struct output *output, uint64_t count)
+{
+	output->total += count;
+	output->dropped += count + output->tail.len;
+	buf_clear(&output->tail);
+	output->oldest = 0;
+}
+
 uint64_t output_dropped(const struct output *output)
 {
 	return output->dropped;
@@ -113,6 +121,7 @@ static void append_kept(const struct output *output, size_t held_back, struct bu
 {
 	auto_buf struct buf raw;
 	buf_init(&raw, output->head.max + output->tail.max);
+	buf_reserve(&raw, output->head.len + output->tail.len);
 	if (!output->dropped)
 		buf_append_str(&raw, buf_str(&output->head));
 	append_tail(output, &raw);

@@ -30,6 +30,8 @@ void output_append(struct output *output, struct str bytes);
 void output_copy(struct output *output, const struct output *from);
 /* Bytes between head and tail that are gone. */
 uint64_t output_dropped(const struct output *output);
+/* count bytes went by unread. The tail is what comes after them. */
+void output_skip(struct output *output, uint64_t count);
 bool output_is_empty(const struct output *output);
 
 /* Appends what is kept. Leaves it in place. Text needs at most 3 * cap + OUTPUT_NOTE_MAX of room. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -44,6 +45,7 @@ struct process {
 	struct loop_timer *drain;
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
+	int nowhere;    /* /dev/null, once output is skipped; -1 */
 	size_t handles; /* not yet closed by libuv */
 	bool is_paused;
 	bool is_ended;   /* on_end has run */
@@ -75,6 +77,7 @@ static void free_if_done(struct process *process)
 	process_reaper_remove(&process->lineage);
 	lingering_count -= process->is_lingering;
 	loop_timer_destroy(process->drain);
+	mem_close_slot(&process->nowhere);
 	free(process);
 }
 
@@ -352,6 +355,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->handler = *handler;
 	process->self = self;
 	process->drain_ms = spec->drain_ms;
+	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->lineage);
 	if (spawn(process, spec, &fds, err) != 0) {
@@ -456,4 +460,28 @@ void process_resume(struct process *process)
 	for (int i = 0; i < STREAMS; i++)
 		stream_read_start(&process->out[i]);
 	start_drain(process);
+}
+
+static int output_fd(struct process *process)
+{
+	uv_os_fd_t fd;
+	struct stream *stream = &process->out[exec_stream_stdout];
+	return stream->is_open && uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0 ? fd : -1;
+}
+
+bool process_widen(struct process *process)
+{
+	int fd = output_fd(process);
+	if (process->nowhere < 0)
+		process->nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && process->nowhere >= 0 && fcntl(fd, F_SETPIPE_SZ, PROCESS_WIDE_PIPE) >= PROCESS_WIDE_PIPE;
+}
+
+uint64_t process_skip(struct process *process, size_t keep)
+{
+	int fd = output_fd(process), waiting = 0;
+	if (fd < 0 || ioctl(fd, FIONREAD, &waiting) != 0 || (size_t)waiting <= keep)
+		return 0;
+	ssize_t gone = splice(fd, NULL, process->nowhere, NULL, (size_t)waiting - keep, SPLICE_F_NONBLOCK);
+	return gone > 0 ? (uint64_t)gone : 0;
 }

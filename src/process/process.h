@@ -73,4 +73,11 @@ void process_kill(struct process *process);
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 
+/* For a command that prints more than anybody keeps. process_widen makes its output pipe hold PROCESS_WIDE_PIPE
+ * bytes; false where the system refuses. process_skip throws away what waits in the pipe but its last `keep` bytes,
+ * without reading it, and returns how much that was. Output must be merged, and paused. */
+enum { PROCESS_WIDE_PIPE = 1024 * 1024 };
+bool process_widen(struct process *process);
+uint64_t process_skip(struct process *process, size_t keep);
+
 #endif

@@ -90,6 +90,8 @@ static void tell_chunk(struct exec_command *command, enum exec_stream stream, st
 
 void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
 {
+	if (command->host->mutes_output)
+		return;
 	while (bytes.len && command->deltas < LIMIT_EXEC_DELTAS && command->delta_bytes < LIMIT_EXEC_DELTA_BYTES) {
 		size_t len = bytes.len < LIMIT_EXEC_CHUNK ? bytes.len : LIMIT_EXEC_CHUNK;
 		tell_chunk(command, stream, str_n(bytes.ptr, len));

@@ -109,6 +109,7 @@ static void make_room(struct exec_sessions *sessions)
 }
 
 static void answer(void *self);
+static void on_skim(void *self);
 
 struct exec_session *exec_session_create(struct exec_sessions *sessions, struct tool_call *call,
                                          const char *const *argv, struct str workdir)
@@ -122,6 +123,7 @@ struct exec_session *exec_session_create(struct exec_sessions *sessions, struct 
 	session->command.process_id = str_of(session->id_text);
 	output_init(&session->unread, LIMIT_EXEC_CAPTURE);
 	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
+	session->skim = loop_timer_create(call->host->loop, on_skim, session);
 	session->timer = loop_timer_create(call->host->loop, answer, session);
 	list_append(&sessions->all, &session->link);
 	sessions->count++;
@@ -135,10 +137,48 @@ void exec_session_destroy(struct exec_session *session)
 	process_destroy(session->process);
 	exec_fence_destroy(session->fence);
 	loop_timer_destroy(session->timer);
+	loop_timer_destroy(session->skim);
 	output_finish(&session->unread);
 	output_finish(&session->transcript);
 	exec_command_finish(&session->command);
 	free(session);
+}
+
+/* ---- output that nobody will keep ---- */
+
+/* A command that prints fast would wake us for every few KiB. Past ROUNDS_AFTER it is looked at once a millisecond.
+ * Past LIMIT_EXEC_CAPTURE head and events are full, and the tail has been once: of what follows only the last half of
+ * the capture can matter. That stays in the pipe, and what is before it is thrown away unread, until the flow ebbs. */
+enum { ROUNDS_AFTER = 128 * KIB, SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2, SKIM_TICK_MS = 1 };
+
+static void stop_skim(struct exec_session *session)
+{
+	loop_timer_stop(session->skim);
+	if (session->is_skimming)
+		process_resume(session->process);
+	session->is_skimming = false;
+}
+
+static void on_skim(void *self)
+{
+	struct exec_session *session = self;
+	bool is_full = session->transcript.total >= LIMIT_EXEC_CAPTURE;
+	uint64_t gone = is_full ? process_skip(session->process, SKIM_KEEP) : 0;
+	if (!gone) {
+		stop_skim(session);
+		return;
+	}
+	output_skip(&session->transcript, gone);
+	loop_timer_start(session->skim, SKIM_TICK_MS);
+}
+
+static void start_skim(struct exec_session *session)
+{
+	if (session->is_skimming || session->is_due || session->has_ended || !process_widen(session->process))
+		return;
+	session->is_skimming = true;
+	process_pause(session->process);
+	loop_timer_start(session->skim, SKIM_TICK_MS);
 }
 
 static void on_output(enum exec_stream stream, struct str bytes, void *self)
@@ -146,6 +186,8 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	struct exec_session *session = self;
 	if (session->is_answered)
 		output_append(&session->unread, bytes);
+	else if (session->transcript.total > ROUNDS_AFTER)
+		start_skim(session);
 	output_append(&session->transcript, bytes);
 	exec_command_tell_output(&session->command, stream, bytes);
 }
@@ -199,10 +241,14 @@ static void write_answer(struct exec_session *session, struct buf *out)
 	uint32_t chunk;
 	random_bytes(&chunk, sizeof(chunk));
 	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
-	if (!session->is_answered)
-		output_copy(&session->unread, &session->transcript);
+	if (!session->is_answered && session->has_ended) {
+		output_text(&session->transcript, &text);
+	} else {
+		if (!session->is_answered)
+			output_copy(&session->unread, &session->transcript);
+		output_drain(&session->unread, &text, session->has_ended);
+	}
 	session->is_answered = true;
-	output_drain(&session->unread, &text, session->has_ended);
 	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;
 	buf_printf(out, "Chunk ID: %06x\nWall time: %.4f seconds\n", chunk & 0xffffff, seconds);
 	if (session->has_ended)
@@ -218,6 +264,12 @@ static void answer(void *self)
 {
 	struct exec_session *session = self;
 	struct tool_call *call = session->waiter;
+	if (session->is_skimming) { /* the newest output is still in the pipe: first that, then the answer */
+		session->is_due = true;
+		stop_skim(session);
+		loop_timer_start(session->timer, SKIM_TICK_MS);
+		return;
+	}
 	exec_session_unwait(session);
 	write_answer(session, &call->output);
 	call->state = NULL;

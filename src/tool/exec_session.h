@@ -35,6 +35,9 @@ struct exec_session {
 	struct output unread;     /* since the last answer */
 	struct output transcript; /* of the whole command */
 	struct tool_call *waiter; /* the call that waits for output, or NULL */
+	struct loop_timer *skim;  /* runs while output goes by unread */
+	bool is_skimming;
+	bool is_due;              /* an answer waits for what is in the pipe: no skimming */
 	struct loop_timer *timer; /* ends the waiter's wait */
 	uint64_t wait_started_ns;
 	int64_t max_tokens;

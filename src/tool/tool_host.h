@@ -27,6 +27,7 @@ struct tool_host {
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
+	bool mutes_output;            /* the front end shows no output while a command runs */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
 	/* Environment for commands, NULL-terminated; made when first asked for. */

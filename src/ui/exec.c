@@ -303,6 +303,7 @@ static int run(struct exec *exec, struct error *err)
 		.source = session_source_exec,
 		.cwd = exec->cwd,
 		.ephemeral = exec->options.ephemeral,
+		.mutes_output = true,
 		.on_event = on_event,
 		.self = exec,
 	};

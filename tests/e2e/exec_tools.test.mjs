@@ -110,6 +110,18 @@ test('tools that do not exist and arguments that are not JSON are answered', exe
 	assert.match(outputOf(model.requests()[1], 'c2'), /failed to parse function arguments/);
 });
 
+test('of very much output the first and the last are kept, while it runs as well', exec, async (t) => {
+	const model = await startModel(t, [
+		reply(command('echo first; seq 1 3000000; echo last', 'c1', { yield_time_ms: 30000 })),
+		reply(command('echo begin; yes | head -c 30000000; echo end; read x', 'c2', { yield_time_ms: 3000, tty: true })),
+		say('Long.'),
+	]);
+	const { code } = await codexExec(t, model, ['go']);
+	assert.equal(code, 0);
+	assert.match(outputOf(model.requests()[1], 'c1'), /Output:\nTotal output lines[^]*first\n1\n2\n[^]*truncated[^]*\n3000000\nlast\n$/);
+	assert.match(outputOf(model.requests()[2], 'c2'), /running with session ID[^]*begin\ny\n[^]*truncated[^]*y\nend\n$/);
+});
+
 test('endless output is cut in the middle', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('echo first; seq 1 200000; echo last', 'c1', { yield_time_ms: 30000 })), say('Long.'),

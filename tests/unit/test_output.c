@@ -163,6 +163,26 @@ static void a_cap_of_nothing_keeps_nothing(void **state)
 	output_finish(&output);
 }
 
+static void what_goes_by_unread_is_counted_and_never_out_of_order(void **state)
+{
+	(void)state;
+	struct output output;
+	auto_buf struct buf text;
+	buf_init(&text, 1000);
+	output_init(&output, 8);
+	output_append(&output, STR("headtail"));
+	output_skip(&output, 100);
+	assert_int_equal(output.total, 108);
+	assert_int_equal(output_dropped(&output), 104);
+	output_append(&output, STR("new!"));
+	output_text(&output, &text);
+	assert_non_null(strstr(text.data, "head"));
+	assert_null(strstr(text.data, "tail"));
+	assert_non_null(strstr(text.data, "104 bytes"));
+	assert_true(str_has_suffix(buf_str(&text), "new!"));
+	output_finish(&output);
+}
+
 static void a_copy_goes_on_alone(void **state)
 {
 	(void)state;
@@ -200,6 +220,7 @@ int main(void)
 	        cmocka_unit_test(a_drain_waits_for_the_rest_of_a_character),
 	        cmocka_unit_test(memory_stays_within_the_cap),
 	        cmocka_unit_test(a_copy_goes_on_alone),
+		cmocka_unit_test(what_goes_by_unread_is_counted_and_never_out_of_order),
 		cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
