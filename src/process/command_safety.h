@@ -1,0 +1,20 @@
+/* command_safety.h — what is known of a command without running it: harmless, dangerous, or neither.
+ *
+ * Harmless means that it only reads and says, whatever the folder holds; so nobody is asked about it. Dangerous means
+ * that it destroys what cannot be had back; so somebody always is. Both are about plain commands (command_parse.h); what
+ * is not understood is neither.
+ *
+ * Thread: any. Source: core 2.1, 2.2; where ours is stricter than upstream's, command_safety.c says so. */
+#ifndef PROCESS_COMMAND_SAFETY_H
+#define PROCESS_COMMAND_SAFETY_H
+
+#include "process/command_parse.h"
+
+bool plain_command_is_safe(const struct plain_command *command);
+bool plain_command_is_dangerous(const struct plain_command *command);
+
+/* Of a whole argument vector (NULL at its end): every command in it is safe; any is dangerous. */
+bool command_is_safe(const char *const *argv);
+bool command_is_dangerous(const char *const *argv);
+
+#endif
