@@ -101,9 +101,11 @@ static enum word_state read_word(struct reader *reader, bool is_name)
 static bool is_special_name(const char *name)
 {
 	static const char *const names[] = {
-		"!",      "[",     "[[",  "]]",    "case",   "coproc",   "declare", "do",   "done",     "elif",
+		"!",      "[",     "[[",  "]]",    "case",   "coproc",   "declare", "do",   "done",
+		    "elif",
 		"else",   "end",   "esac", "export", "fi",    "for",     "foreach", "function", "if",   "in",
-		"let",    "local", "nocorrect", "noglob", "readonly", "repeat", "select", "test",    "then", "time",
+		"let",    "local", "nocorrect", "noglob", "readonly", "repeat", "select", "test",
+		   "then", "time",
 		"typeset", "unset", "unsetenv", "until", "while",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

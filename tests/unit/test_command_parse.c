@@ -18,7 +18,8 @@ static const char *read_as(const char *script)
 	for (size_t i = 0; i < list.count; i++) {
 		for (size_t at = 0; at < list.commands[i].count; at++) {
 			const struct command_word *word = &list.commands[i].words[at];
-			buf_printf(&out, word->can_vary ? "%s(%s)" : "%s%s", at ? "," : i ? "|" : "", word->text);
+			buf_printf(&out, word->can_vary ? "%s(%s)" : "%s%s", at ? "," : i ? "|" : "",
+		word->text);
 		}
 	}
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(buf_str(&out)));
@@ -33,7 +34,8 @@ static void expect_rows(const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(read_as(rows[i].script), rows[i].words) != 0)
-			fail_msg("\"%s\" is read as \"%s\", not \"%s\"", rows[i].script, read_as(rows[i].script),
+			fail_msg("\"%s\" is read as \"%s\", not \"%s\"", rows[i].script,
+		read_as(rows[i].script),
 			         rows[i].words);
 }
 #define EXPECT_ROWS(rows) expect_rows(rows, sizeof(rows) / sizeof(*(rows)))
@@ -70,15 +72,20 @@ static void everything_else_is_not(void **state)
 {
 	(void)state;
 	static const char *const scripts[] = {
-		"", " ", "\n", "# only words", ";", "ls;;", "; ls", "ls && ", "&& ls", "ls && && pwd", "ls | ; pwd",
+		"", " ", "\n", "# only words", ";", "ls;;", "; ls", "ls && ", "&& ls", "ls && && pwd",
+		"ls | ; pwd",
 		"ls &", "ls & pwd", "ls |& wc", "ls &&& pwd", "ls |||pwd",
-		"echo $HOME", "echo ${x}", "echo $(id)", "echo `id`", "echo \"$x\"", "echo \"`id`\"", "echo $'a'", "echo $",
-		"ls > x", "ls>x", "ls 2>&1", "cat < x", "cat <<E\nx\nE", "cat <<<x", "diff <(ls) x", "ls >| x",
-		"(ls)", "{ ls; }", "ls {a,b}", "f() { ls; }", "function f", "[[ a ]]", "[ a ]", "! ls", "if true", "time ls",
+		"echo $HOME", "echo ${x}", "echo $(id)", "echo `id`", "echo \"$x\"", "echo \"`id`\"",
+		"echo $'a'", "echo $",
+		"ls > x", "ls>x", "ls 2>&1", "cat < x", "cat <<E\nx\nE", "cat <<<x", "diff <(ls) x",
+		"ls >| x",
+		"(ls)", "{ ls; }", "ls {a,b}", "f() { ls; }", "function f", "[[ a ]]", "[ a ]", "! ls",
+		"if true", "time ls",
 		"for i in a", "while true", "case a in", "coproc ls", "export A=b", "declare x", "then",
 		"A=b", "A=b ls", "A+=b ls", "a[1]=b", "=ls", "ls =rm", "*ls", "~/bin/x", "./a*",
 		"echo a\\ b", "echo \\$x", "echo \"a\\\"b\"", "echo \"\\", "echo 'a", "echo \"a", "echo a'b",
-		"ls\r", "ls\v-l", "echo \xc2\xa0x", "echo !x", "echo ^a", "ls *(e:id:)", "ls @(a|b)", "ls {", "ls }",
+		"ls\r", "ls\v-l", "echo \xc2\xa0x", "echo !x", "echo ^a", "ls *(e:id:)", "ls @(a|b)",
+		"ls {", "ls }",
 	};
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
 		if (strcmp(read_as(scripts[i]), "?") != 0)

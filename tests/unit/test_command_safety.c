@@ -23,11 +23,14 @@ static void what_only_reads_is_safe(void **state)
 {
 	(void)state;
 	static const char *const scripts[] = {
-		"cat a | head -n 3 | wc -l", "cd src && ls -la", "echo hi", "/usr/bin/grep -rn x .", "pwd; whoami; id",
+		"cat a | head -n 3 | wc -l", "cd src && ls -la", "echo hi", "/usr/bin/grep -rn x .",
+		"pwd; whoami; id",
 		"base64 a", "base64 -d a", "find . -name '*.c' -type f", "find", "rg -n x src", "rg --files",
-		"sed -n 1,20p a.c", "sed -n 7p", "uniq", "uniq -c a", "seq 1 3", "stat a", "tac a", "numfmt 1",
+		"sed -n 1,20p a.c", "sed -n 7p", "uniq", "uniq -c a", "seq 1 3", "stat a", "tac a",
+		"numfmt 1",
 		"git status", "git log --oneline -5", "git diff HEAD -- a", "git show HEAD", "git branch",
-		"git branch -vv --format=x", "git branch --list", "ls *.c", "cat *", "which git", "tail -n 3 a",
+		"git branch -vv --format=x", "git branch --list", "ls *.c", "cat *", "which git",
+		"tail -n 3 a",
 	};
 	expect_safe(ROWS(scripts), true);
 }
@@ -36,14 +39,20 @@ static void what_acts_is_not(void **state)
 {
 	(void)state;
 	static const char *const scripts[] = {
-		"make", "ls && make", "./ls", "bin/ls", "/tmp/ls", "/usr/bin/../../tmp/ls", "sh -c ls", "sudo ls",
+		"make", "ls && make", "./ls", "bin/ls", "/tmp/ls", "/usr/bin/../../tmp/ls", "sh -c ls",
+		"sudo ls",
 		"base64 -o x a", "base64 -ox a", "base64 --output=x a", "base64 --outp x a",
 		"find . -exec ls", "find . -delete", "find . -ok ls", "find . -fprint x", "find *",
-		"rg --pre=sh x", "rg --pre sh x", "rg -z x", "rg -nz x", "rg --search-zip x", "rg --hostname-bin=x y", "rg *",
-		"sed -n 1p -i", "sed -i s/a/b/ x", "sed -n p x", "sed -n 1,p x", "sed -n 1,2p a b", "sed 1p x", "sed -n '1w x' y",
-		"uniq a b", "uniq a *", "git -c a=b status", "git -C x status", "git commit", "git", "git push",
-		"git diff --output=x", "git diff --outp=x", "git diff --ext-diff", "git log --textconv", "git show --exec=x",
-		"git branch new", "git branch -d x", "git branch -m x", "git diff *", "tee x", "xargs ls", "env ls",
+		"rg --pre=sh x", "rg --pre sh x", "rg -z x", "rg -nz x", "rg --search-zip x",
+		"rg --hostname-bin=x y", "rg *",
+		"sed -n 1p -i", "sed -i s/a/b/ x", "sed -n p x", "sed -n 1,p x", "sed -n 1,2p a b",
+		"sed 1p x", "sed -n '1w x' y",
+		"uniq a b", "uniq a *", "git -c a=b status", "git -C x status", "git commit", "git",
+		"git push",
+		"git diff --output=x", "git diff --outp=x", "git diff --ext-diff", "git log --textconv",
+		"git show --exec=x",
+		"git branch new", "git branch -d x", "git branch -m x", "git diff *", "tee x", "xargs ls",
+		"env ls",
 		"ls > x", "echo $(make)", "ls &", "A=b ls", "cat <x",
 	};
 	expect_safe(ROWS(scripts), false);
@@ -61,10 +70,14 @@ static void what_destroys_is_dangerous(void **state)
 {
 	(void)state;
 	static const char *const scripts[] = {
-		"rm -f x", "rm -rf x", "rm -Rf x", "rm -fr x", "rm --force x", "rm -r -f x", "ls; rm -rf x", "/bin/rm -rf x",
-		"sudo rm -rf x", "sudo -u root rm -f x", "sudo sudo rm -f x", "git reset --hard", "git rm x", "/usr/bin/git reset",
-		"git -C x reset", "git --no-pager -c a=b rm x", "git branch -D x", "git branch --delete x", "git push --force",
-		"git push origin +main", "git push -f", "git push --delete origin x", "git push --force-with-lease=x", "git clean -fdx",
+		"rm -f x", "rm -rf x", "rm -Rf x", "rm -fr x", "rm --force x", "rm -r -f x",
+		"ls; rm -rf x", "/bin/rm -rf x",
+		"sudo rm -rf x", "sudo -u root rm -f x", "sudo sudo rm -f x", "git reset --hard",
+		"git rm x", "/usr/bin/git reset",
+		"git -C x reset", "git --no-pager -c a=b rm x", "git branch -D x", "git branch --delete x",
+		"git push --force",
+		"git push origin +main", "git push -f", "git push --delete origin x",
+		"git push --force-with-lease=x", "git clean -fdx",
 		"git clean --force",
 	};
 	expect_dangerous(ROWS(scripts), true);
@@ -74,7 +87,8 @@ static void the_rest_is_not_dangerous(void **state)
 {
 	(void)state;
 	static const char *const scripts[] = {
-		"rm x", "rm -r x", "rm -- -f", "rm", "sudo", "sudo ls", "git", "git -C", "git status", "git push origin main",
+		"rm x", "rm -r x", "rm -- -f", "rm", "sudo", "sudo ls", "git", "git -C", "git status",
+		"git push origin main",
 		"git branch x", "git clean -n", "echo rm -rf x", "ls", "echo $(rm -rf x)",
 	};
 	expect_dangerous(ROWS(scripts), false);
