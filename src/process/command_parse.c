@@ -141,7 +141,7 @@ static bool read_command(struct reader *reader, bool *ret_is_empty)
 	return true;
 }
 
-/* Cuts off the operator after a command. A line's end may stand anywhere between commands, the others only behind one. */
+/* Cuts off the operator after a command. Line ends may stand anywhere between commands, the others only behind one. */
 static bool read_operator(struct reader *reader, bool is_empty)
 {
 	struct str *rest = &reader->rest;

@@ -16,7 +16,7 @@
 
 struct command_word {
 	const char *text; /* as the command gets it, but for ~ and patterns, which stand as written */
-	bool can_vary;    /* begins with a pattern (*.c): what it becomes, an option even, is up to the folder's content */
+	bool can_vary;    /* begins with a pattern (*.c): what it becomes, even an option, is up to the folder */
 };
 
 struct plain_command {
