@@ -21,7 +21,8 @@ enum {
 	LIMIT_HTTP_KEPT_CONNECTIONS = 16, /* of one client, between requests */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
 	LIMIT_STREAM_READ = 64 * KIB,     /* of one read from a socket */
-	LIMIT_STREAM_QUEUE = 1 * MIB,     /* waiting to be sent before senders are asked to stop */
+	LIMIT_STREAM_QUEUE = 256 * KIB,   /* waiting to be sent before senders are asked to stop */
+	LIMIT_STREAM_KEEP = 16 * KIB,     /* of an emptied queue's memory, kept for what is sent next */
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
 	LIMIT_CONFIG_FILE = 4 * MIB,

@@ -71,10 +71,10 @@ static void stream_end(struct stream *stream)
 	events->on_end(&err, stream->self);
 }
 
-/* Empties a buffer; gives its memory back if a burst has made it big. */
+/* Empties a buffer; gives its memory back if a burst has made it big: there may be a thousand streams. */
 static void drained(struct buf *buf)
 {
-	if (buf->cap > LIMIT_STREAM_QUEUE)
+	if (buf->cap > LIMIT_STREAM_KEEP)
 		buf_finish(buf);
 	else
 		buf_clear(buf);

@@ -1,9 +1,9 @@
 /* The indirection and nothing else, so that a new kind of transport changes no line above it. */
 #include "transport/transport.h"
 
-void transport_send(struct transport *transport, struct str frames)
+bool transport_send(struct transport *transport, struct str frames)
 {
-	transport->kind->send(transport, frames);
+	return transport->kind->send(transport, frames);
 }
 
 void transport_pause(struct transport *transport)

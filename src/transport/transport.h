@@ -1,7 +1,12 @@
 /* transport.h — one peer at the other end of some bytes: frames in, frames out.
  *
  * A kind of transport is a vtable and a create function of its own (transport_stdio.h); who serves a protocol sees
- * only this. Borrows: the loop. Loop thread only. No callback runs inside a call to this module. */
+ * only this. Borrows: the loop. Loop thread only. No callback runs inside a call to this module.
+ *
+ * Back-pressure works both ways. Towards the peer: transport_pause. From a peer that reads slowly: transport_send says
+ * false when more than LIMIT_STREAM_QUEUE waits, and on_drain follows once, when half of that is gone. Nothing that is
+ * sent meanwhile is lost, so what is already on its way may still be sent; but whatever makes more of it is to be held
+ * (codex_hold) until on_drain. Past LIMIT_STREAM_QUEUE_HARD the connection is given up (on_end). */
 #ifndef TRANSPORT_TRANSPORT_H
 #define TRANSPORT_TRANSPORT_H
 
@@ -16,10 +21,11 @@ struct transport_events {
 	void (*on_frame)(struct str frame, void *self);      /* borrowed until it returns */
 	void (*on_long_frame)(void *self);                   /* one beyond LIMIT_LINE was passed over */
 	void (*on_end)(const struct error *err, void *self); /* NULL: no more frames will come, but some may be sent */
+	void (*on_drain)(void *self); /* room again, after a send said false; NULL: the owner never holds */
 };
 
 struct transport_kind {
-	void (*send)(struct transport *transport, struct str frames);
+	bool (*send)(struct transport *transport, struct str frames);
 	void (*pause)(struct transport *transport);
 	void (*resume)(struct transport *transport);
 	void (*destroy)(struct transport *transport, bool flush);
@@ -32,8 +38,9 @@ struct transport {
 	void *self;
 };
 
-/* Sends frames, each with the newline that ends it. */
-void transport_send(struct transport *transport, struct str frames);
+/* Sends frames, each with the newline that ends it. False: the peer reads too slowly, on_drain will say when it has
+ * caught up. */
+bool transport_send(struct transport *transport, struct str frames);
 /* No frame is delivered until it is resumed, not even one that is there already. May be called in on_frame. */
 void transport_pause(struct transport *transport);
 void transport_resume(struct transport *transport);

@@ -129,14 +129,22 @@ static void on_out_end(const struct error *err, void *self)
 	end_input(stdio, err);
 }
 
-static void stdio_send(struct transport *transport, struct str frames)
+static bool stdio_send(struct transport *transport, struct str frames)
 {
 	struct stdio *stdio = stdio_of(transport);
 	struct error err;
 	if (stdio->out)
-		stream_send(stdio->out, frames);
-	else if (fd_write_all(stdio->out_file, frames.ptr, frames.len, &err) != 0)
+		return stream_send(stdio->out, frames);
+	if (fd_write_all(stdio->out_file, frames.ptr, frames.len, &err) != 0)
 		end_input(stdio, &err);
+	return true; /* a file never makes anybody wait */
+}
+
+static void on_out_writable(void *self)
+{
+	struct stdio *stdio = self;
+	if (stdio->transport.events->on_drain)
+		stdio->transport.events->on_drain(stdio->transport.self);
 }
 
 /* ---- both ---- */
@@ -162,7 +170,7 @@ static bool is_stream(int fd)
 static int open_both(struct stdio *stdio, struct loop *loop, int in, int out, struct error *err)
 {
 	static const struct stream_events in_events = {.on_bytes = on_bytes, .on_end = on_in_end};
-	static const struct stream_events out_events = {.on_end = on_out_end};
+	static const struct stream_events out_events = {.on_end = on_out_end, .on_writable = on_out_writable};
 	stdio->in_file = is_stream(in) ? -1 : in;
 	stdio->out_file = is_stream(out) ? -1 : out;
 	if (stdio->in_file < 0 && !(stdio->in = stream_open(loop, in, &in_events, stdio, err)))

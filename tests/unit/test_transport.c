@@ -1,0 +1,188 @@
+/* The water marks: a peer that reads slowly stops its sender in time, is told nothing twice and misses nothing. */
+#include "test.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "transport/transport_stdio.h"
+
+struct fixture {
+	struct loop *loop;
+	struct transport *transport;
+	int peer;
+	size_t sent, received; /* frames: each is its own number */
+	int drained, ended;
+	bool is_full;
+};
+
+static void on_frame(struct str frame, void *self)
+{
+	(void)frame, (void)self;
+}
+
+static void on_long_frame(void *self)
+{
+	(void)self;
+}
+
+static void on_end(const struct error *err, void *self)
+{
+	(void)err;
+	((struct fixture *)self)->ended++;
+}
+
+static void on_drain(void *self)
+{
+	struct fixture *f = self;
+	f->drained++;
+	f->is_full = false;
+}
+
+static const struct transport_events events = {on_frame, on_long_frame, on_end, on_drain};
+
+static int setup(void **state)
+{
+	struct fixture *f = xnew(struct fixture);
+	struct error err;
+	int ends[2];
+	f->loop = loop_create(&err);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	f->peer = ends[1];
+	f->transport = transport_stdio_create(f->loop, ends[0], dup(ends[0]), &events, f, &err);
+	assert_non_null(f->transport);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	transport_destroy(f->transport, false);
+	mem_close_slot(&f->peer);
+	loop_destroy(f->loop);
+	free(f);
+	return 0;
+}
+
+enum { FRAME_SIZE = 1 * KIB };
+
+static void send_frame(struct fixture *f)
+{
+	char frame[FRAME_SIZE + 1];
+	snprintf(frame, sizeof(frame), "%*zu\n", FRAME_SIZE - 1, f->sent++);
+	f->is_full = !transport_send(f->transport, str_of(frame));
+}
+
+static size_t fill(struct fixture *f)
+{
+	size_t before = f->sent;
+	while (!f->is_full)
+		send_frame(f);
+	return (f->sent - before) * FRAME_SIZE;
+}
+
+/* What waits at the peer's end now. Frames are received whole, as they fit the socket's buffer or not. */
+static void receive(struct fixture *f, struct buf *bytes)
+{
+	char some[64 * KIB];
+	ssize_t count;
+	while ((count = read(f->peer, some, sizeof(some))) > 0)
+		buf_append(bytes, some, (size_t)count);
+	while (bytes->len >= FRAME_SIZE) {
+		uint64_t number;
+		assert_true(str_to_u64(str_trim(str_n(bytes->data, FRAME_SIZE)), &number));
+		assert_int_equal(number, f->received++);
+		buf_consume(bytes, FRAME_SIZE);
+	}
+}
+
+static void turn(struct fixture *f)
+{
+	uv_run(loop_uv(f->loop), UV_RUN_NOWAIT);
+}
+
+static size_t socket_room(int fd)
+{
+	int room;
+	socklen_t size = sizeof(room);
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, &size), 0);
+	return (size_t)room;
+}
+
+static void a_reader_that_stops_fills_the_queue_and_no_more(void **state)
+{
+	struct fixture *f = *state;
+	size_t bytes = fill(f);
+	assert_true(bytes > LIMIT_STREAM_QUEUE);
+	assert_true(bytes <= LIMIT_STREAM_QUEUE + 2 * socket_room(f->peer) + FRAME_SIZE);
+	turn(f);
+	assert_int_equal(f->drained, 0); /* nobody has read */
+	send_frame(f);
+	assert_true(f->is_full); /* still, until it was told otherwise */
+}
+
+static void a_reader_that_goes_on_misses_nothing(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	for (int round = 1; round <= 3; round++) {
+		fill(f);
+		for (int i = 0; i < 4; i++)
+			send_frame(f); /* what was on its way when the queue was full */
+		for (int i = 0; i < 1000 && f->received < f->sent; i++) {
+			turn(f);
+			receive(f, &bytes);
+		}
+		assert_int_equal(f->received, f->sent);
+		turn(f);
+		assert_int_equal(f->drained, round);
+		f->is_full = false;
+	}
+	assert_int_equal(f->ended, 0);
+}
+
+static void a_reader_that_is_gone_is_no_drain(void **state)
+{
+	struct fixture *f = *state;
+	fill(f);
+	mem_close_slot(&f->peer);
+	for (int i = 0; i < 10 && !f->ended; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	assert_int_equal(f->drained, 0);
+	assert_true(transport_send(f->transport, STR("more\n"))); /* into the void, without waiting for it */
+}
+
+static void what_waits_is_sent_when_flushed_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	fill(f);
+	transport_destroy(steal(f->transport), true);
+	for (int i = 0; i < 1000 && f->received < f->sent; i++) {
+		receive(f, &bytes);
+		turn(f);
+	}
+	assert_int_equal(f->received, f->sent);
+	assert_int_equal(f->drained, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_reader_that_stops_fills_the_queue_and_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_goes_on_misses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_is_gone_is_no_drain, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
+	};
+	signal(SIGPIPE, SIG_IGN); /* as every front end does */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
