@@ -82,6 +82,8 @@ enum {
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
+	LIMIT_RULES_DEPTH = 16,           /* lists in lists in a .rules file */
+	LIMIT_RULES_FILE = 1 * MIB,
 	LIMIT_COMMAND_PARSE = 64 * KIB,   /* shell text that is read to judge it */
 	LIMIT_OS_RELEASE = 64 * KIB,
 	LIMIT_CONNECT_MS = 30 * 1000,       /* until a connection to the model is there */

@@ -145,3 +145,39 @@ void shell_join(struct buf *out, const char *const *argv)
 		shell_quote(out, str_of(argv[i]));
 	}
 }
+
+/* One word from *rest to *out, and what ends it. */
+static bool split_word(struct str *rest, char **out)
+{
+	char quote = '\0';
+	for (; rest->len > 0; *rest = str_skip(*rest, 1)) {
+		char c = rest->ptr[0];
+		if (!quote && strchr(" \t\n", c) && c)
+			break;
+		if (c == '\\' && quote != '\'' && rest->len > 1 && (!quote || strchr("\"\\", rest->ptr[1]))) {
+			*rest = str_skip(*rest, 1);
+			*(*out)++ = rest->ptr[0];
+		} else if (quote ? c == quote : c == '"' || c == '\'') {
+			quote = quote ? '\0' : c;
+		} else {
+			*(*out)++ = c;
+		}
+	}
+	*(*out)++ = '\0';
+	return !quote;
+}
+
+bool shell_split(struct str line, struct arena *arena, const char ***ret_argv)
+{
+	/* Every word but the last is followed by a blank, which makes room for its end. */
+	char *out = arena_alloc_raw(arena, line.len + 1);
+	const char **argv = arena_array(arena, const char *, line.len / 2 + 2);
+	size_t count = 0;
+	for (line = str_trim(line); line.len > 0; line = str_trim_start(line)) {
+		argv[count++] = out;
+		if (!split_word(&line, &out))
+			return false;
+	}
+	*ret_argv = argv;
+	return true;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
 
@@ -29,5 +30,8 @@ void shell_argv(const char *shell, const char *script, bool login, const char *r
 void shell_join(struct buf *out, const char *const *argv);
 /* Appends one word quoted so that any POSIX shell reads it back unchanged. */
 void shell_quote(struct buf *out, struct str word);
+/* The words of a line as shlex reads them: blanks part them, quotes and backslashes join. Nothing is expanded. False if
+ * a quote is not closed. The words and the array (NULL at its end) live in the arena. */
+bool shell_split(struct str line, struct arena *arena, const char ***ret_argv);
 
 #endif

@@ -106,9 +106,32 @@ static void the_users_shell_can_be_run(void **state)
 	assert_ptr_equal(shell, shell_user());
 }
 
+static void a_line_splits_into_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line, *words; /* joined by bars; NULL: cannot be split */
+	} rows[] = {
+		{"", ""}, {"  ", ""}, {" a  b ", "a|b"}, {"a'b c'd \"e\\\"f\"", "ab cd|e\"f"}, {"'' x", "|x"},
+		{"a\\ b $c", "a b|$c"}, {"'a\\b' \"a\\b\"", "a\\b|a\\b"}, {"a\\", "a\\"}, {"'a", NULL}, {"b \"a", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		auto_arena struct arena arena = {0};
+		const char **argv = NULL;
+		char got[64] = "";
+		assert_int_equal(shell_split(str_of(rows[i].line), &arena, &argv), rows[i].words != NULL);
+		for (size_t at = 0; argv && argv[at]; at++) {
+			size_t used = strlen(got);
+			snprintf(got + used, sizeof(got) - used, "%s%s", at ? "|" : "", argv[at]);
+		}
+		assert_string_equal(got, rows[i].words ? rows[i].words : "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_splits_into_words),
 	        cmocka_unit_test(words_are_quoted_in_the_simplest_style),
 	        cmocka_unit_test(vectors_are_joined_by_blanks),
 	        cmocka_unit_test(a_shell_reads_back_what_was_quoted),

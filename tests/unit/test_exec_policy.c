@@ -1,0 +1,148 @@
+/* Rules about commands by their first words (core 2.4). */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "process/command_parse.h"
+#include "process/exec_policy.h"
+
+static const char *decide(const struct exec_policy *policy, const char *script)
+{
+	static char text[256];
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	struct exec_match match;
+	assert_true(command_parse(str_of(script), &arena, &list));
+	if (!exec_policy_decide(policy, &list.commands[0], &match))
+		return "-";
+	snprintf(text, sizeof(text), "%s %zu%s%.*s", exec_decision_name(match.decision), match.length,
+	         match.justification.ptr ? " " : "", STR_ARG(match.justification));
+	return text;
+}
+
+static struct exec_policy *policy_of(const char *text)
+{
+	struct error err = {0};
+	struct exec_policy *policy = exec_policy_create();
+	if (exec_policy_add(policy, str_of(text), "x.rules", &err) != 0)
+		fail_msg("%s", err.text);
+	return policy;
+}
+
+static void the_strictest_match_decides(void **state)
+{
+	(void)state;
+	struct exec_policy *policy = policy_of("# what git may do\n"
+	                                       "prefix_rule(pattern = ['git', ['push', 'pull']], decision=\"prompt\",\n"
+	                                       "            justification = \"ask me\") # said twice\n"
+	                                       "prefix_rule([\"git\"],);prefix_rule(('rm', '-rf',), 'forbidden')\n");
+	assert_int_equal(exec_policy_count(policy), 3);
+	assert_string_equal(decide(policy, "git push origin"), "prompt 2 ask me");
+	assert_string_equal(decide(policy, "git status"), "allow 1");
+	assert_string_equal(decide(policy, "rm -rf /"), "forbidden 2");
+	assert_string_equal(decide(policy, "rm"), "-");
+	assert_string_equal(decide(policy, "gitk"), "-");
+	exec_policy_destroy(policy);
+}
+
+static void examples_are_tried(void **state)
+{
+	(void)state;
+	struct exec_policy *policy = policy_of(
+		"prefix_rule(pattern=['ls', 'a b'], match=[\"ls 'a b' c\", 'ls a\\\\ b', ['ls', 'a b']], not_match=['ls', 'cat'])");
+	assert_string_equal(decide(policy, "ls 'a b'"), "allow 2");
+	exec_policy_destroy(policy);
+}
+
+static void other_rules_are_passed_over(void **state)
+{
+	(void)state;
+	struct exec_policy *policy = policy_of("host_executable(name = 'git', paths = ['/usr/bin/git'])\n"
+	                                       "network_rule(host='x', protocol='https', decision='allow', n=3)\n"
+	                                       "prefix_rule(pattern=['a'], match=None, justification=None)");
+	assert_int_equal(exec_policy_count(policy), 1);
+	exec_policy_destroy(policy);
+}
+
+static void a_wrong_file_adds_nothing_and_names_the_place(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{"prefix_rule(pattern=['a'])\nprefix_rule(pattern=[])", "x.rules:2: invalid pattern element: "},
+		{"prefix_rule()", "x.rules:1: prefix_rule needs pattern"},
+		{"prefix_rule(pattern='ls')", "x.rules:1: prefix_rule needs pattern"},
+		{"prefix_rule(pattern=[[]])", "x.rules:1: a pattern's alternatives"},
+		{"prefix_rule(pattern=[1])", "x.rules:1: a pattern is a list of words"},
+		{"prefix_rule(pattern=[['a', ['b']]])", "x.rules:1: a pattern is a list of words"},
+		{"prefix_rule(pattern=['a'], decision='maybe')", "x.rules:1: invalid decision: maybe"},
+		{"prefix_rule(pattern=['a'], decision=['allow'])", "x.rules:1: invalid decision"},
+		{"prefix_rule(pattern=['a'], justification=' ')", "x.rules:1: invalid rule: justification"},
+		{"prefix_rule(pattern=['a'], match=['b'])", "x.rules:1: an example of match"},
+		{"prefix_rule(pattern=['a'], not_match=['a b'])", "x.rules:1: an example of not_match"},
+		{"prefix_rule(pattern=['a'], match=['\"a'])", "x.rules:1: an example has a quote"},
+		{"prefix_rule(pattern=['a'], match=[''])", "x.rules:1: an example cannot be empty"},
+		{"prefix_rule(pattern=['a'], match='a')", "x.rules:1: match and not_match are lists"},
+		{"prefix_rule(pattern=['a'], why='b')", "x.rules:1: prefix_rule has no argument `why`"},
+		{"\n\nfoo()", "x.rules:3: the only rule is"},
+		{"x = ['a']", "x.rules:1: a rule is a call"},
+		{"prefix_rule(pattern=x)", "x.rules:1: a value is a text"},
+		{"prefix_rule(pattern=['a'] + ['b'])", "x.rules:1: an argument is followed"},
+		{"prefix_rule(pattern=['a' 'b'])", "x.rules:1: a list goes on"},
+		{"prefix_rule(pattern=['a\nb'])", "x.rules:1: a text is not closed"},
+		{"prefix_rule(pattern=['a", "x.rules:1: a text is not closed"},
+		{"prefix_rule(pattern=['a'", "x.rules:1: a list goes on"},
+		{"prefix_rule(pattern=['a']", "x.rules:1: an argument is followed"},
+		{"prefix_rule(pattern=['\xff'])", "x.rules:1: this text is not UTF-8"},
+		{"prefix_rule(pattern=['a']) prefix_rule(pattern=['b'])", "x.rules:1: a line should end"},
+		{"f([[[[[[[[[[[[[[[[[[[[[[", "x.rules:1: too many lists"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct error err = {0};
+		struct exec_policy *policy = exec_policy_create();
+		assert_int_not_equal(exec_policy_add(policy, str_of(rows[i].text), "x.rules", &err), 0);
+		if (strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0)
+			fail_msg("\"%s\": %s", rows[i].text, err.text);
+		assert_int_equal(exec_policy_count(policy), 0);
+		exec_policy_destroy(policy);
+	}
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+	(void)state;
+	static const struct str words[] = {STR("a\"b\\"), STR("c\nd\te")};
+	auto_buf struct buf out;
+	buf_init(&out, 1024);
+	exec_policy_write_allow(&out, words, 2);
+	assert_str(buf_str(&out), "prefix_rule(pattern=[\"a\\\"b\\\\\", \"c\\nd\\te\"], decision=\"allow\")\n");
+	struct exec_policy *policy = exec_policy_create();
+	assert_int_equal(exec_policy_add(policy, buf_str(&out), "x", NULL), 0);
+	assert_string_equal(decide(policy, "'a\"b\\' 'c\nd\te' f"), "allow 2");
+	exec_policy_destroy(policy);
+}
+
+static void the_user_adds_rules(void **state)
+{
+	(void)state;
+	static const struct str words[] = {STR("npm"), STR("test")};
+	struct exec_policy *policy = exec_policy_create();
+	exec_policy_allow(policy, words, 2);
+	assert_string_equal(decide(policy, "npm test x"), "allow 2");
+	assert_string_equal(decide(policy, "npm run"), "-");
+	exec_policy_destroy(policy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_strictest_match_decides),
+		cmocka_unit_test(examples_are_tried),
+		cmocka_unit_test(other_rules_are_passed_over),
+		cmocka_unit_test(a_wrong_file_adds_nothing_and_names_the_place),
+		cmocka_unit_test(what_is_written_is_read_back),
+		cmocka_unit_test(the_user_adds_rules),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
