@@ -49,7 +49,8 @@ static void examples_are_tried(void **state)
 {
 	(void)state;
 	struct exec_policy *policy = policy_of(
-		"prefix_rule(pattern=['ls', 'a b'], match=[\"ls 'a b' c\", 'ls a\\\\ b', ['ls', 'a b']], not_match=['ls', 'cat'])");
+		"prefix_rule(pattern=['ls', 'a b'], match=[\"ls 'a b' c\", 'ls a\\\\ b', ['ls', 'a b']],\n"
+		"            not_match=['ls', 'cat'])");
 	assert_string_equal(decide(policy, "ls 'a b'"), "allow 2");
 	exec_policy_destroy(policy);
 }
