@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/enum.h"
 
@@ -439,6 +440,22 @@ void union_encode(const struct union_type *type, const void *value, struct json_
 
 /* ---- copying ---- */
 
+/* A long text that an event shows twice, as a command's output is, is copied once. */
+struct twin {
+	struct str from, copy;
+};
+
+enum { TWIN_MIN = 4 * KIB };
+
+static struct str copy_text(struct arena *arena, struct str text, struct twin *last)
+{
+	if (text.len < TWIN_MIN)
+		return arena_str(arena, text);
+	if (text.ptr != last->from.ptr || text.len != last->from.len)
+		*last = (struct twin){text, arena_str(arena, text)};
+	return last->copy;
+}
+
 static void copy_strs(struct arena *arena, struct str **slot, size_t count)
 {
 	const struct str *from = *slot;
@@ -466,14 +483,14 @@ static void copy_list(const struct field *field, struct arena *arena, void *out)
 		copy_strs(arena, SLOT(struct str *, out, field->keys), count);
 }
 
-static void copy_field(const struct field *field, struct arena *arena, void *out)
+static void copy_field(const struct field *field, struct arena *arena, void *out, struct twin *last)
 {
 	void **part = SLOT(void *, out, field->offset);
 	void *copy;
 	switch (field->kind) {
 	case FIELD_str:
 	case FIELD_json:
-		*SLOT(struct str, out, field->offset) = arena_str(arena, *SLOT(struct str, out, field->offset));
+		*SLOT(struct str, out, field->offset) = copy_text(arena, *SLOT(struct str, out, field->offset), last);
 		return;
 	case FIELD_record:
 		copy = arena_alloc(arena, ((const struct record *)field->type)->size);
@@ -501,11 +518,12 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 void record_copy(const struct record *record, const void *from, struct arena *arena, void *out)
 {
 	size_t count = 0;
+	struct twin last = {0};
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	memcpy(out, from, record->size);
 	for (size_t i = 0; i < count; i++) {
 		if (!field_is_absent(&fields[i], out))
-			copy_field(&fields[i], arena, out);
+			copy_field(&fields[i], arena, out, &last);
 	}
 }
 
