@@ -73,6 +73,11 @@ uint64_t output_dropped(const struct output *output)
 	return output->dropped;
 }
 
+bool output_is_full(const struct output *output)
+{
+	return output->dropped || output->tail.len == output->tail.max;
+}
+
 bool output_is_empty(const struct output *output)
 {
 	return output->head.len + output->tail.len == 0;
@@ -90,46 +95,80 @@ static size_t whole_characters(struct str s)
 	return s.len;
 }
 
-static size_t leading_continuations(struct str s)
+/* The tail from its oldest byte on: two parts, as it is a ring. */
+struct ring {
+	struct str parts[2];
+};
+
+static struct ring ring_of(const struct output *output)
+{
+	struct str all = buf_str(&output->tail);
+	return (struct ring){{str_skip(all, output->oldest), str_n(all.ptr, output->oldest)}};
+}
+
+static void ring_take_front(struct ring *ring, size_t count)
+{
+	count -= take_front(&ring->parts[0], count).len;
+	take_front(&ring->parts[1], count);
+}
+
+static void ring_take_back(struct ring *ring, size_t count)
+{
+	size_t second = count < ring->parts[1].len ? count : ring->parts[1].len;
+	ring->parts[1].len -= second;
+	ring->parts[0].len -= count - second;
+}
+
+/* At most the three of a character whose first byte is gone. */
+static size_t leading_continuations(const struct ring *ring)
 {
 	size_t count = 0;
-	while (count < 3 && count < s.len && ((unsigned char)s.ptr[count] & 0xc0) == 0x80)
-		count++;
+	for (int i = 0; i < 2; i++) {
+		for (size_t at = 0; at < ring->parts[i].len && count < 3; at++, count++) {
+			if (((unsigned char)ring->parts[i].ptr[at] & 0xc0) != 0x80)
+				return count;
+		}
+	}
 	return count;
 }
 
-static void append_tail(const struct output *output, struct buf *raw)
+/* Nearly all output is UTF-8: it is put where it is wanted first, and only what turns out not to be takes a detour. */
+static void mend(struct buf *out, size_t from)
 {
-	struct str ring = buf_str(&output->tail);
-	buf_append_str(raw, str_skip(ring, output->oldest));
-	buf_append(raw, ring.ptr, output->oldest);
+	struct str text = str_skip(buf_str(out), from);
+	size_t good = text_utf8_prefix(text);
+	if (good == text.len)
+		return;
+	struct str bad = str_skip(text, good);
+	auto_buf struct buf raw;
+	buf_init(&raw, bad.len);
+	buf_append_str(&raw, bad);
+	buf_truncate(out, from + good);
+	text_append_utf8_lossy(out, buf_str(&raw));
 }
 
-/* Head, note, tail; each cut where a character ends, so that the cut itself shows no U+FFFD. */
-static void append_cut(const struct output *output, struct str tail, struct buf *out)
-{
-	struct str head = buf_str(&output->head);
-	size_t head_len = whole_characters(head), skipped = leading_continuations(tail);
-	text_append_utf8_lossy(out, str_n(head.ptr, head_len));
-	buf_printf(out, "\n[%" PRIu64 " bytes of output left out here]\n",
-	           output->dropped + (head.len - head_len) + skipped);
-	text_append_utf8_lossy(out, str_skip(tail, skipped));
-}
-
-/* All that is kept but its last held_back bytes. */
+/* All that is kept but its last held_back bytes: head, note, tail; each cut where a character ends, so that the cut
+ * itself shows no U+FFFD. */
 static void append_kept(const struct output *output, size_t held_back, struct buf *out)
 {
-	auto_buf struct buf raw;
-	buf_init(&raw, output->head.max + output->tail.max);
-	buf_reserve(&raw, output->head.len + output->tail.len);
-	if (!output->dropped)
-		buf_append_str(&raw, buf_str(&output->head));
-	append_tail(output, &raw);
-	struct str text = str_n(buf_str(&raw).ptr, raw.len - held_back);
-	if (output->dropped)
-		append_cut(output, text, out);
-	else
-		text_append_utf8_lossy(out, text);
+	struct str head = buf_str(&output->head);
+	struct ring tail = ring_of(output);
+	size_t from = out->len, in_tail = held_back < output->tail.len ? held_back : output->tail.len;
+	buf_reserve(out, head.len + output->tail.len + OUTPUT_NOTE_MAX);
+	ring_take_back(&tail, in_tail);
+	head.len -= held_back - in_tail;
+	if (output->dropped) {
+		size_t whole = whole_characters(head), skipped = leading_continuations(&tail);
+		buf_append(out, head.ptr, whole);
+		buf_printf(out, "\n[%" PRIu64 " bytes of output left out here]\n",
+		           output->dropped + (head.len - whole) + skipped);
+		ring_take_front(&tail, skipped);
+	} else {
+		buf_append_str(out, head);
+	}
+	buf_append_str(out, tail.parts[0]);
+	buf_append_str(out, tail.parts[1]);
+	mend(out, from);
 }
 
 void output_text(const struct output *output, struct buf *out)
@@ -137,16 +176,17 @@ void output_text(const struct output *output, struct buf *out)
 	append_kept(output, 0, out);
 }
 
-/* The last bytes of what is kept, oldest first; at most 3. */
+/* The last bytes of what is kept in one piece, oldest first; at most 3. */
 static size_t last_bytes(const struct output *output, char out[3])
 {
-	size_t kept = output->head.len + output->tail.len, count = kept < 3 ? kept : 3;
+	size_t before = output->dropped ? 0 : output->head.len;
+	size_t kept = before + output->tail.len, count = kept < 3 ? kept : 3;
 	for (size_t i = 0; i < count; i++) {
 		size_t at = kept - count + i;
-		if (at < output->head.len)
+		if (at < before)
 			out[i] = output->head.data[at];
 		else
-			out[i] = output->tail.data[(at - output->head.len + output->oldest) % output->tail.len];
+			out[i] = output->tail.data[(at - before + output->oldest) % output->tail.len];
 	}
 	return count;
 }

@@ -32,6 +32,8 @@ void output_copy(struct output *output, const struct output *from);
 uint64_t output_dropped(const struct output *output);
 /* count bytes went by unread. The tail is what comes after them. */
 void output_skip(struct output *output, uint64_t count);
+/* What comes next takes the place of older bytes. */
+bool output_is_full(const struct output *output);
 bool output_is_empty(const struct output *output);
 
 /* Appends what is kept. Leaves it in place. Text needs at most 3 * cap + OUTPUT_NOTE_MAX of room. */
