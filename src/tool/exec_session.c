@@ -20,6 +20,7 @@ enum {
 	EXEC_ID_FIRST = 1000,
 	EXEC_ID_COUNT = 99000,
 	EXEC_DEFAULT_TOKENS = 10000,
+	EXEC_TEXT_MAX = LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX,
 };
 
 struct exec_sessions *exec_sessions_create(struct tool_host *host)
@@ -123,6 +124,7 @@ struct exec_session *exec_session_create(struct exec_sessions *sessions, struct 
 	session->command.process_id = str_of(session->id_text);
 	output_init(&session->unread, LIMIT_EXEC_CAPTURE);
 	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
+	buf_init(&session->text, EXEC_TEXT_MAX);
 	session->skim = loop_timer_create(call->host->loop, on_skim, session);
 	session->timer = loop_timer_create(call->host->loop, answer, session);
 	list_append(&sessions->all, &session->link);
@@ -140,16 +142,26 @@ void exec_session_destroy(struct exec_session *session)
 	loop_timer_destroy(session->skim);
 	output_finish(&session->unread);
 	output_finish(&session->transcript);
+	buf_finish(&session->text);
 	exec_command_finish(&session->command);
 	free(session);
 }
 
 /* ---- output that nobody will keep ---- */
 
-/* A command that prints fast would wake us for every few KiB. Past ROUNDS_AFTER it is looked at once a millisecond.
- * Past LIMIT_EXEC_CAPTURE head and events are full, and the tail has been once: of what follows only the last half of
- * the capture can matter. That stays in the pipe, and what is before it is thrown away unread, until the flow ebbs. */
-enum { ROUNDS_AFTER = 128 * KIB, SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2, SKIM_TICK_MS = 1 };
+/* A command that prints fast would wake us for every few KiB. Past ROUNDS_AFTER it is looked at once a millisecond,
+ * and then until its pipe is empty, or for SKIM_KEEP bytes. Once all that is kept of it is full, head and events for
+ * good, only the last half of the capture can matter of what follows. That stays in the pipe, and what is before it is
+ * thrown away unread, until the flow ebbs.
+ *
+ * Not after the command's exit: others may hold its pipe and print for ever, and the 50 ms they get are over only when
+ * they pass without a pause. */
+enum {
+	ROUNDS_AFTER = 128 * KIB,
+	ROUNDS_SHORT = 32 * KIB, /* a read of less has emptied the pipe */
+	SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2,
+	SKIM_TICK_MS = 1,
+};
 
 static void stop_skim(struct exec_session *session)
 {
@@ -157,24 +169,36 @@ static void stop_skim(struct exec_session *session)
 	if (session->is_skimming)
 		process_resume(session->process);
 	session->is_skimming = false;
+	session->read_on = SKIM_KEEP;
+}
+
+static bool can_skip(const struct exec_session *session)
+{
+	return process_is_running(session->process) && output_is_full(&session->transcript) &&
+	       (!session->is_answered || output_is_full(&session->unread));
 }
 
 static void on_skim(void *self)
 {
 	struct exec_session *session = self;
-	bool is_full = session->transcript.total >= LIMIT_EXEC_CAPTURE;
-	uint64_t gone = is_full ? process_skip(session->process, SKIM_KEEP) : 0;
+	uint64_t gone = can_skip(session) ? process_skip(session->process, SKIM_KEEP) : 0;
 	if (!gone) {
 		stop_skim(session);
 		return;
 	}
 	output_skip(&session->transcript, gone);
+	if (session->is_answered)
+		output_skip(&session->unread, gone);
 	loop_timer_start(session->skim, SKIM_TICK_MS);
 }
 
-static void start_skim(struct exec_session *session)
+static void consider_skim(struct exec_session *session, size_t read)
 {
-	if (session->is_skimming || session->is_due || session->has_ended || !process_widen(session->process))
+	session->read_on -= read < session->read_on ? read : session->read_on;
+	if (session->transcript.total < ROUNDS_AFTER || (session->read_on && read >= ROUNDS_SHORT))
+		return;
+	bool is_wanted = !session->is_skimming && !session->is_due && process_is_running(session->process);
+	if (!is_wanted || !process_widen(session->process))
 		return;
 	session->is_skimming = true;
 	process_pause(session->process);
@@ -186,27 +210,29 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	struct exec_session *session = self;
 	if (session->is_answered)
 		output_append(&session->unread, bytes);
-	else if (session->transcript.total > ROUNDS_AFTER)
-		start_skim(session);
 	output_append(&session->transcript, bytes);
 	exec_command_tell_output(&session->command, stream, bytes);
+	consider_skim(session, bytes.len);
 }
 
 static void tell_end(struct exec_session *session)
 {
-	auto_buf struct buf text, formatted;
-	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	struct buf *text = &session->text;
+	auto_buf struct buf formatted;
 	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
-	output_text(&session->transcript, &text);
-	text_append_output(&formatted, buf_str(&text), session->command.host->output_budget);
+	output_text(&session->transcript, text);
+	output_finish(&session->transcript);
+	text_append_output(&formatted, buf_str(text), session->command.host->output_budget);
 	struct exec_outcome outcome = {
 		.exit_code = session->exit_code,
-		.standard_output = buf_str(&text),
+		.standard_output = buf_str(text),
 		.standard_error = STR(""),
-		.aggregated = buf_str(&text),
+		.aggregated = buf_str(text),
 		.formatted = buf_str(&formatted),
 	};
 	exec_command_tell_end(&session->command, &outcome);
+	if (session->is_answered) /* what is still to be read is in unread */
+		buf_finish(text);
 }
 
 static void on_end(const struct process_result *result, void *self)
@@ -234,21 +260,29 @@ static struct text_budget budget_of(const struct exec_session *session)
 	return (struct text_budget){TEXT_TOKENS, (size_t)tokens};
 }
 
+/* What nobody has been answered with yet. */
+static void take_unread(struct exec_session *session, struct buf *text)
+{
+	bool is_first = !session->is_answered;
+	session->is_answered = true;
+	if (is_first && session->has_ended) {
+		*text = session->text;
+		buf_init(&session->text, EXEC_TEXT_MAX);
+		return;
+	}
+	if (is_first)
+		output_copy(&session->unread, &session->transcript);
+	output_drain(&session->unread, text, session->has_ended);
+}
+
 /* Core 3: what the model reads, word for word. */
 static void write_answer(struct exec_session *session, struct buf *out)
 {
 	auto_buf struct buf text;
 	uint32_t chunk;
 	random_bytes(&chunk, sizeof(chunk));
-	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
-	if (!session->is_answered && session->has_ended) {
-		output_text(&session->transcript, &text);
-	} else {
-		if (!session->is_answered)
-			output_copy(&session->unread, &session->transcript);
-		output_drain(&session->unread, &text, session->has_ended);
-	}
-	session->is_answered = true;
+	buf_init(&text, EXEC_TEXT_MAX);
+	take_unread(session, &text);
 	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;
 	buf_printf(out, "Chunk ID: %06x\nWall time: %.4f seconds\n", chunk & 0xffffff, seconds);
 	if (session->has_ended)
@@ -290,6 +324,7 @@ void exec_session_wait(struct exec_session *session, struct tool_call *call, uin
 void exec_session_unwait(struct exec_session *session)
 {
 	session->waiter = NULL;
+	session->is_due = false;
 	loop_timer_stop(session->timer);
 }
 

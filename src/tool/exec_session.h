@@ -33,10 +33,12 @@ struct exec_session {
 	int exit_code;
 	bool is_answered;         /* at least once: until then all of the transcript is unread */
 	struct output unread;     /* since the last answer */
-	struct output transcript; /* of the whole command */
+	struct output transcript; /* of the whole command; at its end it becomes `text` */
+	struct buf text;          /* told as the end, then answered with if there was no answer before */
 	struct tool_call *waiter; /* the call that waits for output, or NULL */
 	struct loop_timer *skim;  /* runs while output goes by unread */
 	bool is_skimming;
+	size_t read_on;           /* bytes to be read before the next skimming, unless a read is short */
 	bool is_due;              /* an answer waits for what is in the pipe: no skimming */
 	struct loop_timer *timer; /* ends the waiter's wait */
 	uint64_t wait_started_ns;

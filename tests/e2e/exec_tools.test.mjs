@@ -122,6 +122,33 @@ test('of very much output the first and the last are kept, while it runs as well
 	assert.match(outputOf(model.requests()[2], 'c2'), /running with session ID[^]*begin\ny\n[^]*truncated[^]*y\nend\n$/);
 });
 
+test('a command has ended when it exits, whatever goes on printing behind it', exec, async (t) => {
+	const model = await startModel(t, [
+		reply(command('yes & seq 1 300000', 'c1', { yield_time_ms: 30000 })), say('Ended.'),
+	]);
+	const { code } = await codexExec(t, model, ['go']);
+	assert.equal(code, 0);
+	assert.match(outputOf(model.requests()[1], 'c1'), /Wall time: [0-9]\.[^]*Process exited with code 0\n/);
+});
+
+test('of a command that was answered for, only what is new comes next, its first and its last', exec, async (t) => {
+	const model = await startModel(t, [
+		reply(command('echo begin; read x; echo first; yes | head -c 30000000; echo last', 'c1',
+			{ yield_time_ms: 250, tty: true })),
+		{
+			take: { session: { from: 'input.-1.output', after: 'session ID ' } },
+			reply: [{ call: 'write_stdin', call_id: 'c2',
+				arguments: '{"session_id":{session},"chars":"go\\n","yield_time_ms":30000}' }],
+		},
+		say('Long.'),
+	]);
+	const { code } = await codexExec(t, model, ['go']);
+	assert.equal(code, 0);
+	const text = outputOf(model.requests()[2], 'c2');
+	assert.match(text, /exited with code 0\n[^]*first\ny\n[^]*truncated[^]*y\nlast\n$/);
+	assert.doesNotMatch(text, /begin/);
+});
+
 test('endless output is cut in the middle', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('echo first; seq 1 200000; echo last', 'c1', { yield_time_ms: 30000 })), say('Long.'),
