@@ -27,8 +27,8 @@ static void drop_long(struct frame_lines *lines)
 
 static bool has_line(const struct frame_lines *lines)
 {
-	const char *from = lines->bytes.data + lines->scanned;
-	return lines->bytes.len > lines->scanned && memchr(from, '\n', lines->bytes.len - lines->scanned);
+	size_t left = lines->bytes.len - lines->scanned;
+	return left && memchr(lines->bytes.data + lines->scanned, '\n', left);
 }
 
 void frame_lines_add(struct frame_lines *lines, struct str bytes)
