@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "process/command_action.h"
 #include "process/process.h"
 #include "process/shell.h"
 
@@ -45,23 +46,53 @@ static struct str *words(const struct exec_command *command, struct arena *arena
 	return list;
 }
 
-/* What a person calls the command: the script of a shell, or the words joined. */
-static struct str display_text(const struct exec_command *command, struct buf *out)
+static struct parsed_command parsed_of(const struct command_action *action, struct arena *arena)
 {
-	bool is_script = command->argc == SHELL_ARGC && shell_is_known(command->argv[0]) && command->argv[1][0] == '-';
-	if (is_script)
-		return str_of(command->argv[2]);
-	shell_join(out, command->argv);
-	return buf_str(out);
+	struct parsed_command parsed = {0};
+	switch (action->kind) {
+	case ACTION_read:
+		parsed.tag = parsed_command_read;
+		parsed.read = arena_new(arena, struct parsed_read);
+		*parsed.read = (struct parsed_read){action->command, action->name, action->path};
+		break;
+	case ACTION_list_files:
+		parsed.tag = parsed_command_list_files;
+		parsed.list_files = arena_new(arena, struct parsed_list);
+		*parsed.list_files = (struct parsed_list){action->command, action->path};
+		break;
+	case ACTION_search:
+		parsed.tag = parsed_command_search;
+		parsed.search = arena_new(arena, struct parsed_search);
+		*parsed.search = (struct parsed_search){action->command, action->query, action->path};
+		break;
+	case ACTION_unknown:
+		parsed.tag = parsed_command_unknown;
+		parsed.unknown = arena_new(arena, struct parsed_unknown);
+		*parsed.unknown = (struct parsed_unknown){action->command};
+		break;
+	}
+	return parsed;
+}
+
+struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count)
+{
+	if (!command->parsed) {
+		struct command_action *actions;
+		size_t count = command_actions(command->argv, &command->arena, &actions);
+		command->parsed = arena_array(&command->arena, struct parsed_command, count + 1);
+		for (size_t i = 0; i < count; i++)
+			command->parsed[i] = parsed_of(&actions[i], &command->arena);
+		command->parsed_count = count;
+	}
+	*ret_count = command->parsed_count;
+	return command->parsed;
 }
 
 void exec_command_tell_begin(struct exec_command *command)
 {
 	auto_arena struct arena arena = {0};
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_LINE);
-	struct parsed_unknown unknown = {.cmd = display_text(command, &text)};
-	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	size_t parsed_count;
+	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
 	struct ev_exec_begin event = {
 		.call_id = command->call_id,
 		.process_id = command->process_id,
@@ -69,8 +100,8 @@ void exec_command_tell_begin(struct exec_command *command)
 		.command = words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.parsed_cmd = &parsed,
-		.parsed_cmd_count = 1,
+		.parsed_cmd = parsed,
+		.parsed_cmd_count = parsed_count,
 		.source = command->source,
 	};
 	command->is_begun = true;
@@ -108,8 +139,8 @@ void exec_command_tell_end(struct exec_command *command, const struct exec_outco
 	buf_init(&text, LIMIT_LINE);
 	uint64_t ns = clock_now_ns() - command->started_ns;
 	struct duration duration = {.secs = (int64_t)(ns / 1000000000u), .nanos = (int64_t)(ns % 1000000000u)};
-	struct parsed_unknown unknown = {.cmd = display_text(command, &text)};
-	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	size_t parsed_count;
+	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
 	struct ev_exec_end event = {
 		.call_id = command->call_id,
 		.process_id = command->process_id,
@@ -117,8 +148,8 @@ void exec_command_tell_end(struct exec_command *command, const struct exec_outco
 		.command = words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.parsed_cmd = &parsed,
-		.parsed_cmd_count = 1,
+		.parsed_cmd = parsed,
+		.parsed_cmd_count = parsed_count,
 		.source = command->source,
 		.stdout = outcome->standard_output,
 		.stderr = outcome->standard_error,

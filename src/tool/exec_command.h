@@ -25,6 +25,8 @@ struct exec_command {
 	struct arena arena;
 	size_t deltas; /* output events sent, and their bytes */
 	size_t delta_bytes;
+	struct parsed_command *parsed; /* what it does, once somebody asked */
+	size_t parsed_count;
 	bool is_begun;
 };
 
@@ -32,6 +34,9 @@ struct exec_command {
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);
 void exec_command_finish(struct exec_command *command);
+
+/* What it does, for display; the command's. */
+struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 
 void exec_command_tell_begin(struct exec_command *command);
 /* At most LIMIT_EXEC_DELTAS events and LIMIT_EXEC_DELTA_BYTES; what comes after is in the end event alone. */

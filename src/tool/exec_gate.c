@@ -25,8 +25,8 @@ static void ask(struct exec_command *command, struct tool_call *call, tool_answe
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
 		argv[i] = str_of(command->argv[i]);
-	struct parsed_unknown unknown = {.cmd = argv[command->argc - 1]};
-	struct parsed_command parsed = {.tag = parsed_command_unknown, .unknown = &unknown};
+	size_t parsed_count;
+	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
 	struct ev_exec_approval event = {
 		.call_id = command->call_id,
 		.turn_id = command->turn_id,
@@ -34,8 +34,8 @@ static void ask(struct exec_command *command, struct tool_call *call, tool_answe
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
 		.reason = command->justification,
-		.parsed_cmd = &parsed,
-		.parsed_cmd_count = 1,
+		.parsed_cmd = parsed,
+		.parsed_cmd_count = parsed_count,
 	};
 	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
 	arena_finish(&arena);
