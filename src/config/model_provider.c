@@ -241,6 +241,7 @@ static bool resolve(struct provider_resolve *r, const char *id)
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
 	p->stream_idle_timeout_ms = (uint64_t)r->entry.stream_idle_timeout_ms;
+	p->chains_responses = r->entry.is_set.stores_responses && r->entry.stores_responses;
 	p->stores_responses = r->entry.is_set.stores_responses ? r->entry.stores_responses : is_azure(p->base_url);
 	return true;
 }

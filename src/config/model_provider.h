@@ -34,6 +34,7 @@ struct model_provider {
 	bool is_openai;        /* the built-in one, wherever it is reached */
 	bool is_local;         /* ollama, lmstudio */
 	bool stores_responses; /* requests say "store": true */
+	bool chains_responses; /* because the user said so: they may name the response they go on from */
 	/* private */
 	struct arena arena;
 };

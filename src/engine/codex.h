@@ -36,6 +36,7 @@ struct codex_options {
 	bool ephemeral;      /* no rollout */
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */
+	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */
 	codex_event_fn on_event;
 	void *self;
 };

@@ -16,6 +16,7 @@ struct codex {
 	bool ephemeral;
 	bool mutes_output;
 	bool is_interactive;
+	bool steers;
 	codex_event_fn on_event;
 	void *self;
 	struct submission_queue sq;

@@ -86,12 +86,18 @@ struct str context_item_text(const struct context *context, size_t index)
 	return str_n(context->blocks.items[item->block]->bytes + item->at, item->len);
 }
 
-struct str *context_segments(const struct context *context, size_t *ret_count)
+struct str *context_segments(const struct context *context, size_t from, size_t *ret_count)
 {
+	*ret_count = 0;
 	struct str *segments = xcalloc(context->blocks.count, sizeof(*segments));
-	for (size_t i = 0; i < context->blocks.count; i++)
-		segments[i] = str_n(context->blocks.items[i]->bytes, context->blocks.items[i]->len);
-	*ret_count = context->blocks.count;
+	if (from >= context->items.count)
+		return segments;
+	const struct context_item *first = &context->items.items[from];
+	for (size_t i = first->block; i < context->blocks.count; i++) {
+		const struct context_block *block = context->blocks.items[i];
+		size_t at = i == first->block ? first->at : 0;
+		segments[(*ret_count)++] = str_n(block->bytes + at, block->len - at);
+	}
 	return segments;
 }
 
@@ -115,12 +121,24 @@ void context_truncate(struct context *context, size_t count)
 
 void context_mark_response(struct context *context, struct str response_id)
 {
+	if (response_id.len == 0)
+		return;
 	struct context_mark mark = {
 		.response_id = str_n(str_dup(response_id), response_id.len),
+		.known_count = context->items.count,
 		.item_count = context->items.count,
 		.user_turns = context->user_turns,
 	};
 	vec_push(&context->marks, mark);
+}
+
+void context_mark_turn_end(struct context *context, struct str response_id)
+{
+	struct context_mark *last = context->marks.count ? &context->marks.items[context->marks.count - 1] : NULL;
+	if (!last || !str_eq(last->response_id, response_id))
+		return;
+	last->item_count = context->items.count;
+	last->user_turns = context->user_turns;
 }
 
 void context_mark_task_end(struct context *context)
@@ -138,6 +156,18 @@ const struct context_mark *context_find_response(const struct context *context, 
 			return &context->marks.items[i - 1];
 	}
 	return NULL;
+}
+
+const struct context_mark *context_find_chain(const struct context *context)
+{
+	const struct context_mark *last = context->marks.count ? &context->marks.items[context->marks.count - 1] : NULL;
+	return last && !last->is_gone ? last : NULL;
+}
+
+void context_break_chain(struct context *context)
+{
+	vec_for_each(mark, &context->marks)
+		mark->is_gone = true;
 }
 
 void context_rewind(struct context *context, const struct context_mark *mark)

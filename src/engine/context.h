@@ -25,9 +25,11 @@ struct context_item {
 
 struct context_mark {
 	struct str response_id; /* owned by the context */
-	size_t item_count;      /* items there were once this response had been recorded */
-	size_t user_turns;      /* and user turns */
+	size_t known_count;     /* items there were when the model had answered: it knows them */
+	size_t item_count;      /* and when its Turn was over, outputs of its calls included */
+	size_t user_turns;      /* user turns there were then */
 	bool ends_task;         /* a Task completed with it */
+	bool is_gone;           /* the provider does not have this response (any more) */
 };
 
 struct context {
@@ -48,18 +50,25 @@ void context_append(struct context *context, struct str json);
 /* The same; the buffer is left empty, and a large item is not copied. */
 void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
-/* The segments of the whole list, as an array owned by the caller; its texts are borrowed until truncation. */
-struct str *context_segments(const struct context *context, size_t *ret_count);
+/* The segments of the list from that item on, as an array owned by the caller; its texts are borrowed until
+ * truncation. */
+struct str *context_segments(const struct context *context, size_t from, size_t *ret_count);
 /* Forgets all items from `count` on. No request may be borrowing them. */
 void context_truncate(struct context *context, size_t count);
 
-/* Remembers where a response ended, for forks by response id (protocol-v1 6, row 3). */
+/* Remembers where a response ended, for forks by response id (protocol-v1 6, row 3). An empty id marks nothing. */
 void context_mark_response(struct context *context, struct str response_id);
+/* The Turn of that response, which was marked last, is over: what came since belongs to it. */
+void context_mark_turn_end(struct context *context, struct str response_id);
 /* The Task ends with the response marked last, if nothing came behind it. */
 void context_mark_task_end(struct context *context);
 /* NULL if there was no such response; borrowed until the next change. */
 const struct context_mark *context_find_response(const struct context *context, struct str response_id);
-/* Goes back to where the mark was made. */
+/* The response that a provider which keeps them can go on from; NULL if it has to be told everything. */
+const struct context_mark *context_find_chain(const struct context *context);
+/* The provider has none of the responses so far. */
+void context_break_chain(struct context *context);
+/* Goes back to where the Turn of the mark was over. */
 void context_rewind(struct context *context, const struct context_mark *mark);
 
 #endif

@@ -4,55 +4,93 @@
 #include "config/config.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
+#include "engine/session_model.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
 
-/* Seed 000: input may go on from after an earlier response instead of from the end. */
-static int check_response(const struct session *session, struct str response_id, struct error *err)
+/* What both Ops ask for. */
+struct request {
+	struct task_input input;
+	struct str response_id; /* to go on from, or absent */
+	bool has_mode;
+	enum running_input mode;
+};
+
+/* The submission decides, else the user, else the front end. Who goes on from elsewhere cannot join. */
+static bool steers(const struct codex *codex, const struct request *request)
 {
-	if (!response_id.ptr || context_find_response(&session->context, response_id))
+	enum running_input wish = codex->config->on_input_while_running;
+	if (request->has_mode && request->mode != running_input_unset)
+		wish = request->mode;
+	if (request->response_id.ptr)
+		return false;
+	return wish == running_input_unset ? codex->steers : wish == running_input_steer;
+}
+
+/* Seed 000: input may go on from after an earlier response instead of from the end. A provider that keeps
+ * responses may know one that we do not. */
+static int check(const struct session *session, const struct request *request, struct error *err)
+{
+	struct str id = request->response_id;
+	if (!id.ptr)
 		return 0;
-	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(response_id));
+	if (request->has_mode && request->mode == running_input_steer)
+		return error_set(err, ERR_invalid,
+		                 "input cannot join the running task and go on from an earlier response: leave out "
+		                 "mode or last_response_id");
+	if (context_find_response(&session->context, id) || session_is_chained(session))
+		return 0;
+	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(id));
 }
 
 static void go_back_to(struct session *session, struct str response_id)
 {
-	if (!response_id.ptr)
-		return;
 	const struct context_mark *mark = context_find_response(&session->context, response_id);
-	if (mark->item_count != session->context.items.count)
+	if (!mark)
+		session_go_elsewhere(session, response_id);
+	else if (mark->item_count != session->context.items.count)
 		session_rewind(session, mark);
 }
 
-static void start(struct codex *codex, const struct submission *submission, const struct task_input *input,
-                  struct str response_id)
+static void start(struct codex *codex, struct str id, const struct request *request)
 {
 	struct session *session = codex->session;
-	struct error err;
-	if (session->task && codex->config->on_input_while_running == running_input_steer) {
-		task_steer(session->task, input);
-		return;
-	}
-	if (check_response(session, response_id, &err) != 0) {
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+	if (session->task && steers(codex, request)) {
+		task_steer(session->task, &request->input);
 		return;
 	}
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_replaced);
-	go_back_to(session, response_id);
-	task_start(session, submission->id, input);
+	if (request->response_id.ptr)
+		go_back_to(session, request->response_id);
+	task_start(session, id, &request->input);
 }
 
 void on_op_user_input(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input *op = submission->op.user_input;
-	struct task_input input = {op->items, op->items_count, op->final_output_json_schema};
-	start(codex, submission, &input, op->last_response_id);
+	struct request request = {
+		.input = {op->items, op->items_count, op->final_output_json_schema},
+		.response_id = op->last_response_id,
+		.has_mode = op->has_mode,
+		.mode = op->mode,
+	};
+	struct error err;
+	if (check(codex->session, &request, &err) != 0)
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+	else
+		start(codex, submission->id, &request);
 }
 
 void on_op_user_turn(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_turn *op = submission->op.user_turn;
+	struct request request = {
+		.input = {op->items, op->items_count, op->final_output_json_schema},
+		.response_id = op->last_response_id,
+		.has_mode = op->has_mode,
+		.mode = op->mode,
+	};
 	struct settings_change change = {
 		.model = op->model,
 		.cwd = op->cwd,
@@ -66,10 +104,9 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		.mode = op->collaboration_mode,
 	};
 	struct error err;
-	if (session_change_settings(codex->session, &change, &err) != 0) {
+	if (check(codex->session, &request, &err) != 0 ||
+	    session_change_settings(codex->session, &change, &err) != 0)
 		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
-		return;
-	}
-	struct task_input input = {op->items, op->items_count, op->final_output_json_schema};
-	start(codex, submission, &input, op->last_response_id);
+	else
+		start(codex, submission->id, &request);
 }

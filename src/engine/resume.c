@@ -71,11 +71,19 @@ static struct settings *settings_of(struct session *session, const struct rollou
 
 static void take_history(struct session *session, const struct rollout_reader *reader)
 {
-	vec_for_each(item, &reader->history)
-		context_append(&session->context, *item);
-	session->context.user_turns = reader->user_turns;
-	if (reader->last_response_id.ptr)
-		context_mark_response(&session->context, reader->last_response_id);
+	struct context *context = &session->context;
+	size_t mark = 0;
+	for (size_t i = 0; i <= reader->history.count; i++) {
+		for (; mark < reader->marks.count && reader->marks.items[mark].item_count == i; mark++) {
+			context->user_turns = reader->marks.items[mark].user_turns;
+			context_mark_response(context, reader->marks.items[mark].response_id);
+			if (reader->marks.items[mark].ends_task)
+				context_mark_task_end(context);
+		}
+		if (i < reader->history.count)
+			context_append(context, reader->history.items[i]);
+	}
+	context->user_turns = reader->user_turns;
 	session_close_calls(session);
 	if (!reader->needs_context)
 		session->told = settings_of(session, &reader->turn);

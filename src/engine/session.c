@@ -207,6 +207,17 @@ void session_rewind(struct session *session, const struct context_mark *mark)
 	session_close_calls(session);
 }
 
+void session_go_elsewhere(struct session *session, struct str response_id)
+{
+	settings_unref(session->told);
+	session->told = NULL;
+	session->context.user_turns = 0;
+	context_truncate(&session->context, 0);
+	context_mark_response(&session->context, response_id);
+	session_record_history(session);
+	session->has_new_history = true;
+}
+
 void session_destroy(struct session *session)
 {
 	if (!session)

@@ -49,6 +49,7 @@ struct session {
 	struct arena limits_arena;
 	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
 	bool has_warned_model; /* the warning about an unknown model was given */
+	bool is_private;       /* the provider shall keep nothing, whatever is configured */
 	struct tool_host host; /* lent to tool calls */
 };
 
@@ -69,5 +70,7 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
 /* Forgets what came after the mark, and says so in the rollout. No Task may run. */
 void session_rewind(struct session *session, const struct context_mark *mark);
+/* Forgets everything and goes on from a response that only the provider has. No Task may run. */
+void session_go_elsewhere(struct session *session, struct str response_id);
 
 #endif

@@ -35,6 +35,11 @@ int session_model_open(struct session *session, struct error *err)
 	return 0;
 }
 
+bool session_is_chained(const struct session *session)
+{
+	return session->provider->chains_responses && !session->is_private;
+}
+
 /* Which form of shell tool: the config can ask for the older ones (core 1.5). */
 static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
 {

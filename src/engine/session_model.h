@@ -14,6 +14,9 @@ struct task;
 /* Makes the client of the configured provider. Fails if there is none, or it lacks its key. */
 int session_model_open(struct session *session, struct error *err);
 
+/* Requests go on from the provider's last response and bring only what is new. */
+bool session_is_chained(const struct session *session);
+
 /* The tools offered to the settings' model, as a JSON array; borrowed until the model changes. */
 struct str session_tools(struct session *session, const struct settings *settings);
 /* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the

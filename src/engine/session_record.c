@@ -124,7 +124,7 @@ void session_record_history(struct session *session)
 	auto_buf struct buf payload;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
 	size_t count;
-	auto_free struct str *segments = context_segments(&session->context, &count);
+	auto_free struct str *segments = context_segments(&session->context, 0, &count);
 	buf_append_c(&payload, "{\"message\":\"\",\"replacement_history\":[");
 	for (size_t i = 0; i < count; i++) {
 		if (i)

@@ -132,6 +132,8 @@ void task_start(struct session *session, struct str id, const struct task_input 
 void task_steer(struct task *task, const struct task_input *input)
 {
 	auto_buf struct buf item;
+	if (input->count == 0)
+		return;
 	buf_init(&item, LIMIT_USER_ITEM);
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
 	if (item.over || item.len + 1 > task->pending.max - task->pending.len) {
@@ -181,7 +183,7 @@ void task_on_turn_failed(struct task *task, const char *message, const char *inf
 {
 	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
 	session_emit(task->session, task->id, EV_error, &event);
-	take_from_turn(task);
+	turn_destroy(steal(task->turn));
 	take_pending(task); /* kept in the history: the next Task's model reads it */
 	task->has_last_message = false;
 	complete(task);
@@ -205,6 +207,7 @@ void task_destroy(struct task *task)
 	if (!task)
 		return;
 	turn_destroy(task->turn);
+	take_pending(task); /* said and not yet heard: the history has it when the session is resumed */
 	settings_unref(task->settings);
 	buf_finish(&task->pending);
 	free((char *)(uintptr_t)task->last_response_id.ptr);

@@ -75,11 +75,31 @@ static void fail(struct turn *turn, const struct model_error *error)
 	loop_defer(&turn->next);
 }
 
+/* A provider keeps responses for a time. What it has forgotten we still have, and send. */
+static bool heal_chain(struct turn *turn, const struct model_error *error)
+{
+	struct session *session = turn->task->session;
+	const struct context_mark *chain = context_find_chain(&session->context);
+	if (!turn->is_chained || !chain || !error->lacks_response)
+		return false;
+	bool has_all = chain->item_count > 0;
+	context_break_chain(&session->context);
+	if (!has_all)
+		return false;
+	session_warn(session, turn->task->id,
+	             "The provider no longer has the response that this task goes on from; the whole history is sent "
+	             "again.");
+	loop_timer_start(turn->retry, 0);
+	return true;
+}
+
 static void on_stream_broken(struct turn *turn, const struct model_error *error)
 {
 	unsigned max = turn->task->session->provider->stream_max_retries;
 	turn_abort_tools(turn, false);
 	turn_close_item(turn);
+	if (heal_chain(turn, error))
+		return;
 	if (!error->is_retryable || turn->retries >= max) {
 		fail(turn, error);
 		return;
@@ -117,9 +137,16 @@ static void send_request(struct turn *turn)
 		.output_schema = task->output_schema,
 		.thread_id = str_of(session->id),
 		.turn_state = task->turn_state,
+		.is_private = session->is_private,
 	};
+	const struct context_mark *chain =
+		session_is_chained(session) ? context_find_chain(&session->context) : NULL;
+	if (chain)
+		prompt.previous_response_id = chain->response_id;
+	turn->is_chained = chain;
 	free(turn->segments);
-	turn->segments = context_segments(&session->context, &prompt.input_count);
+	turn->segments =
+		context_segments(&session->context, chain ? chain->known_count : 0, &prompt.input_count);
 	prompt.input = turn->segments;
 	turn->is_complete = false;
 	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
@@ -138,12 +165,15 @@ struct turn *turn_start(struct task *task)
 
 void turn_on_tools_done(struct turn *turn)
 {
+	context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
 	task_on_turn_end(turn->task, true);
 }
 
 void turn_abort(struct turn *turn)
 {
 	turn_abort_tools(turn, true);
+	if (turn->is_complete)
+		context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
 }
 
 void turn_destroy(struct turn *turn)

@@ -40,6 +40,7 @@ struct turn {
 	struct loop_deferred next; /* the step after the stream, outside its callbacks */
 	unsigned retries;
 	bool is_complete; /* response.completed was seen */
+	bool is_chained;  /* the request named a response to go on from */
 	struct turn_open_item open;
 	char *response_id;
 	VEC(struct turn_tool) tools;

@@ -261,7 +261,7 @@ static int call_prepare(struct model_call *call, const struct model_prompt *prom
 {
 	struct error err;
 	struct model_prompt stored = *prompt;
-	stored.is_stored = prompt->is_stored || call->client->provider->stores_responses;
+	stored.is_stored = !prompt->is_private && (prompt->is_stored || call->client->provider->stores_responses);
 	if (model_request_init(&call->request, &stored, &err) < 0) {
 		model_error_set(ret_error, MODEL_ERROR_setup, str_of(err.text));
 		return -(int)err.code;

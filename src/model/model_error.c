@@ -184,6 +184,12 @@ static void set_too_many_requests(struct model_error *error, const struct model_
 		error->retry_after_ms = model_retry_message_ms(body_message(json, answer->body));
 }
 
+static bool is_about_previous(const struct json *failure)
+{
+	return str_is(json_get_str(failure, "code"), "previous_response_not_found") ||
+	       str_is(json_get_str(failure, "param"), "previous_response_id");
+}
+
 void model_error_from_answer(struct model_error *error, const struct model_answer *answer)
 {
 	auto_arena struct arena arena = {0};
@@ -205,6 +211,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 			error->retry_after_ms = model_retry_after_ms(answer->retry_after, answer->now_unix_ms);
 	}
 	error->http_status = answer->status;
+	error->lacks_response = is_about_previous(json_get(json, "error"));
 }
 
 /* ---- failures inside a stream ---- */
@@ -237,6 +244,7 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 		return;
 	}
 	model_error_set(error, MODEL_ERROR_stream_lost, message);
+	error->lacks_response = is_about_previous(failure);
 }
 
 /* ---- exchanges that broke off ---- */

@@ -31,6 +31,7 @@ struct model_error {
 	enum model_error_kind kind;              /* MODEL_ERROR_none: no error */
 	int http_status;                         /* 0: there was none */
 	bool is_retryable;                       /* another attempt of the same turn may succeed */
+	bool lacks_response;                     /* the server does not have the request's previous_response_id */
 	int64_t retry_after_ms;                  /* how long the server asked to wait; -1: it did not */
 	char text[MODEL_ERROR_TEXT_MAX + 1];     /* what happened; also the detail of a retry notice */
 	char detail[MODEL_ERROR_DETAIL_MAX + 1]; /* the server's or the system's own words, if text hides them */

@@ -31,6 +31,7 @@ struct model_prompt {
 	enum reasoning_summary summary; /* none: not asked for */
 	enum verbosity verbosity;       /* unset: the model's default */
 	bool is_serial;                 /* one tool call at a time, even if the model can do more */
+	bool is_private;          /* the server is to keep nothing, whatever its provider's settings are */
 	bool is_stored;           /* the server is to keep the response; set by the client as the provider wants */
 	struct str output_schema; /* JSON the answer must conform to; may be absent */
 	struct str thread_id;

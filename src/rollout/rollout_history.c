@@ -42,7 +42,6 @@ void rollout_history_roll_back(struct rollout_reader *reader, uint64_t turns)
 		cut--;
 	reader->records.count = cut;
 	reader->is_turn_open = false;
-	reader->last_response_id = STR_NONE;
 }
 
 /* ---- items ---- */
@@ -128,6 +127,7 @@ static void compact(struct rollout_reader *reader, struct str message, const cha
 		if (part.ptr)
 			vec_push(&kept, part);
 	}
+	reader->marks.count = 0; /* what they point at is gone */
 	replace_history(reader, kept.items, kept.count);
 	vec_finish(&kept);
 	struct str item = user_item(reader, message.len ? message : STR("(no summary available)"));
@@ -171,21 +171,44 @@ static struct rollout_turn last_turn(struct rollout_reader *reader)
 	return (struct rollout_turn){0};
 }
 
+/* task_complete and the usage of a response name it: {…,"response_id":…}. */
+static void mark(struct rollout_reader *reader, const struct rollout_record *record, size_t user_turns)
+{
+	if (str_find(record->payload, STR("\"response_id\"")) < 0)
+		return;
+	arena_reset(&reader->line);
+	struct str id = json_get_str(json_parse(&reader->line, record->payload, NULL), "response_id");
+	struct rollout_mark it = {
+		.item_count = reader->history.count,
+		.user_turns = user_turns,
+		.ends_task = record->type == LINE_event_msg,
+	};
+	if (!id.len)
+		return;
+	it.response_id = arena_str(&reader->arena, id);
+	vec_push(&reader->marks, it);
+}
+
 void rollout_history_build(struct rollout_reader *reader)
 {
 	const char *summary = NULL;
 	bool has_context = false;
-	for (size_t i = begin(reader); i < reader->records.count; i++) {
+	size_t start = begin(reader), user_turns = 0;
+	for (size_t i = 0; i < start; i++)
+		user_turns += reader->records.items[i].role == ROLLOUT_USER;
+	for (size_t i = start; i < reader->records.count; i++) {
 		const struct rollout_record *record = &reader->records.items[i];
+		user_turns += record->role == ROLLOUT_USER;
 		if (record->type == LINE_response_item)
 			vec_push(&reader->history, record->payload);
 		else if (record->type == LINE_compacted)
 			compact_by_record(reader, record->payload, &summary);
 		else if (record->type == LINE_turn_context)
 			has_context = true;
+		else
+			mark(reader, record, user_turns);
 	}
 	reader->needs_context = !has_context || summary;
 	reader->turn = last_turn(reader);
-	vec_for_each (it, &reader->records)
-		reader->user_turns += it->role == ROLLOUT_USER;
+	reader->user_turns = user_turns;
 }

@@ -143,11 +143,9 @@ static void on_turn_context(struct rollout_reader *reader, const struct json *pa
 	add_record(reader, LINE_turn_context, ROLLOUT_PREAMBLE, payload->span);
 }
 
-static void remember_response(struct rollout_reader *reader, const struct json *payload)
+static void on_usage(struct rollout_reader *reader, const struct json *payload)
 {
-	struct str id = json_get_str(payload, "response_id");
-	if (id.ptr)
-		reader->last_response_id = arena_str(&reader->arena, id);
+	add_record(reader, LINE_token_usage_record, ROLLOUT_PART, payload->span);
 }
 
 /* Becomes the item that carries such a message to the model. */
@@ -185,8 +183,8 @@ static enum rollout_role on_turn_begin(struct rollout_reader *reader, const stru
 
 static enum rollout_role on_turn_end(struct rollout_reader *reader, const struct json *payload)
 {
+	(void)payload;
 	reader->is_turn_open = false;
-	remember_response(reader, payload);
 	return ROLLOUT_PART;
 }
 
@@ -238,7 +236,7 @@ static void (*const line_handlers[LINE_count])(struct rollout_reader *, const st
         [LINE_turn_context] = on_turn_context,
         [LINE_compacted] = on_compacted,
         [LINE_inter_agent_communication] = on_agent_communication,
-        [LINE_token_usage_record] = remember_response,
+        [LINE_token_usage_record] = on_usage,
 };
 
 static void read_line(struct rollout_reader *reader, struct str text, bool is_ended)
@@ -293,6 +291,7 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	vec_finish(&reader->segments);
 	vec_finish(&reader->records);
 	vec_finish(&reader->history);
+	vec_finish(&reader->marks);
 	arena_finish(&reader->arena);
 	arena_finish(&reader->line);
 	free(reader->path);

@@ -39,6 +39,14 @@ struct rollout_record {
 	struct str payload;  /* JSON; of a response_item: as a request may carry it */
 };
 
+/* A response that can be gone back to. */
+struct rollout_mark {
+	struct str response_id;
+	size_t item_count; /* of history up to there */
+	size_t user_turns;
+	bool ends_task; /* else more of its task came behind it */
+};
+
 struct rollout_damage {
 	size_t bad_lines;     /* no JSON, or not the JSON of a line */
 	size_t long_lines;    /* longer than LIMIT_ROLLOUT_LINE */
@@ -53,12 +61,12 @@ struct rollout_reader {
 	struct rollout_meta meta;
 	VEC(struct rollout_record) records; /* lines that count, without the turns rolled back */
 	VEC(struct str) history;            /* the items of the next request, in order */
+	VEC(struct rollout_mark) marks;     /* in order */
 	struct rollout_turn turn;           /* the last turn's settings; all STR_NONE if there was none */
 	bool needs_context;                 /* the history lacks the initial context: add it before the next turn */
 	bool is_turn_open;                  /* the last turn was told to begin and never to end */
 	size_t user_turns;
 	struct str token_info;       /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
-	struct str last_response_id; /* STR_NONE if unknown */
 	struct rollout_damage damage;
 	/* private */
 	VEC(struct rollout_segment) segments;

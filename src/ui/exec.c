@@ -304,6 +304,7 @@ static int run(struct exec *exec, struct error *err)
 		.cwd = exec->cwd,
 		.ephemeral = exec->options.ephemeral,
 		.mutes_output = true,
+		.steers = true,
 		.on_event = on_event,
 		.self = exec,
 	};

@@ -12,7 +12,7 @@ static void check_is_list(const struct context *context, size_t count)
 	auto_arena struct arena arena = {0};
 	size_t segments;
 	buf_init(&all, 64 * 1024 * 1024);
-	auto_free struct str *parts = context_segments(context, &segments);
+	auto_free struct str *parts = context_segments(context, 0, &segments);
 	buf_append_char(&all, '[');
 	for (size_t i = 0; i < segments; i++) {
 		if (i)
@@ -94,10 +94,32 @@ static void lent_segments_stay_where_they_are(void **state)
 	context_init(&context);
 	append_numbered(&context, 0, 10);
 	size_t count;
-	auto_free struct str *lent = context_segments(&context, &count);
+	auto_free struct str *lent = context_segments(&context, 0, &count);
 	auto_free char *copy = str_dup(lent[0]);
 	append_numbered(&context, 10, 5000);
 	assert_memory_equal(lent[0].ptr, copy, lent[0].len);
+	context_finish(&context);
+}
+
+static void segments_may_begin_at_any_item(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	append_numbered(&context, 0, 300);
+	for (size_t from = 0; from <= 300; from++) {
+		size_t count, items = 0;
+		auto_free struct str *parts = context_segments(&context, from, &count);
+		assert_int_equal(count == 0, from == 300);
+		for (size_t i = 0; i < count; i++) {
+			auto_arena struct arena arena = {0};
+			auto_free char *list = xasprintf("[%.*s]", STR_ARG(parts[i]));
+			const struct json *json = json_parse(&arena, str_of(list), NULL);
+			assert_non_null(json);
+			items += json->count;
+		}
+		assert_int_equal(items, 300 - from);
+	}
 	context_finish(&context);
 }
 
@@ -138,6 +160,30 @@ static void a_response_can_be_gone_back_to(void **state)
 	context_finish(&context);
 }
 
+static void a_turn_ends_behind_the_outputs_of_its_calls(void **state)
+{
+	(void)state;
+	struct context context;
+	context_init(&context);
+	assert_null(context_find_chain(&context));
+	append_numbered(&context, 0, 2);
+	context_mark_response(&context, STR(""));
+	assert_null(context_find_chain(&context));
+	context_mark_response(&context, STR("resp_1"));
+	append_numbered(&context, 2, 3);
+	context_mark_turn_end(&context, STR("resp_0"));
+	context_mark_turn_end(&context, STR("resp_1"));
+	append_numbered(&context, 3, 5);
+	const struct context_mark *mark = context_find_chain(&context);
+	assert_int_equal(mark->known_count, 2);
+	assert_int_equal(mark->item_count, 3);
+	context_break_chain(&context);
+	assert_null(context_find_chain(&context));
+	context_rewind(&context, context_find_response(&context, STR("resp_1")));
+	check_is_list(&context, 3);
+	context_finish(&context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,8 +191,10 @@ int main(void)
 		cmocka_unit_test(an_item_larger_than_a_block_stays_whole),
 		cmocka_unit_test(a_taken_item_is_one_of_the_list_whatever_its_size),
 		cmocka_unit_test(lent_segments_stay_where_they_are),
+		cmocka_unit_test(segments_may_begin_at_any_item),
 		cmocka_unit_test(truncation_at_every_place_leaves_a_list),
 		cmocka_unit_test(a_response_can_be_gone_back_to),
+		cmocka_unit_test(a_turn_ends_behind_the_outputs_of_its_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

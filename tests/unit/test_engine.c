@@ -2,218 +2,7 @@
  * model on the same loop says what it was sent. */
 #include "test.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/mem.h"
-#include "base/vec.h"
-#include "config/config.h"
-#include "engine/codex.h"
-#include "loop/loop.h"
-#include "process/process_reaper.h"
-#include "server/mock_model.h"
-#include "temp.h"
-
-struct fixture {
-	struct loop *loop;
-	struct mock_model *mock;
-	struct services *services;
-	struct config *config;
-	struct codex *codex;
-	struct buf log;   /* tags of the events, but for those that come as often as they like */
-	struct buf notes; /* what the scripted model missed in a request */
-	struct buf wire;  /* the events as JSON, a line each */
-	const char *wanted;
-	size_t left; /* of it until the loop stops */
-	unsigned next_id;
-};
-
-/* ---- the fixture ---- */
-
-static int set_up(void **state)
-{
-	if (temp_make(state) != 0)
-		return -1;
-	struct fixture *f = xnew(struct fixture);
-	f->loop = loop_create(NULL);
-	buf_init(&f->log, MIB);
-	buf_init(&f->notes, MIB);
-	buf_init(&f->wire, 64 * MIB);
-	process_reaper_start(f->loop);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	codex_close(f->codex);
-	services_destroy(f->services);
-	config_unref(f->config);
-	mock_model_destroy(f->mock);
-	process_reaper_stop();
-	loop_destroy(f->loop);
-	buf_finish(&f->log);
-	buf_finish(&f->notes);
-	buf_finish(&f->wire);
-	free(f);
-	return temp_remove(state);
-}
-
-static void on_note(const char *text, void *self)
-{
-	struct fixture *f = self;
-	buf_printf(&f->notes, "%s\n", text);
-}
-
-static bool comes_often(enum event_tag tag)
-{
-	return tag == EV_token_count || tag == EV_exec_command_output_delta || tag == EV_agent_message_content_delta;
-}
-
-static void on_event(const struct event *event, void *self)
-{
-	struct fixture *f = self;
-	const char *name = union_find_tag(&union_event_msg, (int)event->msg.tag)->wire;
-	struct json_writer w = json_writer(&f->wire);
-	event_encode(event, &w);
-	buf_append_char(&f->wire, '\n');
-	if (!comes_often(event->msg.tag))
-		buf_printf(&f->log, "%s%s", f->log.len ? " " : "", name);
-	if (f->wanted && f->left && strcmp(name, f->wanted) == 0 && --f->left == 0)
-		loop_stop(f->loop);
-}
-
-static void open_codex(struct fixture *f)
-{
-	struct codex_options options = {
-		.services = f->services,
-		.config = f->config,
-		.source = session_source_exec,
-		.cwd = temp_root,
-		.is_interactive = true,
-		.on_event = on_event,
-		.self = f,
-	};
-	f->codex = codex_open(&options);
-}
-
-/* An engine that is told by `more` (TOML, or NULL) and asks a model that follows the script. */
-static void start(struct fixture *f, const char *script, const char *more)
-{
-	struct error err = {0};
-	struct mock_options mock = {.script = str_of(script), .on_note = on_note, .self = f};
-	f->mock = mock_model_create(f->loop, &mock, &err);
-	if (!f->mock)
-		fail_msg("%s", err.text);
-	auto_free char *base_url = xasprintf("model_providers.mock.base_url=\"http://127.0.0.1:%u/v1\"",
-	                                     (unsigned)mock_model_port(f->mock));
-	struct str overrides[] = {
-		STR("model_provider=\"mock\""),
-		STR("model_providers.mock.name=\"mock\""),
-		str_of(base_url),
-		STR("sandbox_mode=\"danger-full-access\""),
-		STR("approval_policy=\"never\""),
-		str_of(more ? more : "model=\"gpt-5.5\""),
-	};
-	struct config_source source = {
-		.codex_home = temp_path("home"),
-		.system_file = temp_path("none.toml"),
-		.cwd = temp_root,
-		.overrides = overrides,
-		.override_count = countof(overrides),
-	};
-	f->config = config_load(&source, &err);
-	if (!f->config)
-		fail_msg("%s", err.text);
-	f->services = services_create(f->loop, "test");
-	open_codex(f);
-}
-
-static void submit(struct fixture *f, const char *op)
-{
-	struct error err;
-	auto_free char *text = xasprintf("{\"id\":\"%u\",\"op\":%s}", f->next_id++, op);
-	struct submission *submission = submission_decode(str_of(text), &err);
-	if (!submission)
-		fail_msg("%s: %s", text, err.text);
-	assert_int_equal(codex_submit_op(f->codex, submission->id, &submission->op, NULL), 0);
-	submission_destroy(submission);
-}
-
-static void configure(struct fixture *f)
-{
-	submit(f, "{\"type\":\"configure_session\"}");
-}
-
-static void say(struct fixture *f, const char *text)
-{
-	auto_free char *op =
-		xasprintf("{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"%s\"}]}", text);
-	submit(f, op);
-}
-
-/* Until the n-th such event from now on. */
-static void run_until(struct fixture *f, const char *event, size_t n)
-{
-	f->wanted = event;
-	f->left = n;
-	loop_run(f->loop);
-	assert_int_equal(f->left, 0);
-	f->wanted = NULL;
-}
-
-/* What the loop has to do by itself, without waiting. */
-static void settle(struct fixture *f)
-{
-	for (int i = 0; i < 20; i++)
-		uv_run(loop_uv(f->loop), UV_RUN_NOWAIT);
-}
-
-static void expect_log(struct fixture *f, const char *want)
-{
-	assert_string_equal(f->log.data ? f->log.data : "", want);
-	buf_clear(&f->log);
-}
-
-/* The model got what the script expects. */
-static void expect_fit(struct fixture *f, uint64_t requests)
-{
-	if (f->notes.len)
-		fail_msg("%s", f->notes.data);
-	assert_int_equal(mock_model_requests(f->mock), requests);
-}
-
-static bool was_told(const struct fixture *f, const char *text)
-{
-	return str_find(buf_str(&f->wire), str_of(text)) >= 0;
-}
-
-static void expect_told(const struct fixture *f, const char *text)
-{
-	if (!was_told(f, text))
-		fail_msg("\"%s\" is not in:\n%s", text, f->wire.data);
-}
-
-/* The value of a string member of the last event that has one. */
-static void last_member(const struct fixture *f, const char *name, char *ret, size_t size)
-{
-	auto_free char *key = xasprintf("\"%s\":\"", name);
-	struct str text = buf_str(&f->wire);
-	ptrdiff_t at, found = -1;
-	for (size_t from = 0; (at = str_find(str_skip(text, from), str_of(key))) >= 0; from = (size_t)found + 1)
-		found = (ptrdiff_t)from + at;
-	assert_true(found >= 0);
-	struct str value = str_skip(text, (size_t)found + strlen(key));
-	ptrdiff_t end = str_find_char(value, '"');
-	assert_true(end >= 0 && (size_t)end < size);
-	memcpy(ret, value.ptr, (size_t)end);
-	ret[end] = '\0';
-}
-
-#define FIRST "session_configured task_started item_started item_completed"
-#define TASK "task_started item_started item_completed"
-#define SPOKE "item_started item_completed model_turn_complete"
+#include "engine_fixture.h"
 
 /* ---- flow ---- */
 
@@ -300,7 +89,7 @@ static void an_error_ends_the_task_and_the_next_one_goes_on(void **state)
 	configure(f);
 	say(f, "alpha-1");
 	run_until(f, "task_complete", 1);
-	expect_log(f, FIRST " error model_turn_complete task_complete");
+	expect_log(f, FIRST " error task_complete");
 	assert_false(was_told(f, "\"last_agent_message\":\""));
 	say(f, "beta-2");
 	run_until(f, "task_complete", 1);
@@ -403,44 +192,7 @@ static void an_interrupt_ends_the_wait_for_a_retry(void **state)
 	expect_fit(f, 1);
 }
 
-static void input_takes_the_place_of_a_running_task(void **state)
-{
-	struct fixture *f = *state;
-	start(f,
-	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
-	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\"],\"lacks\":\"turn_aborted\"},"
-	      "\"reply\":[{\"message\":\"fine\"}]}",
-	      NULL);
-	configure(f);
-	say(f, "alpha-1");
-	run_until(f, "agent_message_content_delta", 1);
-	say(f, "beta-2");
-	run_until(f, "task_complete", 1);
-	expect_log(f, FIRST " item_started turn_aborted " TASK " " SPOKE " task_complete");
-	expect_told(f, "\"reason\":\"replaced\"");
-	expect_fit(f, 2);
-}
-
-static void input_joins_a_running_task_where_that_is_wanted(void **state)
-{
-	struct fixture *f = *state;
-	start(f,
-	      "{\"reply\":[{\"delta\":\"half\"},{\"gate\":\"go\"}]}\n"
-	      "{\"expect\":{\"path\":{\"input.-1.content.0.text\":\"beta-2\",\"input.-2.content.0.text\":\"half\"}},"
-	      "\"reply\":[{\"message\":\"fine\"}]}",
-	      "on_input_while_running=\"steer\"");
-	configure(f);
-	say(f, "alpha-1");
-	run_until(f, "agent_message_content_delta", 1);
-	say(f, "beta-2");
-	run_until(f, "item_completed", 1);
-	mock_model_open_gate(f->mock, STR("go"));
-	run_until(f, "task_complete", 1);
-	assert_false(was_told(f, "turn_aborted"));
-	expect_fit(f, 2);
-}
-
-/* ---- settings and forks ---- */
+/* ---- settings ---- */
 
 static void configure_twice_aborts_and_keeps_the_history(void **state)
 {
@@ -482,69 +234,6 @@ static void overridden_settings_hold_for_later_tasks(void **state)
 	run_until(f, "task_complete", 1);
 	expect_told(f, "cwd is not a folder: /no/such/folder");
 	expect_fit(f, 2);
-}
-
-static void fork_at(struct fixture *f, const char *response_id, const char *text)
-{
-	auto_free char *op = xasprintf("{\"type\":\"user_input\",\"last_response_id\":\"%s\","
-	                               "\"items\":[{\"type\":\"text\",\"text\":\"%s\"}]}",
-	                               response_id, text);
-	submit(f, op);
-}
-
-static void a_task_goes_on_from_an_earlier_response(void **state)
-{
-	struct fixture *f = *state;
-	char id[128];
-	start(f,
-	      "{\"reply\":[{\"message\":\"one\"}]}\n{\"reply\":[{\"message\":\"two\"}]}\n"
-	      "{\"expect\":{\"contains\":[\"alpha-1\",\"gamma-3\"],\"lacks\":\"beta-2\"},"
-	      "\"reply\":[{\"message\":\"three\"}]}",
-	      NULL);
-	configure(f);
-	say(f, "alpha-1");
-	run_until(f, "task_complete", 1);
-	last_member(f, "response_id", id, sizeof(id));
-	say(f, "beta-2");
-	run_until(f, "task_complete", 1);
-	fork_at(f, "unknown", "x");
-	run_until(f, "error", 1);
-	expect_told(f, "no response `unknown`");
-	fork_at(f, id, "gamma-3");
-	run_until(f, "task_complete", 1);
-	expect_fit(f, 3);
-}
-
-/* A call whose output came behind the fork gets another; and what the model was told there is told again. */
-static void a_fork_inside_a_task_leaves_no_call_open(void **state)
-{
-	struct fixture *f = *state;
-	char id[128], path[4096];
-	start(f,
-	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}]}\n"
-	      "{\"reply\":[{\"message\":\"two\"}]}\n"
-	      "{\"expect\":{\"lacks\":\"he-llo\\\\n\",\"equal\":{\"input.-2.output\":\"aborted\"},"
-	      "\"path\":{\"input.-1.content.0.text\":\"gamma-3\"}},\"reply\":[{\"message\":\"three\"}]}\n"
-	      "{\"expect\":{\"equal\":{\"input.-4.output\":\"aborted\"},\"path\":{\"input.-3.content.0.text\":\"gamma-"
-	      "3\","
-	      "\"input.-1.content.0.text\":\"delta-4\"}},\"reply\":[{\"message\":\"four\"}]}",
-	      NULL);
-	configure(f);
-	run_until(f, "session_configured", 1);
-	last_member(f, "rollout_path", path, sizeof(path));
-	say(f, "alpha-1");
-	run_until(f, "model_turn_complete", 1);
-	last_member(f, "response_id", id, sizeof(id));
-	run_until(f, "task_complete", 1);
-	fork_at(f, id, "gamma-3");
-	run_until(f, "task_complete", 1);
-	codex_close(f->codex);
-	open_codex(f);
-	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
-	submit(f, op);
-	say(f, "delta-4");
-	run_until(f, "task_complete", 1);
-	expect_fit(f, 4);
 }
 
 static void a_session_goes_on_where_it_was_left(void **state)
@@ -785,7 +474,6 @@ static void a_codex_can_be_closed_in_the_middle(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(an_op_before_configure_is_refused),
 		TEST(a_task_is_told_in_order),
@@ -798,12 +486,8 @@ int main(void)
 		TEST(an_interrupt_ends_a_stream),
 		TEST(an_interrupt_comes_between_the_answer_and_its_calls),
 		TEST(an_interrupt_ends_the_wait_for_a_retry),
-		TEST(input_takes_the_place_of_a_running_task),
-		TEST(input_joins_a_running_task_where_that_is_wanted),
 		TEST(configure_twice_aborts_and_keeps_the_history),
 		TEST(overridden_settings_hold_for_later_tasks),
-		TEST(a_task_goes_on_from_an_earlier_response),
-		TEST(a_fork_inside_a_task_leaves_no_call_open),
 		TEST(a_session_goes_on_where_it_was_left),
 		TEST(an_approved_command_runs),
 		TEST(an_aborted_question_interrupts_the_task),

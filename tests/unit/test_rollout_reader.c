@@ -389,7 +389,10 @@ static void a_turn_that_never_ended_is_seen(void **state)
 	line("event_msg", "{\"type\":\"task_complete\",\"last_agent_message\":\"A1\",\"response_id\":\"resp_7\"}");
 	reader = read_file_so_far();
 	assert_false(reader->is_turn_open);
-	assert_str(reader->last_response_id, "resp_7");
+	assert_int_equal(reader->marks.count, 1);
+	assert_str(reader->marks.items[0].response_id, "resp_7");
+	assert_int_equal(reader->marks.items[0].item_count, reader->history.count);
+	assert_true(reader->marks.items[0].ends_task);
 	rollout_reader_destroy(reader);
 }
 
@@ -499,7 +502,7 @@ static void the_recorded_session_of_0_169(void **state)
 	assert_false(rollout_reader_describe_damage(reader, &damage));
 	assert_true(reader->meta.is_paginated);
 	assert_str(reader->turn.model, "mock-model");
-	assert_str(reader->last_response_id, "resp_340");
+	assert_str(reader->marks.items[reader->marks.count - 1].response_id, "resp_340");
 	assert_false(reader->is_turn_open);
 	assert_false(reader->needs_context);
 	assert_int_equal(reader->user_turns, 3);

@@ -1,0 +1,417 @@
+/* Input: what it does to a Task that runs, where it goes on from, and how little of it goes out again. */
+#include "test.h"
+
+#include "engine_fixture.h"
+
+/* ---- while a task runs ---- */
+
+static void input_takes_the_place_of_a_running_task(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\"],\"lacks\":\"turn_aborted\"},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_log(f, FIRST " item_started turn_aborted " TASK " " SPOKE " task_complete");
+	expect_told(f, "\"reason\":\"replaced\"");
+	expect_fit(f, 2);
+}
+
+static void input_joins_a_running_task_where_that_is_wanted(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"gate\":\"go\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.content.0.text\":\"beta-2\",\"input.-2.content.0.text\":\"half\"}},"
+	      "\"reply\":[{\"message\":\"fine\"}]}",
+	      "on_input_while_running=\"steer\"");
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "item_completed", 1);
+	mock_model_open_gate(f->mock, STR("go"));
+	run_until(f, "task_complete", 1);
+	assert_false(was_told(f, "turn_aborted"));
+	expect_fit(f, 2);
+}
+
+static void a_submission_decides_for_itself(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"gate\":\"go\"}]}\n"
+	      "{\"expect\":{\"path\":{\"input.-1.content.0.text\":\"beta-2\"}},"
+	      "\"reply\":[{\"delta\":\"two\"},{\"hang\":true}]}\n"
+	      "{\"reply\":[{\"message\":\"three\"}]}",
+	      "on_input_while_running=\"replace\"");
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	submit(f, "{\"type\":\"user_input\",\"mode\":\"steer\",\"items\":[{\"type\":\"text\",\"text\":\"beta-2\"}]}");
+	run_until(f, "item_completed", 1);
+	mock_model_open_gate(f->mock, STR("go"));
+	run_until(f, "agent_message_content_delta", 1);
+	assert_false(was_told(f, "turn_aborted"));
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_told(f, "\"reason\":\"replaced\"");
+	submit(f, "{\"type\":\"user_input\",\"mode\":\"steer\",\"last_response_id\":\"resp_1\",\"items\":[]}");
+	run_until(f, "error", 1);
+	expect_told(f, "leave out mode or last_response_id");
+	expect_fit(f, 3);
+}
+
+static void a_steering_front_end_can_be_told_to_replace(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"gate\":\"go\"}]}\n"
+	      "{\"reply\":[{\"delta\":\"two\"},{\"hang\":true}]}\n"
+	      "{\"reply\":[{\"message\":\"three\"}]}",
+	      NULL);
+	codex_close(f->codex);
+	f->steers = true;
+	open_codex(f);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "item_completed", 1);
+	mock_model_open_gate(f->mock, STR("go"));
+	run_until(f, "agent_message_content_delta", 1);
+	assert_false(was_told(f, "turn_aborted"));
+	submit(f, "{\"type\":\"user_input\",\"mode\":\"replace\","
+	          "\"items\":[{\"type\":\"text\",\"text\":\"gamma-3\"}]}");
+	run_until(f, "task_complete", 1);
+	expect_told(f, "\"reason\":\"replaced\"");
+	expect_fit(f, 3);
+}
+
+/* Says beta-2 at event number say_at, and yes to the question. */
+static void interject(struct fixture *f, const struct event *event)
+{
+	if (f->events == f->say_at)
+		say(f, "beta-2");
+	if (event->msg.tag == EV_exec_approval_request)
+		submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
+}
+
+/* One task that thinks, asks, runs a command and answers; returns how many events it took. */
+static size_t play_task(struct fixture *f, size_t say_at)
+{
+	open_codex(f);
+	buf_clear(&f->wire);
+	f->hook = interject;
+	f->events = 0;
+	f->say_at = say_at;
+	configure(f);
+	say(f, "alpha-1");
+	run_until_idle(f);
+	codex_close(steal(f->codex));
+	return f->events;
+}
+
+/* At whatever moment it comes, the model hears it: in a stream, in its last moment, during a question, during a
+ * command, between two turns, and when the task has just ended. */
+static void check_that_input_is_heard(struct fixture *f, const char *config)
+{
+	start(f,
+	      "{\"when\":{\"contains\":\"beta-2\"},\"reply\":[{\"message\":\"heard-it\"}],\"times\":\"forever\"}\n"
+	      "{\"when\":{\"contains\":\"function_call_output\"},"
+	      "\"reply\":[{\"message\":\"one\"}],\"times\":\"forever\"}\n"
+	      "{\"reply\":[{\"reasoning\":\"hm\"},{\"message\":\"Look.\"},{\"call\":\"exec_command\","
+	      "\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}],\"times\":\"forever\"}",
+	      config);
+	codex_close(steal(f->codex));
+	size_t events = play_task(f, 0);
+	assert_false(was_told(f, "heard-it"));
+	assert_true(events > 15);
+	for (size_t at = 1; at <= events; at++) {
+		play_task(f, at);
+		if (!was_told(f, "heard-it"))
+			fail_msg("what was said at event %zu is lost:\n%s", at, f->wire.data);
+	}
+}
+
+#define ASKS "approval_policy=\"untrusted\""
+
+static void no_input_is_lost_that_joins(void **state)
+{
+	struct fixture *f = *state;
+	f->steers = true;
+	check_that_input_is_heard(f, ASKS);
+	assert_false(was_told(f, "replaced"));
+}
+
+static void no_input_is_lost_that_replaces(void **state)
+{
+	check_that_input_is_heard(*state, ASKS);
+}
+
+/* What was said and not yet heard is in the history when the session ends. */
+static void input_that_waited_survives_the_end_of_the_session(void **state)
+{
+	struct fixture *f = *state;
+	char path[4096];
+	start(f,
+	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"beta-2\",\"gamma-3\"]},\"reply\":[{\"message\":\"fine\"}]}",
+	      "on_input_while_running=\"steer\"");
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	say(f, "alpha-1");
+	run_until(f, "agent_message_content_delta", 1);
+	say(f, "beta-2");
+	run_until(f, "item_completed", 1);
+	codex_close(f->codex);
+	open_codex(f);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	submit(f, op);
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+}
+
+/* ---- forks ---- */
+
+static void fork_at(struct fixture *f, const char *response_id, const char *text)
+{
+	auto_free char *op = xasprintf("{\"type\":\"user_input\",\"last_response_id\":\"%s\","
+	                               "\"items\":[{\"type\":\"text\",\"text\":\"%s\"}]}",
+	                               response_id, text);
+	submit(f, op);
+}
+
+static void a_task_goes_on_from_an_earlier_response(void **state)
+{
+	struct fixture *f = *state;
+	char id[128];
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n{\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"gamma-3\"],\"lacks\":\"beta-2\"},"
+	      "\"reply\":[{\"message\":\"three\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	last_member(f, "response_id", id, sizeof(id));
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	fork_at(f, "unknown", "x");
+	run_until(f, "error", 1);
+	expect_told(f, "no response `unknown`");
+	fork_at(f, id, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 3);
+}
+
+/* The Turn's end, not the response's: what its calls gave is part of it. */
+static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
+{
+	struct fixture *f = *state;
+	char id[128], path[4096];
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"message\":\"two-2\"}]}\n"
+	      "{\"expect\":{\"lacks\":\"two-2\",\"path\":{\"input.-2.output\":\"he-llo\\n\","
+	      "\"input.-1.content.0.text\":\"gamma-3\"}},\"reply\":[{\"message\":\"three\"}]}\n"
+	      "{\"expect\":{\"lacks\":\"two-2\",\"path\":{\"input.-4.output\":\"he-llo\\n\","
+	      "\"input.-3.content.0.text\":\"gamma-3\",\"input.-1.content.0.text\":\"delta-4\"}},"
+	      "\"reply\":[{\"message\":\"four\"}]}",
+	      NULL);
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	say(f, "alpha-1");
+	run_until(f, "model_turn_complete", 1);
+	last_member(f, "response_id", id, sizeof(id));
+	run_until(f, "task_complete", 1);
+	fork_at(f, id, "gamma-3");
+	run_until(f, "task_complete", 1);
+	codex_close(f->codex);
+	open_codex(f);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	submit(f, op);
+	say(f, "delta-4");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 4);
+}
+
+/* Two tasks, then a resume: both their ends can be gone back to. */
+static void responses_of_a_resumed_session_can_be_gone_back_to(void **state)
+{
+	struct fixture *f = *state;
+	char id[128], path[4096];
+	start(f,
+	      "{\"reply\":[{\"message\":\"one-1\"}]}\n{\"reply\":[{\"message\":\"two-2\"}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"one-1\",\"gamma-3\"],\"lacks\":[\"beta-2\",\"two-2\"]},"
+	      "\"reply\":[{\"message\":\"three\"}]}\n"
+	      "{\"expect\":{\"contains\":[\"alpha-1\",\"gamma-3\",\"delta-4\"],\"lacks\":[\"beta-2\",\"two-2\"]},"
+	      "\"reply\":[{\"message\":\"four\"}]}",
+	      NULL);
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	last_member(f, "response_id", id, sizeof(id));
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	codex_close(f->codex);
+	open_codex(f);
+	submit(f, op);
+	fork_at(f, id, "gamma-3");
+	run_until(f, "task_complete", 1);
+	codex_close(f->codex);
+	open_codex(f);
+	submit(f, op);
+	say(f, "delta-4");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 4);
+}
+
+/* ---- providers that keep responses ---- */
+
+#define STORED "model_providers.mock.stores_responses=true"
+#define AFTER(id) "\"store\":true,\"previous_response_id\":\"" id "\""
+#define SAYS(text) "\"input.0.content.0.text\":\"" text "\",\"input.1\":null"
+#define STARTS_ANEW "\"equal\":{\"previous_response_id\":null,\"store\":true}"
+
+static void a_stored_response_is_named_and_only_what_is_new_goes_out(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"expect\":{" STARTS_ANEW "},"
+	      "\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_1") ",\"input.0.call_id\":\"c1\",\"input.1\":null},"
+	      "\"path\":{\"input.0.output\":\"he-llo\"}},\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("beta-2") "}},\"reply\":[{\"message\":\"three\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"four\"}]}",
+	      STORED);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	fork_at(f, "resp_2", "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 4);
+}
+
+static void a_resumed_session_goes_on_from_its_stored_response(void **state)
+{
+	struct fixture *f = *state;
+	char path[4096];
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n"
+	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_1") "},"
+	      "\"contains\":[\"beta-2\",\"gamma-3\"],\"lacks\":\"alpha-1\"},"
+	      "\"reply\":[{\"message\":\"three\"}]}",
+	      STORED);
+	configure(f);
+	run_until(f, "session_configured", 1);
+	last_member(f, "rollout_path", path, sizeof(path));
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	say(f, "beta-2");
+	run_until(f, "agent_message_content_delta", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	codex_close(f->codex);
+	open_codex(f);
+	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
+	submit(f, op);
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 3);
+}
+
+static void a_response_that_only_the_provider_knows_is_passed_through(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_theirs") "},\"contains\":\"beta-2\",\"lacks\":\"alpha-1\"},"
+	      "\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"three\"}]}",
+	      STORED);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	fork_at(f, "resp_theirs", "beta-2");
+	run_until(f, "task_complete", 1);
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 3);
+}
+
+#define GONE                                                                                              \
+	"{\"reply\":[{\"status\":400,\"body\":{\"error\":{\"message\":\"Previous response not found.\",\"param\":" \
+	"\"previous_response_id\",\"code\":\"previous_response_not_found\"}}}]}\n"
+
+static void what_the_provider_has_forgotten_is_sent_again(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"message\":\"one\"}]}\n" GONE
+	      "{\"expect\":{" STARTS_ANEW ",\"contains\":[\"alpha-1\",\"beta-2\"]},\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"expect\":{\"equal\":{" AFTER("resp_3") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"three\"}]}",
+	      STORED);
+	configure(f);
+	say(f, "alpha-1");
+	run_until(f, "task_complete", 1);
+	say(f, "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_told(f, "the whole history is sent again");
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 4);
+}
+
+static void an_unknown_response_of_the_provider_is_an_error_once(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      GONE "{\"expect\":{" STARTS_ANEW ",\"contains\":[\"beta-2\",\"gamma-3\"]},"
+	           "\"reply\":[{\"message\":\"two\"}]}",
+	      STORED);
+	configure(f);
+	fork_at(f, "resp_theirs", "beta-2");
+	run_until(f, "task_complete", 1);
+	expect_told(f, "previous_response_not_found");
+	say(f, "gamma-3");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(input_takes_the_place_of_a_running_task),
+		TEST(input_joins_a_running_task_where_that_is_wanted),
+		TEST(a_submission_decides_for_itself),
+		TEST(a_steering_front_end_can_be_told_to_replace),
+		TEST(no_input_is_lost_that_joins),
+		TEST(no_input_is_lost_that_replaces),
+		TEST(input_that_waited_survives_the_end_of_the_session),
+		TEST(a_task_goes_on_from_an_earlier_response),
+		TEST(a_fork_inside_a_task_keeps_the_turn_whole),
+		TEST(responses_of_a_resumed_session_can_be_gone_back_to),
+		TEST(a_stored_response_is_named_and_only_what_is_new_goes_out),
+		TEST(a_resumed_session_goes_on_from_its_stored_response),
+		TEST(a_response_that_only_the_provider_knows_is_passed_through),
+		TEST(what_the_provider_has_forgotten_is_sent_again),
+		TEST(an_unknown_response_of_the_provider_is_an_error_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
