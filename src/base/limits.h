@@ -33,6 +33,7 @@ enum {
 	LIMIT_TOML_DEPTH = 128,           /* tables and arrays inside each other */
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_API_KEY = 64 * KIB,
+	LIMIT_ACCESS_TOKEN = 4 * KIB,     /* of a token file */
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */
 	LIMIT_IMAGE_FILE = 20 * MIB,
 	LIMIT_PATCH_TEXT = 64 * MIB,

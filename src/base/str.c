@@ -28,6 +28,15 @@ bool str_cut_prefix(struct str *s, const char *prefix)
 	return true;
 }
 
+/* volatile: the compiler may not find out that the first difference decides. */
+bool str_eq_secret(struct str a, struct str b)
+{
+	volatile unsigned char difference = a.len != b.len;
+	for (size_t i = 0; i < a.len && i < b.len; i++)
+		difference |= (unsigned char)a.ptr[i] ^ (unsigned char)b.ptr[i];
+	return difference == 0;
+}
+
 bool str_equal_fold(struct str a, struct str b)
 {
 	return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);

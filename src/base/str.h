@@ -47,6 +47,8 @@ bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
 /* If s starts with prefix, cuts it off and returns true. */
 bool str_cut_prefix(struct str *s, const char *prefix);
+/* Equality in a time that depends on the lengths alone: for secrets. */
+bool str_eq_secret(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII case-insensitive equality */
 int str_compare(struct str a, struct str b);     /* bytewise, as memcmp then length */
 
