@@ -220,8 +220,7 @@ static void tell_end(struct exec_session *session)
 	struct buf *text = &session->text;
 	auto_buf struct buf formatted;
 	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
-	output_text(&session->transcript, text);
-	output_finish(&session->transcript);
+	output_take(&session->transcript, text);
 	text_append_output(&formatted, buf_str(text), session->command.host->output_budget);
 	struct exec_outcome outcome = {
 		.exit_code = session->exit_code,

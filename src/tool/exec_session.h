@@ -43,7 +43,7 @@ struct exec_session {
 	struct loop_timer *timer; /* ends the waiter's wait */
 	uint64_t wait_started_ns;
 	int64_t max_tokens;
-	bool is_stdin_open;          /* write_stdin may write */
+	bool is_stdin_open; /* write_stdin may write */
 };
 
 /* A new one for a call of exec_command, registered and not started; makes room first. argv as exec_command_init. */
