@@ -1,22 +1,34 @@
-/* The tail is a ring so that a command that prints gigabytes costs one copy of each byte and no more
- * memory than the cap. Both halves start empty and grow: most commands print a few lines. */
+/* The tail is a ring so that a command that prints gigabytes costs one copy of each byte and no more memory than the
+ * cap. It lies behind the head in one buffer, which grows: most commands print a few lines, and what fits is text as
+ * it lies. */
 #include "process/output.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 void output_init(struct output *output, size_t cap)
 {
-	*output = (struct output){0};
-	buf_init(&output->head, cap / 2);
-	buf_init(&output->tail, cap - cap / 2);
+	*output = (struct output){.head_max = cap / 2};
+	buf_init(&output->kept, cap);
 }
 
 void output_finish(struct output *output)
 {
-	buf_finish(&output->head);
-	buf_finish(&output->tail);
+	buf_finish(&output->kept);
+}
+
+static struct str head_of(const struct output *output)
+{
+	struct str all = buf_str(&output->kept);
+	return str_n(all.ptr, all.len < output->head_max ? all.len : output->head_max);
+}
+
+static struct str tail_of(const struct output *output)
+{
+	return str_skip(buf_str(&output->kept), head_of(output).len);
 }
 
 static struct str take_front(struct str *bytes, size_t count)
@@ -29,7 +41,8 @@ static struct str take_front(struct str *bytes, size_t count)
 /* The ring is full: bytes take the place of its oldest ones. */
 static void ring_append(struct output *output, struct str bytes)
 {
-	size_t size = output->tail.len;
+	char *ring = output->kept.data + output->head_max;
+	size_t size = tail_of(output).len;
 	output->dropped += bytes.len;
 	if (size == 0)
 		return;
@@ -37,7 +50,7 @@ static void ring_append(struct output *output, struct str bytes)
 		bytes = str_skip(bytes, bytes.len - size);
 	while (bytes.len) {
 		struct str part = take_front(&bytes, size - output->oldest);
-		memcpy(output->tail.data + output->oldest, part.ptr, part.len);
+		memcpy(ring + output->oldest, part.ptr, part.len);
 		output->oldest = (output->oldest + part.len) % size;
 	}
 }
@@ -45,16 +58,14 @@ static void ring_append(struct output *output, struct str bytes)
 void output_append(struct output *output, struct str bytes)
 {
 	output->total += bytes.len;
-	buf_append_str(&output->head, take_front(&bytes, output->head.max - output->head.len));
-	buf_append_str(&output->tail, take_front(&bytes, output->tail.max - output->tail.len));
+	buf_append_str(&output->kept, take_front(&bytes, output->kept.max - output->kept.len));
 	if (bytes.len)
 		ring_append(output, bytes);
 }
 
 void output_copy(struct output *output, const struct output *from)
 {
-	buf_append_str(&output->head, buf_str(&from->head));
-	buf_append_str(&output->tail, buf_str(&from->tail));
+	buf_append_str(&output->kept, buf_str(&from->kept));
 	output->total = from->total;
 	output->oldest = from->oldest;
 	output->dropped = from->dropped;
@@ -63,8 +74,8 @@ void output_copy(struct output *output, const struct output *from)
 void output_skip(struct output *output, uint64_t count)
 {
 	output->total += count;
-	output->dropped += count + output->tail.len;
-	buf_clear(&output->tail);
+	output->dropped += count + tail_of(output).len;
+	buf_truncate(&output->kept, head_of(output).len);
 	output->oldest = 0;
 }
 
@@ -75,12 +86,12 @@ uint64_t output_dropped(const struct output *output)
 
 bool output_is_full(const struct output *output)
 {
-	return output->dropped || output->tail.len == output->tail.max;
+	return output->dropped || output->kept.len == output->kept.max;
 }
 
 bool output_is_empty(const struct output *output)
 {
-	return output->head.len + output->tail.len == 0;
+	return output->kept.len == 0;
 }
 
 /* Length of s without a character at its end whose last bytes are missing. */
@@ -102,7 +113,7 @@ struct ring {
 
 static struct ring ring_of(const struct output *output)
 {
-	struct str all = buf_str(&output->tail);
+	struct str all = tail_of(output);
 	return (struct ring){{str_skip(all, output->oldest), str_n(all.ptr, output->oldest)}};
 }
 
@@ -147,25 +158,40 @@ static void mend(struct buf *out, size_t from)
 	text_append_utf8_lossy(out, buf_str(&raw));
 }
 
-/* All that is kept but its last held_back bytes: head, note, tail; each cut where a character ends, so that the cut
- * itself shows no U+FFFD. */
+/* Between head and tail: each is cut where a character ends, so that the cut itself shows no U+FFFD. */
+struct gap {
+	size_t head, skipped; /* how much of the head stays, and of the tail goes */
+	char note[OUTPUT_NOTE_MAX];
+	size_t note_len;
+};
+
+static struct gap gap_of(const struct output *output, const struct ring *tail)
+{
+	struct str head = head_of(output);
+	struct gap gap = {.head = whole_characters(head), .skipped = leading_continuations(tail)};
+	uint64_t gone = output->dropped + (head.len - gap.head) + gap.skipped;
+	gap.note_len =
+		(size_t)snprintf(gap.note, sizeof(gap.note), "\n[%" PRIu64 " bytes of output left out here]\n", gone);
+	return gap;
+}
+
+/* Head, note and tail, but the last held_back bytes. Where nothing is dropped, the tail is no ring. */
 static void append_kept(const struct output *output, size_t held_back, struct buf *out)
 {
-	struct str head = buf_str(&output->head);
-	struct ring tail = ring_of(output);
-	size_t from = out->len, in_tail = held_back < output->tail.len ? held_back : output->tail.len;
-	buf_reserve(out, head.len + output->tail.len + OUTPUT_NOTE_MAX);
-	ring_take_back(&tail, in_tail);
-	head.len -= held_back - in_tail;
-	if (output->dropped) {
-		size_t whole = whole_characters(head), skipped = leading_continuations(&tail);
-		buf_append(out, head.ptr, whole);
-		buf_printf(out, "\n[%" PRIu64 " bytes of output left out here]\n",
-		           output->dropped + (head.len - whole) + skipped);
-		ring_take_front(&tail, skipped);
-	} else {
-		buf_append_str(out, head);
+	struct str all = buf_str(&output->kept);
+	size_t from = out->len;
+	if (!output->dropped) {
+		buf_append(out, all.ptr, all.len - held_back);
+		mend(out, from);
+		return;
 	}
+	struct ring tail = ring_of(output);
+	ring_take_back(&tail, held_back);
+	struct gap gap = gap_of(output, &tail);
+	ring_take_front(&tail, gap.skipped);
+	buf_reserve(out, all.len + gap.note_len);
+	buf_append(out, all.ptr, gap.head);
+	buf_append(out, gap.note, gap.note_len);
 	buf_append_str(out, tail.parts[0]);
 	buf_append_str(out, tail.parts[1]);
 	mend(out, from);
@@ -176,17 +202,51 @@ void output_text(const struct output *output, struct buf *out)
 	append_kept(output, 0, out);
 }
 
+/* Turns the ring until its oldest byte comes first. */
+static void straighten(struct output *output)
+{
+	struct str ring = tail_of(output);
+	size_t size = ring.len, count = output->oldest;
+	char *to = output->kept.data + output->head_max;
+	if (count == 0)
+		return;
+	auto_free char *front = str_dup(str_n(to, count));
+	memmove(to, to + count, size - count);
+	memcpy(to + size - count, front, count);
+	output->oldest = 0;
+}
+
+void output_take(struct output *output, struct buf *out)
+{
+	size_t max = out->max;
+	struct gap gap = {0};
+	if (output->dropped) {
+		straighten(output);
+		struct ring tail = ring_of(output);
+		gap = gap_of(output, &tail);
+	}
+	*out = output->kept;
+	buf_init(&output->kept, out->max);
+	out->max = max;
+	if (gap.note_len && buf_reserve(out, gap.note_len)) {
+		size_t to = gap.head + gap.note_len, from = output->head_max + gap.skipped;
+		memmove(out->data + to, out->data + from, out->len - from);
+		memcpy(out->data + gap.head, gap.note, gap.note_len);
+		out->len += to - from;
+		out->data[out->len] = '\0';
+	}
+	mend(out, 0);
+}
+
 /* The last bytes of what is kept in one piece, oldest first; at most 3. */
 static size_t last_bytes(const struct output *output, char out[3])
 {
-	size_t before = output->dropped ? 0 : output->head.len;
-	size_t kept = before + output->tail.len, count = kept < 3 ? kept : 3;
+	struct str all = buf_str(&output->kept), tail = tail_of(output);
+	struct str piece = output->dropped ? tail : all;
+	size_t count = piece.len < 3 ? piece.len : 3;
 	for (size_t i = 0; i < count; i++) {
-		size_t at = kept - count + i;
-		if (at < before)
-			out[i] = output->head.data[at];
-		else
-			out[i] = output->tail.data[(at - before + output->oldest) % output->tail.len];
+		size_t at = piece.len - count + i;
+		out[i] = output->dropped ? tail.ptr[(at + output->oldest) % tail.len] : all.ptr[at];
 	}
 	return count;
 }
@@ -197,8 +257,7 @@ void output_drain(struct output *output, struct buf *out, bool is_last)
 	size_t count = last_bytes(output, end);
 	size_t held_back = is_last ? 0 : count - whole_characters(str_n(end, count));
 	append_kept(output, held_back, out);
-	buf_clear(&output->head);
-	buf_clear(&output->tail);
+	buf_clear(&output->kept);
 	output->oldest = 0;
 	output->dropped = 0;
 	output_append(output, str_n(end + count - held_back, held_back));

@@ -16,9 +16,9 @@
 struct output {
 	uint64_t total; /* read-only: bytes ever appended, also across drains */
 	/* private */
-	struct buf head;
-	struct buf tail; /* a ring once it is full */
-	size_t oldest;   /* where the ring's first byte is */
+	struct buf kept; /* from head_max on the tail, a ring once it is full */
+	size_t head_max;
+	size_t oldest; /* where the ring's first byte is, from head_max */
 	uint64_t dropped;
 };
 
@@ -39,6 +39,8 @@ bool output_is_empty(const struct output *output);
 /* Appends what is kept. Leaves it in place. Text needs at most 3 * cap + OUTPUT_NOTE_MAX of room. */
 enum { OUTPUT_NOTE_MAX = 128 };
 void output_text(const struct output *output, struct buf *out);
+/* The same at the end of the command: kept memory becomes out, which is empty, and output is finished. */
+void output_take(struct output *output, struct buf *out);
 /* The same, and forgets it: for polls of a command that goes on. A character whose last bytes have not come
  * yet waits for the next drain, unless this is the last one. */
 void output_drain(struct output *output, struct buf *out, bool is_last);

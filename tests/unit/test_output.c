@@ -19,6 +19,20 @@ static void expect_text(const struct output *output, const char *want)
 	assert_string_equal(buf_str(&out).ptr, want);
 }
 
+/* The memory of output becomes its text: the same text. */
+static void expect_taken(struct output *output)
+{
+	auto_buf struct buf copied, taken;
+	buf_init(&copied, ROOM);
+	buf_init(&taken, ROOM);
+	output_text(output, &copied);
+	output_take(output, &taken);
+	assert_int_equal(copied.len, taken.len);
+	assert_memory_equal(buf_str(&copied).ptr, buf_str(&taken).ptr, copied.len);
+	assert_true(output_is_empty(output));
+	output_finish(output);
+}
+
 static void expect_drain(struct output *output, bool is_last, const char *want)
 {
 	auto_buf struct buf out;
@@ -149,7 +163,7 @@ static void memory_stays_within_the_cap(void **state)
 		output_append(&output, str_n(chunk, sizeof(chunk)));
 	assert_int_equal(output.total, 4096000);
 	assert_int_equal(output_dropped(&output), 4095000);
-	assert_true(output.head.cap + output.tail.cap <= 1000 + 2);
+	assert_true(output.kept.cap <= 1000 + 1);
 	output_finish(&output);
 }
 
@@ -180,6 +194,41 @@ static void what_goes_by_unread_is_counted_and_never_out_of_order(void **state)
 	assert_null(strstr(text.data, "tail"));
 	assert_non_null(strstr(text.data, "104 bytes"));
 	assert_true(str_has_suffix(buf_str(&text), "new!"));
+	output_finish(&output);
+}
+
+static void what_is_taken_is_what_would_be_copied(void **state)
+{
+	(void)state;
+	static const char *const words[] = {
+		"", "a", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xff", "\xe2\x82", "0123456789",
+	};
+	unsigned random = 1;
+	for (size_t round = 0; round < 3000; round++) {
+		struct output output;
+		output_init(&output, round % 24);
+		for (size_t i = 0; i < round % 17; i++) {
+			random = random * 1103515245 + 12345;
+			append(&output, words[random >> 16 & 7]);
+			if (output_is_full(&output) && (random >> 20) % 5 == 0)
+				output_skip(&output, 1 + round % 7);
+		}
+		expect_taken(&output);
+	}
+}
+
+static void a_drain_after_a_gap_holds_back_only_what_came_after_it(void **state)
+{
+	(void)state;
+	struct output output;
+	output_init(&output, 8);
+	append(&output, "abc\xc3tail");
+	output_skip(&output, 5);
+	expect_drain(&output, false, "abc\n[10 bytes of output left out here]\n");
+	append(&output, "\xe2\x82");
+	expect_drain(&output, false, "");
+	append(&output, "\xac");
+	expect_drain(&output, true, "\xe2\x82\xac");
 	output_finish(&output);
 }
 
@@ -220,6 +269,8 @@ int main(void)
 	        cmocka_unit_test(a_drain_waits_for_the_rest_of_a_character),
 	        cmocka_unit_test(memory_stays_within_the_cap),
 	        cmocka_unit_test(a_copy_goes_on_alone),
+		cmocka_unit_test(what_is_taken_is_what_would_be_copied),
+		cmocka_unit_test(a_drain_after_a_gap_holds_back_only_what_came_after_it),
 		cmocka_unit_test(what_goes_by_unread_is_counted_and_never_out_of_order),
 		cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
 	};
