@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
+#include "server/wire_profile.h"
 
 struct queued_event {
 	struct list link;
@@ -41,6 +42,8 @@ struct codex_handle {
 	struct services *services;
 	struct config *config;
 	struct codex *codex;
+	struct wire_style style;
+	struct buf lines; /* of one event */
 	char *cwd;
 	bool ephemeral;
 };
@@ -61,22 +64,31 @@ static void lower_fd(struct codex_handle *handle)
 
 /* ---- the engine's thread ---- */
 
+/* With the lock held. */
+static void queue_lines(struct codex_handle *handle, struct str lines)
+{
+	struct str line;
+	while (str_next_line(&lines, &line)) {
+		struct queued_event *queued = xnew(struct queued_event);
+		queued->json = str_dup(line);
+		list_append(&handle->events, &queued->link);
+	}
+}
+
 static void on_event(const struct event *event, void *self)
 {
 	struct codex_handle *handle = self;
-	struct buf text;
-	buf_init(&text, (size_t)LIMIT_ROLLOUT_LINE * 4);
-	struct json_writer w = json_writer(&text);
-	event_encode(event, &w);
-	struct queued_event *queued = xnew(struct queued_event);
-	queued->json = buf_take(&text);
+	wire_profile_write(&handle->style, event, &handle->lines);
 	pthread_mutex_lock(&handle->lock);
-	list_append(&handle->events, &queued->link);
+	queue_lines(handle, buf_str(&handle->lines));
 	if (event->msg.tag == EV_shutdown_complete)
 		handle->has_ended = true;
-	raise_fd(handle);
-	pthread_cond_broadcast(&handle->has_event);
+	if (handle->has_ended || !list_empty(&handle->events)) {
+		raise_fd(handle);
+		pthread_cond_broadcast(&handle->has_event);
+	}
 	pthread_mutex_unlock(&handle->lock);
+	buf_reuse(&handle->lines);
 }
 
 static struct submission *take_submission(struct codex_handle *handle)
@@ -121,6 +133,10 @@ static void *run_engine(void *self)
 		.is_interactive = true,
 		.on_event = on_event,
 		.self = handle,
+	};
+	handle->style = (struct wire_style){
+		.profile = handle->config->wire_profile,
+		.shows_raw_reasoning = handle->config->show_raw_agent_reasoning,
 	};
 	handle->codex = codex_open(&options);
 	loop_run(handle->loop);
@@ -193,6 +209,7 @@ static struct codex_handle *handle_alloc(void)
 	pthread_mutex_init(&handle->lock, NULL);
 	list_init(&handle->submissions);
 	list_init(&handle->events);
+	buf_init(&handle->lines, LIMIT_STREAM_QUEUE_HARD);
 	handle->event_fd = -1;
 	return handle;
 }
@@ -210,6 +227,7 @@ static void handle_free(struct codex_handle *handle)
 		free(event->json);
 		free(event);
 	}
+	buf_finish(&handle->lines);
 	config_unref(handle->config);
 	if (handle->event_fd >= 0)
 		close(handle->event_fd);

@@ -132,6 +132,18 @@ static void a_task_from_submit_to_shutdown(void **state)
 	assert_null(event);
 }
 
+/* As codex proto does: one thing is told by several events where clients of a date want that. */
+static void events_are_told_in_the_words_of_the_wire_profile(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	assert_true(wait_for(f, "item_completed"));
+	assert_true(wait_for(f, "agent_message"));
+	assert_true(wait_for(f, "task_complete"));
+}
+
 static bool is_raised(struct fixture *f, int timeout_ms)
 {
 	struct pollfd fd = {.fd = codex_event_fd(f->codex), .events = POLLIN};
@@ -259,7 +271,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_task_from_submit_to_shutdown), TEST(the_descriptor_says_when_there_is_something),
+		TEST(a_task_from_submit_to_shutdown), TEST(events_are_told_in_the_words_of_the_wire_profile),
+		TEST(the_descriptor_says_when_there_is_something),
 		TEST(a_busy_engine_can_be_destroyed), TEST(an_engine_can_be_destroyed_before_it_did_anything),
 		TEST(two_threads_lose_nothing),       TEST(several_engines_work_side_by_side),
 		TEST(bad_options_are_explained),
