@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "patch/patch_main.h"
+#include "ui/app_server_command.h"
 #include "ui/cli.h"
 #include "ui/completion.h"
 #include "ui/exec.h"

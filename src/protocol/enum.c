@@ -1,4 +1,5 @@
-/* The tables are generated from enum.def by including it twice: once for the words, once for the types. */
+/* The tables are generated from enum.def and app_enum.def by including them twice: once for the words, once for the
+ * types. */
 #include "protocol/enum.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #define ALIAS(name, value, wire) {wire, name##_##value, true},
 #define ENUM_END(name) };
 #include "protocol/enum.def"
+#include "protocol/app_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS
@@ -21,6 +23,7 @@
 #define ALIAS(name, value, wire)
 #define ENUM_END(name)
 #include "protocol/enum.def"
+#include "protocol/app_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS

@@ -1,4 +1,4 @@
-/* enum.h — one C enum and one word table for each ENUM of enum.def: `enum sandbox_mode` with values
+/* enum.h — one C enum and one word table for each ENUM of enum.def and app_enum.def: `enum sandbox_mode` with values
  * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to read and write the words. */
 #ifndef PROTOCOL_ENUM_H
 #define PROTOCOL_ENUM_H
@@ -13,6 +13,7 @@
 #define ALIAS(name, value, wire)
 #define ENUM_END(name) name##_count };
 #include "protocol/enum.def"
+#include "protocol/app_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS
@@ -36,6 +37,7 @@ struct enum_type {
 #define ALIAS(name, value, wire)
 #define ENUM_END(name)
 #include "protocol/enum.def"
+#include "protocol/app_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS

@@ -34,29 +34,138 @@ const struct variant *union_find_wire(const struct union_type *type, struct str 
 	return NULL;
 }
 
+/* ---- names ---- */
+
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* snake_case to camelCase; an underscore that begins the name is part of it. */
+static void write_camel(const char *snake, char buffer[FIELD_NAME_SIZE])
+{
+	size_t len = 0;
+	while (*snake == '_' && len < FIELD_NAME_SIZE - 1)
+		buffer[len++] = *snake++;
+	for (; *snake && len < FIELD_NAME_SIZE - 1; snake++) {
+		if (snake[0] == '_' && snake[1] == '_')
+			buffer[len++] = *snake++;
+		else if (snake[0] == '_' && snake[1])
+			buffer[len++] = upper(*++snake);
+		else if (snake[0] != '_')
+			buffer[len++] = *snake;
+	}
+	buffer[len] = '\0';
+}
+
+const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE])
+{
+	if (record->family == RECORD_SNAKE)
+		return field->name;
+	write_camel(field->name, buffer);
+	return buffer;
+}
+
+const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE])
+{
+	static const char prefix[] = "app_";
+	if (record->family == RECORD_SNAKE || strncmp(record->name, prefix, sizeof(prefix) - 1) != 0)
+		return record->name;
+	write_camel(record->name + sizeof(prefix) - 1, buffer);
+	buffer[0] = upper(buffer[0]);
+	return buffer;
+}
+
+const struct field *record_find_field(const struct record *record, const char *name)
+{
+	size_t count = 0;
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(fields[i].name, name) == 0)
+			return &fields[i];
+	}
+	return NULL;
+}
+
+static bool is_required(const struct field *field)
+{
+	return (field->presence & PRESENCE_MASK) == REQ;
+}
+
 /* ---- decoding ---- */
 
 /* "integer `5`", "string \"x\"", "map", … as serde names what it did not expect. */
-static int wrong_type(const struct field *field, const struct json *json, const char *expected, struct error *err)
+static int wrong_type(const struct json *json, const char *expected, struct error *err)
 {
-	if (json->type == JSON_number)
-		return error_set(err, ERR_invalid, "%s: invalid type: number `%.*s`, expected %s", field->name,
-		                 STR_ARG(json->text), expected);
-	return error_set(err, ERR_invalid, "%s: invalid type: %s, expected %s", field->name, json_type_name(json->type),
-	                 expected);
+	static const char *const names[] = {"null", "boolean", "number", "string", "sequence", "map"};
+	bool is_whole = json->type == JSON_number && str_find_char(json->text, '.') < 0;
+	switch (json->type) {
+	case JSON_number:
+		return error_set(err, ERR_invalid, "invalid type: %s `%.*s`, expected %s",
+		                 is_whole ? "integer" : "floating point", STR_ARG(json->text), expected);
+	case JSON_bool:
+		return error_set(err, ERR_invalid, "invalid type: boolean `%.*s`, expected %s", STR_ARG(json->span),
+		                 expected);
+	case JSON_string:
+		return error_set(err, ERR_invalid, "invalid type: string %.*s, expected %s", STR_ARG(json->span),
+		                 expected);
+	default:
+		return error_set(err, ERR_invalid, "invalid type: %s, expected %s", names[json->type], expected);
+	}
 }
 
 static int decode_enum(const struct field *field, const struct json *json, int *out, struct error *err)
 {
 	struct str word;
 	if (!json_to_str(json, &word))
-		return wrong_type(field, json, "a string", err);
+		return wrong_type(json, "a string", err);
 	if (enum_parse(field->type, word, out))
 		return 0;
 	char expected[256];
 	enum_expected(field->type, expected, sizeof(expected));
-	return error_set(err, ERR_invalid, "%s: unknown variant `%.*s`, expected %s", field->name, STR_ARG(word),
-	                 expected);
+	return error_set(err, ERR_invalid, "unknown variant `%.*s`, expected %s", STR_ARG(word), expected);
+}
+
+/* A path means the same whatever folder the program runs in. */
+static int decode_path(const struct json *json, struct arena *arena, struct str *out, struct error *err)
+{
+	struct str text;
+	if (!json_to_str(json, &text))
+		return wrong_type(json, "path string", err);
+	if (!text.len || text.ptr[0] != '/')
+		return error_set(err, ERR_invalid, "AbsolutePathBuf deserialized without a base path");
+	*out = arena_str(arena, text);
+	return 0;
+}
+
+static int decode_paths(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                        struct error *err)
+{
+	struct str *items = arena_array(arena, struct str, json->count);
+	size_t count = 0;
+	json_for_each(item, json) {
+		int status = decode_path(item, arena, &items[count++], err);
+		if (status != 0)
+			return status;
+	}
+	*SLOT(struct str *, out, field->offset) = items;
+	*SLOT(size_t, out, field->aux) = count;
+	return 0;
+}
+
+static int decode_enums(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                        struct error *err)
+{
+	int *items = arena_array(arena, int, json->count);
+	size_t count = 0;
+	json_for_each(item, json) {
+		int status = decode_enum(field, item, &items[count++], err);
+		if (status != 0)
+			return status;
+	}
+	*SLOT(int *, out, field->offset) = items;
+	*SLOT(size_t, out, field->aux) = count;
+	return 0;
 }
 
 static int decode_strs(const struct field *field, const struct json *json, struct arena *arena, void *out,
@@ -66,7 +175,7 @@ static int decode_strs(const struct field *field, const struct json *json, struc
 	size_t count = 0;
 	json_for_each(item, json) {
 		if (!json_to_str(item, &text))
-			return wrong_type(field, item, "a string", err);
+			return wrong_type(item, "a string", err);
 		items[count++] = arena_str(arena, text);
 	}
 	*SLOT(struct str *, out, field->offset) = items;
@@ -119,20 +228,22 @@ static int decode_scalar(const struct field *field, const struct json *json, str
 	switch (field->kind) {
 	case FIELD_str:
 		if (!json_to_str(json, &text))
-			return wrong_type(field, json, "a string", err);
+			return wrong_type(json, "a string", err);
 		*SLOT(struct str, out, field->offset) = arena_str(arena, text);
 		return 0;
+	case FIELD_path:
+		return decode_path(json, arena, SLOT(struct str, out, field->offset), err);
 	case FIELD_bool:
 		return json_to_bool(json, SLOT(bool, out, field->offset)) ? 0
-		                                                          : wrong_type(field, json, "a boolean", err);
+		                                                          : wrong_type(json, "a boolean", err);
 	case FIELD_i64:
 		return json_to_i64(json, SLOT(int64_t, out, field->offset))
 		               ? 0
-		               : wrong_type(field, json, "an integer", err);
+		               : wrong_type(json, "an integer", err);
 	case FIELD_f64:
 		return json_to_double(json, SLOT(double, out, field->offset))
 		               ? 0
-		               : wrong_type(field, json, "a number", err);
+		               : wrong_type(json, "a number", err);
 	case FIELD_enum:
 		return decode_enum(field, json, SLOT(int, out, field->offset), err);
 	default:
@@ -158,14 +269,17 @@ static int decode_part(const struct field *field, const struct json *json, struc
 static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out,
                           struct error *err)
 {
-	bool is_list = field->kind == FIELD_strs || field->kind == FIELD_records || field->kind == FIELD_unions;
-	if (is_list && json->type != JSON_array)
-		return wrong_type(field, json, "a sequence", err);
+	if (field->kind >= FIELD_strs && field->kind != FIELD_map && json->type != JSON_array)
+		return wrong_type(json, "a sequence", err);
 	if (field->kind == FIELD_map && json->type != JSON_object)
-		return wrong_type(field, json, "a map", err);
+		return wrong_type(json, "a map", err);
 	switch (field->kind) {
 	case FIELD_strs:
 		return decode_strs(field, json, arena, out, err);
+	case FIELD_paths:
+		return decode_paths(field, json, arena, out, err);
+	case FIELD_enums:
+		return decode_enums(field, json, arena, out, err);
 	case FIELD_records:
 		return decode_records(field, json, arena, out, err);
 	case FIELD_unions:
@@ -181,30 +295,47 @@ static int decode_present(const struct field *field, const struct json *json, st
 	}
 }
 
-static bool is_list_kind(enum field_kind kind)
+/* Ops come from people's scripts too, so there the field is named that a complaint is about. */
+static int decode_field(const struct record *record, const struct field *field, const struct json *member,
+                        struct arena *arena, void *out, struct error *err)
 {
-	return kind >= FIELD_strs;
+	int status = decode_present(field, member, arena, out, err);
+	if (status != 0 && record->family == RECORD_SNAKE)
+		return error_wrap(err, "%s", field->name);
+	return status;
+}
+
+static int decode_fields(const struct record *record, const struct json *json, struct arena *arena, void *out,
+                         struct error *err)
+{
+	size_t count = 0;
+	char name[FIELD_NAME_SIZE];
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const char *wire = field_wire_name(record, &fields[i], name);
+		const struct json *member = json_get(json, wire);
+		if ((!member || member->type == JSON_null) && !is_required(&fields[i]))
+			continue;
+		if (!member)
+			return error_set(err, ERR_invalid, "missing field `%s`", wire);
+		int status = decode_field(record, &fields[i], member, arena, out, err);
+		if (status != 0)
+			return status;
+	}
+	return 0;
 }
 
 int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
                   struct error *err)
 {
-	if (json->type != JSON_object)
-		return error_set(err, ERR_invalid, "invalid type: %s, expected struct %s", json_type_name(json->type),
-		                 record->name);
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		const struct json *member = json_get(json, fields[i].name);
-		bool is_null = json_is(member, JSON_null);
-		if ((!member || is_null) && fields[i].presence != REQ)
-			continue;
-		if (!member)
-			return error_set(err, ERR_invalid, "missing field `%s`", fields[i].name);
-		int status = decode_present(&fields[i], member, arena, out, err);
-		if (status != 0)
-			return status;
+	char name[FIELD_NAME_SIZE], expected[FIELD_NAME_SIZE + 16];
+	if (json->type != JSON_object) {
+		snprintf(expected, sizeof(expected), "struct %s", record_wire_name(record, name));
+		return wrong_type(json, expected, err);
 	}
+	if (!record->is_open)
+		return decode_fields(record, json, arena, out, err);
+	*SLOT(struct str, out, 0) = arena_str(arena, json->span);
 	return 0;
 }
 
@@ -214,7 +345,7 @@ static int decode_value(const struct record *record, const struct json *json, st
 {
 	size_t count;
 	const struct field *field = record->fields(&count);
-	if (json_is(json, JSON_null) && field->presence != REQ)
+	if (json_is(json, JSON_null) && !is_required(field))
 		return 0;
 	return decode_present(field, json, arena, out, err);
 }
@@ -270,7 +401,7 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 		return decode_variant(type, json->child->key, json->child, arena, out, err);
 	if (!type->key && json_to_str(json, &wire))
 		return decode_variant(type, wire, NULL, arena, out, err);
-	return error_set(err, ERR_invalid, "invalid type: %s, expected %s", json_type_name(json->type), type->name);
+	return wrong_type(json, type->name, err);
 }
 
 /* ---- encoding ---- */
@@ -279,12 +410,15 @@ static bool field_is_absent(const struct field *field, const void *value)
 {
 	switch (field->kind) {
 	case FIELD_str:
+	case FIELD_path:
 	case FIELD_json:
 		return !CONST_SLOT(struct str, value, field->offset)->ptr;
 	case FIELD_record:
 	case FIELD_union:
 		return !*CONST_SLOT(void *, value, field->offset);
 	case FIELD_strs:
+	case FIELD_paths:
+	case FIELD_enums:
 	case FIELD_records:
 	case FIELD_unions:
 	case FIELD_map:
@@ -304,8 +438,10 @@ static void encode_list(const struct field *field, const void *value, const stru
 	size_t count = *CONST_SLOT(size_t, value, field->aux);
 	jw_array(w);
 	for (size_t i = 0; i < count; i++) {
-		if (field->kind == FIELD_strs)
+		if (field->kind == FIELD_strs || field->kind == FIELD_paths)
 			jw_str(w, CONST_SLOT(struct str, items, 0)[i]);
+		else if (field->kind == FIELD_enums)
+			jw_cstr(w, enum_wire(field->type, CONST_SLOT(int, items, 0)[i]));
 		else if (field->kind == FIELD_records)
 			encode_record(field->type, items + ((const struct record *)field->type)->size * i, dialect, w);
 		else
@@ -334,6 +470,7 @@ static void encode_value(const struct field *field, const void *value, const str
 	struct str text;
 	switch (field->kind) {
 	case FIELD_str:
+	case FIELD_path:
 		text = *CONST_SLOT(struct str, value, field->offset);
 		jw_str(w, text.ptr ? text : STR(""));
 		return;
@@ -367,12 +504,19 @@ static void encode_value(const struct field *field, const void *value, const str
 	}
 }
 
+/* A list that may be null is null until somebody gave it a place, and empty after that. */
+static bool is_null(const struct field *field, const void *value)
+{
+	bool may_be = (field->presence & PRESENCE_MASK) == NUL;
+	if (field->kind >= FIELD_strs)
+		return may_be && !*CONST_SLOT(void *, value, field->offset);
+	return (may_be || field->kind == FIELD_record || field->kind == FIELD_union) && field_is_absent(field, value);
+}
+
 static void encode_field(const struct field *field, const void *value, const struct record_dialect *dialect,
                          struct json_writer *w)
 {
-	bool is_null = (field->presence == NUL || field->kind == FIELD_record || field->kind == FIELD_union) &&
-	               !is_list_kind(field->kind) && field_is_absent(field, value);
-	if (is_null)
+	if (is_null(field, value))
 		jw_null(w);
 	else
 		encode_value(field, value, dialect, w);
@@ -382,13 +526,13 @@ static void encode_fields(const struct record *record, const void *value, const 
                           struct json_writer *w)
 {
 	size_t count = 0;
+	char name[FIELD_NAME_SIZE];
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
-		bool absent = field_is_absent(&fields[i], value);
-		if ((absent && fields[i].presence == OPT) ||
-		    (dialect && dialect->omits(record, &fields[i], dialect->self)))
+		bool is_left_out = (fields[i].presence & PRESENCE_MASK) == OPT && field_is_absent(&fields[i], value);
+		if (is_left_out || (dialect && dialect->omits(record, &fields[i], dialect->self)))
 			continue;
-		jw_key(w, fields[i].name);
+		jw_key(w, field_wire_name(record, &fields[i], name));
 		encode_field(&fields[i], value, dialect, w);
 	}
 }
@@ -396,6 +540,11 @@ static void encode_fields(const struct record *record, const void *value, const 
 static void encode_record(const struct record *record, const void *value, const struct record_dialect *dialect,
                           struct json_writer *w)
 {
+	if (record->is_open) {
+		struct str text = *CONST_SLOT(struct str, value, 0);
+		jw_raw(w, text.ptr ? text : STR("{}"));
+		return;
+	}
 	jw_object(w);
 	encode_fields(record, value, dialect, w);
 	jw_object_end(w);
@@ -465,6 +614,13 @@ static void copy_strs(struct arena *arena, struct str **slot, size_t count)
 	*slot = items;
 }
 
+static void copy_enums(struct arena *arena, int **slot, size_t count)
+{
+	int *items = arena_array(arena, int, count);
+	memcpy(items, *slot, sizeof(*items) * count);
+	*slot = items;
+}
+
 static void copy_list(const struct field *field, struct arena *arena, void *out)
 {
 	size_t count = *SLOT(size_t, out, field->aux);
@@ -489,6 +645,7 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 	void *copy;
 	switch (field->kind) {
 	case FIELD_str:
+	case FIELD_path:
 	case FIELD_json:
 		*SLOT(struct str, out, field->offset) = copy_text(arena, *SLOT(struct str, out, field->offset), last);
 		return;
@@ -502,7 +659,11 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 		union_copy(field->type, *part, arena, copy);
 		*part = copy;
 		return;
+	case FIELD_enums:
+		copy_enums(arena, SLOT(int *, out, field->offset), *SLOT(size_t, out, field->aux));
+		return;
 	case FIELD_strs:
+	case FIELD_paths:
 		copy_strs(arena, SLOT(struct str *, out, field->offset), *SLOT(size_t, out, field->aux));
 		return;
 	case FIELD_records:
@@ -521,6 +682,8 @@ void record_copy(const struct record *record, const void *from, struct arena *ar
 	struct twin last = {0};
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	memcpy(out, from, record->size);
+	if (record->is_open)
+		*SLOT(struct str, out, 0) = arena_str(arena, *SLOT(struct str, out, 0));
 	for (size_t i = 0; i < count; i++) {
 		if (!field_is_absent(&fields[i], out))
 			copy_field(&fields[i], arena, out, &last);

@@ -6,7 +6,11 @@
  * borrow from nothing else; they are never freed singly. An all-zero struct is a valid value with
  * every optional field absent.
  * Decoding follows serde (protocol-v1 section 1): unknown fields are ignored, absent and null are
- * the same for optional fields, messages read "missing field `x`", "unknown variant `x`, …". */
+ * the same for optional fields, messages read "missing field `x`", "unknown variant `x`, …".
+ *
+ * Two families share this: that of Ops and Events writes field names as they stand in the rows, that of the
+ * app-server in camelCase (field_wire_name says how), and its messages are nothing but serde's words, which its
+ * clients compare. */
 #ifndef PROTOCOL_RECORD_H
 #define PROTOCOL_RECORD_H
 
@@ -25,6 +29,7 @@ struct union_type;
 
 enum field_kind {
 	FIELD_str,     /* struct str */
+	FIELD_path,    /* struct str: an absolute path */
 	FIELD_bool,    /* bool */
 	FIELD_i64,     /* int64_t */
 	FIELD_f64,     /* double */
@@ -33,6 +38,8 @@ enum field_kind {
 	FIELD_record,  /* struct NAME * */
 	FIELD_union,   /* struct NAME * */
 	FIELD_strs,    /* struct str *, and NAME_count */
+	FIELD_paths,   /* the same, absolute paths */
+	FIELD_enums,   /* int-sized enum *, and NAME_count */
 	FIELD_records, /* struct NAME *, and NAME_count */
 	FIELD_unions,  /* struct NAME *, and NAME_count */
 	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count */
@@ -42,13 +49,15 @@ enum presence {
 	REQ, /* must be there; always written */
 	DEF, /* zero value when absent; always written */
 	OPT, /* left out when absent */
-	NUL, /* written as null when absent */
+	NUL, /* written as null when absent; a list is absent while it has no pointer */
+	PRESENCE_MASK = 3,
+	EXPERIMENTAL = 4, /* with one of the others: only for clients that asked for what may still change */
 };
 
 struct field {
 	const char *name;
 	enum field_kind kind;
-	enum presence presence;
+	unsigned presence;
 	size_t offset;
 	size_t aux;  /* offset of has_NAME or NAME_count; 0: none */
 	size_t keys; /* offset of NAME_keys; 0: none */
@@ -56,11 +65,18 @@ struct field {
 	const char *doc;
 };
 
+enum record_family {
+	RECORD_SNAKE, /* Ops, Events, tools' arguments */
+	RECORD_CAMEL, /* the app-server's */
+};
+
 struct record {
 	const char *name;
 	const char *doc;
 	size_t size;
 	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
+	enum record_family family;
+	bool is_open; /* the struct is one struct str: whatever object came, as text */
 };
 
 struct variant {
@@ -92,6 +108,15 @@ struct union_head {
 	int tag;
 	void *body;
 };
+
+enum { FIELD_NAME_SIZE = 64 };
+/* The field's name on the wire; in camelCase by the rules: "_x" becomes "X", "__" stays as "_", an underscore at the
+ * end (of a name that C keeps for itself) goes. */
+const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE]);
+/* The record's name on the wire: of the app-server's family "ThreadStartParams" for app_thread_start_params. */
+const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
+/* NULL if it has no field of that name (the row's). */
+const struct field *record_find_field(const struct record *record, const char *name);
 
 /* Fills *out (of record->size bytes, zeroed) from an object; text is copied into the arena. */
 int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,

@@ -9,8 +9,14 @@
 #ifndef RECORD_EMPTY
 #define RECORD_EMPTY(...)
 #endif
+#ifndef RECORD_OPEN
+#define RECORD_OPEN(...)
+#endif
 #ifndef STRING
 #define STRING(...)
+#endif
+#ifndef PATH
+#define PATH(...)
 #endif
 #ifndef BOOL
 #define BOOL(...)
@@ -47,6 +53,12 @@
 #endif
 #ifndef STRINGS
 #define STRINGS(...)
+#endif
+#ifndef PATHS
+#define PATHS(...)
+#endif
+#ifndef CHOICES
+#define CHOICES(...)
 #endif
 #ifndef LIST
 #define LIST(...)

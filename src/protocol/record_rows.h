@@ -1,6 +1,10 @@
 /* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file.
  * Each RECORD opens a function so that `Self` can name the struct inside offsetof.
+ * RECORD_FAMILY, if it was defined before, is the family they belong to.
  * No include guard: it is the expansion itself. */
+#ifndef RECORD_FAMILY
+#define RECORD_FAMILY RECORD_SNAKE
+#endif
 #define RECORD(name, doc)                                             \
 	static const char name##_doc[] = doc;                         \
 	static const struct field *name##_fields(size_t *ret_count)   \
@@ -12,9 +16,11 @@
 		*ret_count = countof(fields);                         \
 		return fields;                                        \
 	}                                                             \
-	const struct record record_##name = {#name, name##_doc, sizeof(struct name), name##_fields};
+	const struct record record_##name = {#name, name##_doc, sizeof(struct name), name##_fields, RECORD_FAMILY, \
+                                             false};
 #define AT(f) offsetof(Self, f)
 #define STRING(f, p, doc) {#f, FIELD_str, p, AT(f), 0, 0, NULL, doc},
+#define PATH(f, p, doc) {#f, FIELD_path, p, AT(f), 0, 0, NULL, doc},
 #define BOOL(f, p, doc) {#f, FIELD_bool, p, AT(f), 0, 0, NULL, doc},
 #define OPT_BOOL(f, p, doc) {#f, FIELD_bool, p, AT(f), AT(has_##f) + 1, 0, NULL, doc},
 #define INT(f, p, doc) {#f, FIELD_i64, p, AT(f), 0, 0, NULL, doc},
@@ -27,7 +33,12 @@
 #define SUB(f, t, p, doc) {#f, FIELD_record, p, AT(f), 0, 0, &record_##t, doc},
 #define ONE_OF(f, t, p, doc) {#f, FIELD_union, p, AT(f), 0, 0, &union_##t, doc},
 #define STRINGS(f, p, doc) {#f, FIELD_strs, p, AT(f), AT(f##_count), 0, NULL, doc},
+#define PATHS(f, p, doc) {#f, FIELD_paths, p, AT(f), AT(f##_count), 0, NULL, doc},
+#define CHOICES(f, t, p, doc) {#f, FIELD_enums, p, AT(f), AT(f##_count), 0, &enum_##t, doc},
 #define LIST(f, t, p, doc) {#f, FIELD_records, p, AT(f), AT(f##_count), 0, &record_##t, doc},
 #define LIST_OF(f, t, p, doc) {#f, FIELD_unions, p, AT(f), AT(f##_count), 0, &union_##t, doc},
 #define MAP_OF(f, t, p, doc) {#f, FIELD_map, p, AT(f), AT(f##_count), AT(f##_keys), &union_##t, doc},
-#define RECORD_EMPTY(name, doc) const struct record record_##name = {#name, doc, sizeof(struct name), NULL};
+#define RECORD_EMPTY(name, doc) \
+	const struct record record_##name = {#name, doc, sizeof(struct name), NULL, RECORD_FAMILY, false};
+#define RECORD_OPEN(name, doc) \
+	const struct record record_##name = {#name, doc, sizeof(struct name), NULL, RECORD_FAMILY, true};

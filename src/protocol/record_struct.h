@@ -3,6 +3,7 @@
 #define RECORD(name, doc) struct name {
 #define RECORD_END(name) };
 #define STRING(field, presence, doc) struct str field;
+#define PATH(field, presence, doc) struct str field;
 #define BOOL(field, presence, doc) bool field;
 #define OPT_BOOL(field, presence, doc) bool has_##field, field;
 #define INT(field, presence, doc) int64_t field;
@@ -15,7 +16,10 @@
 #define SUB(field, type, presence, doc) struct type *field;
 #define ONE_OF(field, type, presence, doc) struct type *field;
 #define STRINGS(field, presence, doc) struct str *field; size_t field##_count;
+#define PATHS(field, presence, doc) struct str *field; size_t field##_count;
+#define CHOICES(field, type, presence, doc) enum type *field; size_t field##_count;
 #define LIST(field, type, presence, doc) struct type *field; size_t field##_count;
 #define LIST_OF(field, type, presence, doc) struct type *field; size_t field##_count;
 #define MAP_OF(field, type, presence, doc) struct str *field##_keys; struct type *field; size_t field##_count;
 #define RECORD_EMPTY(name, doc) struct name { char unused; };
+#define RECORD_OPEN(name, doc) struct name { struct str json; };

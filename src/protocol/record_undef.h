@@ -2,7 +2,9 @@
 #undef RECORD
 #undef RECORD_END
 #undef RECORD_EMPTY
+#undef RECORD_OPEN
 #undef STRING
+#undef PATH
 #undef BOOL
 #undef OPT_BOOL
 #undef INT
@@ -15,6 +17,8 @@
 #undef SUB
 #undef ONE_OF
 #undef STRINGS
+#undef PATHS
+#undef CHOICES
 #undef LIST
 #undef LIST_OF
 #undef MAP_OF

@@ -1,0 +1,114 @@
+/* The server is what its clients have in common and little else: who is there, which threads run, and the buffer that
+ * every frame is written in. */
+#include "app_server/app_server.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/connection.h"
+#include "app_server/installation.h"
+#include "app_server/rpc_request.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "transport/transport_stdio.h"
+
+static void on_sweep(void *self)
+{
+	struct app_server *server = self;
+	struct connection *it;
+	bool has_ended = false;
+	list_for_each(it, &server->connections, link) {
+		if (!it->has_ended)
+			continue;
+		has_ended = true;
+		app_server_drop(it);
+	}
+	if (has_ended)
+		server->options.on_client_end(server->connection_count, server->options.self);
+}
+
+void app_server_sweep(struct app_server *server)
+{
+	loop_defer(&server->sweep);
+}
+
+struct connection *app_server_connect(struct app_server *server)
+{
+	server->connection_count++;
+	return connection_create(server);
+}
+
+int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err)
+{
+	struct connection *connection = app_server_connect(server);
+	struct transport *transport = transport_stdio_create(server->options.loop, in, out, &connection_events,
+	                                                     connection, err);
+	if (!transport) {
+		app_server_drop(connection);
+		return -(int)err->code;
+	}
+	connection_attach(connection, transport);
+	return 0;
+}
+
+void app_server_drop(struct connection *connection)
+{
+	connection->server->connection_count--;
+	connection_destroy(connection);
+}
+
+void app_server_forget(struct app_server *server, struct connection *connection)
+{
+	rpc_asks_forget(&server->asks, connection);
+}
+
+struct str app_server_installation_id(struct app_server *server)
+{
+	if (!server->installation_id)
+		server->installation_id = installation_id_read(config_home(server->options.config));
+	return str_of(server->installation_id);
+}
+
+static void copy_overrides(struct app_server *server)
+{
+	const struct app_server_options *options = &server->options;
+	struct str *copies = xcalloc(options->override_count + 1, sizeof(*copies));
+	for (size_t i = 0; i < options->override_count; i++)
+		copies[i] = str_n(str_dup(options->overrides[i]), options->overrides[i].len);
+	server->options.overrides = copies;
+}
+
+struct app_server *app_server_create(const struct app_server_options *options)
+{
+	struct app_server *server = xnew(struct app_server);
+	server->options = *options;
+	config_ref(server->options.config);
+	server->cwd = xstrdup(options->cwd);
+	copy_overrides(server);
+	list_init(&server->connections);
+	rpc_scopes_init(&server->scopes, options->loop, rpc_request_run);
+	rpc_asks_init(&server->asks);
+	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
+	loop_deferred_init(&server->sweep, options->loop, on_sweep, server);
+	return server;
+}
+
+void app_server_destroy(struct app_server *server)
+{
+	struct connection *it;
+	if (!server)
+		return;
+	list_for_each(it, &server->connections, link)
+		app_server_drop(it);
+	rpc_asks_finish(&server->asks);
+	rpc_scopes_finish(&server->scopes);
+	loop_deferred_finish(&server->sweep);
+	config_unref(server->options.config);
+	for (size_t i = 0; i < server->options.override_count; i++)
+		free((char *)(uintptr_t)server->options.overrides[i].ptr);
+	free((struct str *)(uintptr_t)server->options.overrides);
+	buf_finish(&server->out);
+	free(server->installation_id);
+	free(server->cwd);
+	free(server);
+}

@@ -1,0 +1,49 @@
+/* app_server.h — the app-server: clients that speak JSON-RPC, and the threads they share (seed 002, issue 4).
+ *
+ * A client is a connection on a transport. Any number of them share the threads of one server: each is told of the
+ * threads it watches, may say something to any, and when it goes away its threads go on.
+ * Owns: connections, threads. Borrows: loop, services. Loop thread only.
+ * Source: app-server-wire; docs/app-server.md tells how it is built. */
+#ifndef APP_SERVER_APP_SERVER_H
+#define APP_SERVER_APP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct app_server;
+struct config;
+struct connection;
+struct error;
+struct loop;
+struct services;
+struct transport;
+struct transport_events;
+
+struct app_server_options {
+	struct loop *loop;
+	struct services *services;
+	struct config *config;        /* of clients that say nothing else; a reference is taken */
+	const char *cwd;              /* absolute; relative folders of clients start here */
+	const struct str *overrides;  /* -c key=value of the command line; copied */
+	size_t override_count;
+	/* Runs when a client has gone, from the loop; left: how many are still there. May destroy the server. */
+	void (*on_client_end)(size_t left, void *self);
+	void *self;
+};
+
+struct app_server *app_server_create(const struct app_server_options *options);
+/* Ends connections and threads; their commands are killed. NULL is fine. */
+void app_server_destroy(struct app_server *server);
+
+/* A new client at a pair of descriptors, the server's from then on. */
+int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
+/* A new client elsewhere. The caller makes a transport with connection_events and the connection as self, and attaches
+ * it (the connection's from then on), or drops the connection. */
+struct connection *app_server_connect(struct app_server *server);
+extern const struct transport_events connection_events;
+void connection_attach(struct connection *connection, struct transport *transport);
+void app_server_drop(struct connection *connection);
+
+#endif

@@ -1,0 +1,31 @@
+/* app_server_priv.h — the inside of the server. Private to app_server/. */
+#ifndef APP_SERVER_APP_SERVER_PRIV_H
+#define APP_SERVER_APP_SERVER_PRIV_H
+
+#include "app_server/app_server.h"
+#include "app_server/rpc_ask.h"
+#include "app_server/rpc_scope.h"
+#include "base/buf.h"
+#include "loop/loop.h"
+#include "protocol/app.h"
+
+struct app_server {
+	struct app_server_options options;
+	char *cwd;
+	struct list connections;
+	size_t connection_count;
+	struct rpc_scopes scopes;
+	struct rpc_asks asks;
+	struct buf out; /* a frame is written here and sent from here, or to many */
+	struct loop_deferred sweep;
+	char *installation_id; /* NULL until somebody wants to know */
+};
+
+/* Looks for connections that have ended, soon. */
+void app_server_sweep(struct app_server *server);
+/* The connection is going away: nothing may point to it any more. */
+void app_server_forget(struct app_server *server, struct connection *connection);
+/* $CODEX_HOME/installation_id, made if it is not there. Borrowed from the server. */
+struct str app_server_installation_id(struct app_server *server);
+
+#endif

@@ -1,0 +1,155 @@
+/* A question is closed before its callback runs, so that the callback may ask the next. */
+#include "app_server/rpc_ask.h"
+
+#include <stdio.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/connection.h"
+#include "app_server/rpc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+struct rpc_ask {
+	struct list link;
+	int64_t id;
+	const struct app_server_request *type;
+	VEC(struct connection *) clients; /* who could still answer */
+	char *frame;                      /* as it was sent, for who comes later */
+	size_t frame_len;
+	rpc_answer_fn on_answer;
+	void *self;
+};
+
+void rpc_asks_init(struct rpc_asks *asks)
+{
+	asks->next_id = 0;
+	list_init(&asks->open);
+}
+
+static void ask_destroy(struct rpc_ask *ask)
+{
+	list_remove(&ask->link);
+	vec_finish(&ask->clients);
+	free(ask->frame);
+	free(ask);
+}
+
+void rpc_asks_finish(struct rpc_asks *asks)
+{
+	struct rpc_ask *it;
+	list_for_each(it, &asks->open, link)
+		ask_destroy(it);
+}
+
+static void send_to(struct rpc_ask *ask, struct connection *client)
+{
+	vec_push(&ask->clients, client);
+	connection_send_frame(client, str_n(ask->frame, ask->frame_len));
+}
+
+int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t count, enum app_server_request_tag tag,
+                const void *params, rpc_answer_fn on_answer, void *self)
+{
+	struct rpc_ask *ask = xnew(struct rpc_ask);
+	struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	ask->id = asks->next_id++;
+	ask->type = &app_server_requests[tag];
+	ask->on_answer = on_answer;
+	ask->self = self;
+	rpc_write_request(&out, ask->type, ask->id, params);
+	ask->frame_len = out.len;
+	ask->frame = buf_take(&out);
+	list_append(&asks->open, &ask->link);
+	for (size_t i = 0; i < count; i++)
+		send_to(ask, clients[i]);
+	return ask->id;
+}
+
+static struct rpc_ask *find(struct rpc_asks *asks, int64_t id)
+{
+	struct rpc_ask *it;
+	list_for_each(it, &asks->open, link) {
+		if (it->id == id)
+			return it;
+	}
+	return NULL;
+}
+
+void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id)
+{
+	struct rpc_ask *ask = find(asks, id);
+	if (ask)
+		ask_destroy(ask);
+}
+
+void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *self)
+{
+	struct rpc_ask *it;
+	list_for_each(it, &asks->open, link) {
+		if (it->self == self)
+			send_to(it, client);
+	}
+}
+
+static bool was_asked(const struct rpc_ask *ask, const struct connection *client)
+{
+	for (size_t i = 0; i < ask->clients.count; i++) {
+		if (ask->clients.items[i] == client)
+			return true;
+	}
+	return false;
+}
+
+/* The result as the row has it; false with a note if it is none. */
+static bool decode(const struct rpc_ask *ask, const struct rpc_message *message, struct arena *arena, void **ret)
+{
+	struct error err;
+	*ret = arena_alloc(arena, ask->type->result->size);
+	if (message->kind == RPC_ERROR) {
+		struct str text = json_get_str(message->body, "message");
+		fprintf(stderr, "codex app-server: %s: the client answered with an error: %.*s\n", ask->type->wire.ptr,
+		        STR_ARG(text));
+		return false;
+	}
+	if (record_decode(ask->type->result, message->body, arena, *ret, &err) == 0)
+		return true;
+	fprintf(stderr, "codex app-server: %s: the client's answer cannot be used: %s\n", ask->type->wire.ptr,
+	        err.text);
+	return false;
+}
+
+void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const struct rpc_message *message)
+{
+	int64_t id;
+	auto_arena struct arena arena = {0};
+	void *result;
+	struct rpc_ask *ask = str_to_i64(message->id, &id) ? find(asks, id) : NULL;
+	if (!ask || !was_asked(ask, client)) {
+		fprintf(stderr, "codex app-server: an answer to request %.*s was passed over: nobody waits for it\n",
+		        (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr);
+		return;
+	}
+	rpc_answer_fn on_answer = ask->on_answer;
+	void *self = ask->self;
+	bool is_usable = decode(ask, message, &arena, &result);
+	ask_destroy(ask);
+	on_answer(is_usable ? RPC_ASK_ANSWERED : RPC_ASK_FAILED, is_usable ? result : NULL, self);
+}
+
+static void forget_client(struct rpc_ask *ask, const struct connection *client)
+{
+	for (size_t i = ask->clients.count; i-- > 0;) {
+		if (ask->clients.items[i] == client)
+			ask->clients.items[i] = ask->clients.items[--ask->clients.count];
+	}
+}
+
+void rpc_asks_forget(struct rpc_asks *asks, struct connection *client)
+{
+	struct rpc_ask *it;
+	list_for_each(it, &asks->open, link)
+		forget_client(it, client);
+}

@@ -1,0 +1,50 @@
+/* rpc_ask.h — requests of the server to its clients: asked of several, answered by one.
+ *
+ * A question goes to every client that watches a thread, with one id. The first answer counts; what comes later, twice,
+ * or from somebody who was not asked, is a note on standard error. Ids count up from 0 in the whole process.
+ * Owns: open questions. Loop thread only. Source: app-server-wire 6 to 9, 17. */
+#ifndef APP_SERVER_RPC_ASK_H
+#define APP_SERVER_RPC_ASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "protocol/app.h"
+
+struct connection;
+struct rpc_message;
+
+enum rpc_ask_outcome {
+	RPC_ASK_ANSWERED,  /* result: a struct of the row's result, borrowed during the call */
+	RPC_ASK_FAILED,    /* the client answered with an error, or with what is no result */
+	RPC_ASK_ABANDONED, /* nobody is left who could answer */
+};
+
+/* Runs once, unless the question was withdrawn. */
+typedef void (*rpc_answer_fn)(enum rpc_ask_outcome outcome, const void *result, void *self);
+
+struct rpc_asks {
+	/* private */
+	struct list open;
+	int64_t next_id;
+};
+
+void rpc_asks_init(struct rpc_asks *asks);
+void rpc_asks_finish(struct rpc_asks *asks); /* drops what is open without a word */
+
+/* Asks `count` clients (at least one). Returns the question's id. */
+int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t count, enum app_server_request_tag tag,
+                const void *params, rpc_answer_fn on_answer, void *self);
+/* It needs no answer any more; on_answer will not run. No effect on a question that is closed. */
+void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id);
+/* Asks one more client the open questions of self: it has begun to watch. */
+void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *self);
+
+/* ---- for the connection ---- */
+
+void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const struct rpc_message *message);
+/* A client is gone, and will not answer. */
+void rpc_asks_forget(struct rpc_asks *asks, struct connection *client);
+
+#endif
