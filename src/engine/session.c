@@ -167,6 +167,7 @@ int session_reconfigure(struct session *session, struct str sub_id, const struct
 		return -(int)err->code;
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_interrupted);
+	session_end_commands(session);
 	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0) {
 		settings_unref(settings);
 		return -(int)err->code;

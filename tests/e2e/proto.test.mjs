@@ -23,46 +23,6 @@ test('a session is configured, a prompt answered, and the end of input ends it',
 	assert.equal(codex.events().find(({ msg }) => msg.type === 'task_complete').msg.last_agent_message, 'Hello.');
 });
 
-test('the basic flow of the design: configure, ask, approve, patch, answer', proto, async (t) => {
-	const model = await startModel(t, [run('echo one > one.txt'),
-		patch('*** Add File: two.txt', '+two'), say('Both are there.')]);
-	const codex = startProto(t, model, { config: untrusted, args: ['--no-auto-configure', '--wire-profile', 'doc'] });
-	codex.submit('c', { type: 'configure_session' });
-	codex.submit('1', userInput('make two files'));
-	const { msg } = await codex.next('exec_approval_request');
-	codex.submit('a', approve(msg.call_id, 'allow'));
-	const asked = await Promise.race([codex.next('apply_patch_approval_request'), codex.next('task_complete')]);
-	if (asked.msg.type === 'apply_patch_approval_request')
-		codex.submit('b', { type: 'patch_approval', id: asked.msg.call_id, decision: 'approved' });
-	const { code } = await codex.end();
-	assert.equal(code, 0);
-	assert.equal(fs.readFileSync(path.join(codex.cwd, 'one.txt'), 'utf8'), 'one\n');
-	assert.equal(fs.readFileSync(path.join(codex.cwd, 'two.txt'), 'utf8'), 'two\n');
-	assert.deepEqual(story(codex.events()).filter((line) => !/patch/.test(line)), ['c session_configured',
-		'1 task_started', '1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end',
-		'1 model_turn_complete', '1 model_turn_complete', '1 agent_message', '1 model_turn_complete',
-		'1 task_complete', 'shutdown_complete']);
-});
-
-test('the interrupt of the design: a task is stopped, another goes on from its response', proto, async (t) => {
-	const model = await startModel(t, [run('echo first'), run('sleep 60'), run('echo again'), say('Done.')]);
-	const codex = startProto(t, model, { config: free, args: ['--wire-profile', 'doc'] });
-	codex.submit('1', userInput('start'));
-	const { msg } = await codex.next('model_turn_complete');
-	assert.match(msg.response_id, /^resp/);
-	await codex.next('exec_command_begin');
-	codex.submit('i', { type: 'interrupt' });
-	assert.equal((await codex.next('turn_aborted')).msg.reason, 'interrupted');
-	codex.submit('2', userInput('go on', { last_response_id: msg.response_id }));
-	assert.equal((await codex.next('task_complete')).id, '2');
-	assert.equal((await codex.end()).code, 0);
-	const lines = story(codex.events());
-	assert.ok(lines.indexOf('1 turn_aborted') < lines.indexOf('2 task_started'), lines.join('\n'));
-	const begun = codex.events().filter(({ msg: it }) => it.type === 'exec_command_begin').length;
-	const ended = codex.events().filter(({ msg: it }) => it.type === 'exec_command_end').length;
-	assert.equal(begun, ended, 'every begin has its end');
-});
-
 test('an approval is found by the submission that started the task', proto, async (t) => {
 	const model = await startModel(t, [run('touch there'), say('Done.')]);
 	const codex = startProto(t, model, { config: untrusted });

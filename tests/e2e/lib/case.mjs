@@ -1,0 +1,83 @@
+// Case files: a conversation written down, to be held over every transport (cases/README.md).
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** How often these come depends on how bytes happen to be split. */
+const UNCERTAIN = ['exec_command_output_delta'];
+
+const readers = {
+	'#': (it, rest) => (it.title ??= rest),
+	config: (it, rest) => it.config.push(rest),
+	provider: (it, rest) => it.provider.push(rest),
+	model: (it, rest) => it.model.push(JSON.parse(rest)),
+	send: (it, rest) => it.steps.push({ send: rest }),
+	gate: (it, rest) => it.steps.push({ gate: rest }),
+	file: (it, rest) => {
+		const [, name, text] = /^(\S+) (.*)$/.exec(rest);
+		it.steps.push({ file: name, text: JSON.parse(text) });
+	},
+	event: (it, rest) => {
+		const [, id, type, more] = /^(\S+) (\S+)(?: (.*))?$/.exec(rest);
+		it.steps.push({ event: `${id} ${type}`, with: JSON.parse(more ?? '{}') });
+	},
+};
+
+/** {title, config, provider, model, steps} of a case file; throws where it cannot be read. */
+export function readCase(file) {
+	const it = { title: null, config: [], provider: [], model: [], steps: [] };
+	for (const [i, line] of fs.readFileSync(file, 'utf8').split('\n').entries()) {
+		const [, word, rest] = /^(\S*)\s*(.*)$/.exec(line);
+		if (!word) continue;
+		try {
+			readers[word](it, rest);
+		} catch (error) {
+			throw new Error(`${file}:${i + 1}: ${line}`, { cause: error });
+		}
+		if (it.steps.length) it.steps.at(-1).line ??= i + 1;
+	}
+	return it;
+}
+
+/** Everything that `want` has is in `have`; what else is there does not matter. */
+function assertHas(have, want, where) {
+	if (want === null || typeof want !== 'object') {
+		assert.deepEqual(have, want, where);
+		return;
+	}
+	assert.ok(have !== null && typeof have === 'object', `${where} is ${JSON.stringify(have)}`);
+	for (const [key, value] of Object.entries(want)) assertHas(have[key], value, `${where}.${key}`);
+}
+
+const nameOf = ({ id, msg }) => `${id === '' ? '-' : id} ${msg.type}`;
+
+async function nextCertain(talk) {
+	for (;;) {
+		const event = await talk.next();
+		if (!event || !UNCERTAIN.includes(event.msg.type)) return event;
+	}
+}
+
+/** Holds the conversation; model opens gates, files are looked for in cwd. */
+export async function playCase(it, talk, model, cwd) {
+	const told = [];
+	for (const step of it.steps) {
+		const where = `line ${step.line}, after\n  ${told.slice(-12).join('\n  ')}\n${talk.stderr()}`;
+		if (step.send) talk.send(step.send);
+		if (step.gate) await model.openGate(step.gate);
+		if (step.file) assert.equal(fs.readFileSync(path.join(cwd, step.file), 'utf8'), step.text, where);
+		if (!step.event) continue;
+		const event = await nextCertain(talk);
+		assert.equal(event && nameOf(event), step.event, `${JSON.stringify(event)} at ${where}`);
+		assertHas(event.msg, step.with, `${step.event} at ${where}`);
+		told.push(step.event);
+	}
+	const ended = talk.end();
+	if (!told.at(-1)?.endsWith(' shutdown_complete')) {
+		const last = await nextCertain(talk);
+		assert.equal(last && nameOf(last), '- shutdown_complete', `behind\n  ${told.slice(-12).join('\n  ')}`);
+	}
+	assert.equal(await talk.next(), null);
+	await ended;
+}
