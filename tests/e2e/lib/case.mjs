@@ -27,9 +27,11 @@ const readers = {
 /** {title, config, provider, model, steps} of a case file; throws where it cannot be read. */
 export function readCase(file) {
 	const it = { title: null, config: [], provider: [], model: [], steps: [] };
-	for (const [i, line] of fs.readFileSync(file, 'utf8').split('\n').entries()) {
-		const [, word, rest] = /^(\S*)\s*(.*)$/.exec(line);
+	const lines = fs.readFileSync(file, 'utf8').split('\n');
+	for (const [i, line] of lines.entries()) {
+		let [, word, rest] = /^(\S*)\s*(.*)$/.exec(line);
 		if (!word) continue;
+		for (let next = i + 1; /^\s+\S/.test(lines[next]); next++) rest += lines[next].replace(/^\s+/, ' ');
 		try {
 			readers[word](it, rest);
 		} catch (error) {
