@@ -20,6 +20,8 @@ enum {
 	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
 	LIMIT_HTTP_KEPT_CONNECTIONS = 16, /* of one client, between requests */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
+	LIMIT_WEBSOCKET_MESSAGE = 16 * MIB, /* fragments together; 16777216 is what clients are told */
+	LIMIT_WEBSOCKET_INPUT = 1 * MIB,  /* received and not yet looked at */
 	LIMIT_STREAM_READ = 64 * KIB,     /* of one read from a socket */
 	LIMIT_STREAM_QUEUE = 256 * KIB,   /* waiting to be sent before senders are asked to stop */
 	LIMIT_STREAM_KEEP = 16 * KIB,     /* of an emptied queue's memory, kept for what is sent next */
@@ -34,6 +36,7 @@ enum {
 	LIMIT_GIT_POINTER = 8 * KIB,      /* a .git file that names a folder */
 	LIMIT_TOML_DEPTH = 128,           /* tables and arrays inside each other */
 	LIMIT_AUTH_FILE = 1 * MIB,
+	LIMIT_TOKEN_FILE = 64 * KIB,      /* a secret that lets clients in */
 	LIMIT_API_KEY = 64 * KIB,
 	LIMIT_ACCESS_TOKEN = 4 * KIB,     /* of a token file */
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */

@@ -233,6 +233,14 @@ struct stream *stream_open(struct loop *loop, int fd, const struct stream_events
 	return stream_begin(stream, status, "use the descriptor", err);
 }
 
+void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self)
+{
+	if (!stream->events)
+		return; /* it has ended, and somebody was told */
+	stream->events = events;
+	stream->self = self;
+}
+
 bool stream_send(struct stream *stream, struct str bytes)
 {
 	if (!stream->events || stream->failure)

@@ -41,6 +41,9 @@ void stream_destroy(struct stream *stream, enum stream_end how);
  * LIMIT_STREAM_QUEUE waits: go on after on_writable. Past LIMIT_STREAM_QUEUE_HARD the stream breaks (on_end). */
 bool stream_send(struct stream *stream, struct str bytes);
 
+/* Another owner takes over: from now on these events are called. Both kinds of owner must read. */
+void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self);
+
 /* Back-pressure on the peer. A paused stream does not notice that the peer has closed. */
 void stream_pause(struct stream *stream);
 void stream_resume(struct stream *stream);

@@ -129,6 +129,23 @@ struct str http_head_get(const struct http_head *head, const char *name)
 	return STR_NONE;
 }
 
+bool http_list_has(struct str list, const char *token)
+{
+	struct str part;
+	while (str_next_part(&list, ',', &part))
+		if (str_equal_fold(str_trim(part), str_of(token)))
+			return true;
+	return false;
+}
+
+bool http_head_has_token(const struct http_head *head, const char *name, const char *token)
+{
+	vec_for_each (header, &head->headers)
+		if (str_equal_fold(header->name, str_of(name)) && http_list_has(header->value, token))
+			return true;
+	return false;
+}
+
 const char *http_status_reason(int status)
 {
 	switch (status) {

@@ -34,6 +34,11 @@ bool http_head_parse_answer(struct http_head *head, struct str bytes);
 /* The value of the first header of that name, compared without case; STR_NONE if absent. */
 struct str http_head_get(const struct http_head *head, const char *name);
 
+/* Whether a comma-separated list, as headers hold, has the token; compared without case. */
+bool http_list_has(struct str list, const char *token);
+/* Whether any header of that name lists the token. */
+bool http_head_has_token(const struct http_head *head, const char *name, const char *token);
+
 /* Splits "Name: value" (slices of line). False if the name is no name or a byte would end the line early; then
  * ret_header->name is what can be shown of it. */
 bool http_header_parse(struct str line, struct http_header *ret_header);

@@ -6,6 +6,7 @@
  * stay valid for the whole of on_request, whatever is done to the exchange in it. */
 #include "net/http_server.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <uv.h>
 
@@ -22,7 +23,8 @@
 struct http_server {
 	/* private */
 	struct loop *loop;
-	uv_tcp_t listener;
+	uv_tcp_t listener; /* initialised unless is_deaf */
+	bool is_deaf;
 	uint16_t port;
 	http_request_fn on_request;
 	void *self;
@@ -93,15 +95,6 @@ static void connection_refuse(struct connection *connection, int status)
 	connection_destroy(connection, STREAM_FLUSH);
 }
 
-static bool has_token(struct str list, const char *token)
-{
-	struct str part;
-	while (str_next_part(&list, ',', &part))
-		if (str_equal_fold(str_trim(part), str_of(token)))
-			return true;
-	return false;
-}
-
 static struct http_exchange *exchange_create(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
@@ -109,7 +102,7 @@ static struct http_exchange *exchange_create(struct connection *connection)
 	exchange->connection = connection;
 	exchange->is_http_1_0 = head->is_http_1_0;
 	exchange->is_head_request = str_is(head->method, "HEAD");
-	exchange->must_close = head->is_http_1_0 || has_token(http_head_get(head, "connection"), "close");
+	exchange->must_close = head->is_http_1_0 || http_head_has_token(head, "connection", "close");
 	list_append(&connection->server->exchanges, &exchange->link);
 	return exchange;
 }
@@ -145,6 +138,8 @@ static int check_head(struct connection *connection)
 static int read_head(struct connection *connection)
 {
 	size_t end = find_head_end(connection);
+	if (connection->input.len && !isalpha((unsigned char)connection->input.data[0]))
+		return 400; /* no method begins so: another protocol, whose speaker would wait for ever */
 	if (end > LIMIT_HTTP_HEAD || (end == 0 && connection->input.len > LIMIT_HTTP_HEAD))
 		return 431;
 	if (end == 0)
@@ -241,18 +236,26 @@ static const struct stream_events stream_events = {
         .on_writable = on_stream_writable,
 };
 
-static void on_connection(uv_stream_t *listener, int status)
+/* Nobody may keep others out by connecting and saying nothing: who has waited longest goes. */
+static bool make_room(struct http_server *server)
 {
-	struct http_server *server = container_of(listener, struct http_server, listener);
-	if (status < 0)
-		return;
-	struct connection *connection = xnew(struct connection);
-	connection->stream = stream_create(server->loop, listener, &stream_events, connection, NULL);
-	if (!connection->stream || server->connection_count >= LIMIT_HTTP_CONNECTIONS) {
-		stream_destroy(connection->stream, STREAM_NOW);
-		free(connection);
-		return;
+	if (server->connection_count < LIMIT_HTTP_CONNECTIONS)
+		return true;
+	struct connection *connection;
+	list_for_each (connection, &server->connections, link) {
+		if (connection->state == READING_HEAD) {
+			connection_destroy(connection, STREAM_NOW);
+			return true;
+		}
 	}
+	return false;
+}
+
+static void connection_create(struct http_server *server, struct stream *stream)
+{
+	struct connection *connection = xnew(struct connection);
+	connection->stream = stream;
+	stream_hand_over(stream, &stream_events, connection);
 	connection->server = server;
 	buf_init(&connection->input, LIMIT_HTTP_HEAD + 2 * LIMIT_STREAM_READ);
 	buf_init(&connection->head_bytes, LIMIT_HTTP_HEAD);
@@ -260,6 +263,27 @@ static void on_connection(uv_stream_t *listener, int status)
 	loop_deferred_init(&connection->proceed, server->loop, on_proceed, connection);
 	list_append(&server->connections, &connection->link);
 	server->connection_count++;
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+	struct http_server *server = container_of(listener, struct http_server, listener);
+	if (status < 0)
+		return;
+	struct stream *stream = stream_create(server->loop, listener, &stream_events, NULL, NULL);
+	if (stream && make_room(server))
+		connection_create(server, stream);
+	else
+		stream_destroy(stream, STREAM_NOW);
+}
+
+void http_server_adopt(struct http_server *server, int fd)
+{
+	struct stream *stream = make_room(server) ? stream_open(server->loop, fd, &stream_events, NULL, NULL) : NULL;
+	if (stream)
+		connection_create(server, stream);
+	else
+		close(fd);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------- */
@@ -314,7 +338,7 @@ static void append_header(struct http_exchange *exchange, struct buf *out, struc
 	struct http_header header;
 	if (!http_header_parse(line, &header))
 		return;
-	if (str_equal_fold(header.name, STR("connection")) && has_token(header.value, "close")) {
+	if (str_equal_fold(header.name, STR("connection")) && http_list_has(header.value, "close")) {
 		exchange->must_close = true;
 		return;
 	}
@@ -384,6 +408,25 @@ bool http_reply_raw(struct http_exchange *exchange, struct str bytes)
 	return exchange_send(exchange, bytes);
 }
 
+/* The connection lives on without its stream until it is swept: this may run inside its on_request. */
+struct stream *http_exchange_upgrade(struct http_exchange *exchange, const struct str *headers, size_t header_count,
+                                     struct buf *ret_rest)
+{
+	struct connection *connection = exchange->connection;
+	struct stream *stream = NULL;
+	http_reply_head(exchange, 101, headers, header_count, 0);
+	if (connection) {
+		stream = steal(connection->stream);
+		stream_pause(stream);
+		*ret_rest = connection->input;
+		connection->input = (struct buf){0};
+	} else {
+		*ret_rest = (struct buf){0};
+	}
+	exchange_end(exchange, true, STREAM_NOW);
+	return stream;
+}
+
 void http_exchange_abort(struct http_exchange *exchange, enum http_abort how)
 {
 	exchange_end(exchange, true, how == HTTP_ABORT_RESET ? STREAM_RESET : STREAM_FLUSH);
@@ -419,15 +462,23 @@ static int server_listen(struct http_server *server, const char *host, uint16_t 
 	return 0;
 }
 
-struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-                                       void *self, struct error *err)
+struct http_server *http_server_create_deaf(struct loop *loop, http_request_fn on_request, void *self)
 {
 	struct http_server *server = xnew(struct http_server);
 	server->loop = loop;
+	server->is_deaf = true;
 	server->on_request = on_request;
 	server->self = self;
 	list_init(&server->connections);
 	list_init(&server->exchanges);
+	return server;
+}
+
+struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
+                                       void *self, struct error *err)
+{
+	struct http_server *server = http_server_create_deaf(loop, on_request, self);
+	server->is_deaf = false;
 	uv_tcp_init(loop_uv(loop), &server->listener);
 	if (server_listen(server, host ? host : "127.0.0.1", port, err) == 0)
 		return server;
@@ -455,5 +506,8 @@ void http_server_destroy(struct http_server *server)
 	struct http_exchange *exchange;
 	list_for_each (exchange, &server->exchanges, link)
 		free(exchange);
-	uv_close((uv_handle_t *)&server->listener, on_listener_closed);
+	if (server->is_deaf)
+		free(server);
+	else
+		uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }

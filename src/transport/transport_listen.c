@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,19 +25,45 @@ struct transport_listener {
 	uv_poll_t poll;
 	bool is_polled; /* poll was initialised */
 	int fd;
+	int spare_fd; /* given up for a moment to close a connection when there are no others; -1: none */
+	bool is_remote; /* other machines may connect */
 	char *path;    /* of a Unix socket that is ours to remove */
 	char *address; /* for people */
 	transport_connect_fn on_connect;
 	void *self;
 };
 
+/* A connection that is left waiting would wake us again and again. */
+static void refuse_one(struct transport_listener *listener)
+{
+	if (listener->spare_fd < 0)
+		return;
+	close(listener->spare_fd);
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* A machine that is switched off says no good-bye: the kernel asks after it when it has been silent for a minute. */
+static void watch_peer(int fd)
+{
+	const int on = 1, idle_s = 60;
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct transport_listener *listener = container_of(poll, struct transport_listener, poll);
 	(void)status, (void)events;
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0 && listener->is_remote)
+		watch_peer(fd);
 	if (fd >= 0)
 		listener->on_connect(fd, listener->self);
+	else if (errno == EMFILE || errno == ENFILE)
+		refuse_one(listener);
 }
 
 static int socket_open(struct transport_listener *listener, int family, struct error *err)
@@ -82,48 +110,88 @@ union ip_address {
 	struct sockaddr_in6 v6;
 };
 
-/* HOST:PORT with a loopback address; other machines are let in by nothing here. */
-static int parse_ip(const char *text, union ip_address *ret, struct error *err)
+static bool parse_port(struct str text, in_port_t *ret)
 {
 	uint64_t port;
-	struct str host = str_of(text);
-	ptrdiff_t colon = str_rfind_char(host, ':');
-	if (colon < 0 || !str_to_u64(str_skip(host, (size_t)colon + 1), &port) || port > UINT16_MAX)
-		return error_set(err, ERR_usage, "tcp://%s: want tcp://127.0.0.1:PORT", text);
-	host.len = (size_t)colon;
+	if (!text.len || text.ptr[0] == '+' || !str_to_u64(text, &port) || port > UINT16_MAX)
+		return false;
+	*ret = htons((uint16_t)port);
+	return true;
+}
+
+/* IP:PORT or [IP]:PORT, in digits. */
+static bool parse_ip(struct str text, union ip_address *ret)
+{
+	in_port_t port;
+	ptrdiff_t colon = str_rfind_char(text, ':');
+	if (colon < 0 || !parse_port(str_skip(text, (size_t)colon + 1), &port))
+		return false;
+	struct str host = str_n(text.ptr, (size_t)colon);
+	bool is_v6 = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+	auto_free char *name = str_dup(is_v6 ? str_n(host.ptr + 1, host.len - 2) : host);
 	*ret = (union ip_address){0};
-	auto_free char *name = str_dup(host);
-	if (strcmp(name, "[::1]") == 0) {
-		ret->v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-		ret->v6.sin6_addr = in6addr_loopback;
-		return 0;
+	if (is_v6) {
+		ret->v6.sin6_family = AF_INET6;
+		ret->v6.sin6_port = port;
+		return inet_pton(AF_INET6, name, &ret->v6.sin6_addr) == 1;
 	}
-	ret->v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	if (inet_pton(AF_INET, name, &ret->v4.sin_addr) != 1 || ntohl(ret->v4.sin_addr.s_addr) >> 24 != 127)
-		return error_set(err, ERR_usage,
-		                 "tcp://%s: only this machine may connect: use tcp://127.0.0.1:PORT or "
-		                 "tcp://[::1]:PORT",
-		                 text);
+	ret->v4.sin_family = AF_INET;
+	ret->v4.sin_port = port;
+	return inet_pton(AF_INET, name, &ret->v4.sin_addr) == 1;
+}
+
+static bool is_loopback(const union ip_address *address)
+{
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+}
+
+bool transport_listener_is_local(const char *address)
+{
+	union ip_address ip;
+	struct str rest = str_of(address);
+	if (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://"))
+		return parse_ip(rest, &ip) && is_loopback(&ip);
+	return str_has_prefix(rest, "unix://");
+}
+
+static int listen_ip(struct transport_listener *listener, const char *text, union ip_address *address,
+                     struct error *err)
+{
+	const int on = 1;
+	bool is_v6 = address->any.sa_family == AF_INET6;
+	socklen_t len = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
+	if (socket_open(listener, address->any.sa_family, err) != 0)
+		return -(int)err->code;
+	setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(listener->fd, &address->any, len) != 0 || getsockname(listener->fd, &address->any, &len) != 0)
+		return error_sys(err, errno, "cannot listen on %s", text);
+	const char *colon = strrchr(text, ':');
+	listener->address = xasprintf("%.*s:%u", (int)(colon - text), text,
+	                              ntohs(is_v6 ? address->v6.sin6_port : address->v4.sin_port));
 	return 0;
 }
 
 static int listen_tcp(struct transport_listener *listener, const char *text, struct error *err)
 {
 	union ip_address address;
-	const int on = 1;
-	if (parse_ip(text, &address, err) != 0 || socket_open(listener, address.any.sa_family, err) != 0)
-		return -(int)err->code;
-	socklen_t len = sizeof(address);
-	setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(listener->fd, &address.any,
-	         address.any.sa_family == AF_INET6 ? sizeof(address.v6) : sizeof(address.v4)) != 0 ||
-	    getsockname(listener->fd, &address.any, &len) != 0)
-		return error_sys(err, errno, "cannot listen on tcp://%s", text);
-	const char *colon = strrchr(text, ':');
-	bool is_v6 = address.any.sa_family == AF_INET6;
-	listener->address = xasprintf("tcp://%.*s:%u", (int)(colon - text), text,
-	                              ntohs(is_v6 ? address.v6.sin6_port : address.v4.sin_port));
-	return 0;
+	if (!parse_ip(str_of(text + strlen("tcp://")), &address))
+		return error_set(err, ERR_usage, "%s: want tcp://127.0.0.1:PORT", text);
+	if (!is_loopback(&address))
+		return error_set(err, ERR_usage,
+		                 "%s: only this machine may connect: use tcp://127.0.0.1:PORT or tcp://[::1]:PORT",
+		                 text);
+	return listen_ip(listener, text, &address, err);
+}
+
+static int listen_ws(struct transport_listener *listener, const char *text, struct error *err)
+{
+	union ip_address address;
+	if (!parse_ip(str_of(text + strlen("ws://")), &address))
+		return error_set(err, ERR_usage, "%s: want ws://IP:PORT, the address in digits", text);
+	listener->is_remote = !is_loopback(&address);
+	return listen_ip(listener, text, &address, err);
 }
 
 static int listen_on(struct transport_listener *listener, const char *address, struct error *err)
@@ -132,8 +200,10 @@ static int listen_on(struct transport_listener *listener, const char *address, s
 	int status;
 	if (str_cut_prefix(&rest, "unix://"))
 		status = listen_unix(listener, rest.ptr, err);
-	else if (str_cut_prefix(&rest, "tcp://"))
-		status = listen_tcp(listener, rest.ptr, err);
+	else if (str_has_prefix(rest, "tcp://"))
+		status = listen_tcp(listener, address, err);
+	else if (str_has_prefix(rest, "ws://"))
+		status = listen_ws(listener, address, err);
 	else
 		status = error_set(err, ERR_usage, "%s: want unix://PATH or tcp://127.0.0.1:PORT", address);
 	if (status == 0 && listen(listener->fd, BACKLOG) != 0)
@@ -146,6 +216,7 @@ struct transport_listener *transport_listener_create(struct loop *loop, const ch
 {
 	struct transport_listener *listener = xnew(struct transport_listener);
 	listener->fd = -1;
+	listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	listener->on_connect = on_connect;
 	listener->self = self;
 	if (listen_on(listener, address, err) != 0) {
@@ -185,6 +256,8 @@ void transport_listener_destroy(struct transport_listener *listener)
 		uv_poll_stop(&listener->poll);
 	if (listener->fd >= 0)
 		close(listener->fd);
+	if (listener->spare_fd >= 0)
+		close(listener->spare_fd);
 	if (listener->is_polled)
 		uv_close((uv_handle_t *)&listener->poll, on_closed);
 	else

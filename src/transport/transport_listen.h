@@ -2,9 +2,13 @@
  *
  * Owns: the listening socket, and the file of a Unix one. Borrows: the loop. Loop thread only.
  * Addresses: unix://PATH (mode 0600), tcp://127.0.0.1:PORT, tcp://[::1]:PORT; port 0 takes any that is free.
+ * ws://IP:PORT is a TCP socket of any address: who listens there must ask for a token (websocket_listen.h).
+ * A connection that cannot be had for want of descriptors is closed: the peer learns at once, and nothing spins.
  * Errors: ERR_usage for an address that is none of these, those of sockets. */
 #ifndef TRANSPORT_TRANSPORT_LISTEN_H
 #define TRANSPORT_TRANSPORT_LISTEN_H
+
+#include <stdbool.h>
 
 struct error;
 struct loop;
@@ -15,6 +19,8 @@ typedef void (*transport_connect_fn)(int fd, void *self);
 
 struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
                                                      transport_connect_fn on_connect, void *self, struct error *err);
+/* True if an address is reached from this machine only; false also if it is no address. */
+bool transport_listener_is_local(const char *address);
 /* Where it listens, with the port that was taken. */
 const char *transport_listener_address(const struct transport_listener *listener);
 void transport_listener_destroy(struct transport_listener *listener); /* NULL is fine */

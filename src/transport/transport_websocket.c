@@ -1,0 +1,166 @@
+/* The same pull as for lines: bytes are read only when the messages of the last ones are delivered, so a peer cannot
+ * send faster than it is served, and a paused one is not read at all. Bytes for the peer go straight to the stream,
+ * which writes once per turn of the loop. */
+#include "transport/transport_websocket.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "loop/stream.h"
+
+struct socket {
+	struct transport transport;
+	struct websocket *websocket;
+	struct stream *stream;
+	struct loop_deferred deliver;
+	bool is_paused;
+	bool was_told;     /* on_end was called */
+	bool is_gone;      /* the peer has closed the connection, or it broke: */
+	struct error *why; /* NULL: closed */
+};
+
+static struct socket *socket_of(struct transport *transport)
+{
+	return container_of(transport, struct socket, transport);
+}
+
+/* ---- in ---- */
+
+static void end(struct socket *socket, const struct error *err)
+{
+	if (socket->was_told)
+		return;
+	socket->was_told = true;
+	socket->transport.events->on_end(err, socket->transport.self);
+}
+
+static void read_on(struct socket *socket)
+{
+	if (socket->is_gone)
+		end(socket, socket->why);
+	else
+		stream_resume(socket->stream);
+}
+
+static void on_deliver(void *self)
+{
+	struct socket *socket = self;
+	struct str message;
+	while (!socket->is_paused && !socket->was_told) {
+		switch (websocket_next(socket->websocket, &message)) {
+		case WEBSOCKET_WAIT:
+			read_on(socket);
+			return;
+		case WEBSOCKET_TEXT:
+			socket->transport.events->on_frame(message, socket->transport.self);
+			break;
+		case WEBSOCKET_BINARY:
+			break;
+		case WEBSOCKET_CLOSED:
+			end(socket, websocket_error(socket->websocket));
+			return;
+		}
+	}
+}
+
+static void on_bytes(struct str bytes, void *self)
+{
+	struct socket *socket = self;
+	websocket_receive(socket->websocket, bytes);
+	stream_pause(socket->stream);
+	loop_defer(&socket->deliver);
+}
+
+static void on_stream_end(const struct error *err, void *self)
+{
+	struct socket *socket = self;
+	socket->is_gone = true;
+	if (err) {
+		socket->why = xnew(struct error);
+		*socket->why = *err;
+	}
+	loop_defer(&socket->deliver);
+}
+
+static void socket_pause(struct transport *transport)
+{
+	socket_of(transport)->is_paused = true;
+}
+
+static void socket_resume(struct transport *transport)
+{
+	struct socket *socket = socket_of(transport);
+	socket->is_paused = false;
+	loop_defer(&socket->deliver);
+}
+
+/* ---- out ---- */
+
+static bool on_output(struct str bytes, void *self)
+{
+	struct socket *socket = self;
+	return stream_send(socket->stream, bytes);
+}
+
+/* The newlines that end frames elsewhere are where messages end here. */
+static bool socket_send(struct transport *transport, struct str frames)
+{
+	struct socket *socket = socket_of(transport);
+	struct str frame;
+	bool has_room = true;
+	while (str_next_line(&frames, &frame))
+		if (frame.len)
+			has_room = websocket_send(socket->websocket, frame);
+	return has_room;
+}
+
+static void on_writable(void *self)
+{
+	struct socket *socket = self;
+	websocket_drained(socket->websocket);
+	if (socket->transport.events->on_drain)
+		socket->transport.events->on_drain(socket->transport.self);
+}
+
+/* ---- both ---- */
+
+static void socket_destroy(struct transport *transport, bool flush)
+{
+	struct socket *socket = socket_of(transport);
+	loop_deferred_finish(&socket->deliver);
+	if (socket->websocket && flush)
+		websocket_close(socket->websocket, WEBSOCKET_CODE_GOING_AWAY, "");
+	websocket_destroy(socket->websocket);
+	stream_destroy(socket->stream, flush ? STREAM_FLUSH : STREAM_NOW);
+	free(socket->why);
+	free(socket);
+}
+
+static const struct transport_kind socket_kind = {socket_send, socket_pause, socket_resume, socket_destroy};
+static const struct stream_events stream_events = {
+        .on_bytes = on_bytes,
+        .on_end = on_stream_end,
+        .on_writable = on_writable,
+};
+
+struct transport *transport_websocket_create(struct loop *loop, struct stream *stream, struct buf *rest,
+                                             enum websocket_role role, const struct transport_events *events,
+                                             void *self, struct error *err)
+{
+	struct socket *socket = xnew(struct socket);
+	socket->transport = (struct transport){&socket_kind, events, self};
+	socket->stream = stream;
+	loop_deferred_init(&socket->deliver, loop, on_deliver, socket);
+	socket->websocket = websocket_create(role, on_output, socket, err);
+	if (!socket->websocket) {
+		buf_finish(rest);
+		socket_destroy(&socket->transport, false);
+		return NULL;
+	}
+	stream_hand_over(stream, &stream_events, socket);
+	websocket_receive(socket->websocket, buf_str(rest));
+	buf_finish(rest);
+	loop_defer(&socket->deliver);
+	return &socket->transport;
+}
