@@ -1,0 +1,59 @@
+/* prompt.c — one prompt through libcodex: asks before a command runs or a file changes, and prints the answer.
+ *   cc prompt.c $(pkg-config --cflags --libs codex) -o prompt && ./prompt "what is in this folder?"
+ * Events are searched with strstr to need nothing but the library: inside a JSON text every quote is escaped, so what
+ * looks like a member is one. A program of yours would use a JSON library. */
+#include <codex/codex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TYPE(name) "\"msg\":{\"type\":\"" name "\""
+
+static void submit(codex_t *codex, const char *type, const char *member, int len, const char *text, const char *end)
+{
+	char line[8192];
+	int size = snprintf(line, sizeof(line), "{\"id\":\"1\",\"op\":{\"type\":\"%s\"%s%.*s%s}}",
+	                    type, member, len, text, end);
+	if (size < (int)sizeof(line) && codex_submit(codex, line, (size_t)size) == CODEX_OK)
+		return;
+	fprintf(stderr, "not a submission (is a quote in it not escaped?): %s\n", line);
+	exit(1);
+}
+
+/* The text of a member as it stands in the event, *len bytes; NULL if there is none. */
+static const char *find(const char *event, const char *member, int *len)
+{
+	const char *start = strstr(event, member);
+	for (*len = 0, start += start ? strlen(member) : 0; start && start[*len] != '"'; ++*len)
+		*len += start[*len] == '\\';
+	return start;
+}
+
+int main(int argc, char **argv)
+{
+	char *event, *error, line[16];
+	int len, has_ended = 0;
+	codex_t *codex = codex_create("{\"config\":[\"approval_policy=untrusted\"]}", &error);
+	if (!codex)
+		return fprintf(stderr, "%s\n", error), codex_free(error), 1;
+	submit(codex, "configure_session", "", 0, "", "");
+	submit(codex, "user_input", ",\"items\":[{\"type\":\"text\",\"text\":\"", 4096,
+	       argc > 1 ? argv[1] : "hello", "\"}]");
+	while (!has_ended && codex_next_event(codex, -1, &event) == CODEX_OK) {
+		int is_patch = strstr(event, TYPE("apply_patch_approval_request")) != NULL;
+		const char *text = find(event, "\"call_id\":\"", &len);
+		if (text && (is_patch || strstr(event, TYPE("exec_approval_request")))) {
+			printf("%s\nAllow this? (y/n) ", event);
+			fflush(stdout);
+			int is_allowed = fgets(line, sizeof(line), stdin) && line[0] == 'y';
+			submit(codex, is_patch ? "patch_approval" : "exec_approval", ",\"id\":\"", len, text,
+			       is_allowed ? "\",\"decision\":\"approved\"" : "\",\"decision\":\"denied\"");
+		}
+		has_ended = strstr(event, TYPE("task_complete")) != NULL;
+		if (has_ended && (text = find(event, "\"last_agent_message\":\"", &len)))
+			printf("%.*s\n", len, text);
+		codex_free(event);
+	}
+	codex_destroy(codex);
+	return !has_ended;
+}
