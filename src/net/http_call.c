@@ -5,8 +5,8 @@
  * for each connection (40 ms). The directory alone is looked up by hash (3 ms), a bundle alone is cached.
  *
  * Pausing is done by refusing data: libcurl keeps the refused bytes and stops reading, in any state of the
- * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when a
- * burst is large: left alone, libcurl reads as long as a fast server sends, and all events of a long answer
+ * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when all calls
+ * together have brought a burst: left alone, libcurl reads as long as fast servers send, and all events of long answers
  * would pile up before the first one is told. */
 #include <stdio.h>
 
@@ -145,10 +145,10 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *self)
 	mark_active(call);
 	if (call->client->burst >= LIMIT_HTTP_BURST) {
 		call->wants_resume = true;
-		http_client_proceed_soon(call->client);
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	call->client->burst += len;
+	http_client_proceed_soon(call->client); /* which begins a new burst */
 	if (call->handler->on_data && len)
 		call->handler->on_data(str_n(bytes, len), call->self);
 	return call->is_cancelled ? 0 : len;
@@ -294,7 +294,8 @@ static void set_options(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	curl->easy_setopt(call->easy, CURLOPT_NOSIGNAL, 1L);
 	curl->easy_setopt(call->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl->easy_setopt(call->easy, CURLOPT_BUFFERSIZE, (long)LIMIT_STREAM_READ);
+	curl->easy_setopt(call->easy, CURLOPT_BUFFERSIZE, (long)LIMIT_HTTP_BUFFER);
+	curl->easy_setopt(call->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)LIMIT_HTTP_BUFFER);
 	curl->easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->request.connect_timeout_ms);
 }
 
@@ -383,7 +384,8 @@ void http_call_resume(struct http_call *call)
 
 void http_call_continue(struct http_call *call)
 {
+	list_remove(&call->link); /* those whose turn has not come go first next time */
+	list_append(&call->client->calls, &call->link);
 	call->wants_resume = false;
-	call->client->burst = 0;
 	call->client->curl->easy_pause(call->easy, CURLPAUSE_CONT);
 }

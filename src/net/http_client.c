@@ -41,7 +41,6 @@ static void end_completed(struct http_client *client)
 void http_client_act(struct http_client *client, curl_socket_t fd, int events)
 {
 	int running;
-	client->burst = 0;
 	client->curl->multi_socket_action(client->multi, fd, events, &running);
 	end_completed(client);
 }
@@ -172,6 +171,7 @@ static void on_proceed(void *self)
 {
 	struct http_client *client = self;
 	struct http_call *call;
+	client->burst = 0;
 	list_for_each (call, &client->calls, link) {
 		if (call->is_cancelled)
 			http_call_destroy(call);
@@ -179,7 +179,7 @@ static void on_proceed(void *self)
 			http_call_end(call, &client->load_error);
 		else if (client->curl && !call->easy)
 			http_call_begin(call);
-		else if (call->wants_resume)
+		else if (call->wants_resume && client->burst < LIMIT_HTTP_BURST)
 			http_call_continue(call);
 	}
 }

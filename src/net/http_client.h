@@ -60,8 +60,8 @@ struct http_call *http_call_start(struct http_client *client, const struct http_
                                   const struct http_handler *handler, void *self);
 /* Ends it; nothing of it is called any more. Fine inside callbacks. NULL is fine. */
 void http_call_cancel(struct http_call *call);
-/* Stops and restarts the flow of on_data; the peer is held back meanwhile. Up to one buffer of data (64 KiB) that was
- * already on its way may be kept. Fine inside callbacks. */
+/* Stops and restarts the flow of on_data; the peer is held back meanwhile. Up to LIMIT_HTTP_BUFFER bytes that were
+ * already on their way may be kept. Fine inside callbacks. */
 void http_call_pause(struct http_call *call);
 void http_call_resume(struct http_call *call);
 
