@@ -127,6 +127,18 @@ int codex_submit_op(struct codex *codex, struct str id, const struct op *op, str
 	return sq_push(&codex->sq, id, op, err);
 }
 
+void codex_hold(struct codex *codex)
+{
+	if (codex->holds++ == 0 && codex->session)
+		session_hold(codex->session);
+}
+
+void codex_release(struct codex *codex)
+{
+	if (codex->holds && --codex->holds == 0 && codex->session)
+		session_release(codex->session);
+}
+
 enum codex_state codex_get_state(const struct codex *codex)
 {
 	const struct session *session = codex->session;

@@ -53,6 +53,19 @@ enum codex_state {
 	CODEX_BLOCKED, /* a Task waits for the user's answer */
 };
 enum codex_state codex_get_state(const struct codex *codex);
+/* Back-pressure, for a front end whose client does not take its events as fast as they come. Between hold and release
+ * the Codex makes none in numbers: the model's stream, the output of commands and calls not yet started stand still.
+ * Submissions are carried out as ever (approvals, interrupt, shutdown get through), and what is on its way is still
+ * told: one burst of the stream and the answers to submissions. A client that submits and never reads must therefore
+ * be stopped at its submissions as well. No time limit runs out because of a hold. Nothing is lost.
+ *
+ * Holds nest, so that each of several watchers can have its own: hold when transport_send says false, release in
+ * on_drain, and release when that client is gone. One watcher's slowness must cost the others little: a front end
+ * that has several for one Codex holds for each at most LIMIT_WATCHER_HOLD_MS at a time, then releases and lets that
+ * one's queue grow to LIMIT_STREAM_QUEUE_HARD, where its connection breaks. A front end with several Codexes for one
+ * client holds them all. Both may be called inside on_event. */
+void codex_hold(struct codex *codex);
+void codex_release(struct codex *codex);
 /* Ends the running Task without further events and frees everything. Children are killed. NULL is fine. */
 void codex_close(struct codex *codex);
 

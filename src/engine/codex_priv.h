@@ -22,6 +22,7 @@ struct codex {
 	struct submission_queue sq;
 	struct event_queue eq;
 	struct session *session; /* NULL until configure_session */
+	unsigned holds; /* not yet released */
 	bool is_shut_down;
 	bool is_record_failing; /* the rollout could not be written last time */
 };

@@ -2,7 +2,8 @@
  *
  * Owns: the events in it. on_wake runs from the loop after the first push since the queue was last
  * emptied; it drains with eq_pop. Loop thread only.
- * Not bounded here: what fills it (the model's stream, a command's output) is paused by its consumer. */
+ * Not bounded here: what fills it (the model's stream, commands' output) stands still while a consumer holds the codex,
+ * and one round of the loop brings at most LIMIT_HTTP_BURST bytes of a stream. */
 #ifndef ENGINE_EVENT_QUEUE_H
 #define ENGINE_EVENT_QUEUE_H
 

@@ -26,6 +26,7 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
+#include "tool/tool_exec.h"
 #include "workspace/git_info.h"
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
@@ -217,6 +218,20 @@ void session_go_elsewhere(struct session *session, struct str response_id)
 	context_mark_response(&session->context, response_id);
 	session_record_history(session);
 	session->has_new_history = true;
+}
+
+void session_hold(struct session *session)
+{
+	exec_commands_hold(&session->host);
+	if (session->task)
+		task_hold(session->task);
+}
+
+void session_release(struct session *session)
+{
+	exec_commands_release(&session->host);
+	if (session->task)
+		task_release(session->task);
 }
 
 void session_destroy(struct session *session)

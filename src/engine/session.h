@@ -66,6 +66,10 @@ void session_emit(struct session *session, struct str sub_id, enum event_tag tag
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Nobody takes events now (codex_hold): what makes them in numbers stands still. */
+void session_hold(struct session *session);
+void session_release(struct session *session);
+
 /* Takes over changed settings for later Tasks. */
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
 /* Forgets what came after the mark, and says so in the rollout. No Task may run. */

@@ -95,6 +95,7 @@ void session_host_init(struct session *session)
 		.loop = loop,
 		.thread_id = session->id,
 		.mutes_output = session->codex->mutes_output,
+		.is_held = session->codex->holds > 0,
 		.command_env = host_command_env,
 		.emit = host_emit,
 		.ask = host_ask,
@@ -103,6 +104,7 @@ void session_host_init(struct session *session)
 		.remember = host_remember,
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
+	list_init(&session->host.commands);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }

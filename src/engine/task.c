@@ -202,6 +202,18 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 	finish(task);
 }
 
+void task_hold(struct task *task)
+{
+	if (task->turn)
+		turn_hold(task->turn);
+}
+
+void task_release(struct task *task)
+{
+	if (task->turn)
+		turn_release(task->turn);
+}
+
 void task_destroy(struct task *task)
 {
 	if (!task)

@@ -43,6 +43,9 @@ void task_start(struct session *session, struct str id, const struct task_input 
 void task_steer(struct task *task, const struct task_input *input);
 /* Stops everything, tells turn_aborted, frees the task. */
 void task_abort(struct task *task, enum turn_abort_reason reason);
+/* Nobody takes events now: the Turn stands still until it is released. */
+void task_hold(struct task *task);
+void task_release(struct task *task);
 /* Frees without telling anybody. NULL is fine. */
 void task_destroy(struct task *task);
 

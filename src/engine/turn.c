@@ -150,6 +150,8 @@ static void send_request(struct turn *turn)
 	prompt.input = turn->segments;
 	turn->is_complete = false;
 	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
+	if (session->codex->holds)
+		model_call_pause(turn->call);
 }
 
 struct turn *turn_start(struct task *task)
@@ -161,6 +163,20 @@ struct turn *turn_start(struct task *task)
 	loop_deferred_init(&turn->next, loop, on_next, turn);
 	send_request(turn);
 	return turn;
+}
+
+void turn_hold(struct turn *turn)
+{
+	if (turn->call)
+		model_call_pause(turn->call);
+}
+
+void turn_release(struct turn *turn)
+{
+	if (turn->call)
+		model_call_resume(turn->call);
+	else if (turn->runs_tools)
+		loop_defer(&turn->next); /* which starts those that had to wait */
 }
 
 void turn_on_tools_done(struct turn *turn)

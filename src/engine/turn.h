@@ -45,6 +45,7 @@ struct turn {
 	char *response_id;
 	VEC(struct turn_tool) tools;
 	size_t running;    /* started tools that have not finished */
+	bool runs_tools;   /* the response is read, its calls are being carried out */
 	bool is_exclusive; /* a tool that wants to be alone is running */
 	char *failure;     /* text and CodexErrorInfo of an end for good */
 	char *failure_info;
@@ -55,6 +56,10 @@ struct turn *turn_start(struct task *task);
 void turn_destroy(struct turn *turn);
 /* Interrupt: ends everything and records what the model must know of it (outputs of unfinished calls). */
 void turn_abort(struct turn *turn);
+
+/* Nobody takes events now: the model's stream stands still and no call is started, until it is released. */
+void turn_hold(struct turn *turn);
+void turn_release(struct turn *turn);
 
 /* turn_stream.c: what the model says. */
 void turn_on_event(const struct response_event *event, void *self);

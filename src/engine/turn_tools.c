@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
@@ -89,7 +90,8 @@ static bool all_done(const struct turn *turn)
 
 static void start_ready(struct turn *turn)
 {
-	for (size_t i = 0; i < turn->tools.count && !turn->is_exclusive; i++) {
+	bool is_held = turn->task->session->codex->holds > 0;
+	for (size_t i = 0; i < turn->tools.count && !turn->is_exclusive && !is_held; i++) {
 		struct turn_tool *tool = &turn->tools.items[i];
 		if (tool->is_started)
 			continue;
@@ -112,6 +114,7 @@ static void start_ready(struct turn *turn)
 
 void turn_run_tools(struct turn *turn)
 {
+	turn->runs_tools = true;
 	start_ready(turn);
 }
 

@@ -47,6 +47,7 @@ struct model_call {
 	uint64_t heard;    /* exchange.events when last looked at */
 	uint64_t heard_at; /* loop time of the last event */
 	struct loop_timer *timer;
+	bool is_paused;
 	unsigned depth; /* of our functions that call the handler; the call is freed when the last returns */
 	bool is_over;   /* the handler is not called any more */
 	struct model_error refusal;
@@ -193,7 +194,24 @@ static void call_try(struct model_call *call)
 	call->heard = 0;
 	call->heard_at = uv_now(loop_uv(call->client->loop));
 	call->http = http_call_start(call->client->http, &request, &http_handler, call);
+	if (call->is_paused)
+		http_call_pause(call->http);
 	loop_timer_start(call->timer, provider->stream_idle_timeout_ms);
+}
+
+void model_call_pause(struct model_call *call)
+{
+	call->is_paused = true;
+	if (call->http)
+		http_call_pause(call->http);
+}
+
+void model_call_resume(struct model_call *call)
+{
+	call->is_paused = false;
+	call->heard_at = uv_now(loop_uv(call->client->loop));
+	if (call->http)
+		http_call_resume(call->http);
 }
 
 /* ---- time ---- */
@@ -202,7 +220,7 @@ static void give_up_on_silence(struct model_call *call)
 {
 	struct model_error error;
 	uint64_t limit = call->client->provider->stream_idle_timeout_ms;
-	uint64_t silent = uv_now(loop_uv(call->client->loop)) - call->heard_at;
+	uint64_t silent = call->is_paused ? 0 : uv_now(loop_uv(call->client->loop)) - call->heard_at;
 	if (silent < limit) {
 		loop_timer_start(call->timer, limit - silent);
 		return;

@@ -46,5 +46,9 @@ struct model_call *model_client_stream(struct model_client *client, const struct
 				       const struct model_handler *handler, void *self);
 /* Ends it; nothing of it is called any more. Fine inside its callbacks. NULL is fine. */
 void model_call_cancel(struct model_call *call);
+/* Stops and restarts the flow of events, and the server's with it. What was already received is kept, and the
+ * server's silence does not count as such meanwhile. Fine inside its callbacks. */
+void model_call_pause(struct model_call *call);
+void model_call_resume(struct model_call *call);
 
 #endif

@@ -47,7 +47,7 @@ struct process {
 	struct process_result result;
 	int nowhere;    /* /dev/null, once output is skipped; -1 */
 	size_t handles; /* not yet closed by libuv */
-	bool is_paused;
+	unsigned pauses; /* not yet resumed */
 	bool is_ended;   /* on_end has run */
 	bool is_dropped; /* destroyed by its owner */
 	bool is_lingering;
@@ -209,7 +209,7 @@ static void on_drain_over(void *self)
 
 static void start_drain(struct process *process)
 {
-	if (!process->child && !process->is_ended && !process->is_paused && has_open_output(process))
+	if (!process->child && !process->is_ended && !process->pauses && has_open_output(process))
 		loop_timer_start(process->drain, process->drain_ms);
 }
 
@@ -442,9 +442,8 @@ void process_kill(struct process *process)
 
 void process_pause(struct process *process)
 {
-	if (process->is_ended || process->is_paused)
+	if (process->pauses++ || process->is_ended)
 		return;
-	process->is_paused = true;
 	loop_timer_stop(process->drain);
 	for (int i = 0; i < STREAMS; i++) {
 		if (process->out[i].is_open)
@@ -454,9 +453,8 @@ void process_pause(struct process *process)
 
 void process_resume(struct process *process)
 {
-	if (!process->is_paused)
+	if (!process->pauses || --process->pauses)
 		return;
-	process->is_paused = false;
 	for (int i = 0; i < STREAMS; i++)
 		stream_read_start(&process->out[i]);
 	start_drain(process);

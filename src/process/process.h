@@ -69,7 +69,7 @@ void process_signal(struct process *process, int signal);
 void process_kill(struct process *process);
 
 /* Back-pressure: no on_output between pause and resume, and the command blocks when the pipe is full. The drain
- * time stands still meanwhile. */
+ * time stands still meanwhile. Nests: as many resumes as there were pauses. */
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 

@@ -2,7 +2,10 @@
  * file knows is when a conversation over bytes is over.
  *
  * The submission queue is short, and a client may send thousands of lines at once: the line that does not fit waits
- * here and the transport with it, so that nothing is refused that only came early. */
+ * here and the transport with it, so that nothing is refused that only came early.
+ *
+ * A client that does not read as fast as it is told holds its Codex. It may still submit, and so answer and interrupt;
+ * only when the answers to what it submits have filled the queue twice, nothing is read from it either. */
 #include "server/proto_server.h"
 
 #include <stdio.h>
@@ -26,20 +29,52 @@ struct proto_server {
 	struct loop_deferred look;     /* whether it is over, once the client has said all */
 	struct loop_deferred finished; /* tells the owner, outside the engine's callbacks */
 	struct buf out;
+	bool is_full;     /* the client does not read: the codex is held */
+	size_t excess;    /* bytes sent since */
 	bool has_said_all;
 	bool is_ending; /* shutdown was submitted */
 };
 
 /* ---- out ---- */
 
+/* Reads from the client, or does not, as things stand now. */
+static void choose_input(struct proto_server *server)
+{
+	if (server->waiting || server->excess > LIMIT_STREAM_QUEUE)
+		transport_pause(server->transport);
+	else
+		transport_resume(server->transport);
+}
+
+static void send_frames(struct proto_server *server, struct str frames)
+{
+	bool has_room = transport_send(server->transport, frames);
+	if (!has_room && !server->is_full) {
+		server->is_full = true;
+		codex_hold(server->codex);
+	} else if (!has_room && server->excess <= LIMIT_STREAM_QUEUE) {
+		server->excess += frames.len;
+		choose_input(server);
+	}
+}
+
+static void on_transport_drain(void *self)
+{
+	struct proto_server *server = self;
+	server->is_full = false;
+	server->excess = 0;
+	codex_release(server->codex);
+	choose_input(server);
+}
+
 static void send_event(struct proto_server *server, const struct event *event)
 {
 	wire_profile_write(&server->style, event, &server->out);
 	if (!server->out.over)
-		transport_send(server->transport, buf_str(&server->out));
+		send_frames(server, buf_str(&server->out));
 	else
 		fprintf(stderr, "an event is larger than %d MiB and was not sent\n", LIMIT_STREAM_QUEUE_HARD / MIB);
-	if (server->out.len > LIMIT_STREAM_QUEUE || server->out.over)
+	if (server->out.cap > LIMIT_STREAM_KEEP || server->out.over)
 		buf_finish(&server->out); /* one large event does not keep its memory */
 	else
 		buf_clear(&server->out);
@@ -66,17 +101,6 @@ static void on_finished(void *self)
 
 /* ---- in ---- */
 
-static void submit(struct proto_server *server, const char *id, enum op_tag tag, void *body)
-{
-	struct op op = {.tag = tag, .body = body};
-	struct submission *submission = submission_create(str_of(id), &op);
-	struct error err;
-	if (!server->waiting && codex_submit_op(server->codex, submission->id, &submission->op, &err) == 0)
-		submission_destroy(submission);
-	else
-		fprintf(stderr, "codex proto: %s\n", err.text);
-}
-
 /* What is waiting takes its turn before anything newer is read. */
 static void offer(struct proto_server *server, struct submission *submission)
 {
@@ -85,8 +109,15 @@ static void offer(struct proto_server *server, struct submission *submission)
 		return;
 	}
 	server->waiting = submission;
-	transport_pause(server->transport);
+	choose_input(server);
 	loop_defer(&server->retry);
+}
+
+/* Of our own accord; nothing may be waiting. */
+static void submit(struct proto_server *server, enum op_tag tag, void *body)
+{
+	struct op op = {.tag = tag, .body = body};
+	offer(server, submission_create(STR(""), &op));
 }
 
 static void on_retry(void *self)
@@ -96,7 +127,7 @@ static void on_retry(void *self)
 		return;
 	offer(server, steal(server->waiting));
 	if (!server->waiting)
-		transport_resume(server->transport);
+		choose_input(server);
 }
 
 static void on_frame(struct str frame, void *self)
@@ -127,7 +158,7 @@ void proto_server_shut_down(struct proto_server *server)
 		return;
 	server->is_ending = true;
 	submission_destroy(steal(server->waiting));
-	submit(server, "", OP_shutdown, NULL);
+	submit(server, OP_shutdown, NULL);
 }
 
 static void on_look(void *self)
@@ -150,7 +181,8 @@ static void on_transport_end(const struct error *err, void *self)
 		loop_defer(&server->look);
 }
 
-static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end};
+static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end,
+                                                         on_transport_drain};
 
 static void open_codex(struct proto_server *server)
 {
@@ -167,7 +199,7 @@ static void open_codex(struct proto_server *server)
 	server->codex = codex_open(&options);
 	struct op_configure_session configure = {0};
 	if (!own->no_auto_configure)
-		submit(server, "", OP_configure_session, &configure);
+		submit(server, OP_configure_session, &configure);
 }
 
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err)

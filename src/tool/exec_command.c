@@ -10,6 +10,7 @@
 #include "process/command_action.h"
 #include "process/process.h"
 #include "process/shell.h"
+#include "tool/tool_exec.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -23,6 +24,7 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
                        struct str workdir, enum exec_source source)
 {
 	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
+	list_init(&command->link);
 	command->call_id = arena_str(&command->arena, call->call_id);
 	command->turn_id = arena_str(&command->arena, call->turn_id);
 	while (argv[command->argc])
@@ -35,7 +37,36 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 
 void exec_command_finish(struct exec_command *command)
 {
+	list_remove(&command->link);
 	arena_finish(&command->arena);
+}
+
+void exec_command_started(struct exec_command *command, struct process *process)
+{
+	command->process = process;
+	list_append(&command->host->commands, &command->link);
+	if (command->host->is_held)
+		process_pause(process);
+}
+
+void exec_commands_hold(struct tool_host *host)
+{
+	struct exec_command *it;
+	if (host->is_held)
+		return;
+	host->is_held = true;
+	list_for_each(it, &host->commands, link)
+		process_pause(it->process);
+}
+
+void exec_commands_release(struct tool_host *host)
+{
+	struct exec_command *it;
+	if (!host->is_held)
+		return;
+	host->is_held = false;
+	list_for_each(it, &host->commands, link)
+		process_resume(it->process);
 }
 
 static struct str *words(const struct exec_command *command, struct arena *arena)

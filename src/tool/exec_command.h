@@ -7,6 +7,7 @@
 #include "process/output.h"
 #include "tool/tool.h"
 
+struct process;
 struct process_result;
 
 struct exec_command {
@@ -23,6 +24,8 @@ struct exec_command {
 	uint64_t started_ns;
 	/* private */
 	struct arena arena;
+	struct list link;        /* in the host's commands once it runs */
+	struct process *process; /* of its owner */
 	size_t deltas; /* output events sent, and their bytes */
 	size_t delta_bytes;
 	struct parsed_command *parsed; /* what it does, once somebody asked */
@@ -37,6 +40,8 @@ void exec_command_finish(struct exec_command *command);
 
 /* What it does, for display; the command's. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
+/* It runs as that process, which its owner destroys no earlier than it finishes the command. */
+void exec_command_started(struct exec_command *command, struct process *process);
 
 void exec_command_tell_begin(struct exec_command *command);
 /* At most LIMIT_EXEC_DELTAS events and LIMIT_EXEC_DELTA_BYTES; what comes after is in the end event alone. */

@@ -56,5 +56,8 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 		.merge_output = start->merge_output,
 		.drain_ms = start->drain_ms,
 	};
-	return process_start(host->loop, &spec, handler, self, err);
+	struct process *process = process_start(host->loop, &spec, handler, self, err);
+	if (process)
+		exec_command_started(command, process);
+	return process;
 }

@@ -15,4 +15,9 @@ void exec_sessions_end(struct exec_sessions *sessions);
 /* Kills what still runs and frees everything, without events. NULL is fine. */
 void exec_sessions_destroy(struct exec_sessions *sessions);
 
+/* Stops and restarts the reading of all commands' output, also of those that start meanwhile: they block when their
+ * pipe is full. Their time limits do not run out as long as that lasts. */
+void exec_commands_hold(struct tool_host *host);
+void exec_commands_release(struct tool_host *host);
+
 #endif

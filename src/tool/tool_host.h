@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/list.h"
 #include "base/text.h"
 #include "protocol/types.h"
 
@@ -28,6 +29,8 @@ struct tool_host {
 	enum mode_kind mode;
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
 	bool mutes_output;            /* the front end shows no output while a command runs */
+	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */
+	struct list commands;         /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
 	/* Environment for commands, NULL-terminated; made when first asked for. */

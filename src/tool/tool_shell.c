@@ -91,6 +91,10 @@ static void on_end(const struct process_result *result, void *self)
 static void on_timeout(void *self)
 {
 	struct shell_run *run = self;
+	if (run->call->host->is_held) { /* it may be waiting for us */
+		loop_timer_start(run->timer, run->timeout_ms);
+		return;
+	}
 	run->has_timed_out = true;
 	process_kill(run->process);
 }

@@ -20,7 +20,9 @@ struct transport;
 struct transport_events {
 	void (*on_frame)(struct str frame, void *self);      /* borrowed until it returns */
 	void (*on_long_frame)(void *self);                   /* one beyond LIMIT_LINE was passed over */
-	void (*on_end)(const struct error *err, void *self); /* NULL: no more frames will come, but some may be sent */
+	/* NULL: no more frames will come, but some may be sent, and it may break later. Else it is broken: the last
+	 * call, also while paused. */
+	void (*on_end)(const struct error *err, void *self);
 	void (*on_drain)(void *self); /* room again, after a send said false; NULL: the owner never holds */
 };
 

@@ -21,8 +21,9 @@ struct stdio {
 	struct loop_deferred deliver;
 	bool is_paused;
 	bool has_ended; /* no more bytes will come */
-	bool was_told;
-	struct error failure; /* code ERR_none: it ended in order */
+	bool was_told;  /* of that */
+	bool is_over;   /* the owner was told that it is broken */
+	struct error failure; /* code ERR_none: it is not */
 };
 
 static struct stdio *stdio_of(struct transport *transport)
@@ -34,12 +35,11 @@ static struct stdio *stdio_of(struct transport *transport)
 
 static void end_input(struct stdio *stdio, const struct error *err)
 {
-	if (stdio->has_ended)
-		return;
-	stdio->has_ended = true;
-	if (err)
+	if (err && !stdio->failure.code)
 		stdio->failure = *err;
-	frame_lines_end(&stdio->lines);
+	if (!stdio->has_ended)
+		frame_lines_end(&stdio->lines);
+	stdio->has_ended = true;
 	loop_defer(&stdio->deliver);
 }
 
@@ -73,13 +73,19 @@ static void read_file(struct stdio *stdio)
 	}
 }
 
+static void tell_end(struct stdio *stdio)
+{
+	bool is_news = !stdio->was_told || stdio->failure.code;
+	stdio->was_told = true;
+	stdio->is_over = stdio->failure.code != ERR_none;
+	if (is_news)
+		stdio->transport.events->on_end(stdio->is_over ? &stdio->failure : NULL, stdio->transport.self);
+}
+
 static void read_on(struct stdio *stdio)
 {
-	if (stdio->has_ended && !stdio->was_told) {
-		stdio->was_told = true;
-		stdio->transport.events->on_end(stdio->failure.code ? &stdio->failure : NULL, stdio->transport.self);
-	} else if (stdio->has_ended) {
-		return;
+	if (stdio->has_ended) {
+		tell_end(stdio);
 	} else if (stdio->in) {
 		stream_resume(stdio->in);
 	} else {
@@ -93,13 +99,15 @@ static void on_deliver(void *self)
 	const struct transport_events *events = stdio->transport.events;
 	struct str line;
 	enum frame frame = FRAME_LINE;
+	if (stdio->is_over)
+		return;
 	while (!stdio->is_paused && (frame = frame_lines_next(&stdio->lines, &line)) != FRAME_NONE) {
 		if (frame == FRAME_LINE)
 			events->on_frame(line, stdio->transport.self);
 		else
 			events->on_long_frame(stdio->transport.self);
 	}
-	if (!stdio->is_paused)
+	if (!stdio->is_paused || stdio->failure.code)
 		read_on(stdio);
 }
 

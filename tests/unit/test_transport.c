@@ -18,7 +18,7 @@ struct fixture {
 	int peer;
 	size_t sent, received; /* frames: each is its own number */
 	int drained, ended;
-	bool is_full;
+	bool is_full, is_broken;
 };
 
 static void on_frame(struct str frame, void *self)
@@ -33,8 +33,9 @@ static void on_long_frame(void *self)
 
 static void on_end(const struct error *err, void *self)
 {
-	(void)err;
-	((struct fixture *)self)->ended++;
+	struct fixture *f = self;
+	f->is_broken = err != NULL;
+	f->ended++;
 }
 
 static void on_drain(void *self)
@@ -160,6 +161,27 @@ static void a_reader_that_is_gone_is_no_drain(void **state)
 	assert_true(transport_send(f->transport, STR("more\n"))); /* into the void, without waiting for it */
 }
 
+/* A client that has said all and reads slowly may still go away. */
+static void a_break_is_told_also_after_the_end_and_while_paused(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(shutdown(f->peer, SHUT_WR), 0);
+	for (int i = 0; i < 10 && !f->ended; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	assert_false(f->is_broken);
+	transport_pause(f->transport);
+	fill(f);
+	mem_close_slot(&f->peer);
+	for (int i = 0; i < 10 && !f->is_broken; i++)
+		turn(f);
+	assert_int_equal(f->ended, 2);
+	assert_true(f->is_broken);
+	transport_resume(f->transport);
+	turn(f);
+	assert_int_equal(f->ended, 2);
+}
+
 static void what_waits_is_sent_when_flushed_at_the_end(void **state)
 {
 	struct fixture *f = *state;
@@ -181,6 +203,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reader_that_stops_fills_the_queue_and_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_goes_on_misses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_is_gone_is_no_drain, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_break_is_told_also_after_the_end_and_while_paused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as every front end does */
