@@ -52,20 +52,22 @@ static void shell_run_destroy(struct shell_run *run)
 static void end(struct shell_run *run, int exit_code, struct str note)
 {
 	struct tool_call *call = run->call;
-	auto_buf struct buf out, err, both, text;
+	auto_buf struct buf out, err, both, formatted, text;
 	size_t room = LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX;
 	buf_init(&out, room);
 	buf_init(&err, room);
 	buf_init(&both, 2 * room + 4 * KIB);
+	buf_init(&formatted, 2 * room + 4 * KIB);
 	buf_init(&text, 2 * room + 8 * KIB);
 	output_text(&run->out, &out);
 	output_text(&run->err, &err);
 	buf_append_str(&both, note);
 	buf_append_str(&both, buf_str(&out));
 	buf_append_str(&both, buf_str(&err));
+	text_append_output(&formatted, buf_str(&both), call->host->output_budget);
 	exec_command_head(&run->command, exit_code, &text);
-	text_append_output(&text, buf_str(&both), call->host->output_budget);
-	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&text)};
+	buf_append_str(&text, buf_str(&formatted));
+	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&formatted)};
 	exec_command_tell_end(&run->command, &outcome);
 	shell_run_destroy(run);
 	tool_call_finish(call, exit_code == 0, buf_str(&text));
