@@ -13,14 +13,17 @@
 #include "process/sandbox.h"
 #include "tool/patch_view.h"
 
+#define REJECTED_BY_USER "patch rejected by user"
+
 struct patch_run {
 	struct tool_call *call; /* NULL once the call was cancelled */
 	char *text;
 	size_t text_len;
 	char *cwd;
-	bool is_working;  /* a worker has it: not to be freed */
+	bool is_working; /* a worker has it: not to be freed */
 	bool is_parsed;
-	bool is_begun;    /* patch_apply_begin was told */
+	bool is_begun;      /* patch_apply_begin was told */
+	bool is_committing; /* files are being written */
 	bool is_auto_approved;
 	struct patch patch;
 	struct patch_plan *plan;
@@ -123,7 +126,7 @@ static void on_committed(void *self)
 	finish(run, success, buf_str(&text));
 }
 
-static void commit(struct patch_run *run)
+static void tell_begin(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
@@ -139,6 +142,13 @@ static void commit(struct patch_run *run)
 	call->host->emit(call->host, call->turn_id, EV_patch_apply_begin, &event);
 	patch_view_finish(&view);
 	run->is_begun = true;
+}
+
+static void commit(struct patch_run *run)
+{
+	if (!run->is_begun)
+		tell_begin(run);
+	run->is_committing = true;
 	work(run, commit_job, on_committed);
 }
 
@@ -221,16 +231,20 @@ static void on_answer(struct tool_call *call, const struct review_decision *deci
 		remember_all(run);
 	if (decision->tag == review_decision_abort)
 		call->host->interrupt(call->host);
-	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied)
-		finish(run, false, STR("patch rejected by user"));
-	else
+	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied) {
+		tell_end(run, false, STR(""), STR(REJECTED_BY_USER));
+		finish(run, false, STR(REJECTED_BY_USER));
+	} else {
 		commit(run);
+	}
 }
 
+/* The patch is begun before anybody is asked about it (protocol-v1 4), so that a UI has what the question is about. */
 static void ask(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
+	tell_begin(run);
 	patch_view_init(&view, run->plan);
 	struct ev_patch_approval event = {
 		.call_id = call->call_id,
@@ -297,7 +311,9 @@ static void stop(struct tool_call *call)
 	if (!run)
 		return;
 	if (run->is_begun)
-		tell_end(run, false, STR(""), STR("interrupted while it was being written; look at the files"));
+		tell_end(run, false, STR(""),
+		         run->is_committing ? STR("interrupted while it was being written; look at the files")
+		                            : STR("interrupted before anything was written"));
 	call->state = NULL;
 	run->call = NULL;
 	if (!run->is_working)
