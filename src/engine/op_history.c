@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
+#include "engine/session_model.h"
 #include "engine/session_record.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_item.h"
@@ -118,6 +119,7 @@ void on_op_thread_rollback(struct codex *codex, const struct submission *submiss
 	struct context_mark mark = find_turn(&session->context, turns);
 	context_rewind(&session->context, &mark);
 	session_record_rewind(session, (size_t)turns);
+	session_tell_usage(session, submission->id, session->settings);
 	struct ev_thread_rolled_back event = {turns};
 	session_emit(session, submission->id, EV_thread_rolled_back, &event);
 }

@@ -63,9 +63,20 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 	session_emit(turn->task->session, turn->task->id, EV_stream_error, &event);
 }
 
+/* What a failure says about the account or the window is told before it. */
+static void tell_failed_usage(struct turn *turn, const struct model_error *error)
+{
+	struct task *task = turn->task;
+	if (error->kind == MODEL_ERROR_context_window_exceeded)
+		session_fill_usage(task->session, task);
+	else if (error->kind == MODEL_ERROR_usage_limit_reached && !turn->has_limits)
+		session_set_limits(task->session, task, &(struct rate_limits){0});
+}
+
 static void fail(struct turn *turn, const struct model_error *error)
 {
 	struct buf text, info;
+	tell_failed_usage(turn, error);
 	buf_init(&text, 2 * MODEL_ERROR_TEXT_MAX);
 	buf_init(&info, 1 * KIB);
 	model_error_write(error, &text);
@@ -149,6 +160,7 @@ static void send_request(struct turn *turn)
 		context_segments(&session->context, chain ? chain->known_count : 0, &prompt.input_count);
 	prompt.input = turn->segments;
 	turn->is_complete = false;
+	turn->has_limits = false;
 	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
 	if (session->codex->holds)
 		model_call_pause(turn->call);

@@ -23,7 +23,7 @@ struct turn_tool {
 	bool is_started;
 };
 
-enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning };
+enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning, TURN_ITEM_web_search };
 
 /* The item whose deltas are arriving. */
 struct turn_open_item {
@@ -41,6 +41,7 @@ struct turn {
 	unsigned retries;
 	bool is_complete; /* response.completed was seen */
 	bool is_chained;  /* the request named a response to go on from */
+	bool has_limits;  /* its head was seen, with the account's limits */
 	struct turn_open_item open;
 	char *response_id;
 	VEC(struct turn_tool) tools;

@@ -74,6 +74,16 @@ static void ensure_open(struct turn *turn, enum turn_item_kind kind, struct str 
 	tell_open_item(turn);
 }
 
+/* What is searched for is known at its end only. */
+static void tell_search_started(struct turn *turn, struct str id)
+{
+	struct web_search_item search = {.id = id, .query = STR(""), .action = STR("{\"type\":\"other\"}")};
+	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
+	tell_item(turn, EV_item_started, &item);
+	open_item(turn, TURN_ITEM_web_search, id);
+	turn->open.is_told = true;
+}
+
 static void on_item_added(struct turn *turn, const struct json *item)
 {
 	struct str type = json_get_str(item, "type");
@@ -81,6 +91,8 @@ static void on_item_added(struct turn *turn, const struct json *item)
 		open_item(turn, TURN_ITEM_message, json_get_str(item, "id"));
 	else if (str_is(type, "reasoning"))
 		open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
+	else if (str_is(type, "web_search_call"))
+		tell_search_started(turn, json_get_str(item, "id"));
 }
 
 /* ---- deltas ---- */
@@ -174,7 +186,9 @@ static void on_web_search(struct turn *turn, const struct json *json)
 		.action = action ? action->span : STR_NONE,
 	};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
-	tell_item(turn, EV_item_started, &item);
+	if (turn->open.kind != TURN_ITEM_web_search || !str_is(search.id, turn->open.id))
+		tell_item(turn, EV_item_started, &item);
+	turn_close_item(turn);
 	tell_item(turn, EV_item_completed, &item);
 }
 
@@ -239,6 +253,7 @@ static void on_completed(struct turn *turn, const struct response_event *event)
 
 static void on_limits(struct turn *turn, const struct response_event *event)
 {
+	turn->has_limits = true;
 	session_set_limits(turn->task->session, turn->task, event->limits);
 }
 

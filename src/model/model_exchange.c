@@ -63,7 +63,8 @@ void model_exchange_head(struct model_exchange *exchange, int status, const stru
 	if (type.len > strlen("text/event-stream"))
 		type.len = strlen("text/event-stream");
 	exchange->is_event_stream = str_equal_fold(type, STR("text/event-stream"));
-	if (model_usage_limits(head, &exchange->arena, &limits))
+	bool has_limits = model_usage_limits(head, &exchange->arena, &limits);
+	if (has_limits || (is_success(exchange) && exchange->is_event_stream))
 		exchange->on_event(&event, exchange->self);
 	event = (struct response_event){.type = RESPONSE_turn_state, .text = http_head_get(head, "x-codex-turn-state")};
 	if (event.text.len && is_success(exchange) && !exchange->is_stopped)

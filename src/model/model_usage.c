@@ -106,13 +106,10 @@ static struct credits *read_credits(const struct http_head *head, struct arena *
 
 bool model_usage_limits(const struct http_head *head, struct arena *arena, struct rate_limits *ret_limits)
 {
-	struct rate_limits limits = {
+	*ret_limits = (struct rate_limits){
 		.primary = read_window(head, "primary", arena),
 		.secondary = read_window(head, "secondary", arena),
 		.credits = read_credits(head, arena),
 	};
-	if (!limits.primary && !limits.secondary && !limits.credits)
-		return false;
-	*ret_limits = limits;
-	return true;
+	return ret_limits->primary || ret_limits->secondary || ret_limits->credits;
 }

@@ -25,7 +25,7 @@ int64_t model_usage_blended(const struct token_usage *usage);
  * tools, there from the start) count neither as window nor as used. */
 int model_usage_left_percent(const struct token_usage *last, int64_t window);
 
-/* Reads the x-codex-… headers; what they point to lives in the arena. False if there are none. */
+/* Reads the x-codex-… headers; what they point to lives in the arena. False, and nothing in it, if there are none. */
 bool model_usage_limits(const struct http_head *head, struct arena *arena, struct rate_limits *ret_limits);
 
 #endif

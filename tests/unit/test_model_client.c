@@ -102,6 +102,8 @@ static const char *const names[] = {
 static void on_event(const struct response_event *event, void *self)
 {
 	struct fixture *f = self;
+	if (event->limits && !event->limits->primary)
+		return; /* an answer has begun */
 	buf_printf(&f->log, "%s", names[event->type]);
 	if (event->text.ptr)
 		buf_printf(&f->log, "=%.*s", STR_ARG(event->text));
