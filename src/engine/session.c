@@ -153,6 +153,7 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	}
 	session_host_init(session);
 	tell_configured(session, sub_id);
+	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
 	session_resume_tell(session);
 	return session;
 }

@@ -117,11 +117,14 @@ void task_start(struct session *session, struct str id, const struct task_input 
 	buf_init(&task->pending, LIMIT_USER_ITEM);
 	session->task = task;
 	session_lend_host(session, task);
+	if (input->count == 0) { /* nothing said, nothing to begin (protocol-v1 2.2) */
+		complete(task);
+		return;
+	}
 	tell_started(task);
 	context_tell_settings(session, task->settings);
 	session_warn_unknown_model(session, task);
-	/* nothing said, nothing to ask a model (protocol-v1 2.2) */
-	if (input->count == 0 || !record_input(task, input)) {
+	if (!record_input(task, input)) {
 		complete(task);
 		return;
 	}

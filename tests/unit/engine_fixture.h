@@ -77,7 +77,8 @@ static inline void on_note(const char *text, void *self)
 
 static inline bool comes_often(enum event_tag tag)
 {
-	return tag == EV_token_count || tag == EV_exec_command_output_delta || tag == EV_agent_message_content_delta;
+	return tag == EV_mcp_startup_complete || tag == EV_token_count || tag == EV_exec_command_output_delta ||
+	       tag == EV_agent_message_content_delta;
 }
 
 static inline void on_event(const struct event *event, void *self)

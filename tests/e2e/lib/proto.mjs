@@ -48,6 +48,6 @@ export function startProto(t, model, { args = [], config, home, cwd } = {}) {
 
 /** "id type" of all events but those that say how much, or say a thing twice. */
 export function story(events) {
-	const noise = /_delta$|^token_count$|^item_|^user_message$|^turn_diff$/;
+	const noise = /_delta$|^token_count$|^item_|^user_message$|^turn_diff$|^mcp_startup_/;
 	return events.filter(({ msg }) => !noise.test(msg.type)).map(({ id, msg }) => `${id} ${msg.type}`.trim());
 }
