@@ -557,7 +557,8 @@ void union_encode_as(const struct union_type *type, const void *value, const str
 	const struct variant *variant = union_find_tag(type, head->tag);
 	bool is_external = type->style == UNION_EXTERNAL ||
 	                   (dialect && dialect->is_external(type, dialect->self));
-	if (is_external && !variant->body) {
+	bool is_bare = !variant->body || (dialect && dialect->is_bare(variant, dialect->self));
+	if (is_external && is_bare) {
 		jw_cstr(w, variant->wire);
 		return;
 	}

@@ -128,10 +128,12 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 void record_encode(const struct record *record, const void *value, struct json_writer *w);
 void union_encode(const struct union_type *type, const void *value, struct json_writer *w);
 
-/* How another date wrote the same: which fields it did not know, and which unions it tagged externally. */
+/* How another date wrote the same: which fields it did not know, which unions it tagged externally, and which of
+ * those variants were but their word. */
 struct record_dialect {
 	bool (*omits)(const struct record *record, const struct field *field, const void *self);
 	bool (*is_external)(const struct union_type *type, const void *self);
+	bool (*is_bare)(const struct variant *variant, const void *self);
 	const void *self;
 };
 /* The same in a dialect; NULL: none. */

@@ -114,10 +114,10 @@ static void offer(struct proto_server *server, struct submission *submission)
 }
 
 /* Of our own accord; nothing may be waiting. */
-static void submit(struct proto_server *server, enum op_tag tag, void *body)
+static void submit(struct proto_server *server, const char *id, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
-	offer(server, submission_create(STR(""), &op));
+	offer(server, submission_create(str_of(id), &op));
 }
 
 static void on_retry(void *self)
@@ -158,7 +158,7 @@ void proto_server_shut_down(struct proto_server *server)
 		return;
 	server->is_ending = true;
 	submission_destroy(steal(server->waiting));
-	submit(server, OP_shutdown, NULL);
+	submit(server, "", OP_shutdown, NULL);
 }
 
 static void on_look(void *self)
@@ -198,8 +198,9 @@ static void open_codex(struct proto_server *server)
 	};
 	server->codex = codex_open(&options);
 	struct op_configure_session configure = {0};
+	bool is_legacy = server->style.profile == wire_profile_legacy2025; /* it counted this submission as its first */
 	if (!own->no_auto_configure)
-		submit(server, OP_configure_session, &configure);
+		submit(server, is_legacy ? "0" : "", OP_configure_session, &configure);
 }
 
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err)
@@ -207,7 +208,8 @@ struct proto_server *proto_server_create(const struct proto_options *options, st
 	const struct config *config = options->config;
 	struct proto_server *server = xnew(struct proto_server);
 	server->options = *options;
-	server->style = (struct wire_style){config->wire_profile, config->show_raw_agent_reasoning};
+	server->style = (struct wire_style){.profile = config->wire_profile,
+	                                    .shows_raw_reasoning = config->show_raw_agent_reasoning};
 	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&server->retry, options->loop, on_retry, server);
 	loop_deferred_init(&server->look, options->loop, on_look, server);

@@ -21,10 +21,12 @@ static const enum wire_date event_dates[EV_count] = {
 #define SINCE_EVENT(tag, date) [EV_##tag] = date,
 #define SINCE_FIELD(...)
 #define EXTERNAL_BEFORE(...)
+#define BARE_BEFORE(...)
 #include "server/wire_profile.def"
 #undef SINCE_EVENT
 #undef SINCE_FIELD
 #undef EXTERNAL_BEFORE
+#undef BARE_BEFORE
 };
 
 static const struct field_date {
@@ -35,10 +37,12 @@ static const struct field_date {
 #define SINCE_EVENT(...)
 #define SINCE_FIELD(record, field, date) {&record_##record, field, date},
 #define EXTERNAL_BEFORE(...)
+#define BARE_BEFORE(...)
 #include "server/wire_profile.def"
 #undef SINCE_EVENT
 #undef SINCE_FIELD
 #undef EXTERNAL_BEFORE
+#undef BARE_BEFORE
 };
 
 static const struct union_date {
@@ -48,14 +52,31 @@ static const struct union_date {
 #define SINCE_EVENT(...)
 #define SINCE_FIELD(...)
 #define EXTERNAL_BEFORE(name, date) {&union_##name, date},
+#define BARE_BEFORE(...)
 #include "server/wire_profile.def"
 #undef SINCE_EVENT
 #undef SINCE_FIELD
 #undef EXTERNAL_BEFORE
+#undef BARE_BEFORE
+};
+
+static const struct bare_date {
+	const struct record *body;
+	enum wire_date date;
+} bare_dates[] = {
+#define SINCE_EVENT(...)
+#define SINCE_FIELD(...)
+#define EXTERNAL_BEFORE(...)
+#define BARE_BEFORE(body, date) {&record_##body, date},
+#include "server/wire_profile.def"
+#undef SINCE_EVENT
+#undef SINCE_FIELD
+#undef EXTERNAL_BEFORE
+#undef BARE_BEFORE
 };
 
 struct wire {
-	const struct wire_style *style;
+	struct wire_style *style;
 	enum wire_date date;
 	struct str id;
 	struct buf *out;
@@ -82,11 +103,21 @@ static bool is_external(const struct union_type *type, const void *self)
 	return false;
 }
 
+static bool is_bare(const struct variant *variant, const void *self)
+{
+	const struct wire *wire = self;
+	for (size_t i = 0; i < countof(bare_dates); i++) {
+		if (bare_dates[i].body == variant->body)
+			return wire->date < bare_dates[i].date;
+	}
+	return false;
+}
+
 static void write_msg(struct wire *wire, enum event_tag tag, const void *body)
 {
 	struct json_writer w = json_writer(wire->out);
 	struct union_head msg = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
-	const struct record_dialect dialect = {omits, is_external, wire};
+	const struct record_dialect dialect = {omits, is_external, is_bare, wire};
 	if (wire->date < event_dates[tag])
 		return;
 	jw_object(&w);
@@ -251,12 +282,13 @@ static void write_task_started(struct wire *wire, const struct ev_task_started *
 	buf_append_char(wire->out, '\n');
 }
 
-/* The counts stood in the event itself, and there were no limits. */
+/* The counts stood in the event itself, once a response; there were no limits. */
 static void write_flat_usage(struct wire *wire, const struct ev_token_count *event)
 {
-	if (!event->info)
+	if (!event->info || event->info->total_token_usage->total_tokens == wire->style->told_tokens)
 		return;
 	const struct token_usage *usage = event->info->last_token_usage;
+	wire->style->told_tokens = event->info->total_token_usage->total_tokens;
 	struct json_writer w = json_writer(wire->out);
 	jw_object(&w);
 	jw_member_str(&w, "id", wire->id);
@@ -298,6 +330,33 @@ static bool write_legacy(struct wire *wire, const struct event_msg *msg)
 	}
 }
 
+/* A patch that somebody was asked about began once that was allowed: what a begin would have said is in the end. */
+static bool holds_patch(struct wire *wire, const struct event_msg *msg)
+{
+	if (msg->tag == EV_patch_apply_begin)
+		wire->style->holds_patch = !msg->patch_apply_begin->auto_approved;
+	return msg->tag == EV_patch_apply_begin && wire->style->holds_patch;
+}
+
+/* False for the end of a patch that was refused, which had none. */
+static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
+{
+	struct ev_patch_begin begin = {
+		.call_id = end->call_id,
+		.turn_id = end->turn_id,
+		.changes = end->changes,
+		.changes_keys = end->changes_keys,
+		.changes_count = end->changes_count,
+	};
+	if (!wire->style->holds_patch)
+		return true;
+	wire->style->holds_patch = false;
+	if (!end->success && str_is(end->stderr, "patch rejected by user"))
+		return false;
+	write_msg(wire, EV_patch_apply_begin, &begin);
+	return true;
+}
+
 /* In October 2025 there were items, but not these. */
 static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg)
 {
@@ -310,11 +369,15 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
 }
 
-void wire_profile_write(const struct wire_style *style, const struct event *event, struct buf *out)
+void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)
 {
 	struct wire wire = {style, dates[style->profile], event->id, out};
 	const struct event_msg *msg = &event->msg;
 	if (is_unknown_item(&wire, msg) || (wire.date == DATE_LEGACY && write_legacy(&wire, msg)))
+		return;
+	if (wire.date < DATE_2026_01 && holds_patch(&wire, msg))
+		return;
+	if (msg->tag == EV_patch_apply_end && !release_patch(&wire, msg->patch_apply_end))
 		return;
 	if (msg->tag == EV_task_started && wire.date >= DATE_2026_01)
 		write_task_started(&wire, msg->task_started);

@@ -1,11 +1,12 @@
 /* wire_profile.h — an event as clients of some date expect it: tags, words, and the twins of item events.
  *
- * One event of the engine may be several lines or none. Owns: nothing. Any thread.
+ * One event of the engine may be several lines or none. Owns: nothing. One style a client; any thread.
  * What a date did not have yet is a row of wire_profile.def. Source: protocol-v1 sections 3, 4 and 6. */
 #ifndef SERVER_WIRE_PROFILE_H
 #define SERVER_WIRE_PROFILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "protocol/event.h"
@@ -13,9 +14,12 @@
 struct wire_style {
 	enum wire_profile profile;
 	bool shows_raw_reasoning; /* show_raw_agent_reasoning of the configuration */
+	/* private: what was told to this client */
+	bool holds_patch;    /* patch_apply_begin waits for the user's answer */
+	int64_t told_tokens; /* total of the last flat token_count */
 };
 
 /* Appends {"id":…,"msg":…} and a newline for each line that the event is. */
-void wire_profile_write(const struct wire_style *style, const struct event *event, struct buf *out);
+void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out);
 
 #endif

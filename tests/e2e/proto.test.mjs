@@ -249,7 +249,7 @@ test('profile legacy2025: no items, usage in the event itself', proto, async (t)
 	assert.equal(typeof msgOf(events, 'token_count').total_tokens, 'number');
 	const later = /^item_|_content_delta$|^user_message$|^exec_command_output_delta$|^turn_diff$/;
 	assert.deepEqual(events.filter(({ msg }) => later.test(msg.type)), []);
-	assert.deepEqual(story(events).filter((line) => !/patch/.test(line)), ['session_configured', '1 task_started',
+	assert.deepEqual(story(events).filter((line) => !/patch/.test(line)), ['0 session_configured', '1 task_started',
 		'1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end', '1 agent_message',
 		'1 task_complete', 'shutdown_complete']);
 });

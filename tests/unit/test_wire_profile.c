@@ -12,6 +12,7 @@ static const struct {
 #define SINCE_EVENT(...)
 #define SINCE_FIELD(record, field, date) {&record_##record, field},
 #define EXTERNAL_BEFORE(...)
+#define BARE_BEFORE(...)
 #include "server/wire_profile.def"
 };
 
@@ -37,7 +38,7 @@ static void every_row_names_a_field(void **state)
 
 static void check(enum wire_profile profile, enum event_tag tag, const void *body, const char *want)
 {
-	const struct wire_style style = {.profile = profile};
+	struct wire_style style = {.profile = profile};
 	struct event *event = event_create(STR("1"), tag, body);
 	auto_buf struct buf out;
 	buf_init(&out, 64 * 1024);
@@ -97,13 +98,13 @@ static void ranges_move_with_their_text(void **state)
 	struct user_message_item message = {STR("u"), input, 2};
 	struct turn_item item = {.tag = turn_item_user_message, .user_message = &message};
 	const struct ev_item_completed done = {STR("t"), STR("1"), &item};
-	const struct wire_style style = {.profile = wire_profile_v1_2026_01};
+	struct wire_style style = {.profile = wire_profile_v1_2026_01};
 	struct event *event = event_create(STR("1"), EV_item_completed, &done);
 	auto_buf struct buf out;
 	buf_init(&out, 64 * 1024);
 	wire_profile_write(&style, event, &out);
-	assert_non_null(strstr(out.data, "\"message\":\"abcdef\",\"local_images\":[],\"text_elements\":["
-					 "{\"byte_range\":{\"start\":4,\"end\":5},\"placeholder\":null}]"));
+	assert_non_null(strstr(out.data, "\"message\":\"abcdef\",\"images\":[],\"local_images\":[],\"text_elements\":["
+	                                 "{\"byte_range\":{\"start\":4,\"end\":5},\"placeholder\":null}]"));
 	event_destroy(event);
 }
 
