@@ -41,6 +41,9 @@ enum {
 	LIMIT_TOKEN_FILE = 64 * KIB,      /* a secret that lets clients in */
 	LIMIT_API_KEY = 64 * KIB,
 	LIMIT_ACCESS_TOKEN = 4 * KIB,     /* of a token file */
+	LIMIT_TOKEN_LINE = 32 * KIB,      /* that shows a token: every character may be escaped */
+	LIMIT_TOKEN_MS = 10 * 1000,       /* for a client to show it */
+	LIMIT_TOKEN_REFUSE_MS = 1000,     /* between a wrong token and the refusal */
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */
 	LIMIT_IMAGE_FILE = 20 * MIB,
 	LIMIT_PATCH_TEXT = 64 * MIB,

@@ -1,6 +1,7 @@
 /* A client's server ends inside a call from itself, so it is only marked there and destroyed in the next round. */
 #include "server/proto_listen.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,13 +9,16 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "loop/loop.h"
+#include "server/token_gate.h"
 #include "transport/transport_listen.h"
 
 struct client {
 	struct list link;
 	struct proto_listen *listen;
-	struct proto_server *server;
+	struct token_gate *gate;     /* until it has shown the token, if it must */
+	struct proto_server *server; /* from then on */
 	bool has_ended;
 };
 
@@ -31,6 +35,7 @@ static void client_destroy(struct client *client)
 {
 	list_remove(&client->link);
 	client->listen->count--;
+	token_gate_destroy(client->gate);
 	proto_server_destroy(client->server);
 	free(client);
 }
@@ -56,29 +61,64 @@ static void on_client_end(void *self)
 	loop_defer(&client->listen->sweep);
 }
 
+static void serve(struct client *client, int fd)
+{
+	struct error err;
+	struct proto_options options = client->listen->options;
+	options.in = fd;
+	options.out = dup(fd);
+	options.on_end = on_client_end;
+	options.self = client;
+	if (options.out < 0) {
+		error_sys(&err, errno, "cannot have another descriptor");
+		close(fd);
+	} else {
+		client->server = proto_server_create(&options, &err);
+	}
+	if (!client->server) {
+		fprintf(stderr, "codex proto: a client could not be served: %s\n", err.text);
+		on_client_end(client);
+	}
+}
+
+static void on_gate_done(int fd, void *self)
+{
+	struct client *client = self;
+	token_gate_destroy(steal(client->gate));
+	if (fd >= 0)
+		serve(client, fd);
+	else
+		on_client_end(client);
+}
+
 static void on_connect(int fd, void *self)
 {
 	struct proto_listen *listen = self;
-	struct error err;
-	int twin = listen->count < LIMIT_PROTO_CLIENTS ? dup(fd) : -1;
-	if (twin < 0) {
+	if (listen->count >= LIMIT_PROTO_CLIENTS) {
 		close(fd);
 		return;
 	}
 	struct client *client = xnew(struct client);
-	struct proto_options options = listen->options;
 	client->listen = listen;
 	list_append(&listen->clients, &client->link);
 	listen->count++;
-	options.in = fd;
-	options.out = twin;
-	options.on_end = on_client_end;
-	options.self = client;
-	client->server = proto_server_create(&options, &err);
-	if (!client->server) {
-		fprintf(stderr, "codex proto: a client could not be served: %s\n", err.text);
-		client_destroy(client);
-	}
+	if (listen->options.token)
+		client->gate = token_gate_create(listen->options.loop, fd, listen->options.token, on_gate_done, client);
+	else
+		serve(client, fd);
+}
+
+/* Whoever is let in can run commands. Nothing is accepted before the loop runs. */
+static int check_address(const struct proto_listen *listen, const char *address, struct error *err)
+{
+	if (str_has_prefix(str_of(address), "ws://"))
+		return error_set(err, ERR_usage, "%s: codex proto serves lines: use unix://PATH or tcp://IP:PORT", address);
+	if (!listen->options.token && !transport_listener_is_local(address))
+		return error_set(err, ERR_usage,
+		                 "%s: other machines can reach this address, and who connects may run commands: add "
+		                 "--token-file FILE, or listen on tcp://127.0.0.1:PORT",
+		                 address);
+	return 0;
 }
 
 struct proto_listen *proto_listen_create(const struct proto_options *options, const char *address, struct error *err)
@@ -88,7 +128,7 @@ struct proto_listen *proto_listen_create(const struct proto_options *options, co
 	list_init(&listen->clients);
 	loop_deferred_init(&listen->sweep, options->loop, on_sweep, listen);
 	listen->listener = transport_listener_create(options->loop, address, on_connect, listen, err);
-	if (listen->listener)
+	if (listen->listener && check_address(listen, address, err) == 0)
 		return listen;
 	proto_listen_destroy(listen);
 	return NULL;
@@ -103,8 +143,12 @@ void proto_listen_shut_down(struct proto_listen *listen)
 {
 	struct client *it;
 	transport_listener_destroy(steal(listen->listener));
-	list_for_each(it, &listen->clients, link)
-		proto_server_shut_down(it->server);
+	list_for_each(it, &listen->clients, link) {
+		if (it->server)
+			proto_server_shut_down(it->server);
+		else
+			it->has_ended = true;
+	}
 	loop_defer(&listen->sweep);
 }
 

@@ -1,7 +1,8 @@
 /* proto_listen.h — a socket that any number of clients connect to, each with a Codex of its own.
  *
  * Owns: the socket, and the servers of its clients. Loop thread only.
- * At most LIMIT_PROTO_CLIENTS at a time; further ones are closed at once. */
+ * At most LIMIT_PROTO_CLIENTS at a time; further ones are closed at once. With options->token every client has to pass
+ * a token_gate first, and only then may the address be one that other machines reach. */
 #ifndef SERVER_PROTO_LISTEN_H
 #define SERVER_PROTO_LISTEN_H
 

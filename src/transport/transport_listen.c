@@ -156,8 +156,8 @@ bool transport_listener_is_local(const char *address)
 	return str_has_prefix(rest, "unix://");
 }
 
-static int listen_ip(struct transport_listener *listener, const char *text, union ip_address *address,
-                     struct error *err)
+static int bind_ip(struct transport_listener *listener, const char *text, union ip_address *address,
+                   struct error *err)
 {
 	const int on = 1;
 	bool is_v6 = address->any.sa_family == AF_INET6;
@@ -173,25 +173,15 @@ static int listen_ip(struct transport_listener *listener, const char *text, unio
 	return 0;
 }
 
-static int listen_tcp(struct transport_listener *listener, const char *text, struct error *err)
+/* rest: behind the scheme */
+static int listen_ip(struct transport_listener *listener, const char *text, struct str rest, struct error *err)
 {
 	union ip_address address;
-	if (!parse_ip(str_of(text + strlen("tcp://")), &address))
-		return error_set(err, ERR_usage, "%s: want tcp://127.0.0.1:PORT", text);
-	if (!is_loopback(&address))
-		return error_set(err, ERR_usage,
-		                 "%s: only this machine may connect: use tcp://127.0.0.1:PORT or tcp://[::1]:PORT",
-		                 text);
-	return listen_ip(listener, text, &address, err);
-}
-
-static int listen_ws(struct transport_listener *listener, const char *text, struct error *err)
-{
-	union ip_address address;
-	if (!parse_ip(str_of(text + strlen("ws://")), &address))
-		return error_set(err, ERR_usage, "%s: want ws://IP:PORT, the address in digits", text);
+	if (!parse_ip(rest, &address))
+		return error_set(err, ERR_usage, "%s: want %.*sIP:PORT, the address in digits", text,
+		                 (int)(rest.ptr - text), text);
 	listener->is_remote = !is_loopback(&address);
-	return listen_ip(listener, text, &address, err);
+	return bind_ip(listener, text, &address, err);
 }
 
 static int listen_on(struct transport_listener *listener, const char *address, struct error *err)
@@ -200,10 +190,8 @@ static int listen_on(struct transport_listener *listener, const char *address, s
 	int status;
 	if (str_cut_prefix(&rest, "unix://"))
 		status = listen_unix(listener, rest.ptr, err);
-	else if (str_has_prefix(rest, "tcp://"))
-		status = listen_tcp(listener, address, err);
-	else if (str_has_prefix(rest, "ws://"))
-		status = listen_ws(listener, address, err);
+	else if (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://"))
+		status = listen_ip(listener, address, rest, err);
 	else
 		status = error_set(err, ERR_usage, "%s: want unix://PATH or tcp://127.0.0.1:PORT", address);
 	if (status == 0 && listen(listener->fd, BACKLOG) != 0)

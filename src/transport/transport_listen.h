@@ -1,8 +1,8 @@
 /* transport_listen.h — a Unix or TCP socket that peers connect to.
  *
  * Owns: the listening socket, and the file of a Unix one. Borrows: the loop. Loop thread only.
- * Addresses: unix://PATH (mode 0600), tcp://127.0.0.1:PORT, tcp://[::1]:PORT; port 0 takes any that is free.
- * ws://IP:PORT is a TCP socket of any address: who listens there must ask for a token (websocket_listen.h).
+ * Addresses: unix://PATH (mode 0600), tcp://IP:PORT, tcp://[IP]:PORT, ws:// as tcp://; port 0 takes any that is free.
+ * Who listens where other machines can connect must ask for a token (proto_listen.h, websocket_listen.h).
  * A connection that cannot be had for want of descriptors is closed: the peer learns at once, and nothing spins.
  * Errors: ERR_usage for an address that is none of these, those of sockets. */
 #ifndef TRANSPORT_TRANSPORT_LISTEN_H

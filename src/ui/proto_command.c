@@ -15,16 +15,18 @@
 #include "config/config_env.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
+#include "net/access_token.h"
 #include "process/process_reaper.h"
 #include "server/proto_listen.h"
 
 struct proto_run {
 	/* from the command line */
 	struct cli_list overrides;
-	const char *wire_profile, *listen;
+	const char *wire_profile, *listen, *token_file;
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
+	char *token; /* NULL: none is asked for */
 	struct config *config;
 	struct loop *loop;
 	struct proto_server *server; /* one client, at standard input and output; or */
@@ -43,7 +45,8 @@ static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
 	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
             "Generation of the events"),
-	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://127.0.0.1:PORT"),
+	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://IP:PORT"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first show the token that is in FILE"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Begin with no session: the client sends configure_session"),
 };
@@ -55,7 +58,13 @@ static const char details[] =
 	"\n"
 	"A line that is no submission is told on standard error and changes nothing. At\n"
 	"the end of its input the program finishes the running task and ends. All\n"
-	"operations and events are in docs/protocol.md.\n";
+	"operations and events are in docs/protocol.md.\n"
+	"\n"
+	"To be reached from other machines it wants a token; nothing is encrypted, so let\n"
+	"it listen inside a private network or behind a tunnel. A client's first line is\n"
+	"then {\"token\":\"…\"}; `codex debug-client` does that:\n"
+	"  $ openssl rand -hex 32 > token && chmod 600 token\n"
+	"  $ codex proto --listen tcp://10.0.0.5:7000 --token-file token\n";
 
 const struct cli_command proto_command = {
 	.name = "codex proto",
@@ -136,6 +145,7 @@ static int serve(struct proto_run *run, struct services *services, struct error 
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
 		.no_auto_configure = run->no_auto_configure,
+		.token = run->token,
 		.on_end = on_end,
 		.self = run,
 	};
@@ -177,6 +187,10 @@ static int start(struct proto_run *run, struct error *err)
 	if (!run->listen && isatty(STDIN_FILENO))
 		return error_set(err, ERR_usage, "standard input is a terminal; codex proto is for programs. "
 		                                 "People use codex exec");
+	if (run->token_file && !run->listen)
+		return error_set(err, ERR_usage, "--token-file is for --listen; standard input is let in as it is");
+	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
+		return -(int)err->code;
 	int status = load(run, err);
 	if (status != 0)
 		return status;
@@ -197,6 +211,7 @@ int proto_main(int argc, char **argv)
 		status = status != 0 ? error_exit_status(err.code) : 0;
 		config_unref(run.config);
 		free(run.cwd);
+		access_token_free(run.token);
 	}
 	cli_finish(&proto_command, &run, &words);
 	return status;
