@@ -50,7 +50,9 @@ CODEX_EXPORT int codex_submit(codex_t *codex, const char *submission, size_t len
 
 /* Takes the oldest event. Waits up to timeout_ms milliseconds for one (0: not at all, negative: without limit).
  * CODEX_OK, and *event is a NUL-terminated JSON text for codex_free; or CODEX_TIMEOUT or CODEX_ENDED, and *event is
- * as it was. With several waiting threads each event goes to one of them. */
+ * as it was. With several waiting threads each event goes to one of them.
+ * Events wait as long as it takes. From 1 MiB of them on the engine stands still, commands with it, until half of that
+ * is taken; submissions are carried out meanwhile, up to 2 MiB. */
 CODEX_EXPORT int codex_next_event(codex_t *codex, int timeout_ms, char **event);
 
 /* A descriptor that polls readable while events wait or the engine has ended: for select, poll, epoll or any loop.

@@ -91,6 +91,7 @@ enum {
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,  /* items a call adds behind its output: one image in base64 */
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
+	LIMIT_API_QUEUE = 1 * MIB,        /* events that libcodex's host has not taken, before the engine is held */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16,           /* lists in lists in a .rules file */

@@ -1,6 +1,9 @@
 /* The public door over the engine's own: JSON text on the outside, a loop on a thread inside. Two lists
  * under one lock are all the two sides share; everything else belongs to the engine's thread.
- * The event descriptor is an eventfd that is raised exactly while there is something to get. */
+ * The event descriptor is an eventfd that is raised exactly while there is something to get.
+ *
+ * A host that does not take its events holds the engine (codex_hold); one that goes on submitting all the same is told
+ * CODEX_FULL once the answers have filled the list twice. */
 #include "codex/codex.h"
 
 #include <errno.h>
@@ -22,6 +25,7 @@
 
 struct queued_event {
 	struct list link;
+	size_t len;
 	char *json;
 };
 
@@ -33,6 +37,8 @@ struct codex_handle {
 	struct list submissions; /* struct submission */
 	size_t waiting;
 	struct list events;
+	size_t event_bytes;
+	bool is_full; /* from LIMIT_API_QUEUE bytes of events on, until half of that is gone */
 	bool has_ended;
 	bool is_closing;
 	int event_fd;
@@ -42,6 +48,7 @@ struct codex_handle {
 	struct services *services;
 	struct config *config;
 	struct codex *codex;
+	bool is_held;
 	struct wire_style style;
 	struct buf lines; /* of one event */
 	char *cwd;
@@ -64,6 +71,21 @@ static void lower_fd(struct codex_handle *handle)
 
 /* ---- the engine's thread ---- */
 
+/* Holds the engine or lets it go on, as the other side's reading asks for. */
+static void follow_reader(struct codex_handle *handle)
+{
+	pthread_mutex_lock(&handle->lock);
+	bool is_full = handle->is_full;
+	pthread_mutex_unlock(&handle->lock);
+	if (is_full == handle->is_held)
+		return;
+	handle->is_held = is_full;
+	if (is_full)
+		codex_hold(handle->codex);
+	else
+		codex_release(handle->codex);
+}
+
 /* With the lock held. */
 static void queue_lines(struct codex_handle *handle, struct str lines)
 {
@@ -71,8 +93,11 @@ static void queue_lines(struct codex_handle *handle, struct str lines)
 	while (str_next_line(&lines, &line)) {
 		struct queued_event *queued = xnew(struct queued_event);
 		queued->json = str_dup(line);
+		queued->len = line.len;
 		list_append(&handle->events, &queued->link);
+		handle->event_bytes += line.len;
 	}
+	handle->is_full |= handle->event_bytes > LIMIT_API_QUEUE;
 }
 
 static void on_event(const struct event *event, void *self)
@@ -89,12 +114,21 @@ static void on_event(const struct event *event, void *self)
 	}
 	pthread_mutex_unlock(&handle->lock);
 	buf_reuse(&handle->lines);
+	follow_reader(handle);
+}
+
+/* With the lock held. Submissions wait while nobody takes the answers to those before. */
+static bool takes_submissions(const struct codex_handle *handle)
+{
+	return handle->event_bytes <= 2 * LIMIT_API_QUEUE;
 }
 
 static struct submission *take_submission(struct codex_handle *handle)
 {
 	pthread_mutex_lock(&handle->lock);
-	struct submission *submission = list_first(&handle->submissions, struct submission, link);
+	struct submission *submission = NULL;
+	if (takes_submissions(handle))
+		submission = list_first(&handle->submissions, struct submission, link);
 	if (submission) {
 		list_remove(&submission->link);
 		handle->waiting--;
@@ -108,13 +142,14 @@ static void on_wake(uv_async_t *wake)
 {
 	struct codex_handle *handle = wake->data;
 	struct submission *submission;
+	follow_reader(handle);
 	for (int i = 0; i < LIMIT_SUBMISSIONS && (submission = take_submission(handle)); i++) {
 		codex_submit_op(handle->codex, submission->id, &submission->op, NULL);
 		submission_destroy(submission);
 	}
 	pthread_mutex_lock(&handle->lock);
 	bool is_closing = handle->is_closing;
-	if (handle->waiting)
+	if (handle->waiting && takes_submissions(handle))
 		uv_async_send(wake);
 	pthread_mutex_unlock(&handle->lock);
 	if (is_closing)
@@ -288,6 +323,16 @@ static void deadline_in(int timeout_ms, struct timespec *ret)
 	}
 }
 
+/* With the lock held: event has been taken off the list. */
+static void make_room(struct codex_handle *handle, const struct queued_event *event)
+{
+	handle->event_bytes -= event->len;
+	if (!handle->is_full || handle->event_bytes > LIMIT_API_QUEUE / 2)
+		return;
+	handle->is_full = false;
+	uv_async_send(&handle->wake);
+}
+
 /* With the lock held: until there is an event, the end, or the deadline. */
 static void wait_for_event(struct codex_handle *handle, int timeout_ms)
 {
@@ -308,6 +353,7 @@ int codex_next_event(codex_t *handle, int timeout_ms, char **event)
 	int status = first ? CODEX_OK : handle->has_ended ? CODEX_ENDED : CODEX_TIMEOUT;
 	if (first) {
 		list_remove(&first->link);
+		make_room(handle, first);
 		*event = first->json;
 		free(first);
 	}

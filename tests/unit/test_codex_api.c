@@ -3,8 +3,10 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "codex/codex.h"
 #include "loop/loop.h"
@@ -167,6 +169,76 @@ static void the_descriptor_says_when_there_is_something(void **state)
 	assert_true(is_raised(f, 0));
 }
 
+#define DELTA "{\"repeat\":4000,\"steps\":[{\"delta\":{\"fill\":1000}}]}"
+
+/* 8 MB of events, eight times what may wait. */
+static void a_host_that_reads_late_misses_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char *event;
+	size_t deltas = 0, bytes = 0;
+	bool is_complete = false;
+	start(f, "{\"reply\":[" DELTA "]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	while (!is_complete && codex_next_event(f->codex, -1, &event) == CODEX_OK) {
+		is_complete = strstr(event, "\"type\":\"task_complete\"") != NULL;
+		deltas += strstr(event, "\"type\":\"agent_message_content_delta\"") != NULL;
+		bytes += strlen(event);
+		codex_free(event);
+	}
+	assert_true(is_complete);
+	assert_int_equal(deltas, 4000);
+	assert_true(bytes > 4 * LIMIT_API_QUEUE);
+}
+
+/* Nothing is taken while a flood comes: the interrupt is carried out, and what was told before it is little. */
+static void a_held_engine_can_be_interrupted(void **state)
+{
+	struct fixture *f = *state;
+	char *event;
+	size_t bytes = 0;
+	bool is_aborted = false;
+	start(f, "{\"reply\":[" DELTA "," DELTA "," DELTA "," DELTA "," DELTA "]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	assert_true(wait_for(f, "agent_message_content_delta"));
+	assert_int_equal(submit(f, "{\"id\":\"2\",\"op\":{\"type\":\"interrupt\"}}"), CODEX_OK);
+	while (!is_aborted && codex_next_event(f->codex, -1, &event) == CODEX_OK) {
+		is_aborted = strstr(event, "\"type\":\"turn_aborted\"") != NULL;
+		bytes += strlen(event);
+		codex_free(event);
+	}
+	assert_true(is_aborted);
+	assert_true(bytes < 20 * 1000 * 1000);
+}
+
+/* A host that only submits is refused in the end, and answered in full when it reads. */
+static void a_host_that_only_submits_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char *event;
+	size_t taken = 0, answered = 0;
+	auto_free char *path = xasprintf("/%0900d", 0);
+	auto_free char *op = xasprintf("{\"id\":\"%s\",\"op\":{\"type\":\"get_history_entry_request\","
+	                               "\"offset\":0,\"log_id\":1}}", path);
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may also mean: not yet */
+		int status = submit(f, op);
+		assert_true(status == CODEX_OK || status == CODEX_FULL);
+		taken += status == CODEX_OK;
+		refusals = status == CODEX_FULL ? refusals + 1 : 0;
+		assert_true(taken < 100000);
+	}
+	while (answered < taken && codex_next_event(f->codex, -1, &event) == CODEX_OK) {
+		answered += strstr(event, "\"type\":\"get_history_entry_response\"") != NULL;
+		codex_free(event);
+	}
+	assert_int_equal(answered, taken);
+	assert_true(taken * 900 > LIMIT_API_QUEUE);
+}
+
 static void a_busy_engine_can_be_destroyed(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_from_submit_to_shutdown), TEST(events_are_told_in_the_words_of_the_wire_profile),
 		TEST(the_descriptor_says_when_there_is_something),
+		TEST(a_host_that_reads_late_misses_nothing), TEST(a_held_engine_can_be_interrupted),
+		TEST(a_host_that_only_submits_is_refused),
 		TEST(a_busy_engine_can_be_destroyed), TEST(an_engine_can_be_destroyed_before_it_did_anything),
 		TEST(two_threads_lose_nothing),       TEST(several_engines_work_side_by_side),
 		TEST(bad_options_are_explained),
