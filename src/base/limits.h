@@ -57,6 +57,7 @@ enum {
 	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
 	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,
+	LIMIT_INITIAL_MESSAGES = 32 * MIB, /* of a resumed session, told as one; more are left out */
 	LIMIT_ROLLOUT_FILE = 2047 * MIB,
 	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */
 	LIMIT_ROLLOUT_KEEP = 256 * KIB,   /* of the batch buffer's memory, kept between batches */

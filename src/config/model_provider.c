@@ -48,17 +48,18 @@ static bool fail_unknown(const struct provider_resolve *r, const char *id)
 	return false;
 }
 
+/* id NULL: r->node is there already, a table that no id leads to. */
 static bool find_entry(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
 	struct config_binder binder = config_binder(r->config, &p->arena);
-	r->builtin = builtin_find(id);
-	r->node = toml_get(r->config->model_providers, id);
+	r->builtin = id ? builtin_find(id) : NULL;
+	r->node = id ? toml_get(r->config->model_providers, id) : r->node;
 	if (!r->builtin && !r->node)
 		return fail_unknown(r, id);
 	if (config_bind(&binder, &config_provider_keys, r->node, "model_providers", &r->entry, r->err) != 0)
 		return false;
-	p->id = arena_cstr(&p->arena, str_of(id));
+	p->id = arena_cstr(&p->arena, str_of(id ? id : r->entry.name ? r->entry.name : "client"));
 	p->name = r->entry.name ? r->entry.name : r->builtin ? r->builtin->name : p->id;
 	p->oss_model = r->builtin ? r->builtin->oss_model : NULL;
 	p->is_openai = r->builtin == &provider_rows[PROVIDER_openai];
@@ -251,6 +252,17 @@ struct model_provider *model_provider_create(const struct config *config, const 
 	struct model_provider *provider = xnew(struct model_provider);
 	struct provider_resolve r = {.config = config, .to = provider, .err = err};
 	if (resolve(&r, id ? id : config->model_provider))
+		return provider;
+	model_provider_destroy(provider);
+	return NULL;
+}
+
+struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
+                                                  struct error *err)
+{
+	struct model_provider *provider = xnew(struct model_provider);
+	struct provider_resolve r = {.config = config, .node = table, .to = provider, .err = err};
+	if (resolve(&r, NULL))
 		return provider;
 	model_provider_destroy(provider);
 	return NULL;

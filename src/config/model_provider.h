@@ -16,6 +16,7 @@
 
 struct config;
 struct error;
+struct toml;
 
 struct model_provider {
 	/* read-only */
@@ -42,6 +43,10 @@ struct model_provider {
 /* id NULL: the one config names. NULL and err for an unknown id, a missing key or variable, or a value that
  * cannot be sent. */
 struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
+/* One that a client describes: a table like those of [model_providers], borrowed for the call. Its id is the client's
+ * word for itself: its name, else "client". */
+struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
+                                                  struct error *err);
 void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */
 
 /* The provider that --oss stands for: oss_provider, else ollama. Borrowed from config. */

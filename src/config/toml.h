@@ -18,6 +18,7 @@
 #include "base/str.h"
 
 struct error;
+struct json;
 struct toml_index;
 
 enum toml_kind {
@@ -89,6 +90,10 @@ static inline bool toml_is(const struct toml *node, enum toml_kind kind)
 void toml_add(struct arena *arena, struct toml *table, struct str key, struct toml *node);
 void toml_append(struct toml *array, struct toml *node);
 struct toml *toml_new(struct arena *arena, enum toml_kind kind, const char *source, unsigned line);
+
+/* A JSON object as a table, copied into the arena; members that are null are left out. NULL and err for anything else.
+ */
+struct toml *toml_from_json(struct arena *arena, const struct json *json, const char *source, struct error *err);
 
 /* Lays `from` over `into`: tables merge member by member, anything else replaces. `from` stays as it is;
  * arrays and texts are shared between the two. */

@@ -110,6 +110,15 @@ int session_resume(struct session *session, struct str path_text, struct error *
 	return 0;
 }
 
+struct str session_resume_messages(const struct session *session, struct buf *out)
+{
+	if (!session->resumed || !session->codex->is_interactive)
+		return STR_NONE;
+	struct json_writer w = json_writer(out);
+	rollout_reader_write_events(session->resumed, &w);
+	return out->over ? STR_NONE : buf_str(out);
+}
+
 void session_resume_tell(struct session *session)
 {
 	if (!session->resumed)

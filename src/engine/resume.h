@@ -4,12 +4,16 @@
 
 #include "base/str.h"
 
+struct buf;
 struct error;
 struct session;
 
 /* Takes over the thread id, history, usage and last settings of the rollout at path, and records in it
  * from now on. The session must be new. */
 int session_resume(struct session *session, struct str path, struct error *err);
+/* The events that a client is shown after a resume, as a JSON array in out; absent if nobody looks, there are none, or
+ * they are too many: the rollout has them. */
+struct str session_resume_messages(const struct session *session, struct buf *out);
 /* Warns of what is worth knowing about the rollout that was taken over, if one was: after session_configured. */
 void session_resume_tell(struct session *session);
 

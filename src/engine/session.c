@@ -63,6 +63,9 @@ static void tell_configured(struct session *session, struct str sub_id)
 	if (session->codex->is_interactive) /* nobody else can bring a prompt back */
 		prompt_history_measure(config_home(session->codex->config), &event.history_log_id,
 		                       &event.history_entry_count);
+	auto_buf struct buf messages;
+	buf_init(&messages, LIMIT_INITIAL_MESSAGES);
+	event.initial_messages = session_resume_messages(session, &messages);
 	session_emit(session, sub_id, EV_session_configured, &event);
 }
 
@@ -125,8 +128,10 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 {
 	struct codex *codex = session->codex;
 	struct settings_change change = change_of(op);
-	if (session_model_open(session, err) != 0)
+	if (session_model_open(session, op->provider, err) != 0)
 		return -(int)err->code;
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
 	struct settings *base = settings_create(codex->config, codex->cwd, session->provider->oss_model);
 	session->settings = settings_with(base, codex->config, &change, err);
 	settings_unref(base);
@@ -134,6 +139,7 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 		return -(int)err->code;
 	if (session_read_base(session, op->base_instructions, err) != 0)
 		return -(int)err->code;
+	replace_text(&session->user_instructions, op->instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
 	return open_record(session, op, err);
 }
@@ -158,6 +164,20 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	return session;
 }
 
+/* What the settings of tasks do not hold. What cannot be read leaves everything as it was. */
+static int take_over(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0)
+		return -(int)err->code;
+	if (op->provider.ptr && session_model_open(session, op->provider, err) != 0)
+		return -(int)err->code;
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
+	replace_text(&session->user_instructions, op->instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return 0;
+}
+
 int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
                         struct error *err)
 {
@@ -170,13 +190,12 @@ int session_reconfigure(struct session *session, struct str sub_id, const struct
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_interrupted);
 	session_end_commands(session);
-	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0) {
+	if (take_over(session, op, err) != 0) {
 		settings_unref(settings);
 		return -(int)err->code;
 	}
 	settings_unref(session->settings);
 	session->settings = settings;
-	replace_text(&session->user_instructions, op->user_instructions);
 	tell_configured(session, sub_id);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/model_provider.h"
+#include "config/toml.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
 #include "engine/session.h"
@@ -19,12 +20,27 @@
 #include "tool/tool_spec.h"
 #include "workspace/agents_md.h"
 
-int session_model_open(struct session *session, struct error *err)
+static struct model_provider *provider_of(const struct config *config, struct str described, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	if (!described.ptr)
+		return model_provider_create(config, NULL, err);
+	const struct toml *table = toml_from_json(&arena, json_parse(&arena, described, NULL), "provider", err);
+	return table ? model_provider_create_from(config, table, err) : NULL;
+}
+
+int session_model_open(struct session *session, struct str described, struct error *err)
 {
 	struct services *services = session->codex->services;
-	session->provider = model_provider_create(session->codex->config, NULL, err);
-	if (!session->provider)
+	struct model_provider *provider = provider_of(session->codex->config, described, err);
+	if (!provider)
 		return -(int)err->code;
+	model_client_destroy(session->model);
+	model_provider_destroy(session->provider);
+	session->provider = provider;
+	free(session->tools_model); /* which tools there are depends on the provider */
+	session->tools_model = NULL;
+	context_break_chain(&session->context);
 	struct model_client_options options = {
 		.loop = services->loop,
 		.http = services->http,

@@ -11,8 +11,9 @@ struct session;
 struct settings;
 struct task;
 
-/* Makes the client of the configured provider. Fails if there is none, or it lacks its key. */
-int session_model_open(struct session *session, struct error *err);
+/* Makes the client of the provider that a client described as JSON, or of the configured one. Fails if there is none, or
+ * it lacks its key; the session then keeps what it has. No request may be under way. */
+int session_model_open(struct session *session, struct str provider, struct error *err);
 
 /* Requests go on from the provider's last response and bring only what is new. */
 bool session_is_chained(const struct session *session);
