@@ -197,7 +197,7 @@ static void open_codex(struct proto_server *server)
 		.self = server,
 	};
 	server->codex = codex_open(&options);
-	struct op_configure_session configure = {0};
+	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
 	bool is_legacy = server->style.profile == wire_profile_legacy2025; /* it counted this submission as its first */
 	if (!own->no_auto_configure)
 		submit(server, is_legacy ? "0" : "", OP_configure_session, &configure);

@@ -23,6 +23,7 @@ struct proto_options {
 	int in, out; /* descriptors of the client, the server's from then on */
 	bool no_auto_configure; /* the client sends configure_session itself */
 	const char *token;      /* what a client of proto_listen must show first; borrowed; NULL: nothing */
+	const char *resume_path; /* the session that is configured goes on with this rollout; NULL: a new one */
 	/* Runs once, when the Codex has shut down and all is sent or queued. Destroy the server then. */
 	void (*on_end)(void *self);
 	void *self;

@@ -11,22 +11,25 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
 #include "net/access_token.h"
 #include "process/process_reaper.h"
+#include "rollout/rollout_list.h"
 #include "server/proto_listen.h"
 
 struct proto_run {
 	/* from the command line */
 	struct cli_list overrides;
-	const char *wire_profile, *listen, *token_file;
+	const char *wire_profile, *listen, *token_file, *resume;
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
 	char *token; /* NULL: none is asked for */
+	char *resume_path; /* NULL: a new session */
 	struct config *config;
 	struct loop *loop;
 	struct proto_server *server; /* one client, at standard input and output; or */
@@ -47,6 +50,7 @@ static const struct cli_option rows[] = {
             "Generation of the events"),
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://IP:PORT"),
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first show the token that is in FILE"),
+	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Go on with a recorded session, given by id or name"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Begin with no session: the client sends configure_session"),
 };
@@ -98,6 +102,21 @@ static int load(struct proto_run *run, struct error *err)
 	return run->config ? 0 : -(int)err->code;
 }
 
+static int find_session(struct proto_run *run, struct error *err)
+{
+	struct str id = str_of(run->resume);
+	const char *home = config_home(run->config);
+	if (!run->resume)
+		return 0;
+	if (run->listen || run->no_auto_configure)
+		return error_set(err, ERR_usage, "--resume goes with a session that begins by itself, at standard input: "
+		                                 "without --%s",
+		                 run->listen ? "listen" : "no-auto-configure");
+	run->resume_path =
+		uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
+	return run->resume_path ? 0 : error_wrap(err, "no session to resume");
+}
+
 static void print_warnings(const struct config *config)
 {
 	size_t count;
@@ -146,6 +165,7 @@ static int serve(struct proto_run *run, struct services *services, struct error 
 		.out = STDOUT_FILENO,
 		.no_auto_configure = run->no_auto_configure,
 		.token = run->token,
+		.resume_path = run->resume_path,
 		.on_end = on_end,
 		.self = run,
 	};
@@ -192,7 +212,7 @@ static int start(struct proto_run *run, struct error *err)
 	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	int status = load(run, err);
-	if (status != 0)
+	if (status != 0 || (status = find_session(run, err)) != 0)
 		return status;
 	print_warnings(run->config);
 	return run_loop(run, err);
@@ -212,6 +232,7 @@ int proto_main(int argc, char **argv)
 		config_unref(run.config);
 		free(run.cwd);
 		access_token_free(run.token);
+		free(run.resume_path);
 	}
 	cli_finish(&proto_command, &run, &words);
 	return status;

@@ -197,6 +197,34 @@ test('user turns can be taken back, and a session named', proto, async (t) => {
 	assert.match(fs.readFileSync(path.join(codex.home, 'session_index.jsonl'), 'utf8'), /"thread_name":"my work"/);
 });
 
+test('a recorded session goes on, by id or by name, and shows what was said', proto, async (t) => {
+	const model = await startModel(t, [reply({ reasoning: 'Hm.' }, { message: 'One.' }), say('Two.'), say('Three.')]);
+	const first = startProto(t, model);
+	first.submit('1', userInput('alpha-1'));
+	await first.next('task_complete');
+	first.submit('n', { type: 'set_thread_name', name: 'my work' });
+	assert.equal((await first.end()).code, 0);
+	const { session_id: id } = first.events()[0].msg;
+	for (const session of [id, 'my work']) {
+		const again = startProto(t, model, { home: first.home, args: ['--resume', session] });
+		const { msg } = await again.next('session_configured');
+		assert.equal(msg.session_id, id);
+		const said = msg.initial_messages.filter(({ type }) => /_message$|^agent_reasoning$/.test(type));
+		assert.deepEqual(said.slice(0, 3).map((it) => it.message ?? it.text), ['alpha-1', 'Hm.', 'One.']);
+		assert.ok(msg.initial_messages.some(({ type }) => type === 'token_count'));
+		again.submit('2', userInput('beta-2'));
+		await again.next('task_complete');
+		assert.equal((await again.end()).code, 0);
+	}
+	assert.ok(textsOf(model.requests()[2], 'user').includes('alpha-1'));
+	for (const args of [['--resume', 'nobody'], ['--resume', id, '--no-auto-configure'],
+		['--resume', id, '--listen', 'tcp://127.0.0.1:0']]) {
+		const { code, stderr } = await runCodex(t, ['proto', ...args], { home: first.home });
+		assert.notEqual(code, 0);
+		assert.match(stderr, /^codex proto: (no session to resume|--resume goes with)/);
+	}
+});
+
 test('what this version lacks is said by name', proto, async (t) => {
 	const codex = startProto(t, null);
 	codex.submit('1', { type: 'list_mcp_tools' });

@@ -371,6 +371,56 @@ static void cut_anywhere(void **state)
 	}
 }
 
+/* --- JSON --- */
+
+static struct toml *from_json(struct arena *arena, const char *text, struct error *err)
+{
+	const struct json *json = json_parse_copy(arena, str_of(text), NULL);
+	assert_non_null(json);
+	return toml_from_json(arena, json, "it", err);
+}
+
+static void json_becomes_a_table(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct error err = {0};
+	const struct toml *root = from_json(
+		&arena, "{\"a\":\"x\",\"b\":{\"c\":[1,2.5,true],\"none\":null},\"none\":null}", &err);
+	assert_non_null(root);
+	assert_str(toml_get(root, "a")->text, "x");
+	assert_null(toml_get(root, "none"));
+	const struct toml *b = toml_get(root, "b"), *c = toml_get(b, "c");
+	assert_null(toml_get(b, "none"));
+	assert_int_equal(c->count, 3);
+	assert_int_equal(c->child->integer, 1);
+	assert_true(c->child->next->number == 2.5);
+	assert_true(c->child->next->next->boolean);
+}
+
+static void json_that_is_no_table_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"[]", "null", "\"a\"", "{\"a\":1,\"a\":2}"};
+	auto_arena struct arena arena = {0};
+	for (size_t i = 0; i < countof(bad); i++) {
+		struct error err = {0};
+		assert_null(from_json(&arena, bad[i], &err));
+		assert_int_equal(err.code, ERR_config);
+	}
+	auto_buf struct buf deep;
+	buf_init(&deep, 4096);
+	buf_append_c(&deep, "{\"a\":");
+	for (int i = 0; i <= LIMIT_TOML_DEPTH && i < LIMIT_JSON_DEPTH - 1; i++)
+		buf_append_char(&deep, '[');
+	for (int i = 0; i <= LIMIT_TOML_DEPTH && i < LIMIT_JSON_DEPTH - 1; i++)
+		buf_append_char(&deep, ']');
+	buf_append_char(&deep, '}');
+	struct error err = {0};
+	bool is_too_deep = (int)LIMIT_JSON_DEPTH > (int)LIMIT_TOML_DEPTH + 1;
+	assert_int_equal(!from_json(&arena, deep.data, &err), is_too_deep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +436,8 @@ int main(void)
 	        cmocka_unit_test(many_keys),
 	        cmocka_unit_test(depth_is_bounded),
 	        cmocka_unit_test(cut_anywhere),
+	        cmocka_unit_test(json_becomes_a_table),
+	        cmocka_unit_test(json_that_is_no_table_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ export async function playCase(it, talk, model, cwd) {
 	const told = [];
 	for (const step of it.steps) {
 		const where = `line ${step.line}, after\n  ${told.slice(-12).join('\n  ')}\n${talk.stderr()}`;
-		if (step.send) talk.send(step.send);
+		if (step.send) talk.send(step.send.replaceAll('{url}', model.url));
 		if (step.gate) await model.openGate(step.gate);
 		if (step.file) assert.equal(fs.readFileSync(path.join(cwd, step.file), 'utf8'), step.text, where);
 		if (!step.event) continue;
