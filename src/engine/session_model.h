@@ -11,8 +11,8 @@ struct session;
 struct settings;
 struct task;
 
-/* Makes the client of the provider that a client described as JSON, or of the configured one. Fails if there is none, or
- * it lacks its key; the session then keeps what it has. No request may be under way. */
+/* Makes the client of the provider that is described as JSON, else of the configured one. Fails if there is none, or it
+ * lacks its key; the session then keeps what it has. No request may be under way. */
 int session_model_open(struct session *session, struct str provider, struct error *err);
 
 /* Requests go on from the provider's last response and bring only what is new. */
