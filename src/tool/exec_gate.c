@@ -1,10 +1,12 @@
-/* Policies as the table of core 2.3 has them, for commands nobody has judged: a session that never asks
- * runs behind its fence, a session that trusts nothing asks each time, and only on-request lets a model ask
- * to leave the fence. */
+/* What is asked for is told first, so that a client can show what the question is about (protocol-v1 4). What is
+ * forbidden is refused before anything is told: it never began. */
 #include "tool/exec_gate.h"
 
 #include "base/limits.h"
+#include "process/command_safety.h"
 #include "process/sandbox.h"
+#include "process/shell.h"
+#include "tool/exec_decision.h"
 
 static const char *policy_name(enum approval_policy policy)
 {
@@ -17,7 +19,6 @@ static const char *policy_name(enum approval_policy policy)
 	return names[policy];
 }
 
-/* The command is told before the question about it (protocol-v1 4). */
 static void ask(struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
 {
 	exec_command_tell_begin(command);
@@ -49,28 +50,45 @@ static bool is_approved(const struct exec_command *command)
 	return !key.over && command->host->is_approved(command->host, buf_str(&key));
 }
 
-static bool must_ask(const struct exec_command *command)
+static enum exec_kind kind_of(const struct exec_command *command)
+{
+	if (command_is_dangerous(command->argv))
+		return EXEC_dangerous;
+	return command_is_safe(command->argv) ? EXEC_safe : EXEC_ordinary;
+}
+
+static enum exec_decision decide(const struct exec_command *command)
 {
 	const struct tool_host *host = command->host;
-	bool has_fence =
-		host->sandbox->mode == sandbox_mode_read_only || host->sandbox->mode == sandbox_mode_workspace_write;
-	if (host->approval_policy == approval_policy_untrusted)
-		return true;
-	return command->is_escalated && has_fence;
+	return exec_decide(host->approval_policy, kind_of(command), command->is_escalated,
+	                   sandbox_is_needed(host->sandbox->mode));
+}
+
+static void tell_forbidden(const struct exec_command *command, struct buf *out)
+{
+	buf_append_char(out, '`');
+	shell_join(out, command->argv);
+	buf_append_c(out, "` rejected: it destroys what cannot be had back, and nobody may be asked under this policy. "
+	                  "Do it in a safer way.");
 }
 
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
                                   struct buf *ret_reason)
 {
 	const char *policy = policy_name(command->host->approval_policy);
-	if (command->is_escalated && command->host->approval_policy != approval_policy_on_request) {
+	if (command->is_escalated && !exec_may_escalate(command->host->approval_policy)) {
 		buf_printf(ret_reason,
 		           "approval policy is %s; reject command — you cannot ask for escalated permissions if the "
 		           "approval policy is %s",
 		           policy, policy);
 		return EXEC_REFUSED;
 	}
-	if (!must_ask(command) || is_approved(command))
+	enum exec_decision decision = decide(command);
+	if (decision == EXEC_forbidden) {
+		tell_forbidden(command, ret_reason);
+		return EXEC_REFUSED;
+	}
+	if (decision == EXEC_allow || is_approved(command))
 		return EXEC_RUN;
 	ask(command, call, answer);
 	return EXEC_WAIT;

@@ -242,7 +242,7 @@ test('a profile that does not exist is a mistake of use', proto, async (t) => {
 
 /** One task that runs a command with approval and adds a file, in the words of a profile. */
 async function inWordsOf(t, profile) {
-	const model = await startModel(t, [run('echo hi'), patch('*** Add File: new.txt', '+new'), say('Done.')]);
+	const model = await startModel(t, [run('printf hi'), patch('*** Add File: new.txt', '+new'), say('Done.')]);
 	const codex = startProto(t, model, { config: untrusted, args: ['--wire-profile', profile] });
 	codex.submit('1', userInput('go'));
 	await codex.next('exec_approval_request');

@@ -282,9 +282,9 @@ static void an_approved_command_runs(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
-	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\"},\"call_id\":\"c1\"}]}\n"
-	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo a\"},\"call_id\":\"c2\"}]}\n"
-	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo b\"},\"call_id\":\"c3\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"printf a\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"printf a\"},\"call_id\":\"c2\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"printf b\"},\"call_id\":\"c3\"}]}\n"
 	      "{\"expect\":{\"path\":{\"input.-1.output\":\"rejected by user\"}},\"reply\":[{\"message\":\"done\"}]}",
 	      UNTRUSTED);
 	configure(f);

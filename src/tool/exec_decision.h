@@ -1,0 +1,25 @@
+/* exec_decision.h — run, ask or refuse: the decision table of core 2.3. Private to tool/.
+ *
+ * Pure: from the policy, what the command is, and whether there is a fence around it. Thread: any. */
+#ifndef TOOL_EXEC_DECISION_H
+#define TOOL_EXEC_DECISION_H
+
+#include <stdbool.h>
+
+#include "process/exec_policy.h"
+#include "protocol/enum.h"
+
+enum exec_kind {
+	EXEC_safe,
+	EXEC_ordinary,
+	EXEC_dangerous,
+	EXEC_kind_count
+};
+
+/* A command that asks to leave the fence, under a policy that lets no model ask, is refused whatever it is. */
+bool exec_may_escalate(enum approval_policy policy);
+
+/* is_escalated: it asks to leave the fence; exec_may_escalate holds. has_fence: there is one to leave. */
+enum exec_decision exec_decide(enum approval_policy policy, enum exec_kind kind, bool is_escalated, bool has_fence);
+
+#endif
