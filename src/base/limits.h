@@ -24,7 +24,7 @@ enum {
 	LIMIT_WEBSOCKET_MESSAGE = 16 * MIB, /* fragments together; 16777216 is what clients are told */
 	LIMIT_WEBSOCKET_INPUT = 1 * MIB,  /* received and not yet looked at */
 	LIMIT_STREAM_READ = 64 * KIB,     /* of one read from a socket */
-	LIMIT_STREAM_QUEUE = 128 * KIB,   /* waiting to be sent before senders are asked to stop */
+	LIMIT_STREAM_QUEUE = 64 * KIB,    /* waiting to be sent before senders are asked to stop */
 	LIMIT_WATCHER_HOLD_MS = 2000,     /* for which a slow watcher of a thread may hold up the others */
 	LIMIT_STREAM_KEEP = 16 * KIB,     /* of an emptied queue's memory, kept for what is sent next */
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */

@@ -2,6 +2,7 @@
  * keep no promise about the commands it runs, so it stops at once with a line on stderr. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,4 +63,11 @@ char *xasprintf(const char *format, ...)
 	if (len < 0)
 		mem_exhausted();
 	return text;
+}
+
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

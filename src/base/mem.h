@@ -51,4 +51,8 @@ static inline int steal_fd(int *fd)
 #define countof(array) (sizeof(array) / sizeof((array)[0]))
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/* Gives freed memory back to the system, which an allocator does not do by itself where something younger is still in
+ * use above it. Costs about a millisecond per 30 MB: for the end of something big, not for every day. */
+void mem_trim(void);
+
 #endif

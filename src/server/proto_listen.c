@@ -27,6 +27,7 @@ struct proto_listen {
 	struct transport_listener *listener; /* NULL once shut down */
 	struct list clients;
 	size_t count;
+	size_t most; /* of them since memory was last given back */
 	struct loop_deferred sweep; /* destroys what has ended */
 	bool was_told;
 };
@@ -40,6 +41,15 @@ static void client_destroy(struct client *client)
 	free(client);
 }
 
+/* Half of the clients are gone: what they needed is the system's again, however long we go on listening. */
+static void give_back_memory(struct proto_listen *listen)
+{
+	if (listen->count > listen->most / 2)
+		return;
+	listen->most = listen->count;
+	mem_trim();
+}
+
 static void on_sweep(void *self)
 {
 	struct proto_listen *listen = self;
@@ -48,6 +58,7 @@ static void on_sweep(void *self)
 		if (it->has_ended)
 			client_destroy(it);
 	}
+	give_back_memory(listen);
 	if (listen->listener || listen->count || listen->was_told)
 		return;
 	listen->was_told = true;
@@ -102,6 +113,8 @@ static void on_connect(int fd, void *self)
 	client->listen = listen;
 	list_append(&listen->clients, &client->link);
 	listen->count++;
+	if (listen->most < listen->count)
+		listen->most = listen->count;
 	if (listen->options.token)
 		client->gate = token_gate_create(listen->options.loop, fd, listen->options.token, on_gate_done, client);
 	else
