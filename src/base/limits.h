@@ -91,6 +91,7 @@ enum {
 	LIMIT_CONTEXT_TEXT = 16 * MIB,    /* one text that tells the model of its surroundings */
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,  /* items a call adds behind its output: one image in base64 */
+	LIMIT_DEBUG_QUESTIONS = 1024,     /* that wait for codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
 	LIMIT_API_QUEUE = 1 * MIB,        /* events that libcodex's host has not taken, before the engine is held */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */

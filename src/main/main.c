@@ -15,6 +15,7 @@
 #include "ui/app_server_command.h"
 #include "ui/cli.h"
 #include "ui/completion.h"
+#include "ui/debug_command.h"
 #include "ui/exec.h"
 #include "ui/exec_options.h"
 #include "ui/login.h"

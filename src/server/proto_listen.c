@@ -125,7 +125,8 @@ static void on_connect(int fd, void *self)
 static int check_address(const struct proto_listen *listen, const char *address, struct error *err)
 {
 	if (str_has_prefix(str_of(address), "ws://"))
-		return error_set(err, ERR_usage, "%s: codex proto serves lines: use unix://PATH or tcp://IP:PORT", address);
+		return error_set(err, ERR_usage, "%s: codex proto serves lines: use unix://PATH or tcp://IP:PORT",
+		                 address);
 	if (!listen->options.token && !transport_listener_is_local(address))
 		return error_set(err, ERR_usage,
 		                 "%s: other machines can reach this address, and who connects may run commands: add "

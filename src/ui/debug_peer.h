@@ -1,0 +1,29 @@
+/* debug_peer.h — the engine that codex debug-client talks to: at a socket, or a child of its own.
+ *
+ * Owns: the transport, and the child, which sees Ctrl-C only if it is told. Loop thread only. */
+#ifndef UI_DEBUG_PEER_H
+#define UI_DEBUG_PEER_H
+
+#include <sys/types.h>
+
+#include "transport/transport.h"
+
+struct child;
+struct loop;
+
+struct debug_peer {
+	struct transport *transport; /* NULL until it is open */
+	/* private */
+	struct child *child;
+	pid_t pid; /* 0: none that runs */
+};
+
+/* unix://PATH or tcp://HOST:PORT. 0, or an error. */
+int debug_peer_connect(struct debug_peer *peer, struct loop *loop, const char *address,
+                       const struct transport_events *events, void *self, struct error *err);
+/* argv ends with NULL; path NULL: argv[0] is looked up. */
+int debug_peer_spawn(struct debug_peer *peer, struct loop *loop, const char *path, const char *const *argv,
+                     const struct transport_events *events, void *self, struct error *err);
+void debug_peer_finish(struct debug_peer *peer); /* ends the child; an all-zero struct is fine */
+
+#endif
