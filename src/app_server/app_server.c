@@ -6,17 +6,28 @@
 #include "app_server/connection.h"
 #include "app_server/installation.h"
 #include "app_server/rpc_request.h"
+#include "app_server/thread.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "transport/transport_stdio.h"
 
+static void sweep_threads(struct app_server *server)
+{
+	struct thread *it;
+	list_for_each(it, &server->threads, link) {
+		if (it->is_dead)
+			thread_destroy(it);
+	}
+}
+
 static void on_sweep(void *self)
 {
 	struct app_server *server = self;
 	struct connection *it;
 	bool has_ended = false;
+	sweep_threads(server);
 	list_for_each(it, &server->connections, link) {
 		if (!it->has_ended)
 			continue;
@@ -41,8 +52,8 @@ struct connection *app_server_connect(struct app_server *server)
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err)
 {
 	struct connection *connection = app_server_connect(server);
-	struct transport *transport = transport_stdio_create(server->options.loop, in, out, &connection_events,
-	                                                     connection, err);
+	struct transport *transport =
+		transport_stdio_create(server->options.loop, in, out, &connection_events, connection, err);
 	if (!transport) {
 		app_server_drop(connection);
 		return -(int)err->code;
@@ -59,6 +70,9 @@ void app_server_drop(struct connection *connection)
 
 void app_server_forget(struct app_server *server, struct connection *connection)
 {
+	struct thread *it;
+	list_for_each(it, &server->threads, link)
+		thread_unwatch(it, connection);
 	rpc_asks_forget(&server->asks, connection);
 }
 
@@ -86,6 +100,10 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	server->cwd = xstrdup(options->cwd);
 	copy_overrides(server);
 	list_init(&server->connections);
+	list_init(&server->threads);
+	for (size_t i = 0; i < THREAD_BUCKETS; i++)
+		list_init(&server->buckets[i]);
+	thread_configs_init(&server->configs);
 	rpc_scopes_init(&server->scopes, options->loop, rpc_request_run);
 	rpc_asks_init(&server->asks);
 	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
@@ -96,10 +114,14 @@ struct app_server *app_server_create(const struct app_server_options *options)
 void app_server_destroy(struct app_server *server)
 {
 	struct connection *it;
+	struct thread *thread;
 	if (!server)
 		return;
 	list_for_each(it, &server->connections, link)
 		app_server_drop(it);
+	list_for_each(thread, &server->threads, link)
+		thread_destroy(thread);
+	thread_configs_finish(&server->configs);
 	rpc_asks_finish(&server->asks);
 	rpc_scopes_finish(&server->scopes);
 	loop_deferred_finish(&server->sweep);

@@ -24,9 +24,9 @@ struct transport_events;
 struct app_server_options {
 	struct loop *loop;
 	struct services *services;
-	struct config *config;        /* of clients that say nothing else; a reference is taken */
-	const char *cwd;              /* absolute; relative folders of clients start here */
-	const struct str *overrides;  /* -c key=value of the command line; copied */
+	struct config *config;       /* of clients that say nothing else; a reference is taken */
+	const char *cwd;             /* absolute; relative folders of clients start here */
+	const struct str *overrides; /* -c key=value of the command line; copied */
 	size_t override_count;
 	/* Runs when a client has gone, from the loop; left: how many are still there. May destroy the server. */
 	void (*on_client_end)(size_t left, void *self);

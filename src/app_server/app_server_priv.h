@@ -5,15 +5,21 @@
 #include "app_server/app_server.h"
 #include "app_server/rpc_ask.h"
 #include "app_server/rpc_scope.h"
+#include "app_server/thread_config.h"
 #include "base/buf.h"
 #include "loop/loop.h"
 #include "protocol/app.h"
+
+enum { THREAD_BUCKETS = 256 };
 
 struct app_server {
 	struct app_server_options options;
 	char *cwd;
 	struct list connections;
 	size_t connection_count;
+	struct list threads;                 /* the oldest first */
+	struct list buckets[THREAD_BUCKETS]; /* the same by id */
+	struct thread_configs configs;
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;
 	struct buf out; /* a frame is written here and sent from here, or to many */
@@ -21,7 +27,7 @@ struct app_server {
 	char *installation_id; /* NULL until somebody wants to know */
 };
 
-/* Looks for connections that have ended, soon. */
+/* Looks for connections and threads that have ended, soon. */
 void app_server_sweep(struct app_server *server);
 /* The connection is going away: nothing may point to it any more. */
 void app_server_forget(struct app_server *server, struct connection *connection);

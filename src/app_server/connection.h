@@ -23,7 +23,7 @@ struct connection {
 	struct app_server *server;
 	bool is_initialized;
 	bool has_experimental_api;
-	bool has_outcome_events; /* it wants turn/failed and turn/cancelled */
+	bool has_outcome_events;            /* it wants turn/failed and turn/cancelled */
 	char *client_name, *client_version; /* NULL before initialize */
 	size_t request_count;
 	/* private */

@@ -19,8 +19,8 @@ enum rpc_kind {
 
 struct rpc_message {
 	enum rpc_kind kind;
-	struct str id;           /* JSON text, as it came: a string or an integer */
-	bool has_bad_id;         /* RPC_REQUEST: it is neither, so that only an error can answer */
+	struct str id;   /* JSON text, as it came: a string or an integer */
+	bool has_bad_id; /* RPC_REQUEST: it is neither, so that only an error can answer */
 	struct str method;
 	const struct json *body; /* params, result or error; NULL: none */
 };

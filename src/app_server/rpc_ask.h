@@ -16,13 +16,12 @@ struct connection;
 struct rpc_message;
 
 enum rpc_ask_outcome {
-	RPC_ASK_ANSWERED,  /* result: a struct of the row's result, borrowed during the call */
-	RPC_ASK_FAILED,    /* the client answered with an error, or with what is no result */
-	RPC_ASK_ABANDONED, /* nobody is left who could answer */
+	RPC_ASK_ANSWERED, /* result: a struct of the row's result, borrowed during the call */
+	RPC_ASK_FAILED,   /* the client answered with an error, or with what is no result */
 };
 
 /* Runs once, unless the question was withdrawn. */
-typedef void (*rpc_answer_fn)(enum rpc_ask_outcome outcome, const void *result, void *self);
+typedef void (*rpc_answer_fn)(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self);
 
 struct rpc_asks {
 	/* private */
@@ -33,7 +32,7 @@ struct rpc_asks {
 void rpc_asks_init(struct rpc_asks *asks);
 void rpc_asks_finish(struct rpc_asks *asks); /* drops what is open without a word */
 
-/* Asks `count` clients (at least one). Returns the question's id. */
+/* Asks `count` clients; while there is none, it waits for one (rpc_asks_repeat). Returns the question's id. */
 int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t count, enum app_server_request_tag tag,
                 const void *params, rpc_answer_fn on_answer, void *self);
 /* It needs no answer any more; on_answer will not run. No effect on a question that is closed. */

@@ -90,7 +90,7 @@ enum rpc_verdict on_rpc_initialize(struct rpc_request *request, const struct app
 }
 
 enum rpc_verdict on_rpc_mock_experimental_method(struct rpc_request *request,
-						 const struct app_mock_experimental_method_params *params)
+                                                 const struct app_mock_experimental_method_params *params)
 {
 	struct app_mock_experimental_method_response response = {.echoed = params->value};
 	return rpc_reply(request, &response);

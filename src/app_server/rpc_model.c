@@ -19,8 +19,8 @@ static const char *const effort_docs[reasoning_effort_count] = {
 
 static void fill_efforts(struct app_model *model, const struct model_info *info, struct arena *arena)
 {
-	struct app_reasoning_effort_option *options = arena_array(arena, struct app_reasoning_effort_option,
-	                                                          reasoning_effort_count);
+	struct app_reasoning_effort_option *options =
+		arena_array(arena, struct app_reasoning_effort_option, reasoning_effort_count);
 	size_t count = 0;
 	for (int effort = reasoning_effort_none; effort < reasoning_effort_count; effort++) {
 		if (model_info_has_effort(info, (enum reasoning_effort)effort))

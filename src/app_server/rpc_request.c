@@ -77,7 +77,7 @@ enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, 
 void rpc_request_cancel(struct rpc_request *request)
 {
 	if (request->is_waiting)
-		request->on_cancel(request->self);
+		request->on_cancel(request);
 	request_destroy(request);
 }
 
@@ -86,10 +86,10 @@ void rpc_request_cancel(struct rpc_request *request)
 typedef enum rpc_verdict (*rpc_fn)(struct rpc_request *request);
 
 /* A handler takes the record of its row; the table has one type. */
-#define METHOD(tag, wire, params_, result, scope, class, flags, doc)        \
-	static enum rpc_verdict call_##tag(struct rpc_request *request)     \
-	{                                                                   \
-		return on_rpc_##tag(request, request->params);              \
+#define METHOD(tag, wire, params_, result, scope, class, flags, doc)    \
+	static enum rpc_verdict call_##tag(struct rpc_request *request) \
+	{                                                               \
+		return on_rpc_##tag(request, request->params);          \
 	}
 #include "protocol/app_method_default.h"
 #include "protocol/app_method.def"

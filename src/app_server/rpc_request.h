@@ -4,8 +4,8 @@
  *	return rpc_reply(request, &result);                    RPC_DONE: answered
  *	return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
  *	return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_fail follows, once, later
- * A request that waits belongs to whoever waits until he answers. If its client goes away, on_cancel runs: the request
- * is gone when that returns.
+ * A request that waits belongs to whoever waits until he answers (request->self is his). If its client goes away,
+ * on_cancel runs: the request is gone when that returns.
  *
  * Owns: its parameters, in its arena. Loop thread only. */
 #ifndef APP_SERVER_RPC_REQUEST_H
@@ -18,11 +18,12 @@
 struct app_server;
 struct connection;
 struct error;
+struct rpc_request;
 struct rpc_scope;
 
 enum rpc_verdict { RPC_DONE, RPC_WAIT, RPC_FAIL };
 
-typedef void (*rpc_cancel_fn)(void *self);
+typedef void (*rpc_cancel_fn)(struct rpc_request *request);
 
 struct rpc_request {
 	/* read-only */
@@ -33,8 +34,8 @@ struct rpc_request {
 	void *params;  /* of method->params */
 	struct arena arena;
 	/* private */
-	struct list link;       /* in the connection's requests */
-	struct list queued;     /* in a scope's queue */
+	struct list link;        /* in the connection's requests */
+	struct list queued;      /* in a scope's queue */
 	struct rpc_scope *scope; /* held or waited for; NULL: none */
 	rpc_cancel_fn on_cancel;
 	void *self;

@@ -29,6 +29,7 @@ enum {
 	LIMIT_STREAM_KEEP = 16 * KIB,     /* of an emptied queue's memory, kept for what is sent next */
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
+	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
 	LIMIT_CONFIG_FILE = 4 * MIB,

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/vec.h"
 
 static const struct str default_markers[] = {{".git", 4}};
 static const struct str first_names[] = {{"AGENTS.override.md", 18}, {"AGENTS.md", 9}};
@@ -155,20 +156,29 @@ static void read_folder(struct project *project, const char *folder)
 		project->bytes_left = 0;
 }
 
-static void read_project(struct project *project, const char *cwd)
+/* Calls visit for each folder from the project's root down to the cwd, as long as it says to go on. */
+static void walk_project(const struct agents_md_options *options, bool (*visit)(const char *folder, void *self), void *self)
 {
-	auto_free char *real = realpath(cwd, NULL);
+	auto_free char *real = realpath(options->cwd, NULL);
+	bool goes_on = true;
 	if (!real)
 		return;
 	if (strcmp(real, "/") == 0)
 		real[0] = '\0';
 	size_t len = strlen(real);
-	for (size_t at = find_root(project->options, real); at <= len && project->bytes_left; at++) {
+	for (size_t at = find_root(options, real); at <= len && goes_on; at++) {
 		if (real[at] != '/' && real[at] != '\0')
 			continue;
 		auto_free char *folder = at ? xstrndup(real, at) : xstrdup("/");
-		read_folder(project, folder);
+		goes_on = visit(folder, self);
 	}
+}
+
+static bool on_folder_read(const char *folder, void *self)
+{
+	struct project *project = self;
+	read_folder(project, folder);
+	return project->bytes_left > 0;
 }
 
 bool agents_md_read(const struct agents_md_options *options, struct buf *out, bool *ret_is_cut)
@@ -180,8 +190,56 @@ bool agents_md_read(const struct agents_md_options *options, struct buf *out, bo
 	if (options->home)
 		read_global(options->home, &text, &project.is_cut);
 	if (project.bytes_left)
-		read_project(&project, options->cwd);
+		walk_project(options, on_folder_read, &project);
 	*ret_is_cut = project.is_cut || text.over;
 	buf_append_str(out, buf_str(&text));
 	return text.len > 0;
+}
+
+/* ---- their paths ---- */
+
+struct list_of_files {
+	const struct agents_md_options *options;
+	struct arena *arena;
+	VEC(struct str) paths;
+};
+
+static void add_path(struct list_of_files *files, const char *path)
+{
+	vec_push(&files->paths, arena_str(files->arena, str_of(path)));
+}
+
+static bool on_folder_listed(const char *folder, void *self)
+{
+	struct list_of_files *files = self;
+	auto_free char *path = find_file(files->options, folder);
+	if (path)
+		add_path(files, path);
+	return true;
+}
+
+static void list_global(struct list_of_files *files)
+{
+	for (size_t i = 0; i < countof(first_names); i++) {
+		auto_free char *path = path_join(files->options->home, first_names[i].ptr);
+		if (file_is_regular(path)) {
+			add_path(files, path);
+			return;
+		}
+	}
+}
+
+size_t agents_md_list(const struct agents_md_options *options, struct arena *arena, struct str **ret)
+{
+	struct list_of_files files = {.options = options, .arena = arena};
+	if (options->home)
+		list_global(&files);
+	if (options->max_bytes)
+		walk_project(options, on_folder_listed, &files);
+	size_t count = files.paths.count;
+	*ret = arena_array(arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		(*ret)[i] = files.paths.items[i];
+	vec_finish(&files.paths);
+	return count;
 }

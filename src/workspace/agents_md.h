@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
 
@@ -26,5 +27,7 @@ struct agents_md_options {
 
 /* Appends the text, valid UTF-8, to out; false if there is none. *ret_is_cut: max_bytes left something out. */
 bool agents_md_read(const struct agents_md_options *options, struct buf *out, bool *ret_is_cut);
+/* Their paths, in that order, and how many there are; nothing is read. */
+size_t agents_md_list(const struct agents_md_options *options, struct arena *arena, struct str **ret);
 
 #endif

@@ -1,0 +1,27 @@
+/* notify.h — EventMsg in, notifications and ThreadItems out: one handler a row of notify.def.
+ *
+ * Handlers live by family: notify_thread.c (the thread and its turns), notify_item.c (what is said and thought),
+ * notify_tool.c (commands and patches). Owns: nothing. Loop thread only. Source: app-server-wire 4 to 9, 14, 15. */
+#ifndef APP_SERVER_NOTIFY_H
+#define APP_SERVER_NOTIFY_H
+
+#include "protocol/app.h"
+#include "protocol/event.h"
+
+struct arena;
+struct thread;
+
+/* Tells who watches the thread what the event means. The event is borrowed. */
+void notify_event(struct thread *thread, const struct event *event);
+
+/* For questions about commands: the words as a shell would take them, and what they do. In the arena. */
+struct str notify_command_text(const struct str *words, size_t count, struct arena *arena);
+struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct arena *arena);
+
+#define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);
+#define SILENT(tag, why)
+#include "app_server/notify.def"
+#undef TELLS
+#undef SILENT
+
+#endif

@@ -1,0 +1,160 @@
+/* thread/start answers with what the engine made of the wishes. What follows it, thread/started, goes to all. */
+#include "app_server/rpc_thread.h"
+
+#include <stdio.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/connection.h"
+#include "app_server/rpc_request.h"
+#include "app_server/thread.h"
+#include "app_server/thread_policy.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "workspace/agents_md.h"
+
+/* ---- thread/start ---- */
+
+enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct app_thread_start_params *params)
+{
+	struct error err;
+	return thread_start(request, params, &err) ? RPC_WAIT : rpc_fail_with(request, &err);
+}
+
+static struct app_active_permission_profile *
+profile_of(const struct thread *thread, const struct app_thread_start_params *params, struct arena *arena)
+{
+	if (!params->permissions.ptr)
+		return policy_default_profile(thread->config, arena);
+	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
+	ret->id = params->permissions;
+	return ret;
+}
+
+/* In the client's words where it gave any, else in the engine's. */
+static void take_settings(struct thread *thread, const struct ev_session_configured *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct app_thread_start_params *params = thread->starting->params;
+	const struct app_ask_for_approval *asked = params->approval_policy;
+	struct app_collaboration_mode_settings mode_settings = {.model = event->model};
+	struct app_collaboration_mode mode = {.settings = &mode_settings};
+	struct app_thread_settings settings = {
+		.cwd = event->cwd,
+		.approval_policy = asked ? (struct app_ask_for_approval *)(uintptr_t)policy_normalize(asked, &arena)
+	                                 : policy_from_engine(event->approval_policy, &arena),
+		.sandbox_policy = sandbox_from_engine(event->sandbox_policy, &arena),
+		.active_permission_profile = profile_of(thread, params, &arena),
+		.model = event->model,
+		.model_provider = event->model_provider_id,
+		.has_effort = event->has_reasoning_effort,
+		.effort = event->reasoning_effort,
+		.collaboration_mode = &mode,
+	};
+	thread_set_settings(thread, &settings);
+}
+
+static size_t list_instructions(const struct thread *thread, struct arena *arena, struct str **ret)
+{
+	const struct config *config = thread->config;
+	auto_free char *cwd = str_dup(thread->settings->cwd);
+	struct agents_md_options options = {
+		.home = config_home(config),
+		.cwd = cwd,
+		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.fallbacks = config->project_doc_fallback_filenames.items,
+		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root_markers = config->project_root_markers.items,
+		.root_marker_count = config->project_root_markers.count,
+	};
+	return agents_md_list(&options, arena, ret);
+}
+
+static void answer_start(struct thread *thread)
+{
+	auto_arena struct arena arena = {0};
+	const struct app_thread_settings *settings = thread->settings;
+	struct app_thread view;
+	thread_view(thread, &arena, &view);
+	struct app_thread_start_response response = {
+		.thread = &view,
+		.model = settings->model,
+		.model_provider = settings->model_provider,
+		.cwd = settings->cwd,
+		.runtime_workspace_roots = view.environments->runtime_workspace_roots,
+		.runtime_workspace_roots_count = view.environments->runtime_workspace_roots_count,
+		.approval_policy = settings->approval_policy,
+		.sandbox = settings->sandbox_policy,
+		.active_permission_profile = settings->active_permission_profile,
+		.has_reasoning_effort = settings->has_effort,
+		.reasoning_effort = settings->effort,
+	};
+	response.instruction_sources_count = list_instructions(thread, &arena, &response.instruction_sources);
+	struct rpc_request *request = steal(thread->starting);
+	thread_watch(thread, request->connection);
+	rpc_reply(request, &response);
+	struct app_thread_started_notification event = {&view};
+	thread_notify(thread, NOTIFY_thread_started, &event);
+}
+
+void rpc_thread_on_configured(struct thread *thread, const struct ev_session_configured *event)
+{
+	if (!thread->starting) /* its client has gone meanwhile */
+		return;
+	snprintf(thread->id, sizeof(thread->id), "%.*s", STR_ARG(event->session_id));
+	thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
+	take_settings(thread, event);
+	threads_add(thread);
+	answer_start(thread);
+}
+
+void rpc_thread_on_refused(struct thread *thread, struct str message)
+{
+	rpc_fail(steal(thread->starting), APP_INVALID_REQUEST, "failed to load configuration: %.*s", STR_ARG(message));
+	thread->is_dead = true;
+	app_server_sweep(thread->server);
+}
+
+/* ---- what is loaded, who watches ---- */
+
+enum rpc_verdict on_rpc_thread_loaded_list(struct rpc_request *request,
+                                           const struct app_thread_loaded_list_params *params)
+{
+	VEC(struct str) ids = {0};
+	struct thread *it;
+	bool is_on = !params->cursor.ptr; /* the cursor is the last id of the part before */
+	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
+	struct app_thread_loaded_list_response response = {0};
+	list_for_each(it, &request->server->threads, link) {
+		if (is_on && it->id[0] && ids.count == limit) {
+			response.next_cursor = ids.items[ids.count - 1];
+			break;
+		}
+		if (is_on && it->id[0])
+			vec_push(&ids, str_of(it->id));
+		is_on |= str_is(params->cursor, it->id);
+	}
+	response.data = ids.items;
+	response.data_count = ids.count;
+	enum rpc_verdict verdict =
+		is_on ? rpc_reply(request, &response)
+		      : rpc_fail(request, APP_INVALID_REQUEST, "invalid cursor: %.*s", STR_ARG(params->cursor));
+	vec_finish(&ids);
+	return verdict;
+}
+
+enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
+                                           const struct app_thread_unsubscribe_params *params)
+{
+	struct app_thread_unsubscribe_response response = {.status = app_thread_unsubscribe_status_not_loaded};
+	struct thread *thread = threads_find(request->server, params->thread_id);
+	if (!thread && !uuid_is_valid(params->thread_id)) {
+		threads_get(request, params->thread_id);
+		return RPC_FAIL;
+	}
+	if (thread)
+		response.status = thread_unwatch(thread, request->connection)
+		                          ? app_thread_unsubscribe_status_unsubscribed
+		                          : app_thread_unsubscribe_status_not_subscribed;
+	return rpc_reply(request, &response);
+}

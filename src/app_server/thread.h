@@ -1,0 +1,89 @@
+/* thread.h — v2's Thread: the outside view of a Session. One Codex, those who watch it, and what it is doing.
+ *
+ * Owns: its Codex, its open items, its questions. Borrows: the server, the connections that watch. Loop thread only.
+ * What a thread does not do yet costs nothing: an idle one is its Codex and a few hundred bytes.
+ * Source: app-server-wire 3 to 6, 17. */
+#ifndef APP_SERVER_THREAD_H
+#define APP_SERVER_THREAD_H
+
+#include "app_server/app_server.h"
+#include "app_server/thread_items.h"
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "protocol/app.h"
+
+struct codex;
+struct config;
+struct connection;
+struct rpc_request;
+struct thread_turn;
+
+struct thread {
+	/* read-only */
+	char id[UUID_TEXT_SIZE]; /* "" until its Session is configured */
+	struct app_server *server;
+	struct codex *codex;
+	struct config *config;
+	struct app_thread_settings *settings; /* of the next turn; NULL until configured */
+	char *path;                           /* its rollout, or NULL */
+	char *preview;                        /* what the user said first, or NULL */
+	char *name;                           /* or NULL */
+	char *originator;
+	int64_t created_at, updated_at; /* Unix seconds */
+	bool is_ephemeral;
+	bool has_failed;           /* the last turn did */
+	struct thread_turn *turn;  /* the one that runs, or NULL */
+	struct thread_items items; /* begun and not whole */
+	VEC(struct connection *) watchers;
+	/* private */
+	struct list link;   /* in the server's threads, oldest first */
+	struct list bucket; /* in its table, by id */
+	struct arena settings_arena;
+	struct rpc_request *starting; /* thread/start that waits for its Session; its parameters say what was asked */
+	struct list asks;             /* questions that are open (thread_ask.c) */
+	bool is_dead;                 /* to be destroyed outside the engine's callbacks */
+};
+
+/* ---- what it is ---- */
+
+/* Makes a Session for it; the request is answered when that is there. */
+struct thread *thread_start(struct rpc_request *request, const struct app_thread_start_params *params,
+                            struct error *err);
+void thread_destroy(struct thread *thread); /* NULL is fine */
+
+/* How it is now. flags has room for app_thread_active_flag_count; status points to it and to active. */
+struct thread_status {
+	struct app_thread_status status;
+	struct app_thread_status_active active;
+	enum app_thread_active_flag flags[app_thread_active_flag_count];
+};
+void thread_get_status(const struct thread *thread, struct thread_status *ret);
+/* Fills a record for the wire, without turns; what it points to lives in the arena or in the thread. */
+void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret);
+/* Replaces the settings by a copy. */
+void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings);
+
+/* ---- who watches ---- */
+
+bool thread_is_watched(const struct thread *thread, const struct connection *connection);
+void thread_watch(struct thread *thread, struct connection *connection);
+/* False if it did not watch. */
+bool thread_unwatch(struct thread *thread, const struct connection *connection);
+
+/* Tells whom the row of the notification names. */
+void thread_notify(struct thread *thread, enum app_notification_tag tag, const void *params);
+/* turn/failed and turn/cancelled, to those of them that asked for outcomes (seed 002). */
+void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag, const void *params);
+void thread_notify_status(struct thread *thread);
+
+/* ---- all of them (threads.c) ---- */
+
+/* NULL if this process holds none of that id. */
+struct thread *threads_find(struct app_server *server, struct str id);
+void threads_add(struct thread *thread);
+/* As threads_find; else the request is refused in the words of the reference, and NULL. */
+struct thread *threads_get(struct rpc_request *request, struct str id);
+
+#endif

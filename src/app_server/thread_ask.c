@@ -1,0 +1,274 @@
+/* Each question keeps what its answer needs and nothing of the event: the call's id for the engine, and whether the
+ * item it belongs to has to be told as declined. */
+#include "app_server/thread_ask.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/notify.h"
+#include "app_server/rpc_ask.h"
+#include "app_server/thread.h"
+#include "app_server/thread_turn.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex.h"
+
+struct thread_ask {
+	struct list link;
+	struct thread *thread;
+	int64_t id;
+	enum app_server_request_tag tag;
+	enum app_thread_active_flag flag;
+	struct str call_id;
+	struct arena arena; /* this, too, lives in it */
+};
+
+size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret)
+{
+	bool has[app_thread_active_flag_count] = {false};
+	size_t count = 0;
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link)
+		has[it->flag] = true;
+	for (int i = 0; i < app_thread_active_flag_count; i++) {
+		if (has[i])
+			ret[count++] = (enum app_thread_active_flag)i;
+	}
+	return count;
+}
+
+static struct thread_ask *ask_create(struct thread *thread, enum app_server_request_tag tag, struct str call_id)
+{
+	struct arena arena = {0};
+	struct thread_ask *ask = arena_new(&arena, struct thread_ask);
+	ask->arena = arena;
+	ask->thread = thread;
+	ask->tag = tag;
+	ask->flag = app_thread_active_flag_waiting_on_approval;
+	ask->call_id = arena_str(&ask->arena, call_id);
+	list_append(&thread->asks, &ask->link);
+	return ask;
+}
+
+static void ask_destroy(struct thread_ask *ask)
+{
+	list_remove(&ask->link);
+	struct arena arena = ask->arena;
+	arena_finish(&arena);
+}
+
+static void tell_resolved(struct thread *thread, const struct thread_ask *ask)
+{
+	char id[24];
+	snprintf(id, sizeof(id), "%lld", (long long)ask->id);
+	struct app_server_request_resolved_notification event = {str_of(thread->id), str_of(id)};
+	if (app_server_requests[ask->tag].flags & RESOLVED)
+		thread_notify(thread, NOTIFY_server_request_resolved, &event);
+}
+
+/* ---- answers ---- */
+
+static void submit(struct thread *thread, const struct thread_ask *ask, struct review_decision *decision)
+{
+	bool is_patch = ask->tag == ASK_item_file_change_request_approval || ask->tag == ASK_apply_patch_approval;
+	struct op_exec_approval exec = {ask->call_id, decision};
+	struct op_patch_approval patch = {ask->call_id, decision};
+	struct op op = {.tag = OP_exec_approval, .exec_approval = &exec};
+	if (is_patch)
+		op = (struct op){.tag = OP_patch_approval, .patch_approval = &patch};
+	codex_submit_op(thread->codex, STR(""), &op, NULL);
+}
+
+/* The item says what became of the question. A patch that was refused has no event of its own that ends it. */
+static void decline_item(struct thread *thread, const struct thread_ask *ask)
+{
+	struct thread_item *item = thread_item_find(thread, ask->call_id);
+	if (!item)
+		return;
+	item->is_declined = true;
+	if (item->item.tag != app_thread_item_file_change)
+		return;
+	item->item.file_change->status = app_patch_apply_status_declined;
+	thread_item_complete(thread, item->turn_id, &item->item);
+}
+
+static struct review_decision of_command(const struct app_command_execution_approval_decision *decision,
+                                         struct exec_amendment *amendment)
+{
+	static const enum review_decision_tag tags[] = {
+		[app_command_execution_approval_decision_accept] = review_decision_approved,
+		[app_command_execution_approval_decision_accept_for_session] = review_decision_approved_for_session,
+		[app_command_execution_approval_decision_accept_with_execpolicy_amendment] =
+			review_decision_approved_execpolicy_amendment,
+		[app_command_execution_approval_decision_apply_network_policy_amendment] = review_decision_approved,
+		[app_command_execution_approval_decision_decline] = review_decision_denied,
+		[app_command_execution_approval_decision_cancel] = review_decision_abort,
+	};
+	struct review_decision ret = {.tag = tags[decision->tag]};
+	if (ret.tag == review_decision_approved_execpolicy_amendment) {
+		const struct app_exec_policy_amendment *from = decision->accept_with_execpolicy_amendment;
+		*amendment = (struct exec_amendment){from->execpolicy__amendment, from->execpolicy__amendment_count};
+		ret.approved_execpolicy_amendment = amendment;
+	}
+	return ret;
+}
+
+static struct review_decision of_patch(enum app_file_change_approval_decision decision)
+{
+	static const enum review_decision_tag tags[] = {
+		[app_file_change_approval_decision_accept] = review_decision_approved,
+		[app_file_change_approval_decision_accept_for_session] = review_decision_approved_for_session,
+		[app_file_change_approval_decision_decline] = review_decision_denied,
+		[app_file_change_approval_decision_cancel] = review_decision_abort,
+	};
+	return (struct review_decision){.tag = tags[decision]};
+}
+
+/* In the engine's words; without a usable answer: no. */
+static struct review_decision read_answer(const struct thread_ask *ask, const void *result,
+                                          struct exec_amendment *amendment)
+{
+	const struct app_command_execution_request_approval_response *command = result;
+	const struct app_file_change_request_approval_response *patch = result;
+	const struct app_exec_command_approval_response *legacy = result; /* both legacy answers look the same */
+	if (!result)
+		return (struct review_decision){.tag = review_decision_denied};
+	switch (ask->tag) {
+	case ASK_item_command_execution_request_approval:
+		return of_command(command->decision, amendment);
+	case ASK_item_file_change_request_approval:
+		return of_patch(patch->decision);
+	default:
+		return *legacy->decision;
+	}
+}
+
+static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
+{
+	struct thread *thread = self;
+	struct exec_amendment amendment;
+	struct thread_ask *ask = NULL, *it;
+	(void)outcome;
+	list_for_each(it, &thread->asks, link) {
+		if (it->id == id)
+			ask = it;
+	}
+	struct review_decision decision = read_answer(ask, result, &amendment);
+	tell_resolved(thread, ask);
+	list_remove(&ask->link);
+	if (thread->turn)
+		thread_notify_status(thread);
+	if (decision.tag == review_decision_denied || decision.tag == review_decision_abort)
+		decline_item(thread, ask);
+	submit(thread, ask, &decision);
+	ask_destroy(ask);
+}
+
+void thread_asks_withdraw(struct thread *thread)
+{
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link) {
+		rpc_ask_withdraw(&thread->server->asks, it->id);
+		tell_resolved(thread, it);
+		ask_destroy(it);
+	}
+}
+
+/* ---- questions ---- */
+
+static bool is_legacy(const struct thread *thread)
+{
+	return thread->server->options.config->app_server.legacy_approvals;
+}
+
+static void put(struct thread_ask *ask, const void *params)
+{
+	struct thread *thread = ask->thread;
+	ask->id = rpc_ask(&thread->server->asks, thread->watchers.items, thread->watchers.count, ask->tag, params,
+	                  on_answer, thread);
+}
+
+static void put_command(struct thread_ask *ask, const struct ev_exec_approval *event)
+{
+	auto_arena struct arena arena = {0};
+	struct app_command_execution_request_approval_params params = {
+		.thread_id = str_of(ask->thread->id),
+		.turn_id = event->turn_id,
+		.item_id = event->call_id,
+		.started_at_ms = clock_unix_ms(),
+		.environment_id = STR("local"),
+		.reason = event->reason,
+		.command = notify_command_text(event->command, event->command_count, &arena),
+		.cwd = event->cwd,
+		.command_actions = notify_actions(event->parsed_cmd, event->parsed_cmd_count, &arena),
+		.command_actions_count = event->parsed_cmd_count,
+	};
+	struct app_command_execution_approval_decision decisions[] = {
+		{.tag = app_command_execution_approval_decision_accept},
+		{.tag = app_command_execution_approval_decision_accept_for_session},
+		{.tag = app_command_execution_approval_decision_decline},
+		{.tag = app_command_execution_approval_decision_cancel},
+	};
+	params.available_decisions = decisions;
+	params.available_decisions_count = countof(decisions);
+	put(ask, &params);
+}
+
+static void put_legacy_command(struct thread_ask *ask, const struct ev_exec_approval *event)
+{
+	struct app_exec_command_approval_params params = {
+		.conversation_id = str_of(ask->thread->id),
+		.call_id = event->call_id,
+		.command = event->command,
+		.command_count = event->command_count,
+		.cwd = event->cwd,
+		.reason = event->reason,
+		.parsed_cmd = event->parsed_cmd,
+		.parsed_cmd_count = event->parsed_cmd_count,
+	};
+	put(ask, &params);
+}
+
+void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event)
+{
+	bool old = is_legacy(thread);
+	struct thread_ask *ask = ask_create(
+		thread, old ? ASK_exec_command_approval : ASK_item_command_execution_request_approval, event->call_id);
+	thread_notify_status(thread);
+	(old ? put_legacy_command : put_command)(ask, event);
+}
+
+static void put_patch(struct thread_ask *ask, const struct ev_patch_approval *event)
+{
+	struct app_file_change_request_approval_params params = {
+		.thread_id = str_of(ask->thread->id),
+		.turn_id = event->turn_id,
+		.item_id = event->call_id,
+		.started_at_ms = clock_unix_ms(),
+		.reason = event->reason,
+		.grant_root = event->grant_root,
+	};
+	put(ask, &params);
+}
+
+static void put_legacy_patch(struct thread_ask *ask, const struct ev_patch_approval *event)
+{
+	struct app_apply_patch_approval_params params = {
+		.conversation_id = str_of(ask->thread->id),
+		.call_id = event->call_id,
+		.file_changes_keys = event->changes_keys,
+		.file_changes = event->changes,
+		.file_changes_count = event->changes_count,
+		.reason = event->reason,
+		.grant_root = event->grant_root,
+	};
+	put(ask, &params);
+}
+
+void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event)
+{
+	bool old = is_legacy(thread);
+	struct thread_ask *ask = ask_create(
+		thread, old ? ASK_apply_patch_approval : ASK_item_file_change_request_approval, event->call_id);
+	thread_notify_status(thread);
+	(old ? put_legacy_patch : put_patch)(ask, event);
+}

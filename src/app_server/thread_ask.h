@@ -1,0 +1,19 @@
+/* thread_ask.h — what a turn asks of the user: may this command run, may this patch be applied?
+ *
+ * A question goes to all who watch the thread. Its answer becomes an Op; what a client's answer cannot be read from, or
+ * nobody gave, refuses. Source: app-server-wire 6, 7. */
+#ifndef APP_SERVER_THREAD_ASK_H
+#define APP_SERVER_THREAD_ASK_H
+
+#include "protocol/app.h"
+
+struct thread;
+
+void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event);
+void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
+/* What the thread waits for, without repeating; returns how many. */
+size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);
+/* The turn is over: no answer is needed any more. */
+void thread_asks_withdraw(struct thread *thread);
+
+#endif

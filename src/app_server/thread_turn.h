@@ -1,0 +1,53 @@
+/* thread_turn.h — the turn of a thread that runs: a Task, seen from outside.
+ *
+ * Owns: what turn/completed will say. Its end answers the requests that wait for it. Loop thread only.
+ * Source: app-server-wire 4, 11, 14. */
+#ifndef APP_SERVER_THREAD_TURN_H
+#define APP_SERVER_THREAD_TURN_H
+
+#include "base/arena.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "protocol/app.h"
+
+struct rpc_request;
+struct thread;
+
+struct thread_turn {
+	/* read-only */
+	char id[UUID_TEXT_SIZE];
+	bool is_started; /* its Task runs; before, it waits in the queue */
+	int64_t started_at_ms;
+	const struct app_turn_error *error; /* in `kept`, or NULL */
+	/* private */
+	struct thread *thread;
+	VEC(char *) client_ids; /* of what was said and is not shown yet; NULL: none was given */
+	VEC(struct rpc_request *) interrupts;
+	struct arena kept;
+	struct arena last_arena;
+	struct app_item_agent_message *last_message; /* in last_arena, or NULL */
+};
+
+/* A new turn, with an id of its own or the one given. The thread has none. */
+struct thread_turn *thread_turn_create(struct thread *thread, struct str id);
+/* Ends it; requests that wait for it are answered as if it had ended in order. */
+void thread_turn_destroy(struct thread_turn *turn);
+
+/* For the wire: with status, without items. */
+void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret);
+
+/* Something was said with this id of the client's (absent: none); it is shown with the next message of the user. */
+void thread_turn_expect(struct thread_turn *turn, struct str client_id);
+/* The id of the next message; owned by the caller, may be NULL. */
+char *thread_turn_take_client_id(struct thread_turn *turn);
+void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message);
+void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error);
+
+/* Answers once the turn has ended. */
+enum rpc_verdict thread_turn_wait(struct thread_turn *turn, struct rpc_request *request);
+
+void thread_turn_begin(struct thread_turn *turn);
+/* Tells how it ended, and is gone. */
+void thread_turn_end(struct thread_turn *turn, enum app_turn_status status);
+
+#endif

@@ -1,0 +1,294 @@
+// Threads and turns of `codex app-server`: what is told, in which order.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer, story, text } from './lib/app_server.mjs';
+import { call, forever, httpError, needs, patch, reply, run, say, startModel } from './lib/codex.mjs';
+
+const options = needs('app-server');
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Waits until something stands in the file. */
+async function until(file) {
+	while (!fs.existsSync(file) || !fs.statSync(file).size) await new Promise((wake) => setTimeout(wake, 20));
+}
+
+/** Starts a thread and says something; resolves when the turn has ended, to its turn/completed. */
+async function turn(server, thread, words, more) {
+	const started = await server.request('turn/start', { threadId: thread.id, input: [text(words)], ...more });
+	const { params } = await server.next('turn/completed');
+	assert.equal(params.turn.id, started.turn.id);
+	return params.turn;
+}
+
+test('a thread begins with what the configuration says', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const server = await startAppServer(t, model, { config: 'model = "mock-model"' });
+	fs.writeFileSync(path.join(server.cwd, 'AGENTS.md'), 'Be brief.');
+	const result = await server.request('thread/start', {});
+	const { thread } = result;
+	assert.match(thread.id, UUID);
+	assert.deepEqual(Object.keys(result), ['thread', 'model', 'modelProvider', 'serviceTier', 'disabledPluginIds', 'cwd',
+		'runtimeWorkspaceRoots', 'instructionSources', 'approvalPolicy', 'approvalsReviewer', 'sandbox',
+		'activePermissionProfile', 'reasoningEffort', 'multiAgentMode']);
+	assert.deepEqual({ ...result, thread: null }, {
+		thread: null, model: 'mock-model', modelProvider: 'mock', serviceTier: null, disabledPluginIds: [], cwd: server.cwd,
+		runtimeWorkspaceRoots: [server.cwd], instructionSources: [path.join(server.cwd, 'AGENTS.md')],
+		approvalPolicy: 'on-request', approvalsReviewer: 'user', sandbox: { type: 'readOnly', networkAccess: false },
+		activePermissionProfile: { id: ':read-only', extends: null }, reasoningEffort: null,
+		multiAgentMode: 'explicitRequestOnly',
+	});
+	assert.deepEqual(Object.keys(thread), ['id', 'environments', 'extra', 'sessionId', 'forkedFromId',
+		'attachedToThreadId', 'parentThreadId', 'preview', 'ephemeral', 'section', 'sectionEnteredAt', 'projectId',
+		'historyMode', 'modelProvider', 'model', 'reasoningEffort', 'createdAt', 'updatedAt', 'recencyAt', 'status', 'path',
+		'cwd', 'cliVersion', 'originator', 'source', 'canAcceptDirectInput', 'threadSource', 'agentNickname', 'agentRole',
+		'gitInfo', 'name', 'daybreakEnabled', 'turns']);
+	assert.equal(thread.originator, 'tests');
+	assert.equal(fs.existsSync(thread.path), false); // nothing is written before the first turn
+	assert.deepEqual((await server.next('thread/started')).params, { thread });
+	const others = await server.request('thread/start', { ephemeral: true });
+	assert.equal(others.thread.path, null);
+	assert.deepEqual(await server.request('thread/loaded/list', {}), { data: [thread.id, others.thread.id], nextCursor: null });
+});
+
+test('the wishes of a client come before the configuration', options, async (t) => {
+	const server = await startAppServer(t, null);
+	const start = (params) => server.request('thread/start', params);
+	assert.deepEqual((await start({ sandbox: 'workspace-write' })).sandbox, { type: 'workspaceWrite', writableRoots: [],
+		networkAccess: false, excludeTmpdirEnvVar: false, excludeSlashTmp: false });
+	assert.equal((await start({ sandbox: 'workspace-write' })).activePermissionProfile, null);
+	assert.deepEqual((await start({ permissions: ':workspace' })).activePermissionProfile, { id: ':workspace', extends: null });
+	assert.deepEqual((await start({ config: { 'sandbox_mode': 'danger-full-access' } })).sandbox, { type: 'dangerFullAccess' });
+	assert.equal((await start({ config: { model_reasoning_effort: 'high' }, model: 'gpt-5.5' })).reasoningEffort, 'high');
+	assert.deepEqual((await start({ cwd: 'below' })).cwd, path.join(server.cwd, 'below'));
+	const granular = { sandbox_approval: true, rules: false, mcp_elicitations: false };
+	assert.deepEqual((await start({ approvalPolicy: { granular } })).approvalPolicy,
+		{ granular: { ...granular, skill_approval: false, request_permissions: false } });
+	assert.deepEqual((await start({ approvalPolicy: { reject: { sandbox_approval: true, rules: true } } })).approvalPolicy,
+		{ granular: { sandbox_approval: false, rules: false, skill_approval: false, request_permissions: false,
+			mcp_elicitations: true } });
+	await assert.rejects(start({ sandbox: 'read-only', permissions: ':workspace' }),
+		{ code: -32600, message: '`permissions` cannot be combined with `sandbox`' });
+	await assert.rejects(start({ modelProvider: 'nope' }), { code: -32600, message: /^failed to load configuration: .*nope/ });
+	await assert.rejects(start({ config: { sandbox_mode: 5 } }), { code: -32600, message: /^failed to load configuration: / });
+});
+
+test('a turn is told in the order of the reference', options, async (t) => {
+	const model = await startModel(t, [
+		reply({ message: 'Hello world', chunks: 3 }, { usage: { input_tokens: 100, output_tokens: 30 } }), say('second')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', {});
+	const started = await server.request('turn/start',
+		{ threadId: thread.id, input: [text('first prompt')], clientUserMessageId: 'mine', title: 'ignored' });
+	assert.deepEqual(started.turn, { id: started.turn.id, rootTurnId: started.turn.id, items: [], itemsView: 'notLoaded',
+		status: 'inProgress', error: null, startedAt: null, completedAt: null, durationMs: null });
+	const { params: { turn: ended } } = await server.next('turn/completed');
+	assert.deepEqual(story(server.messages), [
+		'thread/started', 'thread/status/changed active', 'turn/started',
+		'item/started userMessage', 'item/completed userMessage', 'item/started agentMessage', 'item/agentMessage/delta',
+		'item/agentMessage/delta', 'item/agentMessage/delta', 'item/completed agentMessage', 'thread/status/changed idle',
+		'turn/completed']);
+	const [user, agent] = server.all('item/completed').map(({ params }) => params);
+	assert.deepEqual(user.item, { type: 'userMessage', id: user.item.id, clientId: 'mine',
+		content: [{ type: 'text', text: 'first prompt', text_elements: [] }], startedAtMs: user.item.startedAtMs,
+		completedAtMs: user.completedAtMs });
+	assert.equal(agent.turnId, started.turn.id);
+	assert.equal(agent.item.text, 'Hello world');
+	assert.equal(server.all('item/agentMessage/delta').map(({ params }) => params.delta).join(''), 'Hello world');
+	assert.deepEqual(ended.items, [agent.item]);
+	assert.equal(ended.itemsView, 'summary');
+	assert.equal(ended.status, 'completed');
+	assert.ok(ended.durationMs >= 0 && ended.completedAt >= ended.startedAt);
+	const usage = server.all('thread/tokenUsage/updated')[0].params;
+	assert.equal(usage.turnId, started.turn.id);
+	assert.equal(usage.tokenUsage.total.totalTokens, 130);
+	assert.ok(usage.tokenUsage.modelContextWindow > 0);
+	assert.equal(server.all('account/rateLimits/updated')[0].params.rateLimits.limitId, 'codex');
+	assert.equal((await turn(server, thread, 'again')).items[0].text, 'second');
+});
+
+test('a command is an item from begin to end', options, async (t) => {
+	const model = await startModel(t, [run('echo one; sleep 0.3; echo zwö; exit 3'), say('done')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread, 'go');
+	const begun = server.all('item/started').map(({ params }) => params.item).find(({ type }) => type === 'commandExecution');
+	const ended = server.all('item/completed').map(({ params }) => params.item).find(({ type }) => type === 'commandExecution');
+	assert.match(begun.command, /^\S+ -lc 'echo one/);
+	assert.deepEqual([begun.status, begun.aggregatedOutput, begun.exitCode, begun.cwd], ['inProgress', null, null, server.cwd]);
+	assert.deepEqual([ended.id, ended.status, ended.exitCode], [begun.id, 'failed', 3]);
+	assert.match(ended.aggregatedOutput, /^one\n/);
+	assert.ok(ended.durationMs >= 300 && ended.completedAtMs >= ended.startedAtMs);
+	const deltas = server.all('item/commandExecution/outputDelta').map(({ params }) => params);
+	assert.equal(deltas.map(({ delta }) => delta).join(''), ended.aggregatedOutput);
+	assert.ok(deltas.every(({ itemId, threadId }) => itemId === begun.id && threadId === thread.id));
+});
+
+const ask = (cmd) => call('exec_command', { cmd, sandbox_permissions: 'require_escalated', justification: 'May I?' });
+
+test('a command that must be asked for runs, or does not, as the user decides', options, async (t) => {
+	const decisions = ['accept', 'decline', 'acceptForSession'];
+	const model = await startModel(t, decisions.flatMap((word) => [ask(`echo ${word}`), say(`after ${word}`)]));
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { approvalPolicy: 'on-request', sandbox: 'read-only' });
+	for (const [index, decision] of decisions.entries()) {
+		const done = turn(server, thread, 'go');
+		const request = await server.next('item/commandExecution/requestApproval');
+		assert.equal(request.id, index);
+		assert.equal(request.emittedAtMs, undefined);
+		assert.equal(request.params.kind, 'command');
+		assert.equal(request.params.reason, 'May I?');
+		assert.match(request.params.command, new RegExp(`-lc 'echo ${decision}'`));
+		assert.deepEqual(server.all('thread/status/changed').at(-1).params.status,
+			{ type: 'active', activeFlags: ['waitingOnApproval'] });
+		server.answer(request, { decision });
+		await done;
+		assert.deepEqual(server.all('serverRequest/resolved').at(-1).params, { threadId: thread.id, requestId: index });
+		const item = server.all('item/completed').map(({ params }) => params.item)
+			.filter(({ type }) => type === 'commandExecution').at(-1);
+		assert.equal(item.id, request.params.itemId);
+		assert.equal(item.status, decision === 'decline' ? 'declined' : 'completed');
+		assert.equal(item.aggregatedOutput, decision === 'decline' ? null : `${decision}\n`);
+	}
+});
+
+test('an answer that cannot be used is a refusal, and answers nobody waits for change nothing', options, async (t) => {
+	const model = await startModel(t, [ask('echo no'), say('after')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { approvalPolicy: 'on-request', sandbox: 'read-only' });
+	const done = turn(server, thread, 'go');
+	const request = await server.next('item/commandExecution/requestApproval');
+	server.answer({ id: 99 }, { decision: 'accept' });
+	server.answer(request, { decision: 'perhaps' });
+	server.answer(request, { decision: 'accept' });
+	assert.equal((await done).status, 'completed');
+	const item = server.all('item/completed').map(({ params }) => params.item).find(({ type }) => type === 'commandExecution');
+	assert.equal(item.status, 'declined');
+	const { stderr } = await server.end();
+	assert.match(stderr, /request 99 was passed over[\s\S]*the client's answer cannot be used: unknown variant `perhaps`[\s\S]*request 0 was passed over/);
+});
+
+test('a patch is an item with its changes, asked for where it must be', options, async (t) => {
+	const add = patch('*** Add File: new.txt', '+hello');
+	const model = await startModel(t, [add, say('one'), add, say('two')]);
+	const server = await startAppServer(t, model, { config: 'model = "gpt-5.5"' });
+	const { thread } = await server.request('thread/start', { approvalPolicy: 'on-request', sandbox: 'read-only' });
+	for (const decision of ['decline', 'accept']) {
+		const done = turn(server, thread, 'go');
+		const request = await server.next('item/fileChange/requestApproval');
+		assert.deepEqual({ ...request.params, startedAtMs: 0 }, { threadId: thread.id, turnId: request.params.turnId,
+			itemId: request.params.itemId, startedAtMs: 0, reason: null, grantRoot: null });
+		server.answer(request, { decision });
+		await done;
+		const items = server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'fileChange');
+		assert.deepEqual(items.at(-1).changes,
+			[{ path: path.join(server.cwd, 'new.txt'), kind: { type: 'add' }, diff: 'hello\n' }]);
+		assert.equal(items.at(-1).status, decision === 'accept' ? 'completed' : 'declined');
+		assert.equal(server.all('item/started').filter(({ params }) => params.item.type === 'fileChange').length, items.length);
+	}
+	assert.equal(fs.readFileSync(path.join(server.cwd, 'new.txt'), 'utf8'), 'hello\n');
+});
+
+test('an interrupt ends the turn, its command and its items', options, async (t) => {
+	const model = await startModel(t, [run('echo $$ > pid; sleep 600', ), say('second')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	const { turn: { id } } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await until(path.join(server.cwd, 'pid'));
+	await assert.rejects(server.request('turn/interrupt', { threadId: thread.id, turnId: 'other' }),
+		{ message: `expected active turn id \`other\` but found \`${id}\`` });
+	assert.deepEqual(await server.request('turn/interrupt', { threadId: thread.id, turnId: id }), {});
+	const { params } = await server.next('turn/completed');
+	assert.deepEqual([params.turn.status, params.turn.error, params.turn.items], ['interrupted', null, []]);
+	const started = server.all('item/started').map(({ params: { item } }) => item.id);
+	const completed = server.all('item/completed').map(({ params: { item } }) => item.id);
+	assert.deepEqual(completed.sort(), started.sort());
+	const pid = Number(fs.readFileSync(path.join(server.cwd, 'pid'), 'utf8'));
+	assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+	await assert.rejects(server.request('turn/interrupt', { threadId: thread.id, turnId: id }),
+		{ message: 'no active turn to interrupt' });
+	assert.equal((await turn(server, thread, 'again')).status, 'completed');
+});
+
+test('what is said while a turn runs joins it', options, async (t) => {
+	const model = await startModel(t, [run('while ! test -e go; do sleep 0.05; done'), say('heard')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await assert.rejects(server.request('turn/steer', { threadId: thread.id, expectedTurnId: 'x', input: [text('?')] }),
+		{ message: 'no active turn to steer' });
+	const { turn: { id } } = await server.request('turn/start', { threadId: thread.id, input: [text('one')] });
+	await server.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+	await assert.rejects(server.request('turn/steer', { threadId: thread.id, expectedTurnId: id, input: [] }),
+		{ message: 'input must not be empty' });
+	await assert.rejects(server.request('turn/steer', { threadId: thread.id, expectedTurnId: 'x', input: [text('?')] }),
+		{ message: `expected active turn id \`x\` but found \`${id}\`` });
+	assert.deepEqual(await server.request('turn/steer',
+		{ threadId: thread.id, expectedTurnId: id, input: [text('two')], clientUserMessageId: 'c2' }), { turnId: id });
+	assert.equal((await server.request('turn/start', { threadId: thread.id, input: [text('three')] })).turn.id, id);
+	fs.writeFileSync(path.join(server.cwd, 'go'), '');
+	await server.next('turn/completed');
+	const said = server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'userMessage');
+	assert.deepEqual(said.map(({ content, clientId }) => [content[0].text, clientId]),
+		[['one', null], ['two', 'c2'], ['three', null]]);
+	assert.equal(server.all('turn/started').length, 1);
+});
+
+test('a failure is told before the end of its turn, and as an outcome to who wants that', options, async (t) => {
+	const model = await startModel(t, [forever(httpError(400, { error: { message: 'no such thing' } }))]);
+	const server = await startAppServer(t, model, { args: ['-c', 'app_server.turn_outcome_events=true'] });
+	const { thread } = await server.request('thread/start', FREE);
+	const ended = await turn(server, thread, 'go');
+	assert.deepEqual(story(server.messages).slice(-4),
+		['thread/status/changed systemError', 'error', 'turn/failed', 'turn/completed']);
+	const { params } = server.all('error')[0];
+	assert.equal(params.willRetry, false);
+	assert.deepEqual(ended.error, params.error);
+	assert.equal(ended.status, 'failed');
+	assert.deepEqual(Object.keys(params.error), ['message', 'codexErrorInfo', 'additionalDetails', 'misalignment']);
+	const { params: { turn: failed } } = server.all('turn/failed')[0];
+	assert.deepEqual(failed, ended);
+});
+
+test('settings that come with a turn stay', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { model: 'gpt-5.5' });
+	await turn(server, thread, 'go', { model: 'gpt-5.4', effort: 'high', sandboxPolicy: { type: 'dangerFullAccess' } });
+	await turn(server, thread, 'again', { model: 'gpt-5.4' });
+	const changes = server.all('thread/settings/updated');
+	assert.equal(changes.length, 1);
+	const { threadSettings } = changes[0].params;
+	assert.deepEqual([threadSettings.model, threadSettings.effort, threadSettings.sandboxPolicy],
+		['gpt-5.4', 'high', { type: 'dangerFullAccess' }]);
+	assert.deepEqual(model.requests().map(({ body }) => [body.model, body.reasoning.effort]),
+		[['gpt-5.4', 'high'], ['gpt-5.4', 'high']]);
+});
+
+test('threads and ids that do not exist are named', options, async (t) => {
+	const server = await startAppServer(t, null);
+	const unknown = '00000000-0000-7000-8000-000000000000';
+	await assert.rejects(server.request('turn/start', { threadId: 'nope', input: [] }), { message: 'invalid thread id: invalid character: '
+		+ 'expected an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-], found `n` at 1' });
+	await assert.rejects(server.request('turn/start', { threadId: unknown, input: [] }), { message: `thread not found: ${unknown}` });
+	assert.deepEqual(await server.request('thread/unsubscribe', { threadId: unknown }), { status: 'notLoaded' });
+	const { thread } = await server.request('thread/start', {});
+	assert.deepEqual(await server.request('thread/unsubscribe', { threadId: thread.id }), { status: 'unsubscribed' });
+	assert.deepEqual(await server.request('thread/unsubscribe', { threadId: thread.id }), { status: 'notSubscribed' });
+});
+
+test('the end of the input ends the program and its commands at once', options, async (t) => {
+	const model = await startModel(t, [run('echo $$ > pid; sleep 600')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await until(path.join(server.cwd, 'pid'));
+	const { code } = await server.end();
+	assert.equal(code, 0);
+	const pid = Number(fs.readFileSync(path.join(server.cwd, 'pid'), 'utf8'));
+	assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+	assert.equal(server.all('turn/completed').length, 0);
+});
