@@ -217,7 +217,6 @@ static void start_patch(struct thread *thread, struct str turn_id, struct app_it
 		thread_item_start(thread, turn_id, &item);
 }
 
-/* The item begins with the question; what follows an approval has been told already. */
 void on_event_apply_patch_approval_request(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
@@ -241,7 +240,10 @@ void on_event_patch_apply_end(struct thread *thread, const struct event *event)
 	const struct ev_patch_end *body = event->msg.patch_apply_end;
 	struct app_item_file_change *change =
 		file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
-	change->status = body->success ? app_patch_apply_status_completed : app_patch_apply_status_failed;
+	const struct thread_item *begun = thread_item_find(thread, body->call_id);
+	change->status = body->success                 ? app_patch_apply_status_completed
+	                 : begun && begun->is_declined ? app_patch_apply_status_declined
+	                                               : app_patch_apply_status_failed;
 	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = change};
 	thread_item_complete(thread, body->turn_id, &item);
 }

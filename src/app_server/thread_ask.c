@@ -78,17 +78,12 @@ static void submit(struct thread *thread, const struct thread_ask *ask, struct r
 	codex_submit_op(thread->codex, STR(""), &op, NULL);
 }
 
-/* The item says what became of the question. A patch that was refused has no event of its own that ends it. */
+/* The event that ends the item follows; the item will say that the user ended it. */
 static void decline_item(struct thread *thread, const struct thread_ask *ask)
 {
 	struct thread_item *item = thread_item_find(thread, ask->call_id);
-	if (!item)
-		return;
-	item->is_declined = true;
-	if (item->item.tag != app_thread_item_file_change)
-		return;
-	item->item.file_change->status = app_patch_apply_status_declined;
-	thread_item_complete(thread, item->turn_id, &item->item);
+	if (item)
+		item->is_declined = true;
 }
 
 static struct review_decision of_command(const struct app_command_execution_approval_decision *decision,

@@ -17,6 +17,20 @@ async function until(file) {
 	while (!fs.existsSync(file) || !fs.statSync(file).size) await new Promise((wake) => setTimeout(wake, 20));
 }
 
+/** Waits until the process whose id is in the file is gone, and reaped. */
+async function untilGone(file) {
+	const pid = Number(fs.readFileSync(file, 'utf8'));
+	for (;;) {
+		try {
+			process.kill(pid, 0);
+		} catch (error) {
+			assert.equal(error.code, 'ESRCH');
+			return;
+		}
+		await new Promise((wake) => setTimeout(wake, 20));
+	}
+}
+
 /** Starts a thread and says something; resolves when the turn has ended, to its turn/completed. */
 async function turn(server, thread, words, more) {
 	const started = await server.request('turn/start', { threadId: thread.id, input: [text(words)], ...more });
@@ -207,8 +221,7 @@ test('an interrupt ends the turn, its command and its items', options, async (t)
 	const started = server.all('item/started').map(({ params: { item } }) => item.id);
 	const completed = server.all('item/completed').map(({ params: { item } }) => item.id);
 	assert.deepEqual(completed.sort(), started.sort());
-	const pid = Number(fs.readFileSync(path.join(server.cwd, 'pid'), 'utf8'));
-	assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+	await untilGone(path.join(server.cwd, 'pid'));
 	await assert.rejects(server.request('turn/interrupt', { threadId: thread.id, turnId: id }),
 		{ message: 'no active turn to interrupt' });
 	assert.equal((await turn(server, thread, 'again')).status, 'completed');
@@ -288,7 +301,6 @@ test('the end of the input ends the program and its commands at once', options, 
 	await until(path.join(server.cwd, 'pid'));
 	const { code } = await server.end();
 	assert.equal(code, 0);
-	const pid = Number(fs.readFileSync(path.join(server.cwd, 'pid'), 'utf8'));
-	assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+	await untilGone(path.join(server.cwd, 'pid'));
 	assert.equal(server.all('turn/completed').length, 0);
 });
