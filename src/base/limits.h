@@ -96,6 +96,7 @@ enum {
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
 	LIMIT_API_QUEUE = 1 * MIB,        /* events that libcodex's host has not taken, before the engine is held */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
+	LIMIT_NOTIFY = 120 * KIB, /* what the notify program is told: one argument */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16,           /* lists in lists in a .rules file */
 	LIMIT_RULES_FILE = 1 * MIB,

@@ -92,6 +92,17 @@ static void replace_text(char **slot, struct str text)
 	*slot = str_dup(text);
 }
 
+static void take_notify(struct session *session, const struct op_configure_session *op)
+{
+	if (!op->notify)
+		return;
+	arena_reset(&session->notify.arena);
+	session->notify.words = arena_array(&session->notify.arena, struct str, op->notify_count);
+	session->notify.count = op->notify_count;
+	for (size_t i = 0; i < op->notify_count; i++)
+		session->notify.words[i] = arena_str(&session->notify.arena, op->notify[i]);
+}
+
 /* A new session's file. Its first line says where work began, so that a list can show it (core 10). */
 static void start_rollout(struct session *session)
 {
@@ -139,6 +150,7 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 		return -(int)err->code;
 	if (session_read_base(session, op->base_instructions, err) != 0)
 		return -(int)err->code;
+	take_notify(session, op);
 	replace_text(&session->user_instructions, op->instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
 	return open_record(session, op, err);
@@ -152,6 +164,7 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	uuid_v7(session->id);
 	context_init(&session->context);
 	approvals_init(&session->approvals);
+	detached_init(&session->notices);
 	buf_init(&session->tools, LIMIT_TOOLS_JSON);
 	if (fill(session, op, err) != 0) {
 		session_destroy(session);
@@ -173,6 +186,7 @@ static int take_over(struct session *session, const struct op_configure_session 
 		return -(int)err->code;
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
+	take_notify(session, op);
 	replace_text(&session->user_instructions, op->instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
 	return 0;
@@ -271,6 +285,8 @@ void session_destroy(struct session *session)
 	settings_unref(session->settings);
 	settings_unref(session->told);
 	arena_finish(&session->limits_arena);
+	arena_finish(&session->notify.arena);
+	detached_finish(&session->notices);
 	buf_finish(&session->tools);
 	free(session->tools_model);
 	free(session->base_instructions);

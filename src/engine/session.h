@@ -11,6 +11,7 @@
 #include "engine/settings.h"
 #include "loop/loop.h"
 #include "model/model_usage.h"
+#include "process/detached.h"
 #include "process/env_policy.h"
 #include "protocol/types.h"
 #include "tool/tool_host.h"
@@ -49,6 +50,12 @@ struct session {
 	struct arena limits_arena;
 	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
 	bool has_warned_model; /* the warning about an unknown model was given */
+	struct {
+		struct str *words; /* in the arena */
+		size_t count;      /* 0: the configured one */
+		struct arena arena;
+	} notify;                /* the program of configure_session */
+	struct detached notices; /* being started */
 	bool is_private;       /* the provider shall keep nothing, whatever is configured */
 	struct tool_host host; /* lent to tool calls */
 };

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/context_initial.h"
+#include "engine/notify.h"
 #include "engine/response_item.h"
 #include "engine/session.h"
 #include "engine/session_host.h"
@@ -170,6 +171,16 @@ static void take_from_turn(struct task *task)
 	turn_destroy(turn);
 }
 
+static void notify(const struct task *task)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf spare = {0};
+	if (!notify_is_wanted(task->session))
+		return;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	notify_task_complete(task->session, task, last_message(task, &arena, &spare));
+}
+
 void task_on_turn_end(struct task *task, bool needs_turn)
 {
 	take_from_turn(task);
@@ -178,6 +189,7 @@ void task_on_turn_end(struct task *task, bool needs_turn)
 		task->turn = turn_start(task);
 	} else {
 		context_mark_task_end(&task->session->context);
+		notify(task);
 		complete(task);
 	}
 }

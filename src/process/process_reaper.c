@@ -42,6 +42,7 @@ static _Thread_local struct { /* a thread is an engine of its own (libcodex) */
 	struct list lineages, jobs, orphans;
 	size_t orphan_count;
 	bool has_lists;
+	struct process_mark spared; /* id 0: there are none */
 } reaper;
 
 static void need_lists(void)
@@ -57,7 +58,10 @@ static void need_lists(void)
 /* mark NULL means everything below us. */
 static bool is_member(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark)
 {
-	return mark ? process_tree_has(tree, entry, mark) : process_tree_is_below_us(tree, entry);
+	if (mark)
+		return process_tree_has(tree, entry, mark);
+	return process_tree_is_below_us(tree, entry) &&
+	       !(reaper.spared.id && process_tree_has(tree, entry, &reaper.spared));
 }
 
 /* How many members of the tree are alive. All of them get sig, unless it is 0. */
@@ -240,6 +244,20 @@ static void sweep(void)
 	vec_finish(&children.pids);
 }
 
+const struct process_mark *process_reaper_spared(void)
+{
+	if (reaper.spared.id)
+		return &reaper.spared;
+	process_mark_init(&reaper.spared);
+	reaper.spared.is_reaped = true; /* no one process leads them: the environment alone tells */
+	return &reaper.spared;
+}
+
+void process_reaper_look(void)
+{
+	sweep();
+}
+
 void process_reaper_add(struct process_lineage *lineage)
 {
 	need_lists();
@@ -296,7 +314,7 @@ static void wait_for_a_death(int timeout_ms)
 	vec_finish(&children.pids);
 }
 
-/* Reaps all children as they end. False if some are left when the time is over. */
+/* Reaps all children as they end, but for those that are spared. False if some are left when the time is over. */
 static bool reap_all(uint64_t time_ms)
 {
 	uint64_t start = clock_now_ms();
@@ -305,6 +323,8 @@ static bool reap_all(uint64_t time_ms)
 		if (pid > 0)
 			continue;
 		if (pid < 0 && errno == ECHILD)
+			return true;
+		if (reaper.spared.id && signal_members(NULL, 0) == 0)
 			return true;
 		uint64_t spent = clock_now_ms() - start;
 		if (spent >= time_ms)

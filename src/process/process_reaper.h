@@ -30,6 +30,11 @@ void process_reaper_start(struct loop *loop);
  * end (they belong to another user by now, or hang in the kernel). Fine if never started. */
 size_t process_reaper_stop(void);
 
+/* The mark of programs that outlive us, one a thread: whatever carries it in its environment is left alone. */
+const struct process_mark *process_reaper_spared(void);
+/* Somebody may have become our child: it will be reaped when it ends. */
+void process_reaper_look(void);
+
 /* For process.c: one command as the reaper knows it, from before its start until its owner is freed. */
 struct process_lineage {
 	struct list link;

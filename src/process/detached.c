@@ -1,0 +1,99 @@
+/* A shell in between starts the program in the background and ends at once. So the program is nobody's child: it is not
+ * tied to our thread's life, as a command is, and whoever embeds the engine need not reap it. */
+#include "process/detached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/child.h"
+#include "process/process_reaper.h"
+#include "process/spawn.h"
+
+extern char **environ;
+
+struct start {
+	struct list link;
+	struct child *child; /* the shell */
+	pid_t pid;
+};
+
+void detached_init(struct detached *detached)
+{
+	list_init(&detached->starts);
+}
+
+static void start_destroy(struct start *start)
+{
+	list_remove(&start->link);
+	child_destroy(start->child);
+	free(start);
+}
+
+static void on_shell_exit(int wait_status, void *self)
+{
+	(void)wait_status;
+	start_destroy(self);
+	process_reaper_look(); /* the program is an orphan now: ours, if we reap */
+}
+
+static int run_shell(const char *const *argv, const char *cwd, pid_t *ret_pid, struct error *err)
+{
+	char mark[PROCESS_MARK_ENV_SIZE];
+	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return error_sys(err, errno, "cannot open /dev/null");
+	process_mark_env(process_reaper_spared(), mark);
+	VEC(const char *) words = {0};
+	VEC(const char *) env = {0};
+	vec_push(&words, "sh");
+	vec_push(&words, "-c");
+	vec_push(&words, "\"$@\" &");
+	vec_push(&words, "sh");
+	for (size_t i = 0; argv[i]; i++)
+		vec_push(&words, argv[i]);
+	vec_push(&words, NULL);
+	vec_push(&env, mark);
+	for (char **it = environ; *it; it++) {
+		if (!str_has_prefix(str_of(*it), PROCESS_MARK_NAME "="))
+			vec_push(&env, *it);
+	}
+	vec_push(&env, NULL);
+	struct spawn_plan plan = {
+		.path = "/bin/sh", .argv = words.items, .env = env.items, .cwd = cwd, .fds = {null, null, null}};
+	int status = spawn_start(&plan, ret_pid, err);
+	vec_finish(&words);
+	vec_finish(&env);
+	return status;
+}
+
+int detached_start(struct detached *detached, struct loop *loop, const char *const *argv, const char *cwd,
+                   struct error *err)
+{
+	struct start *start = xnew(struct start);
+	int status = run_shell(argv, cwd, &start->pid, err);
+	if (status != 0) {
+		free(start);
+		return status;
+	}
+	list_append(&detached->starts, &start->link);
+	start->child = child_create(loop, start->pid, on_shell_exit, start, NULL);
+	if (start->child)
+		child_unref(start->child);
+	return 0;
+}
+
+void detached_finish(struct detached *detached)
+{
+	struct start *it;
+	while ((it = list_first(&detached->starts, struct start, link))) {
+		while (waitpid(it->pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+		start_destroy(it);
+	}
+}
