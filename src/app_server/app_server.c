@@ -68,6 +68,11 @@ void app_server_drop(struct connection *connection)
 	connection_destroy(connection);
 }
 
+size_t app_server_client_count(const struct app_server *server)
+{
+	return server->connection_count;
+}
+
 void app_server_forget(struct app_server *server, struct connection *connection)
 {
 	struct thread *it;

@@ -45,5 +45,7 @@ struct connection *app_server_connect(struct app_server *server);
 extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
 void app_server_drop(struct connection *connection);
+/* Clients that are there now. */
+size_t app_server_client_count(const struct app_server *server);
 
 #endif

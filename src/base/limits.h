@@ -30,6 +30,7 @@ enum {
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
+	LIMIT_HURRY_MS = 500,             /* … in a program that has to leave */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
 	LIMIT_CONFIG_FILE = 4 * MIB,
@@ -95,6 +96,7 @@ enum {
 	LIMIT_DEBUG_QUESTIONS = 1024,     /* that wait for codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
 	LIMIT_API_QUEUE = 1 * MIB,        /* events that libcodex's host has not taken, before the engine is held */
+	LIMIT_APP_CLIENTS = 1024,         /* of one app-server */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_NOTIFY = 120 * KIB, /* what the notify program is told: one argument */
 	LIMIT_ARGV = 4096,

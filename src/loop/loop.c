@@ -3,6 +3,7 @@
 #include "loop/loop.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 struct loop {
@@ -58,6 +59,22 @@ void loop_destroy(struct loop *loop)
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
 	free(loop);
+}
+
+static void on_hurry(uv_handle_t *handle, void *self)
+{
+	uv_timer_t *timer = (uv_timer_t *)handle;
+	(void)self;
+	if (handle->type != UV_TIMER || !uv_is_active(handle) || uv_timer_get_due_in(timer) <= LIMIT_HURRY_MS)
+		return;
+	uv_timer_set_repeat(timer, LIMIT_HURRY_MS); /* the way to start it anew without knowing what it calls */
+	uv_timer_again(timer);
+	uv_timer_set_repeat(timer, 0);
+}
+
+void loop_hurry(struct loop *loop)
+{
+	uv_walk(&loop->uv, on_hurry, NULL);
 }
 
 void loop_run(struct loop *loop)

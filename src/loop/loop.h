@@ -18,6 +18,9 @@ struct loop *loop_create(struct error *err);
 /* Ends the loop: runs it until handles that are closing have closed. Everything that lives on it
  * must have been ended before. */
 void loop_destroy(struct loop *loop);
+/* To be called when all is ended that lives on it: what still lingers (streams that peers do not read) may do so for
+ * LIMIT_HURRY_MS, however long it was given. */
+void loop_hurry(struct loop *loop);
 /* Runs until loop_stop, or until nothing is left that could happen. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);

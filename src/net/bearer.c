@@ -183,8 +183,9 @@ static int open_capability(struct bearer *bearer, const struct bearer_options *o
 	buf_init(&text, LIMIT_TOKEN_FILE);
 	bearer->refusal = capability_refusal;
 	if (options->secret_file || options->issuer || options->audience || options->clock_skew_seconds)
-		return error_set(err, ERR_config, "`--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and "
-		                                  "`--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`");
+		return error_set(err, ERR_config,
+		                 "`--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and "
+		                 "`--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`");
 	if (options->token_file && options->token_sha256)
 		return error_set(err, ERR_config, "`--ws-token-file` and `--ws-token-sha256` are mutually exclusive");
 	if (options->token_sha256)

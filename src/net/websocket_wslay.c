@@ -27,7 +27,8 @@ static void wslay_bind(void *library)
 	for (size_t i = 0; i < countof(names); i++) {
 		*slots[i] = dlsym(library, names[i]);
 		if (!*slots[i])
-			error_set(&failure, ERR_unsupported, "the installed wslay lacks %s: upgrade libwslay1", names[i]);
+			error_set(&failure, ERR_unsupported, "the installed wslay lacks %s: upgrade libwslay1",
+			          names[i]);
 	}
 }
 

@@ -7,10 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -18,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/loop.h"
+#include "transport/unix_socket.h"
 
 enum { BACKLOG = 128 };
 
@@ -72,33 +70,11 @@ static int socket_open(struct transport_listener *listener, int family, struct e
 	return listener->fd >= 0 ? 0 : error_sys(err, errno, "cannot make a socket");
 }
 
-/* A socket's file that nobody listens on any more is what a killed program left. */
-static void remove_stale(const struct sockaddr_un *address)
-{
-	struct stat info;
-	if (lstat(address->sun_path, &info) != 0 || !S_ISSOCK(info.st_mode))
-		return;
-	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 && errno == ECONNREFUSED)
-		unlink(address->sun_path);
-}
-
 static int listen_unix(struct transport_listener *listener, const char *path, struct error *err)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (!*path || strlen(path) >= sizeof(address.sun_path))
-		return error_set(err, ERR_usage, "unix://%s: the path must have 1 to %zu bytes", path,
-		                 sizeof(address.sun_path) - 1);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	if (socket_open(listener, AF_UNIX, err) != 0)
+	listener->fd = unix_socket_listen(path, BACKLOG, err);
+	if (listener->fd < 0)
 		return -(int)err->code;
-	remove_stale(&address);
-	mode_t mask = umask(0177); /* from the first moment on: nobody else may connect */
-	int status = bind(listener->fd, (const struct sockaddr *)&address, sizeof(address));
-	int failure = errno;
-	umask(mask);
-	if (status != 0)
-		return error_sys(err, failure, "cannot listen on unix://%s", path);
 	listener->path = xstrdup(path);
 	listener->address = xasprintf("unix://%s", path);
 	return 0;
@@ -147,13 +123,24 @@ static bool is_loopback(const union ip_address *address)
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
+static bool read_ip(const char *address, union ip_address *ret)
+{
+	struct str rest = str_of(address);
+	return (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://")) && parse_ip(rest, ret);
+}
+
+bool transport_listener_is_address(const char *address)
+{
+	union ip_address ip;
+	return read_ip(address, &ip);
+}
+
 bool transport_listener_is_local(const char *address)
 {
 	union ip_address ip;
-	struct str rest = str_of(address);
-	if (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://"))
-		return parse_ip(rest, &ip) && is_loopback(&ip);
-	return str_has_prefix(rest, "unix://");
+	if (read_ip(address, &ip))
+		return is_loopback(&ip);
+	return str_has_prefix(str_of(address), "unix://");
 }
 
 static int bind_ip(struct transport_listener *listener, const char *text, union ip_address *address,
@@ -166,6 +153,8 @@ static int bind_ip(struct transport_listener *listener, const char *text, union 
 		return -(int)err->code;
 	setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(listener->fd, &address->any, len) != 0 || getsockname(listener->fd, &address->any, &len) != 0)
+		return error_sys(err, errno, "cannot listen on %s", text);
+	if (listen(listener->fd, BACKLOG) != 0)
 		return error_sys(err, errno, "cannot listen on %s", text);
 	const char *colon = strrchr(text, ':');
 	listener->address = xasprintf("%.*s:%u", (int)(colon - text), text,
@@ -194,8 +183,6 @@ static int listen_on(struct transport_listener *listener, const char *address, s
 		status = listen_ip(listener, address, rest, err);
 	else
 		status = error_set(err, ERR_usage, "%s: want unix://PATH or tcp://127.0.0.1:PORT", address);
-	if (status == 0 && listen(listener->fd, BACKLOG) != 0)
-		status = error_sys(err, errno, "cannot listen on %s", address);
 	return status;
 }
 

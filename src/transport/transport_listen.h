@@ -19,6 +19,8 @@ typedef void (*transport_connect_fn)(int fd, void *self);
 
 struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
                                                      transport_connect_fn on_connect, void *self, struct error *err);
+/* True for the form tcp:// or ws:// wants. */
+bool transport_listener_is_address(const char *address);
 /* True if an address is reached from this machine only; false also if it is no address. */
 bool transport_listener_is_local(const char *address);
 /* Where it listens, with the port that was taken. */

@@ -8,13 +8,15 @@ enum { NOW = 1800000000 };
 
 #define HEAD "eyJhbGciOiJIUzI1NiJ9."
 /* {"exp":NOW,"iss":"me","aud":"you"} and variations of it */
-#define GOOD HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.jAmKPV0R4FaV3AlLX8ikRRxnqp5eTq_oueByFrquRfU"
+#define GOOD HEAD \
+	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.jAmKPV0R4FaV3AlLX8ikRRxnqp5eTq_oueByFrquRfU"
 #define LIST HEAD \
 	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiLCJ5b3UiXX0.FZzBlB8nJ6Ehnmlb3yT5jHiyIs94I5uNj9QmJKFiFaE"
 #define NO_EXP HEAD "eyJpc3MiOiJtZSIsImF1ZCI6InlvdSJ9.CdLbZaE4eYH05pNcjxLglkvQ5LDcAqAvOYDtGjIvffc"
 #define TEXT_EXP HEAD "eyJleHAiOiI5IiwiaXNzIjoibWUifQ.-UkC6GVjF5aG4MasxwSUwTW2OxMZu6nh7STYbkUzAhk"
 #define HUGE_EXP HEAD \
-	"eyJleHAiOjkwMDAwMDAwMDAwMDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.-A2HMSulbSumRkSPMHjrlgnKzqTEhMYQVzqEAP2kBuE"
+	"eyJleHAiOjkwMDAwMDAwMDAwMDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0." \
+	"-A2HMSulbSumRkSPMHjrlgnKzqTEhMYQVzqEAP2kBuE"
 #define NOT_YET HEAD \
 	"eyJleHAiOjE4MDAwMDAwOTksIm5iZiI6MTgwMDAwMDA2MCwiaXNzIjoibWUiLCJhdWQiOiJ5b3UifQ." \
 	"K-4y0o-urpbq3HhcJxbgGI9YL-GfUJFOM8DnjC5DQvo"
@@ -50,7 +52,8 @@ static void expect(const struct bearer *bearer, const char *header, int64_t now_
 {
 	const char *got = bearer_refusal(bearer, str_of(header), now_s);
 	if (!got != !refusal || (got && strcmp(got, refusal) != 0))
-		fail_msg("%s: got \"%s\", want \"%s\"", header ? header : "no header", got ? got : "", refusal ? refusal : "");
+		fail_msg("%s: got \"%s\", want \"%s\"", header ? header : "no header", got ? got : "",
+		         refusal ? refusal : "");
 }
 
 static void test_capability_token(void **state)
@@ -93,8 +96,10 @@ static void test_signed_token(void **state)
 	expect(bearer, "Bearer " NOT_YET, NOW + 30, NULL);
 	expect(bearer, "Bearer " OTHER_ISS, NOW, "websocket jwt issuer mismatch");
 	expect(bearer, "Bearer " OTHER_AUD, NOW, "websocket jwt audience mismatch");
-	static const char *const bad[] = {NO_EXP, TEXT_EXP, HUGE_EXP, OTHER_KEY, ALG_NONE, NO_OBJECT, GOOD "=", GOOD "A",
-	                                  "abc", ".", "..", "...", HEAD, "a.b.c.d"};
+	static const char *const bad[] = {
+		NO_EXP, TEXT_EXP, HUGE_EXP, OTHER_KEY, ALG_NONE, NO_OBJECT, GOOD "=", GOOD "A",
+		"abc",  ".",      "..",     "...",     HEAD,     "a.b.c.d",
+	};
 	for (size_t i = 0; i < countof(bad); i++) {
 		auto_free char *header = xasprintf("Bearer %s", bad[i]);
 		expect(bearer, header, NOW, bad_token);

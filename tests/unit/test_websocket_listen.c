@@ -226,8 +226,9 @@ static void test_other_machines_need_a_token(void **state)
 static void test_bad_addresses(void **state)
 {
 	static const char *const bad[] = {
-		"ws://localhost:1", "ws://127.0.0.1", "ws://127.0.0.1:", "ws://127.0.0.1:65536", "ws://127.0.0.1:0/path",
-		"ws://:1", "ws://[::1]", "ws://::1:1", "http://x", "", "unix://", "ws://127.0.0.1:+1",
+		"ws://localhost:1", "ws://127.0.0.1", "ws://127.0.0.1:", "ws://127.0.0.1:65536",
+		"ws://127.0.0.1:0/path", "ws://:1", "ws://[::1]", "ws://::1:1", "http://x", "", "unix://",
+		"ws://127.0.0.1:+1",
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < countof(bad); i++) {

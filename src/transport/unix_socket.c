@@ -1,0 +1,115 @@
+/* An address has room for 107 bytes of path. A longer one is reached through its folder's descriptor, as
+ * /proc/self/fd/N/NAME: no link elsewhere that could be left behind, or taken by somebody else. */
+#include "transport/unix_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+struct unix_address {
+	struct sockaddr_un un;
+	int folder; /* open while the address is used, or -1 */
+};
+
+static bool put_path(struct unix_address *address, const char *path)
+{
+	size_t size = sizeof(address->un.sun_path);
+	return (size_t)snprintf(address->un.sun_path, size, "%s", path) < size;
+}
+
+static int address_open(struct unix_address *address, const char *path, struct error *err)
+{
+	*address = (struct unix_address){.un.sun_family = AF_UNIX, .folder = -1};
+	if (!*path)
+		return error_set(err, ERR_usage, "unix://: a path is missing");
+	if (put_path(address, path))
+		return 0;
+	auto_free char *folder = str_dup(path_dir(path)), *name = str_dup(path_name(path));
+	address->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (address->folder < 0)
+		return error_sys(err, errno, "cannot open %s", folder);
+	auto_free char *detour = xasprintf("/proc/self/fd/%d/%s", address->folder, name);
+	if (put_path(address, detour))
+		return 0;
+	return error_set(err, ERR_usage, "unix://%s: the file's name is too long", path);
+}
+
+static void address_close(struct unix_address *address)
+{
+	if (address->folder >= 0)
+		close(address->folder);
+}
+
+static int open_socket(struct error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		error_sys(err, errno, "cannot make a socket");
+	return fd;
+}
+
+static int dial(int fd, const struct unix_address *address)
+{
+	return connect(fd, (const struct sockaddr *)&address->un, sizeof(address->un));
+}
+
+/* A socket's file that nobody listens on any more is what a killed program left. */
+static void remove_stale(const struct unix_address *address)
+{
+	struct stat info;
+	if (lstat(address->un.sun_path, &info) != 0 || !S_ISSOCK(info.st_mode))
+		return;
+	auto_close int fd = open_socket(NULL);
+	if (fd >= 0 && dial(fd, address) != 0 && errno == ECONNREFUSED)
+		unlink(address->un.sun_path);
+}
+
+static int listen_at(int fd, const struct unix_address *address, int backlog)
+{
+	remove_stale(address);
+	mode_t mask = umask(0177); /* from the first moment on: nobody else may connect */
+	int status = bind(fd, (const struct sockaddr *)&address->un, sizeof(address->un));
+	int failure = errno;
+	umask(mask);
+	errno = failure;
+	return status == 0 ? listen(fd, backlog) : status;
+}
+
+int unix_socket_listen(const char *path, int backlog, struct error *err)
+{
+	struct unix_address address;
+	auto_close int fd = open_socket(err);
+	if (fd < 0)
+		return -1;
+	bool is_open = address_open(&address, path, err) == 0;
+	bool listens = is_open && listen_at(fd, &address, backlog) == 0;
+	if (is_open && !listens)
+		error_sys(err, errno, "cannot listen on unix://%s", path);
+	address_close(&address);
+	return listens ? steal_fd(&fd) : -1;
+}
+
+int unix_socket_connect(const char *path, struct error *err)
+{
+	struct unix_address address;
+	auto_close int fd = open_socket(err);
+	if (fd < 0)
+		return -1;
+	bool is_open = address_open(&address, path, err) == 0;
+	bool is_connected = is_open && dial(fd, &address) == 0;
+	if (is_open && !is_connected) {
+		error_sys(err, errno, "failed to connect to socket at %s", path);
+		if (err)
+			err->code = ERR_connect;
+	}
+	address_close(&address);
+	return is_connected ? steal_fd(&fd) : -1;
+}

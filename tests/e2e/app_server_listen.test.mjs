@@ -1,0 +1,207 @@
+// codex app-server --listen: who gets in at ws:// and unix://, how it ends, and that no client is another one's concern.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer } from './lib/app_server.mjs';
+import { cleanEnv, codexBin, launch, makeHome, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
+import { connectRpc, dial, frame, http } from './lib/websocket.mjs';
+
+const options = needs('app-server');
+const echo = async (client, value) =>
+	assert.deepEqual(await client.request('mock/experimentalMethod', { value }), { echoed: value });
+
+/** Starts a server at ws://; `where` is for dial. */
+async function listen(t, args = [], url = 'ws://127.0.0.1:0') {
+	const program = launch(t, codexBin, ['app-server', '--listen', url, ...args],
+		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(makeHome(t, null)) });
+	const port = await waitFor(program.child.stderr, () => program.result.stderr,
+		(text) => /note: .*\n/.test(text) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(text)?.[1]);
+	return { ...program, where: { port: Number(port), host: url.includes('[') ? '::1' : '127.0.0.1' } };
+}
+
+/** Resolves once somebody listens there. */
+const served = async (file) => {
+	const isServed = () => new Promise((resolve) => {
+		const socket = net.connect(file).on('error', () => resolve(false)).on('connect', () => resolve(true));
+		socket.on('connect', () => socket.destroy());
+	});
+	while (!(await isServed())) await new Promise((wake) => setTimeout(wake, 5));
+};
+
+/** Starts a server at a Unix socket. */
+async function listenUnix(t, { url, home = makeHome(t, null), short = home } = {}) {
+	const file = url ? url.slice('unix://'.length) : path.join(short, 'app-server-control/app-server-control.sock');
+	const program = launch(t, codexBin, ['app-server', '--listen', url ?? 'unix://'],
+		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
+	await served(file);
+	return { ...program, home, file, where: { path: file } };
+}
+
+test('a port says where it is, answers probes, and refuses web pages', options, async (t) => {
+	const server = await listen(t);
+	const { port } = server.where;
+	assert.equal(server.result.stderr, `codex app-server (WebSockets)
+  listening on: ws://127.0.0.1:${port}
+  readyz: http://127.0.0.1:${port}/readyz
+  healthz: http://127.0.0.1:${port}/healthz
+  note: binds localhost only (use SSH port-forwarding for remote access)
+`);
+	for (const target of ['/readyz', '/healthz']) {
+		const { status, body } = await http(server.where, target);
+		assert.deepEqual([status, body], [200, '']);
+	}
+	const { status, body } = await http(server.where, '/nope');
+	assert.deepEqual([status, body], [400, "Connection header did not include 'upgrade'"]);
+	assert.equal((await http(server.where, '/readyz', { Origin: 'http://evil.example' })).status, 403);
+	await assert.rejects(dial(server.where, { Origin: 'http://localhost' }), { status: 403, body: '' });
+	server.child.kill('SIGTERM');
+	const { code, stdout } = await server.done;
+	assert.deepEqual([code, stdout], [0, '']);
+});
+
+test('clients of a port are initialized one by one, and one that breaks rules goes alone', options, async (t) => {
+	const server = await listen(t);
+	const a = await connectRpc(t, server.where);
+	const b = await connectRpc(t, server.where, { initialize: false });
+	await assert.rejects(b.request('model/list', {}), { message: 'Not initialized' });
+	await b.request('initialize', { clientInfo: { name: 'b', version: '1' }, capabilities: { experimentalApi: true } });
+	await echo(b, 'b');
+	b.socket.send(frame(1, 'x', { masked: false }));
+	assert.deepEqual(await b.socket.closed, { code: 1002, reason: 'a frame without a mask' });
+	const c = await connectRpc(t, server.where);
+	c.socket.socket.resetAndDestroy();
+	await c.socket.closed;
+	await echo(a, 'still here');
+	a.socket.close();
+	assert.equal((await a.socket.closed).code, 1000);
+	await echo(await connectRpc(t, server.where), 'again');
+});
+
+test('messages may come in pieces, big, and with pings between', options, async (t) => {
+	const server = await listen(t, [], 'ws://[::1]:0');
+	const client = await connectRpc(t, server.where);
+	const pongs = [];
+	client.socket.on.pong = (payload) => pongs.push(payload);
+	const value = 'ü'.repeat(1 << 20);
+	const answer = client.take((message) => message.id === 'big', 'answer');
+	const bytes = Buffer.from(JSON.stringify({ id: 'big', method: 'mock/experimentalMethod', params: { value } }));
+	client.socket.send(frame(1, bytes.subarray(0, 100_001), { fin: false }), frame(9, 'are you there'),
+		frame(0, bytes.subarray(100_001, 100_002), { fin: false }), frame(2 + 8, ''), frame(0, bytes.subarray(100_002)));
+	assert.equal((await answer).result.echoed, value);
+	assert.deepEqual(pongs, ['are you there']);
+	client.socket.send(frame(2, 'binary'));
+	client.socket.sendText('junk');
+	await echo(client, 'on');
+	client.socket.send(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0]), Buffer.from('x'));
+	assert.deepEqual(await client.socket.closed, { code: 1009, reason: 'a message of more than 16 MiB' });
+	server.child.kill('SIGINT');
+	const { code, stderr } = await server.done;
+	assert.equal(code, 0);
+	assert.match(stderr, /message \d+ of a client was passed over/);
+});
+
+test('a burst of requests is answered whole', options, async (t) => {
+	const server = await listen(t);
+	const client = await connectRpc(t, server.where);
+	const values = Array.from({ length: 5000 }, (_, i) => `${i}`);
+	const answers = await Promise.all(values.map((value) => client.request('mock/experimentalMethod', { value })));
+	assert.deepEqual(answers.map(({ echoed }) => echoed), values);
+});
+
+test('a token is asked for where one is configured', options, async (t) => {
+	const file = path.join(tempDir(t, 'token'), 'token');
+	fs.writeFileSync(file, 'sekret-token\n');
+	const server = await listen(t, ['--ws-auth', 'capability-token', '--ws-token-file', file], 'ws://0.0.0.0:0');
+	assert.match(server.result.stderr, /note: websocket auth is required for non-localhost listeners\n/);
+	assert.equal((await http(server.where, '/readyz')).status, 200);
+	await assert.rejects(dial(server.where), { status: 401, body: 'missing websocket bearer token' });
+	await assert.rejects(dial(server.where, { Authorization: 'Bearer wrong' }),
+		{ status: 401, body: 'invalid websocket bearer token' });
+	await echo(await connectRpc(t, server.where, { headers: { Authorization: 'Bearer sekret-token' } }), 'in');
+});
+
+test('addresses and options that make no sense are told at once', options, async (t) => {
+	const cases = [
+		[['--listen', 'http://127.0.0.1:1'], 2, "error: invalid value 'http://127.0.0.1:1' for '--listen <URL>': unsupported "
+			+ '--listen URL `http://127.0.0.1:1`; expected `stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, or `off`'],
+		[['--listen', 'ws://localhost:1'], 2, "error: invalid value 'ws://localhost:1' for '--listen <URL>': invalid "
+			+ 'websocket --listen URL `ws://localhost:1`; expected `ws://IP:PORT`'],
+		[['--listen', 'bogus'], 2, 'unsupported --listen URL `bogus`'],
+		[['--listen', 'off'], 1, 'no transport configured; use --listen'],
+		[['--stdio', '--listen', 'off'], 2, "the argument '--stdio' cannot be used with '--listen <URL>'"],
+		[['--listen', 'ws://0.0.0.0:0'], 1, 'refusing to start non-loopback websocket listener 0.0.0.0:0 without auth'],
+		[['--listen', 'ws://127.0.0.1:0', '--ws-auth', 'capability-token'], 1, '`--ws-token-file` or `--ws-token-sha256`'],
+		[['--listen', 'ws://127.0.0.1:0', '--ws-auth', 'x'], 2, '[possible values: capability-token, signed-bearer-token]'],
+		[['--listen', 'ws://127.0.0.1:0', '--ws-issuer', 'x'], 1, 'websocket auth flags require `--ws-auth'],
+		[['--listen', 'unix:///nonexistent/s'], 1, 'cannot listen on unix:///nonexistent/s: No such file or directory'],
+	];
+	for (const [args, status, words] of cases) {
+		const { code, stderr, stdout } = await runCodex(t, ['app-server', ...args]);
+		assert.deepEqual([code, stdout], [status, ''], args.join(' '));
+		assert.ok(stderr.includes(words), stderr);
+	}
+});
+
+test('a Unix socket is its owner\'s, speaks WebSocket, and goes with the server', options, async (t) => {
+	const server = await listenUnix(t, { url: `unix://${path.join(tempDir(t, 'socket'), 's')}` });
+	assert.equal(fs.statSync(server.file).mode & 0o7777, 0o600);
+	const client = await connectRpc(t, server.where);
+	assert.match(client.socket.head, /^x-codex-websocket-max-unfragmented-message-bytes: 16777216$/m);
+	await echo(client, 'hi');
+	const raw = net.connect(server.file);
+	const said = new Promise((resolve) => {
+		let text = '';
+		raw.on('data', (more) => (text += more)).on('close', () => resolve(text));
+	});
+	raw.write('{"id":1,"method":"initialize"}\n');
+	assert.match(await said, /^HTTP\/1\.1 400 Bad Request\r\n/);
+	server.child.kill('SIGTERM');
+	assert.deepEqual(await client.socket.closed, { code: 1001, reason: '' });
+	assert.equal((await server.done).code, 0);
+	assert.ok(!fs.existsSync(server.file));
+});
+
+test('the default socket is in CODEX_HOME, however long its path; a dead one is no obstacle, a live one is',
+	options, async (t) => {
+		const home = path.join(tempDir(t, 'home'), 'x'.repeat(120));
+		fs.mkdirSync(home);
+		const short = path.join(tempDir(t, 'short'), 'home'); // for Node, which does not know such paths
+		fs.symlinkSync(home, short);
+		const first = await listenUnix(t, { home, short });
+		const busy = await runCodex(t, ['app-server', '--listen', 'unix://'], { home });
+		assert.equal(busy.code, 1);
+		assert.match(busy.stderr, /cannot listen on unix:\/\/.*: Address already in use/);
+		first.child.kill('SIGKILL');
+		await first.done;
+		assert.ok(fs.existsSync(first.file));
+		const second = await listenUnix(t, { home, short });
+		second.child.kill('SIGTERM');
+		assert.equal((await second.done).code, 0);
+	});
+
+test('a client that reads nothing does not keep the server from leaving', options, async (t) => {
+	const server = await listen(t);
+	const client = await connectRpc(t, server.where);
+	client.socket.socket.pause();
+	const other = await connectRpc(t, server.where);
+	for (let i = 0; i < 40; i++)
+		client.send({ id: i, method: 'mock/experimentalMethod', params: { value: 'x'.repeat(1 << 18) } });
+	await echo(other, 'served');
+	const before = Date.now();
+	server.child.kill('SIGTERM');
+	assert.equal((await server.done).code, 0);
+	assert.ok(Date.now() - before < 5000, 'it waited for the reader');
+});
+
+test('at standard input, signals end it as they end any program', options, async (t) => {
+	for (const [signal, code] of [['SIGTERM', 0], ['SIGINT', null], ['SIGHUP', null]]) {
+		const server = await startAppServer(t, null);
+		server.child.kill(signal);
+		const end = await server.done;
+		assert.deepEqual([end.code, end.signal], [code, code === 0 ? null : signal]);
+	}
+});
