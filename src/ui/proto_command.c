@@ -109,8 +109,8 @@ static int find_session(struct proto_run *run, struct error *err)
 	if (!run->resume)
 		return 0;
 	if (run->listen || run->no_auto_configure)
-		return error_set(err, ERR_usage, "--resume goes with a session that begins by itself, at standard input: "
-		                                 "without --%s",
+		return error_set(err, ERR_usage,
+		                 "--resume goes with a session that begins by itself, at standard input: without --%s",
 		                 run->listen ? "listen" : "no-auto-configure");
 	run->resume_path =
 		uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);

@@ -5,19 +5,28 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
-import { cleanEnv, codexBin, launch, makeHome, needs, reply, runCodex, say, startModel, tempDir, waitFor }
-	from './lib/codex.mjs';
+import { cleanEnv, codexBin, launch, makeHome, needs, reply, rollouts, run, runCodex, say, startModel, tempDir,
+	waitFor } from './lib/codex.mjs';
 import { story, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
 
-/** Starts the program; resolves to {url, home, child, done} once it listens. */
-async function listen(t, model, url) {
-	const home = makeHome(t, model);
-	const program = launch(t, codexBin, ['proto', '--listen', url], { cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
+/** Starts the program; resolves to {url, home, cwd, child, done} once it listens. */
+async function listen(t, model, url, { config } = {}) {
+	const home = makeHome(t, model, config);
+	const cwd = tempDir(t, 'cwd');
+	const program = launch(t, codexBin, ['proto', '--listen', url], { cwd, env: cleanEnv(home) });
 	const where = await waitFor(program.child.stderr, () => program.result.stderr,
 		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
-	return { ...program, home, url: where };
+	return { ...program, home, cwd, url: where };
+}
+
+/** Resolves once that has come over the socket. */
+function waitForText(socket, pattern) {
+	return new Promise((resolve) => {
+		let text = '';
+		socket.on('data', (more) => pattern.test(text += more) && resolve());
+	});
 }
 
 /** A client that sends these submissions, says that this was all, and resolves to the events it got. */
@@ -69,6 +78,43 @@ test('a client that vanishes takes its own task with it and nothing else', proto
 	server.child.kill('SIGINT');
 	assert.equal((await server.done).code, 0);
 });
+
+for (const kind of ['unix', 'tcp']) {
+	test(`a client of a ${kind} socket that vanishes from a question takes nothing else along`, proto, async (t) => {
+		const model = await startModel(t, [run('echo asked > asked'), say('Hello.')]);
+		const file = path.join(tempDir(t, 'socket'), 's');
+		const server = await listen(t, model, kind === 'unix' ? `unix://${file}` : 'tcp://127.0.0.1:0',
+			{ config: 'approval_policy = "untrusted"' });
+		const { hostname, port, pathname } = new URL(server.url);
+		const socket = kind === 'unix' ? net.connect(pathname) : net.connect(Number(port), hostname);
+		socket.on('error', () => {});
+		socket.write(JSON.stringify({ id: '1', op: userInput('go') }) + '\n');
+		await waitForText(socket, /exec_approval_request/);
+		socket.destroy();
+		const events = await converse(server.url, { id: '2', op: userInput('hi') });
+		assert.ok(story(events).includes('2 task_complete'));
+		server.child.kill('SIGINT');
+		assert.equal((await server.done).code, 0);
+		const recorded = rollouts(server.home).map((name) => fs.readFileSync(name, 'utf8'));
+		assert.equal(recorded.filter((text) => /turn_aborted/.test(text)).length, 1, 'the question ended with its task');
+		assert.ok(!fs.existsSync(path.join(server.cwd, 'asked')));
+	});
+
+	test(`thousands of submissions at once, good and bad, over a ${kind} socket`, proto, async (t) => {
+		const model = await startModel(t, [say('Hello.')]);
+		const file = path.join(tempDir(t, 'socket'), 's');
+		const server = await listen(t, model, kind === 'unix' ? `unix://${file}` : 'tcp://127.0.0.1:0');
+		const kinds = [{ type: 'interrupt' }, { type: 'get_path' }, { type: 'exec_approval', id: 'x', decision: 'abort' },
+			{ type: 'nothing' }, { type: 'thread_rollback', num_turns: 0 }];
+		const lines = Array.from({ length: 10_000 }, (_, i) => ({ id: `${i}`, op: kinds[i % kinds.length] }));
+		const events = await converse(server.url, ...lines, { id: 'last', op: userInput('hi') });
+		const answered = events.filter(({ msg }) => ['conversation_path', 'error'].includes(msg.type));
+		assert.deepEqual(answered.map(({ id }) => Number(id)), lines.map((_, i) => i).filter((i) => [1, 4].includes(i % 5)));
+		assert.ok(story(events).includes('last task_complete'));
+		server.child.kill('SIGTERM');
+		assert.equal((await server.done).code, 0);
+	});
+}
 
 test('a socket file that a killed program left is no obstacle; one in use is', proto, async (t) => {
 	const file = path.join(tempDir(t, 'socket'), 's');

@@ -162,6 +162,7 @@ static void the_descriptor_says_when_there_is_something(void **state)
 	assert_true(is_raised(f, -1));
 	assert_int_equal(codex_next_event(f->codex, 0, &event), CODEX_OK);
 	codex_free(event);
+	assert_true(wait_for(f, "mcp_startup_complete")); /* and that is all that happens by itself */
 	assert_false(is_raised(f, 0));
 	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
 	assert_true(is_raised(f, -1));
