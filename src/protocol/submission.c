@@ -21,12 +21,26 @@ struct submission *submission_create(struct str id, const struct op *op)
 	return submission;
 }
 
+/* Two ids or two Ops: whichever was taken, it could be the wrong one (protocol-v1 1). */
+static const char *find_duplicate(const struct json *root)
+{
+	size_t ids = 0, ops = 0;
+	json_for_each(member, root) {
+		ids += str_is(member->key, "id");
+		ops += str_is(member->key, "op");
+	}
+	return ids > 1 ? "id" : ops > 1 ? "op" : NULL;
+}
+
 static int decode_into(struct submission *submission, const struct json *root, struct error *err)
 {
 	const struct json *id = json_get(root, "id"), *op = json_get(root, "op");
 	struct str text;
 	if (!json_is(root, JSON_object))
 		return error_set(err, ERR_invalid, "a submission is an object {\"id\":…,\"op\":…}");
+	const char *twice = find_duplicate(root);
+	if (twice)
+		return error_set(err, ERR_invalid, "duplicate field `%s`", twice);
 	if (!id)
 		return error_set(err, ERR_invalid, "missing field `id`");
 	if (!json_to_str(id, &text))

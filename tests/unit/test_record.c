@@ -84,6 +84,8 @@ static void what_is_wrong_is_named(void **state)
 	check_refused("{\"op\":{\"type\":\"interrupt\"}}", "missing field `id`");
 	check_refused("{\"id\":1,\"op\":{\"type\":\"interrupt\"}}", "expected a string");
 	check_refused("{\"id\":\"1\"}", "missing field `op`");
+	check_refused("{\"id\":\"1\",\"id\":\"2\",\"op\":{\"type\":\"interrupt\"}}", "duplicate field `id`");
+	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"interrupt\"},\"op\":1}", "duplicate field `op`");
 	check_refused("{\"id\":\"1\",\"op\":\"interrupt\"}", "invalid type");
 	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"nope\"}}", "unknown variant `nope`");
 	check_refused("{\"id\":\"1\",\"op\":{\"type\":\"user_input\"}}", "missing field `items`");
