@@ -1,0 +1,195 @@
+// Replays a capture of an old Codex against ours: the same lines of the client, the same words of the model, and then
+// the two sequences of events are compared. What was recorded, and how, is told in the README beside the captures.
+//
+// A capture was driven in one of two ways. `codex proto` wrote submissions and events as they are; the app-server and
+// the MCP server wrapped them, so their requests are turned back into the Ops that they became.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { launch, makeHome, readLines, startModel, tempDir } from './codex.mjs';
+import { startProto } from './proto.mjs';
+import { scriptOf } from './replay_model.mjs';
+
+// --- a capture ------------------------------------------------------------------------------------------------------
+
+/** Folder of captures -> the profile that speaks like it, decided by shape where it lies between two. */
+export const profiles = {
+	'proto-0.1.2505291658': 'legacy2025',
+	'proto-0.8.0': 'legacy2025',
+	'proto-0.22.0': 'legacy2025', // usage flat in token_count, an interrupt is an error
+	'proto-0.42.0': 'v1-2025-10', // usage in token_count.info, turn_aborted; but no items yet
+	'events-0.55.0': 'v1-2025-10',
+	'events-0.93.0': 'v1-2026-01',
+};
+
+const old = /^proto-/;
+
+/** All captures below that folder, as "folder/name". */
+export function captureNames(root) {
+	return Object.keys(profiles).flatMap((folder) => fs.readdirSync(path.join(root, folder))
+		.filter((name) => name.endsWith('.jsonl')).sort().map((name) => `${folder}/${name.slice(0, -6)}`));
+}
+
+const decisions = { accept: 'approved', acceptForSession: 'approved_for_session', decline: 'denied', cancel: 'abort' };
+
+const itemsOf = (input) => input.map(({ type, text, data }) => ({ type, text: text ?? data.text }));
+
+/** What the app-server made of a request; null for those that are not about the session. */
+const opOf = {
+	'turn/start': ({ input, collaborationMode: mode }) => ({ type: 'user_input', items: itemsOf(input), mode }),
+	sendUserTurn: (p) => ({ type: 'user_turn', items: itemsOf(p.items), cwd: p.cwd, approval_policy: p.approvalPolicy,
+		sandbox_policy: p.sandboxPolicy, model: p.model, effort: p.effort, summary: p.summary }),
+	'turn/interrupt': () => ({ type: 'interrupt' }),
+	interruptConversation: () => ({ type: 'interrupt' }),
+	'thread/name/set': ({ name }) => ({ type: 'set_thread_name', name }),
+	'thread/rollback': ({ numTurns }) => ({ type: 'thread_rollback', num_turns: numTurns }),
+	'thread/compact/start': () => ({ type: 'compact' }),
+	'review/start': ({ target }) => ({ type: 'review', review_request: { target } }),
+	'tools/call': ({ arguments: { prompt } }) => ({ type: 'user_input', items: [{ type: 'text', text: prompt }] }),
+};
+
+function answerOp(lines, at) {
+	const { id, result } = lines[at].data;
+	const asked = lines.slice(0, at).findLast(({ dir, data }) => dir === 'server_request' && data.id === id);
+	const event = lines.slice(0, at).findLast(({ dir, data }) => dir === 'event' && /approval_request/.test(data.msg.type));
+	if (!event) return null;
+	const type = /fileChange|Patch/i.test(asked.data.method) ? 'patch_approval' : 'exec_approval';
+	return { type, id: event.data.id, decision: decisions[result.decision] ?? result.decision };
+}
+
+/** The id that the server gave to the submission: that of the next thing that begins, unless it joined what ran. */
+function idOf(lines, at, op) {
+	const wanted = /^user_/.test(op.type) ? ['task_started'] : ['thread_name_updated', 'thread_rolled_back', 'task_started'];
+	for (const { dir, data } of lines.slice(at + 1)) {
+		if (dir === 'event' && data.id && wanted.includes(data.msg.type)) return data.id;
+		if (dir === 'event' && data.msg.type === 'task_complete') break;
+	}
+	return `line-${at + 1}`;
+}
+
+function toSubmission(lines, at) {
+	const { dir, data } = lines[at];
+	if (dir === 'in') return data;
+	if (dir === 'client_response') {
+		const op = answerOp(lines, at);
+		return op && { id: `line-${at + 1}`, op };
+	}
+	if (dir !== 'request' && dir !== 'rpc_in') return null;
+	const op = opOf[data.method]?.(data.params);
+	return op ? { id: idOf(lines, at, op), op } : null;
+}
+
+/** A capture as steps in their order: {line, submission | raw | close | signal | event}. */
+export function readCapture(root, name) {
+	const lines = readLines(path.join(root, `${name}.jsonl`));
+	const steps = [];
+	lines.forEach(({ t, dir, data }, at) => {
+		const step = { line: at + 1, t };
+		const submission = toSubmission(lines, at);
+		if (submission) steps.push({ ...step, submission });
+		else if (dir === 'in_raw') steps.push({ ...step, raw: data });
+		else if (dir === 'note' && data === 'stdin closed') steps.push({ ...step, close: true });
+		else if (dir === 'note' && /^signal /.test(data)) steps.push({ ...step, signal: data.slice('signal '.length) });
+		else if (dir === 'out' || dir === 'event') steps.push({ ...step, event: { id: data.id, msg: data.msg } });
+	});
+	const requests = lines.filter(({ dir }) => dir === 'model_request').map(({ data }) => data);
+	const asks = steps.some(({ event }) => /_approval_request$/.test(event?.msg.type));
+	const isServed = !old.test(name);
+	const start = steps.find(({ event }) => event?.msg.type === 'session_configured')?.event.msg;
+	if (name.endsWith('/mcpserver')) requests.push({ scenario: 'mcpserver', n: 1 }); // its model kept no record
+	const rejected = lines.filter(({ dir, data }) => dir === 'stderr' && /invalid submission/.test(data)).length;
+	return { name, rejected, folder: name.split('/')[0], steps, requests, isOld: !isServed, isServed, hearsStart: !!start,
+		policy: asks ? 'untrusted' : 'never', model: start?.model ?? requests[0]?.model ?? 'mock-1',
+		sandbox: start?.sandbox_policy?.type ?? 'danger-full-access' };
+}
+
+// --- our run of it --------------------------------------------------------------------------------------------------
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+function makeWork(t) {
+	const dir = tempDir(t, 'work');
+	fs.writeFileSync(path.join(dir, 'a.txt'), 'one\ntwo\n');
+	fs.writeFileSync(path.join(dir, 'gone.txt'), 'bye\n');
+	fs.writeFileSync(path.join(dir, 'p.png'), Buffer.from(pixel, 'base64'));
+	fs.mkdirSync(path.join(dir, 'sub'));
+	return dir;
+}
+
+function makeReplayHome(t, model, capture) {
+	const config = [`model = "${capture.model}"`, `approval_policy = "${capture.policy}"`,
+		`sandbox_mode = "${capture.sandbox}"`, 'show_raw_agent_reasoning = true',
+		'on_input_while_running = "steer"'].join('\n'); // every captured version did
+	const home = makeHome(t, model, config);
+	fs.appendFileSync(path.join(home, 'config.toml'), 'request_max_retries = 0\nstream_max_retries = 2\n');
+	fs.mkdirSync(path.join(home, 'prompts'));
+	fs.writeFileSync(path.join(home, 'prompts/fix.md'),
+		'---\ndescription: Fix it\nargument-hint: "[file]"\n---\nFix $1\n');
+	fs.writeFileSync(path.join(home, 'prompts/plain.md'), 'Just do it\n');
+	return home;
+}
+
+/** What a client waits for before it goes on: the last thing of these that it had heard by then. */
+const anchors = new RegExp(['session_configured', 'task_started', 'task_complete', 'turn_aborted', 'error', '.*_response',
+	'exec_command_begin', '.*_approval_request', 'agent_message_delta', 'conversation_path', 'entered_review_mode',
+	'exited_review_mode'].map((type) => `^${type}$`).join('|'));
+const SETTLE_MS = 150; // where the client of the capture waited for nothing that it could hear
+const PATIENCE_MS = 6000;
+
+const countOf = (events, { id, msg }) => events.filter((it) => it.id === id && it.msg.type === msg.type).length;
+
+async function waitForAnchor(codex, heard, missed) {
+	const anchor = heard.findLast(({ msg }) => anchors.test(msg.type));
+	if (!anchor || missed.has(anchor)) return;
+	const wanted = countOf(heard, anchor);
+	const end = Date.now() + PATIENCE_MS;
+	while (Date.now() < end && codex.child.exitCode === null && countOf(codex.events(), anchor) < wanted)
+		await new Promise((wake) => setTimeout(wake, 5));
+	if (countOf(codex.events(), anchor) < wanted) missed.add(anchor);
+}
+
+/** A submission with the paths, ports and numbers of today. */
+function ofToday(text, codex, model) {
+	const history = path.join(codex.home, 'history.jsonl');
+	const inode = fs.existsSync(history) ? fs.statSync(history).ino : 0;
+	return text.replaceAll('/WORK', codex.cwd).replaceAll('http://127.0.0.1:PORT/v1', model.url)
+		.replace(/"log_id":[1-9]\d*/, `"log_id":${inode}`);
+}
+
+async function play(codex, model, capture) {
+	const heard = [];
+	const missed = new Set(); // what was waited for in vain is not waited for again
+	let last = 0;
+	for (const step of capture.steps) {
+		if (step.event) {
+			heard.push(step.event);
+			continue;
+		}
+		await waitForAnchor(codex, heard, missed);
+		const waited = step.t - (capture.steps.findLast((it) => it.event && it.line < step.line)?.t ?? step.t);
+		if (waited > SETTLE_MS && step.line !== last + 1) await new Promise((wake) => setTimeout(wake, SETTLE_MS));
+		last = step.line;
+		if (step.submission) codex.write(ofToday(JSON.stringify(step.submission), codex, model) + '\n');
+		else if (step.raw !== undefined) codex.write(step.raw + '\n');
+		else if (step.signal) codex.child.kill(step.signal);
+		else codex.child.stdin.end();
+	}
+	await waitForAnchor(codex, heard, missed);
+}
+
+/** A server keeps to itself how a session begins and ends. */
+const isHeard = ({ isServed, hearsStart }, { type }) => !isServed || !/^(session_configured|shutdown_complete)$/.test(type)
+	|| (hearsStart && type === 'session_configured');
+
+/** Resolves to the events that ours tells, and how many lines it told people to be none of the protocol. */
+export async function replay(t, capture) {
+	const model = await startModel(t, scriptOf(capture.requests, capture.isOld));
+	const codex = startProto(t, model, { home: makeReplayHome(t, model, capture), cwd: makeWork(t),
+		args: ['--wire-profile', profiles[capture.folder]] });
+	await play(codex, model, capture);
+	const { code, stderr } = await codex.end();
+	if (code !== 0) throw new Error(`${capture.name}: ended with ${code}\n${stderr}`);
+	const events = codex.events().filter(({ msg }) => isHeard(capture, msg)).map((event) =>
+		JSON.parse(JSON.stringify(event).replaceAll(codex.cwd, '/WORK').replaceAll(codex.home, '/CODEX_HOME')));
+	return { events, rejected: (codex.stderr().match(/^invalid submission: /gm) ?? []).length };
+}

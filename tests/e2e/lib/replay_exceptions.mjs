@@ -1,0 +1,60 @@
+// replay-exceptions.json: every difference from the captures that is meant, with its reason.
+//
+//   {"whole": [{"why", "captures": ["folder/name", …]}],          what runs there at all needs what is not here
+//    "versions": [{"why", "folders": […], "what": [pattern, …]}],   holds for all captures of a version
+//    "lines": [{"why", "at": {"folder/name": ["LINE what", …]}}]}   this one line
+//
+// A pattern is what a difference is called ("extra item_started"), or its beginning and a *. Nothing is forgiven twice:
+// each line answers for one difference, and whatever answers for none is reported as stale.
+
+import fs from 'node:fs';
+
+const matches = (pattern, what) =>
+	(pattern.endsWith('*') ? what.startsWith(pattern.slice(0, -1)) : what === pattern);
+
+export class Exceptions {
+	constructor(file) {
+		const { whole, versions, lines } = JSON.parse(fs.readFileSync(file, 'utf8'));
+		Object.assign(this, { whole, versions, lines });
+		this.used = new Set(); // patterns of versions that answered for something
+	}
+
+	/** Why that capture is not expected to match at all, or undefined. */
+	wholeOf(name) {
+		return this.whole.find(({ captures }) => captures.includes(name))?.why;
+	}
+
+	isOfVersion(folder, what) {
+		let found = false;
+		for (const [i, row] of this.versions.entries()) {
+			if (!row.folders.includes(folder)) continue;
+			for (const pattern of row.what) {
+				if (!matches(pattern, what)) continue;
+				this.used.add(`${i} ${folder} ${pattern}`);
+				found = true;
+			}
+		}
+		return found;
+	}
+
+	/** Splits the differences of a capture: {unlisted, stale}, both as texts. */
+	judge(name, found) {
+		const listed = this.lines.flatMap(({ at }) => at[name] ?? []);
+		const unlisted = [];
+		for (const { line, what } of found) {
+			const at = listed.findIndex((text) => matches(text, `${line} ${what}`));
+			if (at >= 0) listed.splice(at, 1);
+			else if (!this.isOfVersion(name.split('/')[0], what)) unlisted.push(`${line} ${what}`);
+		}
+		return { unlisted, stale: listed };
+	}
+
+	/** What is listed for whole versions but occurs nowhere in them, and captures that do not exist. */
+	stale(names) {
+		const known = new Set(names);
+		const rows = this.versions.flatMap(({ folders, what }, i) => folders.flatMap((folder) => what
+			.filter((pattern) => !this.used.has(`${i} ${folder} ${pattern}`)).map((pattern) => `${folder}: ${pattern}`)));
+		const listed = [...this.whole.flatMap(({ captures }) => captures), ...this.lines.flatMap(({ at }) => Object.keys(at))];
+		return [...rows, ...listed.filter((name) => !known.has(name))];
+	}
+}
