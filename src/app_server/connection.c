@@ -8,18 +8,69 @@
 #include "app_server/rpc.h"
 #include "app_server/rpc_ask.h"
 #include "app_server/rpc_request.h"
+#include "app_server/thread.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/loop.h"
+
+/* ---- flow ---- */
+
+/* Not read while it is ahead of its answers, or behind with what it is told; half the limit goes before the next word.
+ */
+static void review_reading(struct connection *connection)
+{
+	size_t limit = connection->is_paused ? LIMIT_RPC_PENDING / 2 : LIMIT_RPC_PENDING;
+	bool pauses = connection->is_slow || connection->request_count >= limit;
+	if (pauses == connection->is_paused || !connection->transport)
+		return;
+	connection->is_paused = pauses;
+	(pauses ? transport_pause : transport_resume)(connection->transport);
+}
+
+static void review_holds(struct connection *connection)
+{
+	struct thread *it;
+	list_for_each(it, &connection->server->threads, link)
+		thread_review_holds(it);
+	review_reading(connection);
+}
+
+static void on_patience_over(void *self)
+{
+	struct connection *connection = self;
+	connection->is_overdue = true;
+	review_holds(connection);
+}
+
+static void fall_behind(struct connection *connection)
+{
+	if (connection->is_slow)
+		return;
+	connection->is_slow = true;
+	if (!connection->patience)
+		connection->patience =
+			loop_timer_create(connection->server->options.loop, on_patience_over, connection);
+	loop_timer_start(connection->patience, LIMIT_WATCHER_HOLD_MS);
+	review_holds(connection);
+}
+
+static void on_drain(void *self)
+{
+	struct connection *connection = self;
+	connection->is_slow = connection->is_overdue = false;
+	loop_timer_stop(connection->patience);
+	review_holds(connection);
+}
 
 /* ---- out ---- */
 
 void connection_send_frame(struct connection *connection, struct str frame)
 {
-	if (connection->transport)
-		transport_send(connection->transport, frame);
+	if (connection->transport && !transport_send(connection->transport, frame))
+		fall_behind(connection);
 }
 
 void connection_send(struct connection *connection, struct buf *out)
@@ -58,19 +109,7 @@ void connection_notify(struct connection *connection, enum app_notification_tag 
 void connection_on_answered(struct connection *connection)
 {
 	connection->request_count--;
-	if (!connection->is_paused || connection->request_count > LIMIT_RPC_PENDING / 2 || !connection->transport)
-		return;
-	connection->is_paused = false;
-	transport_resume(connection->transport);
-}
-
-static void take_request(struct connection *connection, const struct rpc_message *message)
-{
-	rpc_request_take(connection, message);
-	if (connection->request_count < LIMIT_RPC_PENDING || connection->is_paused)
-		return;
-	connection->is_paused = true;
-	transport_pause(connection->transport);
+	review_reading(connection);
 }
 
 static void on_frame(struct str frame, void *self)
@@ -84,9 +123,10 @@ static void on_frame(struct str frame, void *self)
 		fprintf(stderr, "codex app-server: message %llu of a client was passed over: %s\n",
 		        (unsigned long long)connection->frame_count, err.text);
 	else if (message.kind == RPC_REQUEST)
-		take_request(connection, &message);
+		rpc_request_take(connection, &message);
 	else if (message.kind != RPC_NOTIFICATION) /* `initialized` is all that clients tell, and asks for nothing */
 		rpc_asks_answer(&connection->server->asks, connection, &message);
+	review_reading(connection);
 }
 
 static void on_long_frame(void *self)
@@ -102,10 +142,12 @@ static void on_end(const struct error *err, void *self)
 	struct connection *connection = self;
 	(void)err; /* a client that is gone is no failure */
 	connection->has_ended = true;
+	connection->is_slow = false;
+	review_holds(connection);
 	app_server_sweep(connection->server);
 }
 
-const struct transport_events connection_events = {on_frame, on_long_frame, on_end};
+const struct transport_events connection_events = {on_frame, on_long_frame, on_end, on_drain};
 
 void connection_attach(struct connection *connection, struct transport *transport)
 {
@@ -129,6 +171,7 @@ void connection_destroy(struct connection *connection)
 	list_remove(&connection->link);
 	transport_destroy(steal(connection->transport), true);
 	app_server_forget(connection->server, connection);
+	loop_timer_destroy(connection->patience);
 	while ((request = list_first(&connection->requests, struct rpc_request, link)))
 		rpc_request_cancel(request);
 	free(connection->client_name);

@@ -129,7 +129,7 @@ void on_event_deprecation_notice(struct thread *thread, const struct event *even
 	const struct ev_deprecation_notice *body = event->msg.deprecation_notice;
 	struct app_deprecation_notice_notification notice = {body->summary, body->details};
 	vec_for_each(it, &thread->watchers)
-		connection_notify(*it, NOTIFY_deprecation_notice, &notice);
+		connection_notify(it->connection, NOTIFY_deprecation_notice, &notice);
 }
 
 /* ---- what is known of it ---- */

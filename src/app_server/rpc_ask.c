@@ -49,8 +49,8 @@ static void send_to(struct rpc_ask *ask, struct connection *client)
 	connection_send_frame(client, str_n(ask->frame, ask->frame_len));
 }
 
-int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t count, enum app_server_request_tag tag,
-                const void *params, rpc_answer_fn on_answer, void *self)
+int64_t rpc_ask(struct rpc_asks *asks, enum app_server_request_tag tag, const void *params, rpc_answer_fn on_answer,
+                void *self)
 {
 	struct rpc_ask *ask = xnew(struct rpc_ask);
 	struct buf out;
@@ -63,8 +63,6 @@ int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t
 	ask->frame_len = out.len;
 	ask->frame = buf_take(&out);
 	list_append(&asks->open, &ask->link);
-	for (size_t i = 0; i < count; i++)
-		send_to(ask, clients[i]);
 	return ask->id;
 }
 
@@ -76,6 +74,13 @@ static struct rpc_ask *find(struct rpc_asks *asks, int64_t id)
 			return it;
 	}
 	return NULL;
+}
+
+void rpc_ask_send(struct rpc_asks *asks, int64_t id, struct connection *client)
+{
+	struct rpc_ask *ask = find(asks, id);
+	if (ask)
+		send_to(ask, client);
 }
 
 void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id)

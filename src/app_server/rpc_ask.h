@@ -32,12 +32,14 @@ struct rpc_asks {
 void rpc_asks_init(struct rpc_asks *asks);
 void rpc_asks_finish(struct rpc_asks *asks); /* drops what is open without a word */
 
-/* Asks `count` clients; while there is none, it waits for one (rpc_asks_repeat). Returns the question's id. */
-int64_t rpc_ask(struct rpc_asks *asks, struct connection *const *clients, size_t count, enum app_server_request_tag tag,
-                const void *params, rpc_answer_fn on_answer, void *self);
+/* A question, not sent to anybody yet. Returns its id. */
+int64_t rpc_ask(struct rpc_asks *asks, enum app_server_request_tag tag, const void *params, rpc_answer_fn on_answer,
+                void *self);
+/* Asks a client, who may answer from now on. */
+void rpc_ask_send(struct rpc_asks *asks, int64_t id, struct connection *client);
 /* It needs no answer any more; on_answer will not run. No effect on a question that is closed. */
 void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id);
-/* Asks one more client the open questions of self: it has begun to watch. */
+/* Asks a client all open questions of self: it has begun to watch. */
 void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *self);
 
 /* ---- for the connection ---- */

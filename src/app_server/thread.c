@@ -97,26 +97,43 @@ void thread_set_settings(struct thread *thread, const struct app_thread_settings
 bool thread_is_watched(const struct thread *thread, const struct connection *connection)
 {
 	vec_for_each(it, &thread->watchers) {
-		if (*it == connection)
+		if (it->connection == connection)
 			return true;
 	}
 	return false;
+}
+
+/* A watcher that is behind is waited for; for long only if nobody else watches. */
+void thread_review_holds(struct thread *thread)
+{
+	vec_for_each(it, &thread->watchers) {
+		const struct connection *connection = it->connection;
+		bool holds = connection->is_slow && (!connection->is_overdue || thread->watchers.count == 1);
+		if (holds == it->is_held)
+			continue;
+		it->is_held = holds;
+		(holds ? codex_hold : codex_release)(thread->codex);
+	}
 }
 
 void thread_watch(struct thread *thread, struct connection *connection)
 {
 	if (thread_is_watched(thread, connection))
 		return;
-	vec_push(&thread->watchers, connection);
+	vec_push(&thread->watchers, (struct thread_watcher){.connection = connection});
+	thread_review_holds(thread);
 	rpc_asks_repeat(&thread->server->asks, connection, thread);
 }
 
 bool thread_unwatch(struct thread *thread, const struct connection *connection)
 {
 	for (size_t i = 0; i < thread->watchers.count; i++) {
-		if (thread->watchers.items[i] != connection)
+		if (thread->watchers.items[i].connection != connection)
 			continue;
+		if (thread->watchers.items[i].is_held)
+			codex_release(thread->codex);
 		thread->watchers.items[i] = thread->watchers.items[--thread->watchers.count];
+		thread_review_holds(thread);
 		return true;
 	}
 	return false;

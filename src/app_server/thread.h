@@ -20,6 +20,11 @@ struct connection;
 struct rpc_request;
 struct thread_turn;
 
+struct thread_watcher {
+	struct connection *connection;
+	bool is_held; /* the Codex stands still for its sake */
+};
+
 struct thread {
 	/* read-only */
 	char id[UUID_TEXT_SIZE]; /* "" until its Session is configured */
@@ -36,7 +41,7 @@ struct thread {
 	bool has_failed;           /* the last turn did */
 	struct thread_turn *turn;  /* the one that runs, or NULL */
 	struct thread_items items; /* begun and not whole */
-	VEC(struct connection *) watchers;
+	VEC(struct thread_watcher) watchers;
 	/* private */
 	struct list link;   /* in the server's threads, oldest first */
 	struct list bucket; /* in its table, by id */
@@ -71,6 +76,8 @@ bool thread_is_watched(const struct thread *thread, const struct connection *con
 void thread_watch(struct thread *thread, struct connection *connection);
 /* False if it did not watch. */
 bool thread_unwatch(struct thread *thread, const struct connection *connection);
+/* One of them has fallen behind, or caught up: the Codex stands still while it must. */
+void thread_review_holds(struct thread *thread);
 
 /* Tells whom the row of the notification names. */
 void thread_notify(struct thread *thread, enum app_notification_tag tag, const void *params);

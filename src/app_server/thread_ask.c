@@ -178,8 +178,9 @@ static bool is_legacy(const struct thread *thread)
 static void put(struct thread_ask *ask, const void *params)
 {
 	struct thread *thread = ask->thread;
-	ask->id = rpc_ask(&thread->server->asks, thread->watchers.items, thread->watchers.count, ask->tag, params,
-	                  on_answer, thread);
+	ask->id = rpc_ask(&thread->server->asks, ask->tag, params, on_answer, thread);
+	vec_for_each(it, &thread->watchers)
+		rpc_ask_send(&thread->server->asks, ask->id, it->connection);
 }
 
 static void put_command(struct thread_ask *ask, const struct ev_exec_approval *event)

@@ -304,3 +304,19 @@ test('the end of the input ends the program and its commands at once', options, 
 	await untilGone(path.join(server.cwd, 'pid'));
 	assert.equal(server.all('turn/completed').length, 0);
 });
+
+test('a client that does not read for a while misses nothing', options, async (t) => {
+	const words = 'a line that many are made of\n'.repeat(150_000);
+	const model = await startModel(t, [reply({ message: words, chunks: 3000 })]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('item/agentMessage/delta');
+	server.child.stdout.pause();
+	const answers = Array.from({ length: 2000 }, () => server.request('mock/experimentalMethod', { value: 'x'.repeat(1000) }));
+	await new Promise((wake) => setTimeout(wake, 300));
+	server.child.stdout.resume();
+	await server.next('turn/completed');
+	assert.equal((await Promise.all(answers)).length, 2000);
+	assert.ok(server.all('item/agentMessage/delta').map(({ params }) => params.delta).join('') === words);
+});

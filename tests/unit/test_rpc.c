@@ -1,0 +1,445 @@
+/* The JSON-RPC layer without a program around it: the envelope, who waits for whom, questions to clients. Clients are
+ * connections on a transport that keeps what is sent. */
+#include "test.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/connection.h"
+#include "app_server/rpc.h"
+#include "app_server/rpc_request.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex.h"
+#include "loop/loop.h"
+#include "transport/transport.h"
+
+/* ---- a client ---- */
+
+struct client {
+	struct transport transport;
+	struct connection *connection;
+	struct buf sent;
+	bool is_paused, is_full;
+};
+
+static bool client_send(struct transport *transport, struct str frames)
+{
+	struct client *client = container_of(transport, struct client, transport);
+	buf_append_str(&client->sent, frames);
+	return !client->is_full;
+}
+
+static void client_pause(struct transport *transport)
+{
+	container_of(transport, struct client, transport)->is_paused = true;
+}
+
+static void client_resume(struct transport *transport)
+{
+	container_of(transport, struct client, transport)->is_paused = false;
+}
+
+static void client_gone(struct transport *transport, bool flush)
+{
+	(void)transport, (void)flush;
+}
+
+static const struct transport_kind client_kind = {client_send, client_pause, client_resume, client_gone};
+
+struct fixture {
+	struct loop *loop;
+	struct services *services;
+	struct config *config;
+	struct app_server *server;
+	struct client clients[2];
+	size_t ended;
+};
+
+static void on_client_end(size_t left, void *self)
+{
+	(void)left;
+	((struct fixture *)self)->ended++;
+}
+
+static void tell(struct fixture *f, int which, const char *line)
+{
+	connection_events.on_frame(str_of(line), f->clients[which].connection);
+}
+
+/* What the client was sent since the last look. */
+static const char *heard(struct fixture *f, int which)
+{
+	static struct buf last;
+	buf_finish(&last);
+	last = f->clients[which].sent;
+	buf_init(&f->clients[which].sent, LIMIT_LINE);
+	return last.data ? last.data : "";
+}
+
+static void connect_client(struct fixture *f, int which)
+{
+	struct client *client = &f->clients[which];
+	buf_init(&client->sent, LIMIT_LINE);
+	client->connection = app_server_connect(f->server);
+	client->transport = (struct transport){&client_kind, &connection_events, client->connection};
+	connection_attach(client->connection, &client->transport);
+	tell(f, which,
+	     "{\"id\":0,\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"},"
+	     "\"capabilities\":{\"experimentalApi\":true}}}");
+	heard(f, which);
+}
+
+static int set_up(void **state)
+{
+	struct error err;
+	struct fixture *f = xnew(struct fixture);
+	char home[] = "/tmp/codex-test-rpc-XXXXXX";
+	assert_non_null(mkdtemp(home));
+	f->loop = loop_create(&err);
+	f->services = services_create(f->loop, "test");
+	struct config_source source = {.codex_home = home, .cwd = "/"};
+	f->config = config_load(&source, &err);
+	assert_non_null(f->config);
+	struct app_server_options options = {
+		.loop = f->loop,
+		.services = f->services,
+		.config = f->config,
+		.cwd = "/",
+		.on_client_end = on_client_end,
+		.self = f,
+	};
+	f->server = app_server_create(&options);
+	connect_client(f, 0);
+	connect_client(f, 1);
+	*state = f;
+	return 0;
+}
+
+static void spin(struct fixture *f)
+{
+	for (int i = 0; i < 3; i++)
+		uv_run(loop_uv(f->loop), UV_RUN_NOWAIT);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *id = xasprintf("%s/installation_id", config_home(f->config));
+	unlink(id);
+	rmdir(config_home(f->config));
+	app_server_destroy(f->server);
+	config_unref(f->config);
+	services_destroy(f->services);
+	loop_destroy(f->loop);
+	for (int i = 0; i < 2; i++)
+		buf_finish(&f->clients[i].sent);
+	free(f);
+	return 0;
+}
+
+/* ---- the envelope ---- */
+
+static void messages_are_told_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int kind; /* -1: none */
+		bool has_bad_id;
+	} rows[] = {
+		{"{\"id\":1,\"method\":\"a\"}", RPC_REQUEST, false},
+		{"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"a\",\"params\":{}}", RPC_REQUEST, false},
+		{"{\"id\":1.0,\"method\":\"a\"}", RPC_REQUEST, true},
+		{"{\"id\":1e2,\"method\":\"a\"}", RPC_REQUEST, true},
+		{"{\"id\":9223372036854775808,\"method\":\"a\"}", RPC_REQUEST, true},
+		{"{\"id\":null,\"method\":\"a\"}", RPC_REQUEST, true},
+		{"{\"id\":{},\"method\":\"a\"}", RPC_REQUEST, true},
+		{"{\"method\":\"a\"}", RPC_NOTIFICATION, false},
+		{"{\"id\":1,\"result\":null}", RPC_RESULT, false},
+		{"{\"id\":1,\"error\":{\"code\":1,\"message\":\"m\"}}", RPC_ERROR, false},
+		{"{\"result\":{}}", -1, false},
+		{"{\"id\":1}", -1, false},
+		{"{\"method\":1}", -1, false},
+		{"[]", -1, false},
+		{"\"x\"", -1, false},
+		{"", -1, false},
+		{"{\"id\":1,\"method\":\"a\"} x", -1, false},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_arena struct arena arena = {0};
+		struct rpc_message message;
+		struct error err;
+		int status = rpc_read(str_of(rows[i].text), &arena, &message, &err);
+		if ((status == 0) != (rows[i].kind >= 0))
+			fail_msg("%s: %d", rows[i].text, status);
+		if (status != 0)
+			continue;
+		assert_int_equal(message.kind, rows[i].kind);
+		assert_int_equal(message.has_bad_id, rows[i].has_bad_id);
+	}
+}
+
+static void a_frame_is_one_line_whatever_is_in_it(void **state)
+{
+	(void)state;
+	struct buf out;
+	buf_init(&out, LIMIT_LINE);
+	rpc_write_result_json(&out, STR("\"a\""), STR("{\n \"x\": \"\\n\"\n}"));
+	assert_string_equal(out.data, "{\"id\":\"a\",\"result\":{  \"x\": \"\\n\" }}\n");
+	buf_clear(&out);
+	rpc_write_error(&out, STR_NONE, -32600, STR("no"), STR("{\"why\":1}"));
+	assert_string_equal(out.data,
+	                    "{\"error\":{\"code\":-32600,\"message\":\"no\",\"data\":{\"why\":1}},\"id\":null}\n");
+	buf_finish(&out);
+}
+
+static void every_method_can_be_found_by_its_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < METHOD_count; i++)
+		assert_ptr_equal(app_method_find(app_methods[i].wire), &app_methods[i]);
+	for (int i = 0; i < NOTIFY_count; i++)
+		assert_int_equal(app_notification_find(app_notifications[i].wire), i);
+	assert_null(app_method_find(STR("thread")));
+	assert_int_equal(app_notification_find(STR("")), NOTIFY_count);
+}
+
+/* ---- who waits for whom ---- */
+
+static struct rpc_request *make_request(struct fixture *f, enum app_method_tag tag, const char *thread_id)
+{
+	struct arena arena = {0};
+	struct rpc_request *request = arena_new(&arena, struct rpc_request);
+	request->arena = arena;
+	request->server = f->server;
+	request->method = &app_methods[tag];
+	request->params = arena_alloc(&request->arena, request->method->params->size);
+	if (thread_id)
+		*(struct str *)request->params = str_of(thread_id); /* thread_id is its first field */
+	list_init(&request->queued);
+	return request;
+}
+
+static void drop_request(struct rpc_request *request)
+{
+	struct arena arena = request->arena;
+	arena_finish(&arena);
+}
+
+static struct rpc_request *ran[8];
+static size_t ran_count;
+
+static void on_run(struct rpc_request *request)
+{
+	ran[ran_count++] = request;
+}
+
+static void requests_of_one_thread_keep_their_order_and_others_do_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct rpc_scopes scopes;
+	ran_count = 0;
+	rpc_scopes_init(&scopes, f->loop, on_run);
+	struct rpc_request *first = make_request(f, METHOD_turn_start, "a");
+	struct rpc_request *second = make_request(f, METHOD_turn_start, "a");
+	struct rpc_request *third = make_request(f, METHOD_thread_unsubscribe, "a");
+	struct rpc_request *other = make_request(f, METHOD_turn_start, "b");
+	struct rpc_request *free_one = make_request(f, METHOD_model_list, NULL);
+	assert_true(rpc_scope_enter(&scopes, first));
+	rpc_scope_hold(&scopes, first);
+	assert_false(rpc_scope_enter(&scopes, second));
+	assert_false(rpc_scope_enter(&scopes, third));
+	assert_true(rpc_scope_enter(&scopes, other));
+	assert_true(rpc_scope_enter(&scopes, free_one));
+	spin(f);
+	assert_int_equal(ran_count, 0);
+	rpc_scope_leave(&scopes, first);
+	spin(f);
+	assert_int_equal(ran_count, 2);
+	assert_ptr_equal(ran[0], second);
+	assert_ptr_equal(ran[1], third);
+	assert_true(rpc_scope_enter(&scopes, first)); /* nothing is left of the scope */
+	rpc_scopes_finish(&scopes);
+	drop_request(first), drop_request(second), drop_request(third), drop_request(other), drop_request(free_one);
+}
+
+static void one_that_is_gone_holds_up_nobody(void **state)
+{
+	struct fixture *f = *state;
+	struct rpc_scopes scopes;
+	ran_count = 0;
+	rpc_scopes_init(&scopes, f->loop, on_run);
+	struct rpc_request *first = make_request(f, METHOD_turn_start, "a");
+	struct rpc_request *second = make_request(f, METHOD_turn_start, "a");
+	struct rpc_request *third = make_request(f, METHOD_turn_start, "a");
+	rpc_scope_hold(&scopes, first);
+	assert_false(rpc_scope_enter(&scopes, second));
+	assert_false(rpc_scope_enter(&scopes, third));
+	rpc_scope_leave(&scopes, second);
+	rpc_scope_leave(&scopes, first);
+	spin(f);
+	assert_int_equal(ran_count, 1);
+	assert_ptr_equal(ran[0], third);
+	rpc_scopes_finish(&scopes);
+	drop_request(first), drop_request(second), drop_request(third);
+}
+
+static void readers_share_and_a_writer_is_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct rpc_scopes scopes;
+	ran_count = 0;
+	rpc_scopes_init(&scopes, f->loop, on_run);
+	struct rpc_request *read_one = make_request(f, METHOD_config_read, NULL);
+	struct rpc_request *read_two = make_request(f, METHOD_skills_list, NULL);
+	struct rpc_request *write = make_request(f, METHOD_config_value_write, NULL);
+	struct rpc_request *read_three = make_request(f, METHOD_config_read, NULL);
+	rpc_scope_hold(&scopes, read_one);
+	assert_true(rpc_scope_enter(&scopes, read_two));
+	rpc_scope_hold(&scopes, read_two);
+	assert_false(rpc_scope_enter(&scopes, write));
+	assert_false(rpc_scope_enter(&scopes, read_three)); /* it would starve the writer */
+	rpc_scope_leave(&scopes, read_one);
+	spin(f);
+	assert_int_equal(ran_count, 0);
+	rpc_scope_leave(&scopes, read_two);
+	spin(f);
+	assert_int_equal(ran_count, 2);
+	assert_ptr_equal(ran[0], write);
+	assert_ptr_equal(ran[1], read_three);
+	rpc_scopes_finish(&scopes);
+	drop_request(read_one), drop_request(read_two), drop_request(write), drop_request(read_three);
+}
+
+/* ---- questions ---- */
+
+struct answers {
+	int count;
+	enum rpc_ask_outcome outcome;
+	int decision;
+};
+
+static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
+{
+	const struct app_file_change_request_approval_response *response = result;
+	struct answers *answers = self;
+	(void)id;
+	answers->count++;
+	answers->outcome = outcome;
+	answers->decision = response ? (int)response->decision : -1;
+}
+
+static int64_t put_question(struct fixture *f, struct answers *answers)
+{
+	struct app_file_change_request_approval_params params = {
+		.thread_id = STR("t"), .turn_id = STR("u"), .item_id = STR("i")};
+	int64_t id = rpc_ask(&f->server->asks, ASK_item_file_change_request_approval, &params, on_answer, answers);
+	for (int i = 0; i < 2; i++)
+		rpc_ask_send(&f->server->asks, id, f->clients[i].connection);
+	return id;
+}
+
+static void the_first_answer_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct answers answers = {0};
+	assert_int_equal(put_question(f, &answers), 0);
+	auto_free char *first = xstrdup(heard(f, 0));
+	assert_string_equal(first,
+	                    "{\"method\":\"item/fileChange/requestApproval\",\"id\":0,\"params\":{\"threadId\":\"t\","
+	                    "\"turnId\":\"u\",\"itemId\":\"i\",\"startedAtMs\":0,\"reason\":null,"
+	                    "\"grantRoot\":null}}\n");
+	assert_string_equal(heard(f, 1), first);
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"acceptForSession\"}}");
+	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"decline\"}}");
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"decline\"}}");
+	assert_int_equal(answers.count, 1);
+	assert_int_equal(answers.decision, app_file_change_approval_decision_accept_for_session);
+	assert_int_equal(put_question(f, &answers), 1);
+	rpc_ask_withdraw(&f->server->asks, 1);
+	tell(f, 0, "{\"id\":1,\"result\":{\"decision\":\"decline\"}}");
+	assert_int_equal(answers.count, 1);
+}
+
+static void what_is_no_answer_fails_the_question(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const lines[] = {
+		"{\"id\":0,\"result\":{\"decision\":\"maybe\"}}",
+		"{\"id\":1,\"result\":[]}",
+		"{\"id\":2,\"error\":{\"code\":1,\"message\":\"x\"}}",
+		"{\"id\":3,\"result\":null}",
+	};
+	for (size_t i = 0; i < countof(lines); i++) {
+		struct answers answers = {0};
+		put_question(f, &answers);
+		tell(f, 0, "{\"id\":\"0\",\"result\":{\"decision\":\"accept\"}}"); /* a string is another id */
+		assert_int_equal(answers.count, 0);
+		tell(f, 0, lines[i]);
+		assert_int_equal(answers.count, 1);
+		assert_int_equal(answers.outcome, RPC_ASK_FAILED);
+	}
+}
+
+static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct answers answers = {0};
+	struct app_file_change_request_approval_params params = {.thread_id = STR("t")};
+	rpc_ask(&f->server->asks, ASK_item_file_change_request_approval, &params, on_answer, &answers);
+	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}");
+	assert_int_equal(answers.count, 0);
+	rpc_asks_repeat(&f->server->asks, f->clients[1].connection, &answers);
+	assert_non_null(strstr(heard(f, 1), "requestApproval"));
+	rpc_asks_repeat(&f->server->asks, f->clients[0].connection, f);
+	assert_string_equal(heard(f, 0), "");
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}");
+	assert_int_equal(answers.count, 1);
+}
+
+/* ---- flow ---- */
+
+static void a_client_that_is_behind_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct client *client = &f->clients[0];
+	client->is_full = true;
+	tell(f, 0, "{\"id\":1,\"method\":\"mock/experimentalMethod\",\"params\":{}}");
+	assert_true(client->is_paused);
+	assert_false(f->clients[1].is_paused);
+	client->is_full = false;
+	connection_events.on_drain(client->connection);
+	assert_false(client->is_paused);
+}
+
+static void requests_that_wait_go_with_their_client(void **state)
+{
+	struct fixture *f = *state;
+	tell(f, 0, "{\"id\":1,\"method\":\"thread/start\",\"params\":{\"ephemeral\":true}}");
+	connection_events.on_end(NULL, f->clients[0].connection);
+	spin(f);
+	assert_int_equal(f->ended, 1);
+	tell(f, 1, "{\"id\":1,\"method\":\"thread/loaded/list\",\"params\":{}}");
+	assert_string_equal(heard(f, 1), "{\"id\":1,\"result\":{\"data\":[],\"nextCursor\":null}}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages_are_told_apart),
+		cmocka_unit_test(a_frame_is_one_line_whatever_is_in_it),
+		cmocka_unit_test(every_method_can_be_found_by_its_name),
+		cmocka_unit_test_setup_teardown(requests_of_one_thread_keep_their_order_and_others_do_not_wait, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(one_that_is_gone_holds_up_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readers_share_and_a_writer_is_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_first_answer_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_answer_fails_the_question, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_comes_later_is_asked_too_and_who_was_not_cannot_answer, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(a_client_that_is_behind_is_not_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(requests_that_wait_go_with_their_client, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
