@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "engine/codex.h"
 
 /* ---- what it is ---- */
@@ -198,9 +199,11 @@ static void on_start_cancelled(struct rpc_request *request)
 
 static struct thread *thread_create(struct rpc_request *request)
 {
+	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
 	struct thread *thread = xnew(struct thread);
 	thread->server = request->server;
-	thread->originator = xstrdup(request->connection->client_name);
+	thread->originator = xstrdup(originator ? originator : request->connection->client_name);
+	thread->client_version = xstrdup(request->connection->client_version);
 	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
 	list_init(&thread->bucket);
 	list_init(&thread->asks);
@@ -216,6 +219,8 @@ static void open_codex(struct thread *thread, const char *cwd)
 		.config = thread->config,
 		.source = session_source_vscode,
 		.cwd = cwd,
+		.client = thread->originator,
+		.client_version = thread->client_version,
 		.ephemeral = thread->is_ephemeral,
 		.steers = true,
 		.on_event = on_event,
@@ -277,5 +282,6 @@ void thread_destroy(struct thread *thread)
 	free(thread->preview);
 	free(thread->name);
 	free(thread->originator);
+	free(thread->client_version);
 	free(thread);
 }

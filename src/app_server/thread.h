@@ -35,7 +35,7 @@ struct thread {
 	char *path;                           /* its rollout, or NULL */
 	char *preview;                        /* what the user said first, or NULL */
 	char *name;                           /* or NULL */
-	char *originator;
+	char *originator, *client_version; /* of the client that started it */
 	int64_t created_at, updated_at; /* Unix seconds */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */

@@ -103,6 +103,11 @@ static void on_events(void *self)
 		loop_defer(&codex->eq.wake);
 }
 
+struct str codex_originator(const struct codex *codex)
+{
+	return str_of(codex->client ? codex->client : codex->services->originator);
+}
+
 struct codex *codex_open(const struct codex_options *options)
 {
 	struct codex *codex = xnew(struct codex);
@@ -111,6 +116,8 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->config = config_ref(options->config);
 	codex->source = options->source;
 	codex->cwd = xstrdup(options->cwd);
+	codex->client = options->client ? xstrdup(options->client) : NULL;
+	codex->client_version = options->client_version ? xstrdup(options->client_version) : NULL;
 	codex->ephemeral = options->ephemeral;
 	codex->is_interactive = options->is_interactive;
 	codex->steers = options->steers;
@@ -158,5 +165,7 @@ void codex_close(struct codex *codex)
 	eq_finish(&codex->eq);
 	config_unref(codex->config);
 	free(codex->cwd);
+	free(codex->client);
+	free(codex->client_version);
 	free(codex);
 }

@@ -33,6 +33,8 @@ struct codex_options {
 	struct config *config;     /* a reference is taken */
 	enum session_source source;
 	const char *cwd;     /* default folder to work in; absolute */
+	/* The program that drives this Codex, told to providers and in the rollout; NULL: the services' originator. */
+	const char *client, *client_version;
 	bool ephemeral;      /* no rollout */
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */

@@ -13,6 +13,7 @@ struct codex {
 	struct config *config;
 	enum session_source source;
 	char *cwd;
+	char *client, *client_version; /* NULL: the services' originator */
 	bool ephemeral;
 	bool mutes_output;
 	bool is_interactive;
@@ -34,6 +35,8 @@ struct codex {
 #include "protocol/op.def"
 #include "protocol/op_undef.h"
 
+/* Who drives it (core 1.1). */
+struct str codex_originator(const struct codex *codex);
 /* An error event for a submission that could not be carried out. */
 void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message);
 

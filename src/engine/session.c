@@ -113,7 +113,7 @@ static void start_rollout(struct session *session)
 		.thread_id = str_of(session->id),
 		.started_at_ms = clock_unix_ms(),
 		.cwd = str_of(session->settings->cwd),
-		.originator = str_of(codex->services->originator),
+		.originator = codex_originator(codex),
 		.cli_version = STR(CODEX_VERSION),
 		.source = codex->source,
 		.model_provider = str_of(session->provider->id),

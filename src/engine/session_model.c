@@ -45,7 +45,10 @@ int session_model_open(struct session *session, struct str described, struct err
 		.loop = services->loop,
 		.http = services->http,
 		.provider = session->provider,
-		.agent = {.originator = str_of(services->originator), .version = STR(CODEX_VERSION)},
+		.agent = {.originator = codex_originator(session->codex),
+	                  .version = STR(CODEX_VERSION),
+	                  .client = str_of(session->codex->client),
+	                  .client_version = str_of(session->codex->client_version)},
 	};
 	session->model = model_client_create(&options);
 	return 0;

@@ -123,6 +123,9 @@ test('a turn is told in the order of the reference', options, async (t) => {
 	assert.ok(usage.tokenUsage.modelContextWindow > 0);
 	assert.equal(server.all('account/rateLimits/updated')[0].params.rateLimits.limitId, 'codex');
 	assert.equal((await turn(server, thread, 'again')).items[0].text, 'second');
+	const [{ headers }] = model.requests();
+	assert.equal(headers.originator, 'tests');
+	assert.equal(headers['user-agent'], server.server.userAgent);
 });
 
 test('a command is an item from begin to end', options, async (t) => {
