@@ -29,8 +29,8 @@ enum {
 	LIMIT_STREAM_KEEP = 16 * KIB,     /* of an emptied queue's memory, kept for what is sent next */
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
-	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_HURRY_MS = 500,             /* … in a program that has to leave */
+	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
 	LIMIT_CONFIG_FILE = 4 * MIB,
@@ -97,6 +97,10 @@ enum {
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */
 	LIMIT_API_QUEUE = 1 * MIB,        /* events that libcodex's host has not taken, before the engine is held */
 	LIMIT_APP_CLIENTS = 1024,         /* of one app-server */
+	LIMIT_DAEMON_START_MS = 30 * 1000, /* for a background server to be ready */
+	LIMIT_DAEMON_STOP_MS = 10 * 1000, /* to end before it is killed, and to be gone then */
+	LIMIT_DAEMON_ANSWER_MS = 2000,    /* to say its version */
+	LIMIT_DAEMON_LOG = 8 * MIB,       /* of its messages; at the next start they are put aside */
 	LIMIT_SUBMISSIONS = 64,           /* waiting in one submission queue (protocol-v1 7) */
 	LIMIT_NOTIFY = 120 * KIB, /* what the notify program is told: one argument */
 	LIMIT_ARGV = 4096,

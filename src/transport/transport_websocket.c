@@ -164,3 +164,14 @@ struct transport *transport_websocket_create(struct loop *loop, struct stream *s
 	loop_defer(&socket->deliver);
 	return &socket->transport;
 }
+
+struct transport *transport_websocket_open(struct loop *loop, int fd, struct buf *rest, enum websocket_role role,
+                                           const struct transport_events *events, void *self, struct error *err)
+{
+	struct stream *stream = stream_open(loop, fd, &stream_events, NULL, err);
+	if (stream)
+		return transport_websocket_create(loop, stream, rest, role, events, self, err);
+	close(fd);
+	buf_finish(rest);
+	return NULL;
+}

@@ -18,4 +18,8 @@ struct transport *transport_websocket_create(struct loop *loop, struct stream *s
                                              enum websocket_role role, const struct transport_events *events,
                                              void *self, struct error *err);
 
+/* The same for a connected descriptor, which is the transport's from then on. */
+struct transport *transport_websocket_open(struct loop *loop, int fd, struct buf *rest, enum websocket_role role,
+                                           const struct transport_events *events, void *self, struct error *err);
+
 #endif

@@ -41,14 +41,14 @@ static bool refuse_origin(struct websocket_listen *listen, struct http_exchange 
 
 static bool answer_probe(struct websocket_listen *listen, struct http_exchange *exchange, const struct http_head *head)
 {
-	static const struct str allow = {"Allow: GET,HEAD", sizeof("Allow: GET,HEAD") - 1};
+	const struct str headers[] = {STR("Server: codex/" CODEX_VERSION), STR("Allow: GET,HEAD")};
 	struct str path, rest = head->target;
 	(void)listen;
 	str_next_part(&rest, '?', &path);
 	if (!str_is(path, "/readyz") && !str_is(path, "/healthz"))
 		return false;
 	bool is_read = str_is(head->method, "GET") || str_is(head->method, "HEAD");
-	http_reply_head(exchange, is_read ? 200 : 405, &allow, is_read ? 0 : 1, 0);
+	http_reply_head(exchange, is_read ? 200 : 405, headers, is_read ? 1 : 2, 0);
 	http_reply_end(exchange);
 	return true;
 }

@@ -23,7 +23,9 @@
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "transport/transport_listen.h"
+#include "ui/app_server_daemon_command.h"
 #include "ui/app_server_options.h"
+#include "ui/app_server_proxy_command.h"
 
 enum { SIGNALS = 3 };
 
@@ -48,11 +50,21 @@ static const char details[] =
 	"clients share it until it gets a signal.\n"
 	"All methods and notifications are in docs/app-server.md.\n";
 
+static const struct cli_word app_server_words[] = {
+	{.word = "daemon", .doc = "Start, stop or look after a server in the background",
+	 .command = &app_server_daemon_command, .run = app_server_daemon_main},
+	{.word = "proxy", .doc = "Share a server that runs already, through standard input and output",
+	 .command = &app_server_proxy_command, .run = app_server_proxy_main},
+};
+
 const struct cli_command app_server_command = {
 	.name = "codex app-server",
 	.about = "Serve editors and other clients: JSON-RPC on standard streams or WebSockets.",
-	.usage = "Usage: codex app-server [OPTIONS]",
+	.usage = "Usage: codex app-server [OPTIONS]\n"
+		 "       codex app-server <COMMAND> [OPTIONS]",
 	.details = details,
+	.words = app_server_words,
+	.word_count = countof(app_server_words),
 	.options = app_server_option_rows,
 	.option_count = countof(app_server_option_rows),
 };
@@ -252,11 +264,30 @@ static int run_command(struct app_server_run *run)
 	return status != 0 ? error_exit_status(err.code) : 0;
 }
 
+/* A command of its own behind this one's name; -1 if there is none. Options before it are its own. */
+static int run_word(int argc, char **argv)
+{
+	struct cli_result words;
+	int at;
+	if (cli_find_positional(&app_server_command, argc, argv, &at, &words, NULL) != 0 || at >= argc)
+		return -1;
+	const struct cli_word *word = cli_find_word(&app_server_command, argv[at]);
+	if (!word)
+		return -1;
+	char *name = argv[at];
+	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
+	argv[1] = name;
+	return word->run(argc - 1, argv + 1);
+}
+
 int app_server_main(int argc, char **argv)
 {
 	struct app_server_run run = {0};
 	struct cli_result words;
-	int status = cli_read(&app_server_command, argc, argv, &run.options, &words);
+	int status = run_word(argc, argv);
+	if (status >= 0)
+		return status;
+	status = cli_read(&app_server_command, argc, argv, &run.options, &words);
 	if (status < 0)
 		status = run_command(&run);
 	cli_finish(&app_server_command, &run.options, &words);

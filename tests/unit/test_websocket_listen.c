@@ -178,11 +178,13 @@ static void test_what_is_answered_without_a_websocket(void **state)
 {
 	struct fixture *f = *state;
 	listen_on(f, "ws://127.0.0.1:0");
-	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
+	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n",
+	              "HTTP/1.1 200 OK\r\nServer: codex/" CODEX_VERSION "\r\nContent-Length: 0\r\n",
 	              "\r\n\r\n");
 	expect_answer(f, "HEAD /healthz?a HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n", "\r\n\r\n");
 	expect_answer(f, "POST /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-	              "HTTP/1.1 405 Method Not Allowed\r\nAllow: GET,HEAD\r\n", "\r\n\r\n");
+	              "HTTP/1.1 405 Method Not Allowed\r\nServer: codex/" CODEX_VERSION "\r\nAllow: GET,HEAD\r\n",
+	              "\r\n\r\n");
 	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\nOrigin: http://evil.example\r\n\r\n", "HTTP/1.1 403 ",
 	              "\r\n\r\n");
 	expect_answer(f, UPGRADE "Origin: \r\n\r\n", "HTTP/1.1 403 ", "\r\n\r\n");

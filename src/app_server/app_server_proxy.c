@@ -1,0 +1,249 @@
+/* Bytes that are passed on as they are need no loop: two threads that read and write, each waiting on its own, cannot
+ * block each other whatever the two sides do. Lines are two transports that send each other what they receive. */
+#include "app_server/app_server_proxy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/websocket_upgrade.h"
+#include "transport/transport_stdio.h"
+#include "transport/transport_websocket.h"
+#include "transport/unix_socket.h"
+
+/* Waits for bytes, also where the descriptor would not; 0 at the end. */
+static ssize_t read_some(int fd, char *bytes, size_t size)
+{
+	for (;;) {
+		ssize_t count = read(fd, bytes, size);
+		if (count >= 0 || (errno != EAGAIN && errno != EINTR))
+			return count;
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		poll(&wait, 1, -1);
+	}
+}
+
+/* ---- bytes as they are ---- */
+
+struct pump {
+	int from, to;
+};
+
+static void pump_run(const struct pump *pump)
+{
+	char bytes[LIMIT_STREAM_READ];
+	ssize_t count;
+	while ((count = read_some(pump->from, bytes, sizeof(bytes))) > 0)
+		if (fd_write_all(pump->to, bytes, (size_t)count, NULL) != 0)
+			return;
+}
+
+static void *on_thread(void *self)
+{
+	const struct pump *pump = self;
+	pump_run(pump);
+	shutdown(pump->to, SHUT_WR); /* the server closes, and so do we */
+	return NULL;
+}
+
+static int pass_bytes(int fd, struct error *err)
+{
+	static struct pump up; /* its thread may wait for input until the process ends */
+	pthread_t thread;
+	up = (struct pump){STDIN_FILENO, fd};
+	int failure = pthread_create(&thread, NULL, on_thread, &up);
+	if (failure)
+		return error_sys(err, failure, "cannot start a thread");
+	pthread_detach(thread);
+	pump_run(&(struct pump){fd, STDOUT_FILENO});
+	return 0;
+}
+
+/* ---- lines ---- */
+
+struct relay {
+	struct loop *loop;
+	struct transport *client, *server;
+	struct buf line;
+	struct error failure;
+	bool has_client_ended;
+};
+
+/* A line break inside a message can only be a blank between its parts. */
+static bool relay_send(struct relay *relay, struct transport *to, struct str frame)
+{
+	buf_reuse(&relay->line);
+	buf_append_str(&relay->line, frame);
+	for (size_t i = 0; i < relay->line.len; i++)
+		if (relay->line.data[i] == '\n')
+			relay->line.data[i] = ' ';
+	buf_append_char(&relay->line, '\n');
+	return transport_send(to, buf_str(&relay->line));
+}
+
+static void on_client_frame(struct str frame, void *self)
+{
+	struct relay *relay = self;
+	if (!relay_send(relay, relay->server, frame))
+		transport_pause(relay->client);
+}
+
+static void on_server_frame(struct str frame, void *self)
+{
+	struct relay *relay = self;
+	if (!relay_send(relay, relay->client, frame))
+		transport_pause(relay->server);
+}
+
+static void on_client_drain(void *self)
+{
+	transport_resume(((struct relay *)self)->server);
+}
+
+static void on_server_drain(void *self)
+{
+	transport_resume(((struct relay *)self)->client);
+}
+
+static void on_long_frame(void *self)
+{
+	(void)self;
+	fprintf(stderr, "codex app-server proxy: a line is longer than %d MiB and was passed over\n", LIMIT_LINE / MIB);
+}
+
+static void on_client_end(const struct error *err, void *self)
+{
+	struct relay *relay = self;
+	(void)err;
+	relay->has_client_ended = true;
+	loop_stop(relay->loop);
+}
+
+static void on_server_end(const struct error *err, void *self)
+{
+	struct relay *relay = self;
+	if (err)
+		relay->failure = *err;
+	loop_stop(relay->loop);
+}
+
+static const struct transport_events client_events = {on_client_frame, on_long_frame, on_client_end, on_client_drain};
+static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
+
+/* *rest: what came behind the answer's head. */
+static int shake_hands(int fd, struct buf *rest, struct error *err)
+{
+	auto_buf struct buf request;
+	char key[WEBSOCKET_KEY_SIZE], bytes[4 * KIB];
+	ptrdiff_t end;
+	buf_init(&request, KIB);
+	buf_init(rest, LIMIT_HTTP_HEAD + sizeof(bytes));
+	websocket_upgrade_request(&request, "localhost", "/", "", key);
+	if (fd_write_all(fd, request.data, request.len, err) != 0)
+		return -(int)err->code;
+	while ((end = str_find(buf_str(rest), STR("\r\n\r\n"))) < 0) {
+		ssize_t count = rest->len < LIMIT_HTTP_HEAD ? read_some(fd, bytes, sizeof(bytes)) : 0;
+		if (count <= 0)
+			return error_set(err, ERR_transport, "the server closed the connection during the handshake");
+		buf_append(rest, bytes, (size_t)count);
+	}
+	int status = websocket_upgrade_answer(str_n(rest->data, (size_t)end + 4), key, err);
+	buf_consume(rest, (size_t)end + 4);
+	return status;
+}
+
+static int open_relay(struct relay *relay, int fd, struct buf *rest, struct error *err)
+{
+	relay->server = transport_websocket_open(relay->loop, fd, rest, WEBSOCKET_CLIENT, &server_events, relay, err);
+	if (relay->server)
+		relay->client = transport_stdio_create(relay->loop, STDIN_FILENO, STDOUT_FILENO, &client_events, relay,
+		                                       err);
+	return relay->client ? 0 : -(int)err->code;
+}
+
+static int run_relay(struct relay *relay, int fd, struct buf *rest, struct error *err)
+{
+	int status = open_relay(relay, fd, rest, err);
+	if (status == 0)
+		loop_run(relay->loop);
+	transport_destroy(relay->client, true);
+	transport_destroy(relay->server, true);
+	if (relay->has_client_ended)
+		loop_hurry(relay->loop);
+	if (status == 0 && relay->failure.code) {
+		*err = relay->failure;
+		status = -(int)err->code;
+	}
+	return status;
+}
+
+static int pass_lines(int *fd, struct error *err)
+{
+	struct relay relay = {0};
+	struct buf rest;
+	int status = shake_hands(*fd, &rest, err);
+	if (status == 0 && !(relay.loop = loop_create(err)))
+		status = -(int)err->code;
+	if (status == 0) {
+		buf_init(&relay.line, LIMIT_WEBSOCKET_MESSAGE + 1);
+		status = run_relay(&relay, steal_fd(fd), &rest, err);
+	} else {
+		buf_finish(&rest);
+	}
+	loop_destroy(relay.loop);
+	buf_finish(&relay.line);
+	return status;
+}
+
+/* ---- which of the two ---- */
+
+static ssize_t peek_pipe(int fd, char *ret)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	ssize_t count = tee(fd, ends[1], 1, 0);
+	if (count == 1)
+		count = read(ends[0], ret, 1);
+	close(ends[0]);
+	close(ends[1]);
+	return count;
+}
+
+/* The first byte of input, left where it is; something that begins no request where that cannot be known. */
+static char peek(int fd)
+{
+	struct stat st;
+	char first = '\0';
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	while (poll(&wait, 1, -1) < 0 && errno == EINTR)
+		;
+	if (fstat(fd, &st) != 0)
+		return '\0';
+	ssize_t count = 0;
+	if (S_ISSOCK(st.st_mode))
+		count = recv(fd, &first, 1, MSG_PEEK);
+	else if (S_ISFIFO(st.st_mode))
+		count = peek_pipe(fd, &first);
+	else if (S_ISREG(st.st_mode))
+		count = pread(fd, &first, 1, lseek(fd, 0, SEEK_CUR));
+	return count == 1 ? first : '\0';
+}
+
+int app_server_proxy_run(const char *path, struct error *err)
+{
+	auto_close int fd = unix_socket_connect(path, err);
+	if (fd < 0)
+		return -(int)err->code;
+	return peek(STDIN_FILENO) == 'G' ? pass_bytes(fd, err) : pass_lines(&fd, err);
+}
