@@ -6,8 +6,9 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { startAppServer } from './lib/app_server.mjs';
-import { cleanEnv, codexBin, launch, makeHome, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
+import { startAppServer, text } from './lib/app_server.mjs';
+import { cleanEnv, codexBin, launch, makeHome, needs, reply, run, runCodex, say, startModel, tempDir, waitFor }
+	from './lib/codex.mjs';
 import { connectRpc, dial, frame, http } from './lib/websocket.mjs';
 
 const options = needs('app-server');
@@ -15,12 +16,13 @@ const echo = async (client, value) =>
 	assert.deepEqual(await client.request('mock/experimentalMethod', { value }), { echoed: value });
 
 /** Starts a server at ws://; `where` is for dial. */
-async function listen(t, args = [], url = 'ws://127.0.0.1:0') {
+async function listen(t, args = [], url = 'ws://127.0.0.1:0', model = null) {
+	const cwd = tempDir(t, 'cwd');
 	const program = launch(t, codexBin, ['app-server', '--listen', url, ...args],
-		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(makeHome(t, null)) });
+		{ cwd, env: cleanEnv(makeHome(t, model)) });
 	const port = await waitFor(program.child.stderr, () => program.result.stderr,
 		(text) => /note: .*\n/.test(text) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(text)?.[1]);
-	return { ...program, where: { port: Number(port), host: url.includes('[') ? '::1' : '127.0.0.1' } };
+	return { ...program, cwd, where: { port: Number(port), host: url.includes('[') ? '::1' : '127.0.0.1' } };
 }
 
 /** Resolves once somebody listens there. */
@@ -205,3 +207,49 @@ test('at standard input, signals end it as they end any program', options, async
 		assert.deepEqual([end.code, end.signal], [code, code === 0 ? null : signal]);
 	}
 });
+
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+
+/** Starts a thread and a turn of it. */
+async function begin(client) {
+	const { thread } = await client.request('thread/start', FREE);
+	await client.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	return thread.id;
+}
+
+const idle = (threadId) => ({ method, params }) =>
+	method === 'thread/status/changed' && params.threadId === threadId && params.status.type === 'idle';
+
+test('a turn goes on when its client vanishes; others hear of its end and go on with the thread', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'half' }, { gate: 'rest' }, { delta: ' all' }), say('Again.')]);
+	const server = await listen(t, [], undefined, model);
+	const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];
+	const id = await begin(a);
+	await a.next('item/agentMessage/delta');
+	a.socket.socket.resetAndDestroy();
+	await a.socket.closed;
+	await echo(b, 'there');
+	await model.openGate('rest');
+	await b.take(idle(id), 'idle');
+	assert.deepEqual(b.all('item/agentMessage/delta'), [], 'it was told of a thread that it does not watch');
+	assert.deepEqual((await b.request('thread/loaded/list', {})).data, [id]);
+	await b.request('turn/start', { threadId: id, input: [text('again')] });
+	await b.take(idle(id), 'idle');
+	const requests = await model.requests();
+	assert.match(JSON.stringify(requests.at(-1).body.input), /half all/);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+	test(`${signal} ends a server in order, with the commands of its turns`, options, async (t) => {
+		const model = await startModel(t, [run('echo $$ > pid; sleep 600')]);
+		const server = await listen(t, [], undefined, model);
+		const client = await connectRpc(t, server.where);
+		await begin(client);
+		const file = path.join(server.cwd, 'pid');
+		while (!fs.existsSync(file) || !fs.statSync(file).size) await new Promise((wake) => setTimeout(wake, 10));
+		server.child.kill(signal);
+		assert.equal((await client.socket.closed).code, 1001);
+		assert.equal((await server.done).code, 0);
+		assert.throws(() => process.kill(Number(fs.readFileSync(file, 'utf8')), 0), { code: 'ESRCH' });
+	});
+}
