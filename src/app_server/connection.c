@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app_server/app_server_priv.h"
+#include "app_server/fs_watch.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_ask.h"
 #include "app_server/rpc_request.h"
@@ -159,6 +160,7 @@ struct connection *connection_create(struct app_server *server)
 	struct connection *connection = xnew(struct connection);
 	connection->server = server;
 	list_init(&connection->requests);
+	list_init(&connection->watches);
 	list_append(&server->connections, &connection->link);
 	return connection;
 }
@@ -174,6 +176,7 @@ void connection_destroy(struct connection *connection)
 	loop_timer_destroy(connection->patience);
 	while ((request = list_first(&connection->requests, struct rpc_request, link)))
 		rpc_request_cancel(request);
+	fs_watch_end_all(&connection->watches);
 	free(connection->client_name);
 	free(connection->client_version);
 	free(connection);

@@ -33,6 +33,12 @@ enum {
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
+	LIMIT_CLIENT_FILE = 64 * MIB,     /* read for a client in one piece */
+	LIMIT_CLIENT_ENTRIES = 200 * 1000, /* of one folder, listed for a client */
+	LIMIT_CLIENT_WATCHES = 1024,      /* paths that one client watches */
+	LIMIT_WATCH_PATHS = 1024,         /* changed paths told at once; beyond, the folder stands for them */
+	LIMIT_WATCH_HOLD_MS = 200,        /* changes are gathered before they are told */
+	LIMIT_TREE_DEPTH = 200,           /* of a folder that is copied or removed: a descriptor or two a level */
 	LIMIT_CONFIG_FILE = 4 * MIB,
 	LIMIT_CONFIG_OPTIONS = 1024,      /* -c and flags of one start */
 	LIMIT_CONFIG_UNKNOWN = 256,       /* unknown settings that are remembered */

@@ -305,6 +305,15 @@ static int decode_field(const struct record *record, const struct field *field, 
 	return status;
 }
 
+/* Leaves the field as it is, which means absent. */
+static void decode_absent(const struct field *field, const struct json *member, void *out)
+{
+	if (!member || !(field->presence & NULL_COUNTS))
+		return;
+	*SLOT(bool, out, field->aux - 1) = true;
+	*SLOT(int64_t, out, field->offset) = FIELD_NULL;
+}
+
 static int decode_fields(const struct record *record, const struct json *json, struct arena *arena, void *out,
                          struct error *err)
 {
@@ -314,8 +323,10 @@ static int decode_fields(const struct record *record, const struct json *json, s
 	for (size_t i = 0; i < count; i++) {
 		const char *wire = field_wire_name(record, &fields[i], name);
 		const struct json *member = json_get(json, wire);
-		if ((!member || member->type == JSON_null) && !is_required(&fields[i]))
+		if ((!member || member->type == JSON_null) && !is_required(&fields[i])) {
+			decode_absent(&fields[i], member, out);
 			continue;
+		}
 		if (!member)
 			return error_set(err, ERR_invalid, "missing field `%s`", wire);
 		int status = decode_field(record, &fields[i], member, arena, out, err);

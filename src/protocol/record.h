@@ -52,7 +52,10 @@ enum presence {
 	NUL, /* written as null when absent; a list is absent while it has no pointer */
 	PRESENCE_MASK = 3,
 	EXPERIMENTAL = 4, /* with one of the others: only for clients that asked for what may still change */
+	NULL_COUNTS = 8,  /* with OPT, of an OPT_INT: null is no absence, but the value FIELD_NULL */
 };
+
+#define FIELD_NULL INT64_MIN
 
 struct field {
 	const char *name;

@@ -1,0 +1,16 @@
+/* wire_bytes.h — bytes that came in base64, and what is wrong with those that are none.
+ *
+ * Thread: any. The complaint is in the words that clients know from the reference. */
+#ifndef APP_SERVER_WIRE_BYTES_H
+#define APP_SERVER_WIRE_BYTES_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+enum { WIRE_BYTES_WHY = 80 };
+
+/* Appends the bytes, or says why not. out must have room for three quarters of the text. */
+bool wire_bytes_decode(struct buf *out, struct str text, char why[WIRE_BYTES_WHY]);
+
+#endif
