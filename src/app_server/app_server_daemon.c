@@ -133,8 +133,8 @@ static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid
 	posix_spawn_file_actions_adddup2(&actions, ready, READY_FD);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-	int failure = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char **)(uintptr_t)argv.items,
-	                          environ);
+	int failure =
+		posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char **)(uintptr_t)argv.items, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	vec_finish(&argv);
@@ -186,8 +186,8 @@ static int launch(struct app_server_daemon *daemon, struct error *err)
 	move_up(&ready[1]);
 	int failure = spawn(daemon, log, ready[1], &pid);
 	close(ready[1]);
-	int status = failure ? error_sys(err, failure, "cannot start the server")
-			     : wait_ready(daemon, ready[0], pid, err);
+	int status =
+		failure ? error_sys(err, failure, "cannot start the server") : wait_ready(daemon, ready[0], pid, err);
 	close(ready[0]);
 	return status;
 }

@@ -15,8 +15,8 @@ struct error;
 
 struct app_server_daemon {
 	/* of the caller, borrowed */
-	const char *home;   /* CODEX_HOME */
-	const char *socket; /* where it listens */
+	const char *home;             /* CODEX_HOME */
+	const char *socket;           /* where it listens */
 	const char *const *overrides; /* -c key=value, for the one that is started */
 	size_t override_count;
 	/* what was found; 0 and empty if nobody listens there */

@@ -166,8 +166,8 @@ static int open_relay(struct relay *relay, int fd, struct buf *rest, struct erro
 {
 	relay->server = transport_websocket_open(relay->loop, fd, rest, WEBSOCKET_CLIENT, &server_events, relay, err);
 	if (relay->server)
-		relay->client = transport_stdio_create(relay->loop, STDIN_FILENO, STDOUT_FILENO, &client_events, relay,
-		                                       err);
+		relay->client =
+			transport_stdio_create(relay->loop, STDIN_FILENO, STDOUT_FILENO, &client_events, relay, err);
 	return relay->client ? 0 : -(int)err->code;
 }
 

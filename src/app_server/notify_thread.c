@@ -192,11 +192,15 @@ static void tell_limits(struct thread *thread, const struct rate_limits *limits)
 	thread_notify(thread, NOTIFY_account_rate_limits_updated, &event);
 }
 
+/* The engine also tells what is known when a response opens; here usage is told when it has changed. */
 void on_event_token_count(struct thread *thread, const struct event *event)
 {
 	const struct ev_token_count *body = event->msg.token_count;
-	if (body->info)
-		tell_usage(thread, turn_id(thread, event), body->info);
+	int64_t total = body->info ? body->info->total_token_usage->total_tokens : 0;
+	if (total == thread->told_tokens)
+		return;
+	thread->told_tokens = total;
+	tell_usage(thread, turn_id(thread, event), body->info);
 	tell_limits(thread, body->rate_limits);
 }
 

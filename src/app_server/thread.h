@@ -35,8 +35,9 @@ struct thread {
 	char *path;                           /* its rollout, or NULL */
 	char *preview;                        /* what the user said first, or NULL */
 	char *name;                           /* or NULL */
-	char *originator, *client_version; /* of the client that started it */
-	int64_t created_at, updated_at; /* Unix seconds */
+	char *originator, *client_version;    /* of the client that started it */
+	int64_t created_at, updated_at;       /* Unix seconds */
+	int64_t told_tokens;                  /* all of the thread's, as last told */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
 	struct thread_turn *turn;  /* the one that runs, or NULL */

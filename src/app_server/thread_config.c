@@ -97,6 +97,7 @@ static int add_sandbox(struct options *options, const struct app_thread_start_pa
 static int gather(struct options *options, const struct app_server *server,
                   const struct app_thread_start_params *params, struct error *err)
 {
+	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* a client opts out of what it will not show */
 	for (size_t i = 0; i < server->options.override_count; i++)
 		vec_push(&options->list, server->options.overrides[i]);
 	if (add_config(options, params->config, err) != 0)

@@ -62,6 +62,8 @@ enum {
 	LIMIT_PATCH_LINES = 8 * MIB,      /* lines of a file that is searched for inexact context */
 	LIMIT_PATCH_STEPS = 1000000000,   /* lines looked at in one such file */
 	LIMIT_PATCH_ERROR = 65 * MIB,     /* a failure quotes the lines it looked for */
+	LIMIT_GIT_DIFF_FILE = 1 * MIB,    /* a file of which the diff of a task tells */
+	LIMIT_GIT_DIFF = 16 * MIB,        /* of those files together, before and after */
 	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
 	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,

@@ -28,6 +28,13 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
 	host_emit(host, call->turn_id, tag, body);
 }
 
+static void host_patched(struct tool_host *host, const struct patch_plan *plan)
+{
+	struct session *session = session_of(host);
+	if (session->task)
+		task_note_patch(session->task, plan);
+}
+
 static void host_interrupt(struct tool_host *host)
 {
 	struct session *session = session_of(host);
@@ -99,6 +106,7 @@ void session_host_init(struct session *session)
 		.command_env = host_command_env,
 		.emit = host_emit,
 		.ask = host_ask,
+		.patched = host_patched,
 		.interrupt = host_interrupt,
 		.is_approved = host_is_approved,
 		.remember = host_remember,

@@ -183,6 +183,7 @@ static void notify(const struct task *task)
 
 void task_on_turn_end(struct task *task, bool needs_turn)
 {
+	task_tell_diff(task);
 	take_from_turn(task);
 	bool has_input = take_pending(task);
 	if (needs_turn || has_input) {
@@ -238,6 +239,7 @@ void task_destroy(struct task *task)
 	settings_unref(task->settings);
 	buf_finish(&task->pending);
 	free((char *)(uintptr_t)task->last_response_id.ptr);
+	git_diff_finish(&task->diff);
 	arena_finish(&task->arena);
 	free(task);
 }

@@ -8,8 +8,10 @@
 
 #include "base/arena.h"
 #include "engine/settings.h"
+#include "patch/git_diff.h"
 #include "protocol/types.h"
 
+struct patch_plan;
 struct session;
 struct turn;
 
@@ -35,6 +37,7 @@ struct task {
 	struct arena arena;
 	struct buf pending; /* steered input items waiting for the next Turn, JSON, one per line */
 	unsigned stream_retries;
+	struct git_diff diff; /* what its patches have changed */
 };
 
 /* Starts the session's Task; the session must have none. Input is copied. */
@@ -48,6 +51,11 @@ void task_hold(struct task *task);
 void task_release(struct task *task);
 /* Frees without telling anybody. NULL is fine. */
 void task_destroy(struct task *task);
+
+/* A patch has been written (task_diff.c). */
+void task_note_patch(struct task *task, const struct patch_plan *plan);
+/* Tells turn_diff, if patches have changed anything. */
+void task_tell_diff(struct task *task);
 
 /* For turn.c: the Turn is over. needs_turn: outputs or input wait for another. */
 void task_on_turn_end(struct task *task, bool needs_turn);

@@ -117,6 +117,8 @@ static void on_committed(void *self)
 	else
 		patch_error_for_model(&run->err, &result);
 	tell_end(run, success, success ? buf_str(&result) : STR(""), success ? STR("") : buf_str(&result));
+	if (success)
+		run->call->host->patched(run->call->host, run->plan);
 	uint64_t tenths = (clock_now_ns() - run->call->started_ns) / 100000000u;
 	buf_printf(&text, "Exit code: %d\nWall time: %llu", success ? 0 : 1, (unsigned long long)(tenths / 10));
 	if (tenths % 10)

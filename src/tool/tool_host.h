@@ -13,6 +13,7 @@
 
 struct exec_sessions;
 struct loop;
+struct patch_plan;
 struct sandbox_policy;
 struct tool_call;
 
@@ -41,6 +42,8 @@ struct tool_host {
 	 * `answer` runs later, at most once; never after the call was cancelled. */
 	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
 	            tool_answer_fn answer);
+	/* A patch has been written; the plan is borrowed. */
+	void (*patched)(struct tool_host *host, const struct patch_plan *plan);
 	/* The user said abort: the Task is to be interrupted. */
 	void (*interrupt)(struct tool_host *host);
 	/* True if that exact command line was approved for the session before; remember adds it. */

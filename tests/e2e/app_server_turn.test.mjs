@@ -323,3 +323,29 @@ test('a client that does not read for a while misses nothing', options, async (t
 	assert.equal((await Promise.all(answers)).length, 2000);
 	assert.ok(server.all('item/agentMessage/delta').map(({ params }) => params.delta).join('') === words);
 });
+
+test('the diff of a turn is what its patches did together', options, async (t) => {
+	const model = await startModel(t, [
+		patch('*** Add File: new.txt', '+hello', '+world'),
+		patch('*** Update File: old.txt', '@@', ' one', '-two', '+TWO'),
+		patch('*** Delete File: new.txt', '*** Update File: old.txt', '*** Move to: moved.txt', '@@', '-three', '+THREE'),
+		say('done')]);
+	const server = await startAppServer(t, model, { config: 'model = "gpt-5.5"' });
+	fs.writeFileSync(path.join(server.cwd, 'old.txt'), 'one\ntwo\nthree\n');
+	const { thread } = await server.request('thread/start', FREE);
+	const { id } = await turn(server, thread, 'go');
+	const diffs = server.all('turn/diff/updated').map(({ params }) => params);
+	const old = '4cb29ea38f70d7c61b2a3a25b02e3bdf44905402';
+	const added = 'diff --git a/new.txt b/new.txt\nnew file mode 100644\n'
+		+ 'index 0000000000000000000000000000000000000000..94954abda49de8615a048f8d2e64b5de848e27a1\n'
+		+ '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,2 @@\n+hello\n+world\n';
+	const changed = `diff --git a/old.txt b/old.txt\nindex ${old}..ddc897f039f57aa91e16efa6dfde386c4255206f\n`
+		+ '--- a/old.txt\n+++ b/old.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n';
+	const moved = `diff --git a/old.txt b/moved.txt\nindex ${old}..7c4ec5671d14165336c417bfa6633f00307a8043\n`
+		+ '--- a/old.txt\n+++ b/moved.txt\n@@ -1,3 +1,3 @@\n one\n-two\n-three\n+TWO\n+THREE\n';
+	assert.deepEqual(diffs.map(({ diff }) => diff),
+		[added, added, added + changed, added + changed, moved, moved, moved]);
+	assert.ok(diffs.every(({ threadId, turnId }) => threadId === thread.id && turnId === id));
+	assert.deepEqual(story(server.messages).filter((word) => /diff|fileChange/.test(word)).slice(0, 4),
+		['item/started fileChange', 'item/completed fileChange', 'turn/diff/updated', 'turn/diff/updated']);
+});
