@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app_server/app_server_priv.h"
+#include "app_server/client_command.h"
 #include "app_server/fs_watch.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_ask.h"
@@ -36,6 +37,7 @@ static void review_holds(struct connection *connection)
 	struct thread *it;
 	list_for_each(it, &connection->server->threads, link)
 		thread_review_holds(it);
+	client_command_hold_all(&connection->commands, connection->is_slow);
 	review_reading(connection);
 }
 
@@ -161,6 +163,7 @@ struct connection *connection_create(struct app_server *server)
 	connection->server = server;
 	list_init(&connection->requests);
 	list_init(&connection->watches);
+	list_init(&connection->commands);
 	list_append(&server->connections, &connection->link);
 	return connection;
 }
@@ -177,6 +180,7 @@ void connection_destroy(struct connection *connection)
 	while ((request = list_first(&connection->requests, struct rpc_request, link)))
 		rpc_request_cancel(request);
 	fs_watch_end_all(&connection->watches);
+	client_command_end_all(&connection->commands);
 	free(connection->client_name);
 	free(connection->client_version);
 	free(connection);

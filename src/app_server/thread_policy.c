@@ -125,18 +125,34 @@ static const struct {
 	{":danger-full-access", "danger-full-access", sandbox_mode_danger_full_access},
 };
 
-int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err)
+static ptrdiff_t find_profile(struct str profile, struct error *err)
 {
 	for (size_t i = 0; i < countof(profiles); i++) {
-		if (str_is(profile, profiles[i].name)) {
-			*ret_mode = profiles[i].mode;
-			return 0;
-		}
+		if (str_is(profile, profiles[i].name))
+			return (ptrdiff_t)i;
 	}
-	return error_set(err, ERR_config,
-	                 "there is no set of permissions `%.*s`: built in are :read-only, :workspace and "
-	                 ":danger-full-access",
-	                 STR_ARG(profile));
+	error_set(err, ERR_config,
+	          "there is no set of permissions `%.*s`: built in are :read-only, :workspace and :danger-full-access",
+	          STR_ARG(profile));
+	return -1;
+}
+
+int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err)
+{
+	ptrdiff_t at = find_profile(profile, err);
+	if (at < 0)
+		return -(int)ERR_config;
+	*ret_mode = profiles[at].mode;
+	return 0;
+}
+
+int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct error *err)
+{
+	ptrdiff_t at = find_profile(profile, err);
+	if (at < 0)
+		return -(int)ERR_config;
+	*ret_mode = profiles[at].value;
+	return 0;
 }
 
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena)

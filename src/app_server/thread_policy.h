@@ -19,6 +19,8 @@ struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, st
 
 /* The sandbox_mode of a built-in set of permissions; ERR_config for a name that is none. */
 int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err);
+/* The same as a value. */
+int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct error *err);
 /* The set that a configuration without any setting amounts to; NULL if it has one. */
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena);
 

@@ -33,6 +33,10 @@ enum {
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
+	LIMIT_CLIENT_COMMANDS = 256,      /* that one client runs side by side */
+	LIMIT_CLIENT_COMMAND_MS = 10 * 1000, /* for a client's command, unless it says otherwise */
+	LIMIT_CLIENT_OUTPUT = 1 * MIB,    /* kept or told of each of its streams, unless it says otherwise */
+	LIMIT_CLIENT_OUTPUT_KEPT = 16 * MIB, /* kept of each, whatever it says: JSON may make six times that of it */
 	LIMIT_CLIENT_FILE = 64 * MIB,     /* read for a client in one piece */
 	LIMIT_CLIENT_ENTRIES = 200 * 1000, /* of one folder, listed for a client */
 	LIMIT_CLIENT_WATCHES = 1024,      /* paths that one client watches */

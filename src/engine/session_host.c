@@ -7,6 +7,7 @@
 #include "engine/session.h"
 #include "engine/task.h"
 #include "process/env_policy.h"
+#include "tool/command_env.h"
 #include "tool/tool.h"
 #include "tool/tool_exec.h"
 
@@ -51,32 +52,13 @@ static void host_remember(struct tool_host *host, struct str key)
 	approvals_allow(&session_of(host)->approvals, key);
 }
 
-static void apply_policy(const struct config_env_policy *config, struct env *env)
-{
-	auto_arena struct arena arena = {0};
-	struct env_var *set = arena_array(&arena, struct env_var, config->set.count);
-	for (size_t i = 0; i < config->set.count; i++)
-		set[i] = (struct env_var){config->set.items[i].key, config->set.items[i].value};
-	struct env_policy policy = {
-		.inherit = config->inherit,
-		.ignore_default_excludes = config->ignore_default_excludes,
-		.exclude = config->exclude.items,
-		.exclude_count = config->exclude.count,
-		.set = set,
-		.set_count = config->set.count,
-		.include_only = config->include_only.items,
-		.include_only_count = config->include_only.count,
-	};
-	env_policy_apply(&policy, NULL, env);
-}
-
 /* Made when the first command runs: many sessions never run one. */
 static const char *const *host_command_env(struct tool_host *host)
 {
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
-	apply_policy(&session->codex->config->shell_environment_policy, &session->command_env);
+	command_env_of_config(&session->codex->config->shell_environment_policy, &session->command_env);
 	bool has_fence =
 		host->sandbox->mode == sandbox_mode_read_only || host->sandbox->mode == sandbox_mode_workspace_write;
 	struct env_engine engine = {

@@ -63,7 +63,7 @@ static struct str name_of(const char *var)
 }
 
 /* What an environment can hold: anything else would read back as another variable. */
-static bool is_name(struct str name)
+bool env_is_name(struct str name)
 {
 	return name.len && str_find_char(name, '=') < 0 && str_find_char(name, '\0') < 0;
 }
@@ -126,6 +126,16 @@ void env_set(struct env *env, struct str name, struct str value)
 	env->vars[at] = var;
 }
 
+void env_unset(struct env *env, struct str name)
+{
+	size_t at = index_of(env, name);
+	if (at == env->count)
+		return;
+	free(env->vars[at]);
+	env->vars[at] = env->vars[--env->count];
+	env->vars[env->count] = NULL;
+}
+
 const char *env_find(const struct env *env, const char *name)
 {
 	size_t at = index_of(env, str_of(name));
@@ -164,7 +174,7 @@ void env_policy_apply(const struct env_policy *policy, const char *const *from, 
 			push(env, xstrdup(from[i]));
 	}
 	for (size_t i = 0; i < policy->set_count; i++) {
-		if (is_name(policy->set[i].name) && str_find_char(policy->set[i].value, '\0') < 0)
+		if (env_is_name(policy->set[i].name) && str_find_char(policy->set[i].value, '\0') < 0)
 			env_set(env, policy->set[i].name, policy->set[i].value);
 	}
 	if (policy->include_only_count)

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "loop/child.h"
 #include "loop/loop.h"
+#include "process/pty.h"
 #include "process/spawn.h"
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
@@ -42,6 +43,8 @@ struct process {
 	struct stream in;
 	size_t in_waiting; /* bytes */
 	bool in_is_last;   /* close it when they are written */
+	bool has_terminal;
+	bool is_line_open; /* what was typed last was no end of a line */
 	struct loop_timer *drain;
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
@@ -248,8 +251,8 @@ static void fds_finish(struct start_fds *fds)
 {
 	for (int i = 0; i < 3; i++) {
 		mem_close_slot(&fds->ours[i]);
-		/* With merged output, stdout's end stands for stderr's, too. */
-		if (i < 2 || fds->child[2] != fds->child[1])
+		/* With merged output, stdout's end stands for stderr's, too; a terminal's for all three. */
+		if (i == 0 || fds->child[i] != fds->child[i - 1])
 			mem_close_slot(&fds->child[i]);
 	}
 }
@@ -267,9 +270,23 @@ static int fds_pipe(struct start_fds *fds, int at)
 	return fds->ours[at] < 0 ? -1 : 0;
 }
 
+/* One end for reading and, if it is written to, a copy for that: libuv has a handle for either. */
+static int fds_terminal(struct start_fds *fds, const struct process_spec *spec, struct error *err)
+{
+	int status = pty_open(spec->terminal, &fds->ours[1], &fds->child[0], err);
+	if (status != 0)
+		return error_wrap(err, "cannot run %s", spec->argv[0]);
+	fds->child[1] = fds->child[2] = fds->child[0];
+	if (spec->stdin_open && (fds->ours[0] = fcntl(fds->ours[1], F_DUPFD_CLOEXEC, 3)) < 0)
+		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
+	return 0;
+}
+
 static int fds_open(struct start_fds *fds, const struct process_spec *spec, struct error *err)
 {
 	*fds = (struct start_fds){{-1, -1, -1}, {-1, -1, -1}};
+	if (spec->terminal)
+		return fds_terminal(fds, spec, err);
 	if (!spec->stdin_open)
 		fds->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec->stdin_open ? fds_pipe(fds, 0) != 0 : fds->child[0] < 0)
@@ -303,7 +320,13 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	auto_free char *path = spawn_find_program(spec->argv[0], spec->env, spec->cwd, err);
 	if (!path)
 		return -1;
-	struct spawn_plan plan = {.path = path, .argv = spec->argv, .env = env, .cwd = spec->cwd};
+	struct spawn_plan plan = {
+		.path = path,
+		.argv = spec->argv,
+		.env = env,
+		.cwd = spec->cwd,
+		.has_terminal = process->has_terminal,
+	};
 	memcpy(plan.fds, fds->child, sizeof(plan.fds));
 	int status = spawn_start(&plan, &process->lineage.mark.pid, err);
 	if (status != 0)
@@ -355,6 +378,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->handler = *handler;
 	process->self = self;
 	process->drain_ms = spec->drain_ms;
+	process->has_terminal = spec->terminal != NULL;
 	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->lineage);
@@ -412,6 +436,8 @@ int process_write_stdin(struct process *process, struct str bytes, struct error 
 	request->process = process;
 	request->len = bytes.len;
 	memcpy(request->bytes, bytes.ptr, bytes.len);
+	if (bytes.len)
+		process->is_line_open = bytes.ptr[bytes.len - 1] != '\n';
 	uv_buf_t buf = uv_buf_init(request->bytes, (unsigned)bytes.len);
 	process->in_waiting += bytes.len;
 	int status = uv_write(&request->uv, (uv_stream_t *)&process->in.pipe, &buf, 1, on_written);
@@ -422,8 +448,18 @@ int process_write_stdin(struct process *process, struct str bytes, struct error 
 	return error_sys(err, -status, "cannot write to the command's input");
 }
 
+/* At a terminal the end of input is a character: the first hands over a line that has no end, if there is one. The rest
+ * of the command's time nobody types. */
+static void type_end(struct process *process)
+{
+	struct str end = process->is_line_open ? STR("\x04\x04") : STR("\x04");
+	process_write_stdin(process, end, NULL);
+}
+
 void process_close_stdin(struct process *process)
 {
+	if (process->has_terminal && process->in.is_open && !process->in_is_last)
+		type_end(process);
 	process->in_is_last = true;
 	if (process->in_waiting == 0)
 		stream_close(&process->in);
@@ -438,6 +474,11 @@ void process_signal(struct process *process, int signal)
 void process_kill(struct process *process)
 {
 	process_reaper_kill(&process->lineage);
+}
+
+void process_kill_now(struct process *process)
+{
+	process_reaper_kill_now(&process->lineage);
 }
 
 void process_pause(struct process *process)
@@ -465,6 +506,14 @@ static int output_fd(struct process *process)
 	uv_os_fd_t fd;
 	struct stream *stream = &process->out[exec_stream_stdout];
 	return stream->is_open && uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0 ? fd : -1;
+}
+
+int process_resize(struct process *process, const struct pty_size *size, struct error *err)
+{
+	int fd = process->has_terminal ? output_fd(process) : -1;
+	if (fd < 0)
+		return error_set(err, ERR_unsupported, "the command has no terminal");
+	return pty_resize(fd, size, err);
 }
 
 bool process_widen(struct process *process)

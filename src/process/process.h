@@ -21,6 +21,7 @@
 struct error;
 struct loop;
 struct process;
+struct pty_size;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
 
@@ -30,6 +31,8 @@ struct process_spec {
 	const char *cwd;         /* absolute; NULL: ours */
 	bool stdin_open;         /* a pipe for process_write_stdin; else /dev/null */
 	bool merge_output;       /* both streams through one pipe, in the order written, reported as stdout */
+	/* A terminal of this size for input and output, which is all reported as stdout; NULL: pipes. */
+	const struct pty_size *terminal;
 	uint64_t drain_ms;
 };
 
@@ -59,7 +62,7 @@ bool process_is_running(const struct process *process);
 /* Copies bytes and writes them as the command takes them. ERR_busy if LIMIT_EXEC_STDIN bytes wait already, ERR_io if
  * its stdin is closed. */
 int process_write_stdin(struct process *process, struct str bytes, struct error *err);
-/* End of input, after what is still to be written. */
+/* End of input, after what is still to be written; at a terminal as if Ctrl-D was typed. */
 void process_close_stdin(struct process *process);
 
 /* To the command's process group; no effect when it has exited. */
@@ -67,6 +70,11 @@ void process_signal(struct process *process, int signal);
 /* Ends the whole tree, also members that left the group and the session, also after the command itself has
  * exited: TERM now, KILL to what is left after LIMIT_KILL_GRACE_MS. */
 void process_kill(struct process *process);
+/* The same without a word: KILL at once. */
+void process_kill_now(struct process *process);
+
+/* The command's terminal gets another size; ERR_unsupported if it has none, or has left it. */
+int process_resize(struct process *process, const struct pty_size *size, struct error *err);
 
 /* Back-pressure: no on_output between pause and resume, and the command blocks when the pipe is full. The drain
  * time stands still meanwhile. Nests: as many resumes as there were pauses. */

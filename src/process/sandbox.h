@@ -35,6 +35,7 @@ struct sandbox_policy {
 	const char *const *writable_roots; /* besides cwd, /tmp and tmpdir */
 	size_t writable_root_count;
 	bool network_access;
+	bool has_terminal; /* of its own: it may keep it, as nobody else's session is at the other end */
 	bool exclude_tmpdir;
 	bool exclude_slash_tmp;
 	const char *cwd;

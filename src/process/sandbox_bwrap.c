@@ -95,7 +95,7 @@ static const char *const *build(const char *bwrap, const struct variant *variant
                                 const char *const *argv, struct arena *arena)
 {
 	struct args args = {0};
-	add(&args, bwrap, "--new-session", "--die-with-parent");
+	add(&args, bwrap, "--die-with-parent", plan->has_terminal ? NULL : "--new-session");
 	add_privileges(&args, variant);
 	add(&args, "--unshare-pid", "--unshare-ipc", NULL);
 	if (!plan->has_network)

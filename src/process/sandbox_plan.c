@@ -132,10 +132,12 @@ static void sort_paths(struct sandbox_plan *plan)
 int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
                       struct error *err)
 {
-	*plan = (struct sandbox_plan){0};
+	*plan = (struct sandbox_plan){
+		.has_network = policy->network_access,
+		.has_terminal = policy->has_terminal,
+	};
 	if (policy->mode != sandbox_mode_workspace_write)
 		return 0;
-	plan->has_network = policy->network_access;
 	int status = add_roots(plan, policy, arena, err);
 	if (status == 0)
 		status = guard_roots(plan, arena, err);

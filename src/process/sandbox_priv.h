@@ -15,6 +15,7 @@ struct sandbox_path {
 struct sandbox_plan {
 	VEC(struct sandbox_path) paths; /* parents before children, no path twice; texts are the arena's */
 	bool has_network;
+	bool has_terminal;
 };
 
 int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,

@@ -11,6 +11,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -77,7 +78,7 @@ static __attribute__((noreturn)) void child_run(const struct spawn_plan *plan, p
 	if (getppid() != parent) /* it ended before prctl: no signal will come */
 		_exit(127);
 	setsid();
-	if (child_set_fds(plan->fds) != 0)
+	if (child_set_fds(plan->fds) != 0 || (plan->has_terminal && ioctl(0, TIOCSCTTY, 0) != 0))
 		child_fail(report, STEP_setup);
 	if (plan->cwd && chdir(plan->cwd) != 0)
 		child_fail(report, STEP_cwd);

@@ -7,6 +7,7 @@
 #ifndef PROCESS_SPAWN_H
 #define PROCESS_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct error;
@@ -17,6 +18,7 @@ struct spawn_plan {
 	const char *const *env;  /* ends with NULL */
 	const char *cwd;         /* NULL: ours */
 	int fds[3];              /* become 0, 1 and 2; stay open here */
+	bool has_terminal;       /* 0 is a terminal, and controls the new session */
 };
 
 /* 0 and *ret_pid once the new program runs; an error ("cannot run X: No such file or directory") and no
