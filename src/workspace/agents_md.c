@@ -157,7 +157,8 @@ static void read_folder(struct project *project, const char *folder)
 }
 
 /* Calls visit for each folder from the project's root down to the cwd, as long as it says to go on. */
-static void walk_project(const struct agents_md_options *options, bool (*visit)(const char *folder, void *self), void *self)
+static void walk_project(const struct agents_md_options *options, bool (*visit)(const char *folder, void *self),
+                         void *self)
 {
 	auto_free char *real = realpath(options->cwd, NULL);
 	bool goes_on = true;
