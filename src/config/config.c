@@ -73,6 +73,8 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 {
 	const char *system_file = source->system_file ? source->system_file : "/etc/codex/config.toml";
 	int status = config_layer_read(&l->layers, CONFIG_LAYER_system, system_file, NULL, err);
+	vec_push(&l->layers.folders, arena_cstr(&l->arena, path_dir(system_file)));
+	vec_push(&l->layers.folders, l->home);
 	if (status != 0 || source->ignore_user_config)
 		return status;
 	auto_free char *path = path_join(l->home, "config.toml");
@@ -221,6 +223,13 @@ struct config *config_load(const struct config_source *source, struct error *err
 const char *config_home(const struct config *config)
 {
 	return loaded_of(config)->home;
+}
+
+const char *const *config_folders(const struct config *config, size_t *ret_count)
+{
+	const struct loaded *l = loaded_of(config);
+	*ret_count = l->layers.folders.count;
+	return l->layers.folders.items;
 }
 
 const char *config_cwd(const struct config *config)

@@ -19,6 +19,7 @@ void config_layers_init(struct config_layers *layers, struct arena *arena)
 void config_layers_finish(struct config_layers *layers)
 {
 	vec_finish(&layers->items);
+	vec_finish(&layers->folders);
 	vec_finish(&layers->warnings);
 }
 

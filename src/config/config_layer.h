@@ -29,6 +29,7 @@ struct config_layer {
 struct config_layers {
 	struct arena *arena;
 	VEC(struct config_layer) items;
+	VEC(const char *) folders; /* with a config.toml that counts, or would: for what else lies there */
 	VEC(const char *) warnings;
 };
 

@@ -152,6 +152,7 @@ static int load_dir(struct walk *walk, const char *dir, struct error *err)
 		warn_untrusted(walk, path);
 	if (trust != trust_level_trusted)
 		return 0;
+	vec_push(&walk->layers->folders, arena_cstr(walk->layers->arena, str_of(folder)));
 	int status = config_layer_read(walk->layers, CONFIG_LAYER_project, path, &root, err);
 	if (root)
 		drop_user_only(walk->layers, root);

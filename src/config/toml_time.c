@@ -45,7 +45,7 @@ static unsigned month_days(unsigned year, unsigned month)
 
 static bool read_date(struct toml_reader *r, struct toml_time *t)
 {
-	unsigned year, month, day;
+	unsigned year = 0, month = 0, day = 0;
 	if (!cut_field(r, 4, 0, 9999, &year) || !cut_char(r, '-') || !cut_field(r, 2, 1, 12, &month) ||
 	    !cut_char(r, '-') || !cut_field(r, 2, 1, month_days(year, month), &day))
 		return false;

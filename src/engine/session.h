@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "engine/approval.h"
 #include "engine/context.h"
+#include "engine/exec_rules.h"
 #include "engine/settings.h"
 #include "loop/loop.h"
 #include "model/model_usage.h"
@@ -33,6 +34,7 @@ struct session {
 	size_t told_at;        /* items there were when it was last told something of them */
 	struct task *task;     /* at most one */
 	struct approvals approvals;
+	struct exec_rules rules;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
 	struct rollout_reader *resumed; /* from the resume until its warnings are told */
 	struct model_provider *provider;

@@ -1,6 +1,7 @@
 /* Tools never see the Session: they get these functions and the facts of the Task, nothing else. */
 #include "engine/session_host.h"
 
+#include "base/error.h"
 #include "config/config.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
@@ -52,6 +53,26 @@ static void host_remember(struct tool_host *host, struct str key)
 	approvals_allow(&session_of(host)->approvals, key);
 }
 
+static void on_rules_warning(const char *text, void *self)
+{
+	struct session *session = self;
+	session_warn(session, session->host.turn_id, "%s", text);
+}
+
+static const struct exec_policy *host_rules(struct tool_host *host)
+{
+	struct session *session = session_of(host);
+	return exec_rules_get(&session->rules, session->codex->config, on_rules_warning, session);
+}
+
+static void host_amend(struct tool_host *host, const struct str *words, size_t count)
+{
+	struct error err;
+	struct session *session = session_of(host);
+	if (exec_rules_amend(&session->rules, session->codex->config, words, count, &err) != 0)
+		session_warn(session, host->turn_id, "the rule counts for this session only: %s", err.text);
+}
+
 /* Made when the first command runs: many sessions never run one. */
 static const char *const *host_command_env(struct tool_host *host)
 {
@@ -92,6 +113,8 @@ void session_host_init(struct session *session)
 		.interrupt = host_interrupt,
 		.is_approved = host_is_approved,
 		.remember = host_remember,
+		.rules = host_rules,
+		.amend = host_amend,
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
@@ -120,5 +143,6 @@ void session_host_finish(struct session *session)
 {
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
+	exec_rules_finish(&session->rules);
 	env_finish(&session->command_env);
 }

@@ -202,7 +202,7 @@ static int check_examples(const struct reading *reading, const struct rule *rule
 	if (examples->kind != RULES_list)
 		return refuse(reading, "match and not_match are lists of examples");
 	for (size_t i = 0; i < examples->count; i++) {
-		struct plain_command command;
+		struct plain_command command = {0};
 		int code = read_example(reading, &examples->items[i], &command);
 		if (code)
 			return code;

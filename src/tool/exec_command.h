@@ -20,7 +20,10 @@ struct exec_command {
 	size_t argc;
 	enum exec_source source;
 	bool is_escalated; /* asked to run outside the sandbox */
+	bool is_allowed;   /* by a rule of the user's: it runs outside the sandbox */
 	struct str justification;
+	const struct str *prefix; /* the words that the model would have allowed from then on */
+	size_t prefix_count;
 	uint64_t started_ns;
 	/* private */
 	struct arena arena;

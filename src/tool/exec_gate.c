@@ -3,10 +3,8 @@
 #include "tool/exec_gate.h"
 
 #include "base/limits.h"
-#include "process/command_safety.h"
-#include "process/sandbox.h"
-#include "process/shell.h"
 #include "tool/exec_decision.h"
+#include "tool/exec_judge.h"
 
 static const char *policy_name(enum approval_policy policy)
 {
@@ -19,10 +17,14 @@ static const char *policy_name(enum approval_policy policy)
 	return names[policy];
 }
 
-static void ask(struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
+static void ask(struct exec_command *command, const struct exec_judgement *judgement, struct tool_call *call,
+                tool_answer_fn answer)
 {
 	exec_command_tell_begin(command);
-	struct arena arena = {0};
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf reason;
+	buf_init(&reason, LIMIT_LINE);
+	exec_judge_reason(command, judgement, &reason);
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
 		argv[i] = str_of(command->argv[i]);
@@ -34,12 +36,13 @@ static void ask(struct exec_command *command, struct tool_call *call, tool_answe
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.reason = command->justification,
+		.reason = reason.len ? buf_str(&reason) : command->justification,
+		.proposed_execpolicy_amendment = (struct str *)judgement->proposal,
+		.proposed_execpolicy_amendment_count = judgement->proposal_count,
 		.parsed_cmd = parsed,
 		.parsed_cmd_count = parsed_count,
 	};
 	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
-	arena_finish(&arena);
 }
 
 static bool is_approved(const struct exec_command *command)
@@ -50,26 +53,16 @@ static bool is_approved(const struct exec_command *command)
 	return !key.over && command->host->is_approved(command->host, buf_str(&key));
 }
 
-static enum exec_kind kind_of(const struct exec_command *command)
+void exec_gate_request(struct exec_command *command, struct str permissions, struct str justification,
+                       const struct str *prefix, size_t prefix_count)
 {
-	if (command_is_dangerous(command->argv))
-		return EXEC_dangerous;
-	return command_is_safe(command->argv) ? EXEC_safe : EXEC_ordinary;
-}
-
-static enum exec_decision decide(const struct exec_command *command)
-{
-	const struct tool_host *host = command->host;
-	return exec_decide(host->approval_policy, kind_of(command), command->is_escalated,
-	                   sandbox_is_needed(host->sandbox->mode));
-}
-
-static void tell_forbidden(const struct exec_command *command, struct buf *out)
-{
-	buf_append_char(out, '`');
-	shell_join(out, command->argv);
-	buf_append_c(out, "` rejected: it destroys what cannot be had back, and nobody may be asked under this policy. "
-	                  "Do it in a safer way.");
+	struct str *words = arena_array(&command->arena, struct str, prefix_count + 1);
+	for (size_t i = 0; i < prefix_count; i++)
+		words[i] = arena_str(&command->arena, prefix[i]);
+	command->is_escalated = str_is(permissions, "require_escalated");
+	command->justification = arena_str(&command->arena, justification);
+	command->prefix = words;
+	command->prefix_count = prefix_count;
 }
 
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
@@ -83,29 +76,47 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 		           policy, policy);
 		return EXEC_REFUSED;
 	}
-	enum exec_decision decision = decide(command);
-	if (decision == EXEC_forbidden) {
-		tell_forbidden(command, ret_reason);
+	struct exec_judgement judgement;
+	exec_judge(command, &judgement);
+	command->is_allowed = judgement.is_allowed;
+	if (judgement.decision == EXEC_forbidden) {
+		exec_judge_refusal(command, &judgement, ret_reason);
 		return EXEC_REFUSED;
 	}
-	if (decision == EXEC_allow || is_approved(command))
+	if (judgement.decision == EXEC_allow || is_approved(command))
 		return EXEC_RUN;
-	ask(command, call, answer);
+	ask(command, &judgement, call, answer);
 	return EXEC_WAIT;
+}
+
+static void remember(struct exec_command *command)
+{
+	auto_buf struct buf key;
+	buf_init(&key, LIMIT_LINE);
+	exec_command_key(command, &key);
+	if (!key.over) /* cut short it would stand for other commands, too */
+		command->host->remember(command->host, buf_str(&key));
 }
 
 bool exec_gate_read(struct exec_command *command, const struct review_decision *decision)
 {
-	if (decision->tag == review_decision_abort)
-		command->host->interrupt(command->host);
-	if (decision->tag == review_decision_approved_for_session) {
-		auto_buf struct buf key;
-		buf_init(&key, LIMIT_LINE);
-		exec_command_key(command, &key);
-		if (!key.over) /* cut short it would stand for other commands, too */
-			command->host->remember(command->host, buf_str(&key));
+	struct tool_host *host = command->host;
+	switch (decision->tag) {
+	case review_decision_approved:
+		return true;
+	case review_decision_approved_for_session:
+		remember(command);
+		return true;
+	case review_decision_approved_execpolicy_amendment:
+		host->amend(host, decision->approved_execpolicy_amendment->proposed_execpolicy_amendment,
+		            decision->approved_execpolicy_amendment->proposed_execpolicy_amendment_count);
+		return true;
+	case review_decision_abort:
+		host->interrupt(host);
+		return false;
+	default:
+		return false;
 	}
-	return decision->tag != review_decision_abort && decision->tag != review_decision_denied;
 }
 
 void exec_gate_refusal(bool is_unified, struct buf *out)

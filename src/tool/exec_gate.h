@@ -11,11 +11,15 @@ enum exec_verdict {
 	EXEC_REFUSED, /* ret_reason says why; for the model */
 };
 
+/* What the model asks for beside running it: its arguments sandbox_permissions, justification, prefix_rule. Copied. */
+void exec_gate_request(struct exec_command *command, struct str permissions, struct str justification,
+                       const struct str *prefix, size_t prefix_count);
+
 /* Registers answer with the host when the user has to be asked. */
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
                                   struct buf *ret_reason);
 
-/* Reads an answer: true to go on. Remembers "for the session"; interrupts the Task on abort. */
+/* Reads an answer: true to go on. Remembers "for the session" and "for good"; interrupts the Task on abort. */
 bool exec_gate_read(struct exec_command *command, const struct review_decision *decision);
 
 /* Appends the text a model gets for a command that the user refused. */

@@ -18,9 +18,14 @@ static void on_probed(void *self)
 	fence->on_ready(fence->self);
 }
 
+static bool leaves_fence(const struct exec_command *command)
+{
+	return command->is_escalated || command->is_allowed;
+}
+
 bool exec_fence_is_ready(const struct exec_command *command)
 {
-	return command->is_escalated || !sandbox_is_needed(command->host->sandbox->mode) || sandbox_is_probed();
+	return leaves_fence(command) || !sandbox_is_needed(command->host->sandbox->mode) || sandbox_is_probed();
 }
 
 struct exec_fence *exec_fence_wait(struct loop *loop, loop_run_fn on_ready, void *self)
@@ -46,7 +51,7 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 	auto_arena struct arena arena = {0};
 	const char *const *argv = command->argv;
 	struct tool_host *host = command->host;
-	if (!command->is_escalated && sandbox_wrap(host->sandbox, argv, &arena, &argv, err) != 0)
+	if (!leaves_fence(command) && sandbox_wrap(host->sandbox, argv, &arena, &argv, err) != 0)
 		return NULL;
 	struct process_spec spec = {
 		.argv = argv,

@@ -128,8 +128,8 @@ void tool_exec_command_start(struct tool_call *call)
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
 	session->is_stdin_open = args->has_tty && args->tty;
-	session->command.is_escalated = str_is(args->sandbox_permissions, "require_escalated");
-	session->command.justification = arena_str(&session->command.arena, args->justification);
+	exec_gate_request(&session->command, args->sandbox_permissions, args->justification, args->prefix_rule,
+	                  args->prefix_rule_count);
 	call->stop = stop_command;
 	check(call, session);
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "protocol/types.h"
 
+struct exec_policy;
 struct exec_sessions;
 struct loop;
 struct patch_plan;
@@ -49,6 +50,10 @@ struct tool_host {
 	/* True if that exact command line was approved for the session before; remember adds it. */
 	bool (*is_approved)(struct tool_host *host, struct str key);
 	void (*remember)(struct tool_host *host, struct str key);
+	/* What the user has laid down about commands; read when first asked for. amend adds what begins with these
+	 * words to what is allowed, for good. */
+	const struct exec_policy *(*rules)(struct tool_host *host);
+	void (*amend)(struct tool_host *host, const struct str *words, size_t count);
 };
 
 #endif

@@ -33,6 +33,8 @@ struct shell_request {
 	const char *const *argv;
 	size_t argc;
 	struct str workdir, sandbox_permissions, justification;
+	const struct str *prefix_rule;
+	size_t prefix_rule_count;
 	bool has_timeout_ms;
 	int64_t timeout_ms;
 };
@@ -170,8 +172,8 @@ static struct shell_run *shell_run_create(struct tool_call *call, const struct s
 	struct shell_run *run = xnew(struct shell_run);
 	run->call = call;
 	exec_command_init(&run->command, call, request->argv, request->workdir, exec_source_agent);
-	run->command.is_escalated = str_is(request->sandbox_permissions, "require_escalated");
-	run->command.justification = arena_str(&run->command.arena, request->justification);
+	exec_gate_request(&run->command, request->sandbox_permissions, request->justification, request->prefix_rule,
+	                  request->prefix_rule_count);
 	run->timer = loop_timer_create(call->host->loop, on_timeout, run);
 	int64_t timeout = request->has_timeout_ms && request->timeout_ms > 0 ? request->timeout_ms : TIMEOUT_DEFAULT_MS;
 	run->timeout_ms = (uint64_t)(timeout < TIMEOUT_MAX_MS ? timeout : TIMEOUT_MAX_MS);
@@ -211,13 +213,17 @@ void tool_shell_start(struct tool_call *call)
 	const char **argv = arena_array(&call->arena, const char *, args->command_count + 1);
 	for (size_t i = 0; i < args->command_count; i++)
 		argv[i] = args->command[i].ptr;
-	struct shell_request request = {argv,
-	                                args->command_count,
-	                                args->workdir,
-	                                args->sandbox_permissions,
-	                                args->justification,
-	                                args->has_timeout_ms,
-	                                args->timeout_ms};
+	struct shell_request request = {
+		.argv = argv,
+		.argc = args->command_count,
+		.workdir = args->workdir,
+		.sandbox_permissions = args->sandbox_permissions,
+		.justification = args->justification,
+		.prefix_rule = args->prefix_rule,
+		.prefix_rule_count = args->prefix_rule_count,
+		.has_timeout_ms = args->has_timeout_ms,
+		.timeout_ms = args->timeout_ms,
+	};
 	start(call, &request);
 }
 
@@ -226,12 +232,16 @@ void tool_shell_command_start(struct tool_call *call)
 	const struct args_shell_command *args = call->args;
 	const char *argv[SHELL_ARGC + 1];
 	shell_argv(shell_user(), args->command.ptr, !args->has_login || args->login, argv);
-	struct shell_request request = {argv,
-	                                SHELL_ARGC,
-	                                args->workdir,
-	                                args->sandbox_permissions,
-	                                args->justification,
-	                                args->has_timeout_ms,
-	                                args->timeout_ms};
+	struct shell_request request = {
+		.argv = argv,
+		.argc = SHELL_ARGC,
+		.workdir = args->workdir,
+		.sandbox_permissions = args->sandbox_permissions,
+		.justification = args->justification,
+		.prefix_rule = args->prefix_rule,
+		.prefix_rule_count = args->prefix_rule_count,
+		.has_timeout_ms = args->has_timeout_ms,
+		.timeout_ms = args->timeout_ms,
+	};
 	start(call, &request);
 }

@@ -1,0 +1,138 @@
+/* A script that cannot be read as plain commands is judged as the one command it is started with, so a rule about `rm`
+ * does not see into it; what holds it then is the fence. What is proposed for good is never the start of an
+ * interpreter or of anything else that runs what it is told: such a rule would allow everything. */
+#include "tool/exec_judge.h"
+
+#include "base/buf.h"
+#include "process/command_safety.h"
+#include "process/sandbox.h"
+#include "process/shell.h"
+#include "tool/exec_command.h"
+#include "tool/exec_decision.h"
+
+static enum exec_kind kind_of(const struct plain_command *command)
+{
+	if (plain_command_is_dangerous(command))
+		return EXEC_dangerous;
+	return plain_command_is_safe(command) ? EXEC_safe : EXEC_ordinary;
+}
+
+/* The plain commands, or else the vector as one that nothing is known of. */
+static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
+{
+	if (command_parse_argv(command->argv, arena, ret))
+		return true;
+	struct command_word *words = arena_array(arena, struct command_word, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		words[i].text = command->argv[i];
+	ret->commands = arena_new(arena, struct plain_command);
+	*ret->commands = (struct plain_command){words, command->argc};
+	ret->count = 1;
+	return false;
+}
+
+static bool runs_anything(const char *program)
+{
+	static const char *const names[] = {
+		"ash", "awk", "bash", "bun", "busybox", "cmd", "csh", "dash", "deno",
+		"doas", "env", "fish", "git", "ksh", "lua", "node", "nohup", "npx",
+		"osascript", "perl", "php", "python", "python2", "python3", "pwsh", "ruby", "sh",
+		"ssh", "su", "sudo", "tclsh", "time", "timeout", "uv", "xargs", "zsh",
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(shell_base_name(program), names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void propose(struct exec_command *command, const struct str *words, size_t count, struct exec_judgement *ret)
+{
+	if (ret->proposal || count == 0 || (count == 1 && runs_anything(words[0].ptr)))
+		return;
+	struct str *copy = arena_array(&command->arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_str(&command->arena, words[i]);
+	ret->proposal = copy;
+	ret->proposal_count = count;
+}
+
+static void propose_command(struct exec_command *command, const struct plain_command *plain,
+                            struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct str *words = arena_array(&arena, struct str, plain->count);
+	for (size_t i = 0; i < plain->count; i++)
+		words[i] = str_of(plain->words[i].text);
+	propose(command, words, plain->count, ret);
+}
+
+/* One of them: by rule or by the table. */
+static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read,
+                      struct exec_judgement *ret)
+{
+	const struct tool_host *host = command->host;
+	struct exec_match match;
+	bool is_ruled = exec_policy_decide(host->rules(command->host), plain, &match);
+	if (!is_ruled) {
+		enum exec_kind kind = is_read ? kind_of(plain) : EXEC_ordinary;
+		match = (struct exec_match){.decision = exec_decide(host->approval_policy, kind, command->is_escalated,
+		                                                    sandbox_is_needed(host->sandbox->mode))};
+		if (match.decision == EXEC_prompt && is_read)
+			propose_command(command, plain, ret);
+	}
+	ret->is_allowed = ret->is_allowed && is_ruled && match.decision == EXEC_allow;
+	if (match.decision < ret->decision || (match.decision == ret->decision && ret->is_ruled))
+		return;
+	ret->decision = match.decision;
+	ret->is_ruled = is_ruled;
+	ret->justification = arena_str(&command->arena, match.justification);
+}
+
+void exec_judge(struct exec_command *command, struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	bool is_read = read_commands(command, &arena, &list);
+	*ret = (struct exec_judgement){.is_allowed = true};
+	if (command->is_escalated)
+		propose(command, command->prefix, command->prefix_count, ret);
+	for (size_t i = 0; i < list.count; i++)
+		judge_one(command, &list.commands[i], is_read, ret);
+	if (ret->decision == EXEC_prompt && command->host->approval_policy == approval_policy_never)
+		ret->decision = EXEC_forbidden;
+	if (ret->is_ruled) {
+		ret->proposal = NULL;
+		ret->proposal_count = 0;
+	}
+}
+
+static void append_command(struct buf *out, const struct exec_command *command)
+{
+	buf_append_char(out, '`');
+	shell_join(out, command->argv);
+	buf_append_char(out, '`');
+}
+
+void exec_judge_refusal(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out)
+{
+	append_command(out, command);
+	buf_append_c(out, " rejected: ");
+	if (judgement->justification.ptr)
+		buf_append_str(out, judgement->justification);
+	else if (judgement->is_ruled)
+		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that nobody may be asked for");
+	else
+		buf_append_c(out, "it destroys what cannot be had back, and nobody may be asked under this policy. "
+		                  "Do it in a safer way.");
+}
+
+void exec_judge_reason(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out)
+{
+	if (!judgement->is_ruled)
+		return;
+	append_command(out, command);
+	if (judgement->justification.ptr)
+		buf_printf(out, " requires approval: %.*s", STR_ARG(judgement->justification));
+	else
+		buf_append_c(out, " requires approval by policy");
+}

@@ -1,0 +1,127 @@
+// What runs, what is asked about and what is refused: policies, rules, and what the user allows for good (core 2.3, 2.4).
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { approve, startProto, userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+const settings = (policy, sandbox = 'danger-full-access') =>
+	`approval_policy = "${policy}"\nsandbox_mode = "${sandbox}"\n`;
+
+/** One task of these calls and an answer, in a home with these rules; questions are answered in turn by `answers`. */
+async function play(t, calls, { config = settings('untrusted'), rules, answers = [], home, cwd }) {
+	const model = await startModel(t, [...calls, say('Done.')]);
+	home ??= makeHome(t, model, config);
+	for (const [name, text] of Object.entries(rules ?? {})) {
+		fs.mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+		fs.writeFileSync(path.join(home, name), text);
+	}
+	const codex = startProto(t, model, { home, cwd });
+	codex.submit('1', userInput('go'));
+	for (const decision of answers)
+		codex.submit('a', approve((await codex.next('exec_approval_request')).msg.call_id, decision));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const of = (type) => codex.events().filter(({ msg }) => msg.type === type).map(({ msg }) => msg);
+	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
+	return {
+		home, cwd: codex.cwd,
+		asked: of('exec_approval_request'),
+		warnings: of('warning').map(({ message }) => message),
+		outputs: outputs.map(({ output }) => output),
+		made: (name) => fs.existsSync(path.join(codex.cwd, name)),
+	};
+}
+
+test('nobody is asked about a command that only reads', proto, async (t) => {
+	const { asked, outputs } = await play(t, [run('ls -la | wc -l && pwd')], {});
+	assert.deepEqual(asked, []);
+	assert.match(outputs[0], /exited with code 0/);
+});
+
+test('a command that destroys is asked about, and refused where nobody may be asked', proto, async (t) => {
+	const on = await play(t, [run('touch x; rm -rf x')], { config: settings('on-request'), answers: ['approved'] });
+	assert.deepEqual(on.asked[0].proposed_execpolicy_amendment, ['rm', '-rf', 'x']);
+	assert.ok(!on.made('x'));
+	const never = await play(t, [run('touch x; rm -rf x')], { config: settings('never') });
+	assert.deepEqual(never.asked, []);
+	assert.ok(!never.made('x')); // not even begun
+	assert.match(never.outputs[0], /`\/bin\/bash -lc 'touch x; rm -rf x'` rejected: /);
+});
+
+test('rules allow, ask and forbid; the strictest of all commands counts', proto, async (t) => {
+	const rules = {
+		'rules/b.rules': 'prefix_rule(pattern=["touch", "asked"], decision="prompt", justification="it is mine")',
+		'rules/a.rules': 'prefix_rule(pattern=["touch"])\n' +
+			'prefix_rule(pattern=["mkdir"], decision="forbidden", justification="make no folders")\n',
+		'rules/ignored.txt': 'nonsense',
+	};
+	const calls = [run('touch free'), run('touch asked'), run('touch free2 && mkdir never')];
+	const { asked, outputs, made, warnings } = await play(t, calls, { rules, answers: ['denied'] });
+	assert.deepEqual(asked.map(({ command }) => command.at(-1)), ['touch asked']);
+	assert.match(asked[0].reason, /requires approval: it is mine$/);
+	assert.equal(asked[0].proposed_execpolicy_amendment, undefined); // a rule asked: it is not to be undone here
+	assert.deepEqual(['free', 'asked', 'free2', 'never'].map(made), [true, false, false, false]);
+	assert.match(outputs[2], /rejected: make no folders/);
+	assert.deepEqual(warnings, []);
+});
+
+test('what a rule allows runs without a fence', proto, async (t) => {
+	const home = tempDir(t, 'outside');
+	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])' };
+	const calls = [run(`touch ${home}/there`)];
+	await play(t, calls, { config: settings('on-request', 'read-only'), rules });
+	assert.ok(fs.existsSync(path.join(home, 'there')));
+});
+
+test('what a rule asks about is refused where nobody may be asked', proto, async (t) => {
+	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"], decision="prompt")' };
+	const { asked, made, outputs } = await play(t, [run('touch x')], { config: settings('never'), rules });
+	assert.deepEqual(asked, []);
+	assert.ok(!made('x'));
+	assert.match(outputs[0], /rejected: a rule of the user's/);
+});
+
+test('a rules file that cannot be read is left out whole, and said', proto, async (t) => {
+	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])\nprefix_rule(pattern=touch)\n' };
+	const { asked, warnings } = await play(t, [run('touch x')], { rules, answers: ['denied'] });
+	assert.equal(asked.length, 1);
+	assert.match(warnings.join('\n'), /a\.rules:2: /);
+});
+
+test('what is allowed for good holds at once and in the next session', proto, async (t) => {
+	const amend = { approved_execpolicy_amendment: { proposed_execpolicy_amendment: ['touch', 'a"b'] } };
+	const first = await play(t, [run(`touch 'a"b'`), run(`touch 'a"b' c`)], { answers: [amend] });
+	assert.deepEqual(first.asked[0].proposed_execpolicy_amendment, ['touch', 'a"b']);
+	assert.ok(first.made('c'));
+	assert.equal(fs.readFileSync(path.join(first.home, 'rules/default.rules'), 'utf8'),
+		'prefix_rule(pattern=["touch", "a\\"b"], decision="allow")\n');
+	const text = fs.readFileSync(path.join(first.home, 'rules/default.rules'), 'utf8');
+	const second = await play(t, [run(`touch 'a"b' d`)], { rules: { 'rules/default.rules': text } });
+	assert.deepEqual(second.asked, []);
+	assert.ok(second.made('d'));
+});
+
+test('the model may propose the words; an interpreter alone is never proposed', proto, async (t) => {
+	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
+	const calls = [run('touch x y', { ...ask, prefix_rule: ['touch', 'x'] }), run('python3 -V', ask), run('bash', ask)];
+	const config = settings('on-request', 'read-only');
+	const { asked } = await play(t, calls, { config, answers: ['denied', 'denied', 'denied'] });
+	assert.deepEqual(asked.map((msg) => [msg.reason, msg.proposed_execpolicy_amendment]),
+		[['Why?', ['touch', 'x']], ['Why?', ['python3', '-V']], ['Why?', undefined]]);
+});
+
+test("a project's rules count only where the user trusts it", proto, async (t) => {
+	const cwd = tempDir(t, 'project');
+	fs.mkdirSync(path.join(cwd, '.codex/rules'), { recursive: true });
+	fs.writeFileSync(path.join(cwd, '.codex/rules/x.rules'), 'prefix_rule(pattern=["touch"])');
+	const untrusted = await play(t, [run('touch x')], { cwd, answers: ['denied'] });
+	assert.equal(untrusted.asked.length, 1);
+	const config = `${settings('untrusted')}[projects."${cwd}"]\ntrust_level = "trusted"\n`;
+	const trusted = await play(t, [run('touch y')], { cwd, config });
+	assert.ok(trusted.made('y'));
+});
