@@ -34,6 +34,7 @@ void context_finish(struct context *context)
 	vec_finish(&context->blocks);
 	vec_finish(&context->items);
 	vec_finish(&context->marks);
+	context->bytes = context->user_turns = 0;
 }
 
 static struct context_block *block_with_room(struct context *context, size_t size)
@@ -89,7 +90,7 @@ struct str context_item_text(const struct context *context, size_t index)
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count)
 {
 	*ret_count = 0;
-	struct str *segments = xcalloc(context->blocks.count, sizeof(*segments));
+	struct str *segments = xcalloc(context->blocks.count + 1, sizeof(*segments));
 	if (from >= context->items.count)
 		return segments;
 	const struct context_item *first = &context->items.items[from];

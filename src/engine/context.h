@@ -43,15 +43,15 @@ struct context {
 };
 
 void context_init(struct context *context);
-void context_finish(struct context *context);
+void context_finish(struct context *context); /* it is empty then, and usable */
 
 /* Appends one item; json must be one JSON object. */
 void context_append(struct context *context, struct str json);
 /* The same; the buffer is left empty, and a large item is not copied. */
 void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
-/* The segments of the list from that item on, as an array owned by the caller; its texts are borrowed until
- * truncation. */
+/* The segments of the list from that item on, as an array owned by the caller that has room for one more; its
+ * texts are borrowed until truncation. */
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count);
 /* Forgets all items from `count` on. No request may be borrowing them. */
 void context_truncate(struct context *context, size_t count);

@@ -16,18 +16,27 @@
 #include "process/shell.h"
 #include "workspace/agents_md.h"
 
+/* Whom to tell: the session's own history, and its rollout, or a history that is still being made. */
+struct listener {
+	struct session *session;
+	struct context *fresh; /* NULL: the session's own */
+};
+
 /* The buffer has room for any text within the limit, whatever its escapes cost. */
-static void record_text(struct session *session, const char *role, struct str text)
+static void record_text(const struct listener *to, const char *role, struct str text)
 {
 	auto_buf struct buf item;
 	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
 	if (text.len > LIMIT_CONTEXT_TEXT)
 		text.len = text_floor_boundary(text, LIMIT_CONTEXT_TEXT);
 	text_message_write(&item, role, text);
-	session_record_item(session, buf_str(&item));
+	if (to->fresh)
+		context_append(to->fresh, buf_str(&item));
+	else
+		session_record_item(to->session, buf_str(&item));
 }
 
-static void tell_permissions(struct session *session, const struct settings *settings)
+static void tell_permissions(const struct listener *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 256 * KIB);
@@ -42,45 +51,46 @@ static void tell_permissions(struct session *session, const struct settings *set
 		.writable_count = roots.count,
 	};
 	model_permissions_write(&text, &permissions);
-	record_text(session, "developer", buf_str(&text));
+	record_text(to, "developer", buf_str(&text));
 	vec_finish(&roots);
 }
 
 /* Global and project instructions, and what the session was configured with (core 8). */
-static void tell_instructions(struct session *session, const struct settings *settings)
+static void tell_instructions(const struct listener *to, const struct settings *settings)
 {
+	struct session *session = to->session;
 	const struct config *config = session->codex->config;
 	auto_buf struct buf docs, text;
 	buf_init(&docs, LIMIT_CONTEXT_TEXT);
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	session_read_instructions(session, settings, &docs);
 	if (config->developer_instructions)
-		record_text(session, "developer", str_of(config->developer_instructions));
+		record_text(to, "developer", str_of(config->developer_instructions));
 	if (docs.len == 0)
 		return;
 	buf_printf(&text, "# AGENTS.md instructions for %s\n\n<INSTRUCTIONS>\n", settings->cwd);
 	text_append_utf8_lossy(&text, buf_str(&docs));
 	buf_append_c(&text, "\n</INSTRUCTIONS>");
-	record_text(session, "user", buf_str(&text));
+	record_text(to, "user", buf_str(&text));
 }
 
-static void tell_environment(struct session *session, const struct settings *settings)
+static void tell_environment(const struct listener *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
 	buf_printf(&text, "<environment_context>\n  <cwd>%s</cwd>\n  <shell>%s</shell>\n</environment_context>",
 	           settings->cwd, shell_base_name(shell_user()));
-	record_text(session, "user", buf_str(&text));
+	record_text(to, "user", buf_str(&text));
 }
 
-static void tell_mode(struct session *session, const struct settings *settings)
+static void tell_mode(const struct listener *to, const struct settings *settings)
 {
 	if (!settings->mode_instructions)
 		return;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	buf_printf(&text, "<collaboration_mode>%s</collaboration_mode>", settings->mode_instructions);
-	record_text(session, "developer", buf_str(&text));
+	record_text(to, "developer", buf_str(&text));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -101,28 +111,40 @@ static bool same_fences(const struct settings *a, const struct settings *b)
 	return true;
 }
 
+static void tell_changes(const struct listener *to, const struct settings *told, const struct settings *settings)
+{
+	if (!told || !same_fences(told, settings))
+		tell_permissions(to, settings);
+	if (!told)
+		tell_instructions(to, settings);
+	if (!told || !same_text(told->cwd, settings->cwd))
+		tell_environment(to, settings);
+	if (!told || !same_text(told->mode_instructions, settings->mode_instructions))
+		tell_mode(to, settings);
+}
+
 void context_tell_settings(struct session *session, struct settings *settings)
 {
-	const struct settings *told = session->told;
+	const struct listener to = {.session = session};
 	size_t items = session->context.items.count;
-	if (!told || !same_fences(told, settings))
-		tell_permissions(session, settings);
-	if (!told)
-		tell_instructions(session, settings);
-	if (!told || !same_text(told->cwd, settings->cwd))
-		tell_environment(session, settings);
-	if (!told || !same_text(told->mode_instructions, settings->mode_instructions))
-		tell_mode(session, settings);
+	tell_changes(&to, session->told, settings);
 	if (session->context.items.count > items)
 		session->told_at = session->context.items.count;
 	settings_unref(session->told);
 	session->told = settings_ref(settings);
 }
 
+void context_write_settings(struct context *fresh, struct session *session, const struct settings *settings)
+{
+	const struct listener to = {.session = session, .fresh = fresh};
+	tell_changes(&to, NULL, settings);
+}
+
 void context_tell_abort(struct session *session)
 {
+	const struct listener to = {.session = session};
 	auto_buf struct buf text;
 	buf_init(&text, 16 * KIB);
 	buf_printf(&text, "<turn_aborted>\n%.*s\n</turn_aborted>", STR_ARG(prompt_turn_aborted));
-	record_text(session, "user", buf_str(&text));
+	record_text(&to, "user", buf_str(&text));
 }

@@ -5,9 +5,10 @@
 #include "base/json.h"
 #include "config/config.h"
 #include "engine/codex_priv.h"
+#include "engine/resume.h"
 #include "engine/session.h"
-#include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_usage.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_name.h"
@@ -103,6 +104,20 @@ static struct context_mark find_turn(const struct context *context, int64_t turn
 	return mark;
 }
 
+/* Turns from before a compaction are only in the rollout, with all that the summary stands for. */
+static void roll_back(struct session *session, int64_t turns)
+{
+	struct context_mark mark = find_turn(&session->context, turns);
+	struct error err;
+	bool is_undone = mark.item_count < session->compacted_items && session->rollout;
+	context_rewind(&session->context, &mark);
+	session_record_rewind(session, (size_t)turns);
+	if (is_undone && session_reread(session, &err) != 0)
+		session_warn(session, STR(""), "What was said before the last compaction could not be read again: %s",
+		             err.text);
+	session_limit_usage(session);
+}
+
 void on_op_thread_rollback(struct codex *codex, const struct submission *submission)
 {
 	static const char failed[] = "\"thread_rollback_failed\"";
@@ -116,9 +131,7 @@ void on_op_thread_rollback(struct codex *codex, const struct submission *submiss
 		codex_refuse(codex, submission->id, failed, "A task is running: interrupt it first, or wait for it.");
 		return;
 	}
-	struct context_mark mark = find_turn(&session->context, turns);
-	context_rewind(&session->context, &mark);
-	session_record_rewind(session, (size_t)turns);
+	roll_back(session, turns);
 	session_tell_usage(session, submission->id, session->settings);
 	struct ev_thread_rolled_back event = {turns};
 	session_emit(session, submission->id, EV_thread_rolled_back, &event);

@@ -55,7 +55,7 @@ static void go_back_to(struct session *session, struct str response_id)
 static void start(struct codex *codex, struct str id, const struct request *request)
 {
 	struct session *session = codex->session;
-	if (session->task && steers(codex, request)) {
+	if (session->task && task_can_steer(session->task) && steers(codex, request)) {
 		task_steer(session->task, &request->input);
 		return;
 	}
@@ -63,7 +63,7 @@ static void start(struct codex *codex, struct str id, const struct request *requ
 		task_abort(session->task, turn_abort_reason_replaced);
 	if (request->response_id.ptr)
 		go_back_to(session, request->response_id);
-	task_start(session, id, &request->input);
+	task_start_user(session, id, &request->input);
 }
 
 void on_op_user_input(struct codex *codex, const struct submission *submission)
@@ -109,4 +109,11 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
 	else
 		start(codex, submission->id, &request);
+}
+
+void on_op_compact(struct codex *codex, const struct submission *submission)
+{
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_replaced);
+	task_start_compact(codex->session, submission->id);
 }

@@ -51,6 +51,8 @@ static void take_usage(struct session *session, const struct rollout_reader *rea
 	session->has_usage = true;
 	session->usage_total = *info.total_token_usage;
 	session->usage_last = *info.last_token_usage;
+	session->counted_tokens = session->usage_last.total_tokens;
+	session->counted_items = session->context.items.count;
 }
 
 /* The settings the model was last told about, so that only what differs is said again. */
@@ -84,7 +86,10 @@ static void take_history(struct session *session, const struct rollout_reader *r
 			context_append(context, reader->history.items[i]);
 	}
 	context->user_turns = reader->user_turns;
+	session->compacted_items = reader->compacted_items;
 	session_close_calls(session);
+	settings_unref(session->told);
+	session->told = NULL;
 	if (!reader->needs_context)
 		session->told = settings_of(session, &reader->turn);
 	session->told_at = session->context.items.count; /* where in it is not known */
@@ -117,6 +122,19 @@ struct str session_resume_messages(const struct session *session, struct buf *ou
 	struct json_writer w = json_writer(out);
 	rollout_reader_write_events(session->resumed, &w);
 	return out->over ? STR_NONE : buf_str(out);
+}
+
+int session_reread(struct session *session, struct error *err)
+{
+	if (session_flush_rollout(session, err) != 0)
+		return -(int)err->code;
+	struct rollout_reader *reader = rollout_reader_create(rollout_writer_path(session->rollout), err);
+	if (!reader)
+		return -(int)err->code;
+	context_finish(&session->context);
+	take_history(session, reader);
+	rollout_reader_destroy(reader);
+	return 0;
 }
 
 void session_resume_tell(struct session *session)

@@ -14,6 +14,9 @@ int session_resume(struct session *session, struct str path, struct error *err);
 /* The events that a client is shown after a resume, as a JSON array in out; absent if nobody looks, there are none, or
  * they are too many: the rollout has them. */
 struct str session_resume_messages(const struct session *session, struct buf *out);
+/* Takes the history anew from the session's own rollout: what memory has lost to a compaction is still there. No Task
+ * may run. */
+int session_reread(struct session *session, struct error *err);
 /* Warns of what is worth knowing about the rollout that was taken over, if one was: after session_configured. */
 void session_resume_tell(struct session *session);
 

@@ -20,6 +20,7 @@
 #include "engine/session_host.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_usage.h"
 #include "engine/task.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
@@ -238,9 +239,24 @@ void session_rewind(struct session *session, const struct context_mark *mark)
 	if (is_whole)
 		session_record_rewind(session, dropped);
 	else
-		session_record_history(session);
+		session_record_history(session, STR(""));
 	session->has_new_history |= !is_whole;
 	session_close_calls(session);
+	session_limit_usage(session);
+}
+
+/* The turn_context behind it says that its settings are told in that history already. */
+void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
+                             struct str summary)
+{
+	context_finish(&session->context);
+	session->context = *fresh;
+	context_init(fresh);
+	settings_unref(session->told);
+	session->told = settings_ref(settings);
+	session->told_at = session->compacted_items = session->context.items.count;
+	session_record_history(session, summary);
+	session_record_turn_context(session, settings);
 }
 
 void session_go_elsewhere(struct session *session, struct str response_id)
@@ -250,7 +266,8 @@ void session_go_elsewhere(struct session *session, struct str response_id)
 	session->context.user_turns = 0;
 	context_truncate(&session->context, 0);
 	context_mark_response(&session->context, response_id);
-	session_record_history(session);
+	session_record_history(session, STR(""));
+	session_limit_usage(session);
 	session->has_new_history = true;
 }
 

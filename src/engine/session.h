@@ -48,6 +48,9 @@ struct session {
 	char *tools_model;
 	bool has_usage;
 	struct token_usage usage_total, usage_last;
+	int64_t counted_tokens; /* of the history's first counted_items, as the provider counted */
+	size_t counted_items;
+	size_t compacted_items; /* of the history that a compaction left; what was before them is in the rollout only */
 	struct rate_limits *limits; /* as last told; in limits_arena */
 	struct arena limits_arena;
 	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
@@ -85,5 +88,9 @@ int session_change_settings(struct session *session, const struct settings_chang
 void session_rewind(struct session *session, const struct context_mark *mark);
 /* Forgets everything and goes on from a response that only the provider has. No Task may run. */
 void session_go_elsewhere(struct session *session, struct str response_id);
+/* Takes over another history, which begins with everything the model is told of the settings, and records it.
+ * No request may be borrowing the old one. summary: what was made of that. */
+void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
+                             struct str summary);
 
 #endif

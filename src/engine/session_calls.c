@@ -49,6 +49,26 @@ static void look_at(struct open_calls *open, const struct json *item)
 	}
 }
 
+/* Looks at an item of the history; most are words, and need no reading. */
+static void look_at_item(struct open_calls *open, const struct context *context, size_t index, struct arena *arena)
+{
+	struct str text = context_item_text(context, index);
+	const struct json *item = str_find(text, STR("\"call_id\"")) < 0 ? NULL : json_parse(arena, text, NULL);
+	if (item)
+		look_at(open, item);
+}
+
+size_t session_find_cut(const struct session *session, size_t index)
+{
+	auto_arena struct arena arena = {0};
+	struct open_calls open = {0};
+	size_t i = 0;
+	for (; i < session->context.items.count && (i < index || open.list.count); i++)
+		look_at_item(&open, &session->context, i, &arena);
+	vec_finish(&open.list);
+	return i;
+}
+
 static void answer(struct session *session, const struct open_call *call)
 {
 	auto_buf struct buf item;
@@ -66,14 +86,8 @@ void session_close_calls(struct session *session)
 {
 	auto_arena struct arena arena = {0};
 	struct open_calls open = {0};
-	for (size_t i = 0; i < session->context.items.count; i++) {
-		struct str text = context_item_text(&session->context, i);
-		if (str_find(text, STR("\"call_id\"")) < 0) /* most items are words, and need no reading */
-			continue;
-		const struct json *item = json_parse(&arena, text, NULL);
-		if (item)
-			look_at(&open, item);
-	}
+	for (size_t i = 0; i < session->context.items.count; i++)
+		look_at_item(&open, &session->context, i, &arena);
 	vec_for_each(call, &open.list)
 		answer(session, call);
 	vec_finish(&open.list);

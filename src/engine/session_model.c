@@ -180,49 +180,6 @@ void session_read_instructions(struct session *session, const struct settings *s
 		             (long long)config->project_doc_max_bytes);
 }
 
-void session_tell_usage(struct session *session, struct str sub_id, const struct settings *settings)
-{
-	struct token_usage_info info = {
-		.total_token_usage = &session->usage_total,
-		.last_token_usage = &session->usage_last,
-		.has_model_context_window = true,
-		.model_context_window = model_info_window(&settings->info),
-	};
-	struct ev_token_count event = {.info = session->has_usage ? &info : NULL, .rate_limits = session->limits};
-	session_emit(session, sub_id, EV_token_count, &event);
-}
-
-void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage)
-{
-	if (usage) {
-		session->has_usage = true;
-		session->usage_last = *usage;
-		model_usage_add(&session->usage_total, usage);
-	}
-	session_tell_usage(session, task->id, task->settings);
-}
-
-void session_fill_usage(struct session *session, const struct task *task)
-{
-	int64_t window = model_info_window(&task->settings->info);
-	int64_t known = session->usage_total.total_tokens;
-	session->has_usage = true;
-	session->usage_last = (struct token_usage){.total_tokens = window > known ? window - known : 0};
-	session->usage_total = (struct token_usage){.total_tokens = window};
-	session_tell_usage(session, task->id, task->settings);
-}
-
-void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits)
-{
-	bool says_something = limits->primary || limits->secondary || limits->credits;
-	if (says_something || !session->limits) {
-		arena_reset(&session->limits_arena);
-		session->limits = arena_new(&session->limits_arena, struct rate_limits);
-		record_copy(&record_rate_limits, limits, &session->limits_arena, session->limits);
-	}
-	session_tell_usage(session, task->id, task->settings);
-}
-
 void session_warn_unknown_model(struct session *session, const struct task *task)
 {
 	const struct settings *settings = task->settings;

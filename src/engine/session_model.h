@@ -1,4 +1,4 @@
-/* session_model.h — the Session towards its Model: client, tools, instructions, usage. Private to engine/. */
+/* session_model.h — the Session towards its Model: client, tools, instructions. Private to engine/. */
 #ifndef ENGINE_SESSION_MODEL_H
 #define ENGINE_SESSION_MODEL_H
 
@@ -27,15 +27,6 @@ int session_read_base(struct session *session, struct str own, struct error *err
 struct str session_instructions(const struct session *session);
 /* Appends what AGENTS.md files and configure_session say; nothing if they say nothing (core 8). */
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
-
-/* Tells token_count as it stands. */
-void session_tell_usage(struct session *session, struct str sub_id, const struct settings *settings);
-/* Counts a response in and tells token_count; usage NULL: the provider did not say. */
-void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage);
-/* The window is full, whatever was counted: the model said so. Tells token_count. */
-void session_fill_usage(struct session *session, const struct task *task);
-/* A response has begun: keeps the account's limits, if it told any, and tells token_count. */
-void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits);
 
 /* Once a session: a model that is not in the catalog works on assumptions. */
 void session_warn_unknown_model(struct session *session, const struct task *task);

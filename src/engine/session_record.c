@@ -116,8 +116,8 @@ void session_record_rewind(struct session *session, size_t user_turns)
 	append(session, LINE_event_msg, buf_str(&payload));
 }
 
-/* {"message":"","replacement_history":[…]}, as a compaction is recorded. */
-void session_record_history(struct session *session)
+/* {"message":"…","replacement_history":[…]}: a resume starts from here, and needs no model for it. */
+void session_record_history(struct session *session, struct str summary)
 {
 	if (!session->rollout)
 		return;
@@ -125,7 +125,9 @@ void session_record_history(struct session *session)
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
 	size_t count;
 	auto_free struct str *segments = context_segments(&session->context, 0, &count);
-	buf_append_c(&payload, "{\"message\":\"\",\"replacement_history\":[");
+	buf_append_c(&payload, "{\"message\":");
+	json_quote(&payload, summary);
+	buf_append_c(&payload, ",\"replacement_history\":[");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_append_char(&payload, ',');

@@ -17,14 +17,16 @@ void session_record_item(struct session *session, struct str item);
 void session_record_item_buf(struct session *session, struct buf *item);
 /* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
 void session_close_calls(struct session *session);
+/* The first place at or behind `index` where the history can be cut: no output behind it answers a call before it. */
+size_t session_find_cut(const struct session *session, size_t index);
 /* An event's line, if its kind is kept (rollout_event.h); every event that is told comes through here. */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
 void session_record_turn_context(struct session *session, const struct settings *settings);
 
 /* The last user_turns turns were taken back. */
 void session_record_rewind(struct session *session, size_t user_turns);
-/* The whole history anew, in place of what was recorded before. */
-void session_record_history(struct session *session);
+/* The whole history anew, in place of what was recorded before; summary: what a compaction made of that, or "". */
+void session_record_history(struct session *session, struct str summary);
 
 /* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
 int session_flush_rollout(struct session *session, struct error *err);

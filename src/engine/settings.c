@@ -41,6 +41,10 @@ static void fill_info(struct settings *settings, const struct config *config)
 		settings->info.context_window = config->model_context_window;
 	if (config->is_set.model_supports_reasoning_summaries)
 		settings->info.has_reasoning = config->model_supports_reasoning_summaries;
+	settings->compact_limit = settings->info.context_window / 10 * 9; /* core 11 */
+	if (config->is_set.model_auto_compact_token_limit &&
+	    config->model_auto_compact_token_limit < settings->compact_limit)
+		settings->compact_limit = config->model_auto_compact_token_limit;
 	if (!config->is_set.tool_output_token_limit)
 		return;
 	bool in_tokens = settings->info.output_budget.unit == TEXT_TOKENS;

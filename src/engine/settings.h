@@ -27,6 +27,7 @@ struct settings {
 	enum mode_kind mode;
 	const char *mode_instructions; /* NULL: none */
 	struct model_info info;
+	int64_t compact_limit; /* tokens in use from which the history is compacted */
 	/* private */
 	int refs;
 	struct arena arena;

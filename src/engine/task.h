@@ -1,5 +1,6 @@
-/* task.h — one Task: Codex working on one user input, a series of Turns (seed 000). Private to engine/.
+/* task.h — one Task: Codex working on one thing it was asked, a series of Turns (seed 000). Private to engine/.
  *
+ * Every Task is of a kind (task_user.c, task_compact.c, …); what is the same for all of them is in task.c.
  * States: running, or blocked while a question waits for the user; both count as "the Task".
  * It ends by itself (task_complete), by an error (error, then task_complete) or by abort (turn_aborted).
  * Owns: its Turn, its settings snapshot, its pending input. */
@@ -7,12 +8,15 @@
 #define ENGINE_TASK_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "engine/settings.h"
 #include "patch/git_diff.h"
 #include "protocol/types.h"
 
+struct compact;
 struct patch_plan;
 struct session;
+struct task;
 struct turn;
 
 struct task_input {
@@ -21,8 +25,24 @@ struct task_input {
 	struct str output_schema; /* JSON, or absent */
 };
 
+/* What makes one kind of Task differ from another. An entry that is NULL does nothing. */
+struct task_kind {
+	size_t size; /* of the kind's own struct, whose first member is the Task */
+	/* Input that comes while it runs; NULL: it takes none. */
+	void (*steer)(struct task *task, const struct task_input *input);
+	/* Its Turn is over and gone; needs_turn: outputs wait for the model. */
+	void (*on_turn_end)(struct task *task, bool needs_turn);
+	/* The compaction it asked for is done, and the history another. */
+	void (*on_compacted)(struct task *task);
+	/* It will end before its time, by an error or the user's interrupt: what the history should still keep. */
+	void (*on_cut_short)(struct task *task, bool by_user);
+	/* Frees what the kind's own struct owns. */
+	void (*finish)(struct task *task);
+};
+
 struct task {
 	/* read-only */
+	const struct task_kind *kind;
 	struct session *session;
 	struct str id; /* sub_id of the submission that started it; also the turn_id of its events */
 	struct settings *settings;
@@ -32,17 +52,23 @@ struct task {
 	bool has_last_message;
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
-	/* private */
-	struct turn *turn;
+	struct turn *turn;       /* NULL between two */
+	struct compact *compact; /* the compaction that its Turn is for; else NULL */
 	struct arena arena;
-	struct buf pending; /* steered input items waiting for the next Turn, JSON, one per line */
-	unsigned stream_retries;
-	struct git_diff diff; /* what its patches have changed */
+	struct git_diff diff;    /* what its patches have changed */
 };
 
-/* Starts the session's Task; the session must have none. Input is copied. */
-void task_start(struct session *session, struct str id, const struct task_input *input);
-/* Adds input to a running Task; it reaches the model with the next Turn. */
+/* ---- starts, one for each kind; the session must have no Task ---- */
+
+/* Works on what the user said. Input is copied. */
+void task_start_user(struct session *session, struct str id, const struct task_input *input);
+/* Summarises the history because the user asked for it. */
+void task_start_compact(struct session *session, struct str id);
+
+/* ---- for everybody ---- */
+
+bool task_can_steer(const struct task *task);
+/* Adds input to a running Task that takes it; it reaches the model with the next Turn. */
 void task_steer(struct task *task, const struct task_input *input);
 /* Stops everything, tells turn_aborted, frees the task. */
 void task_abort(struct task *task, enum turn_abort_reason reason);
@@ -57,9 +83,23 @@ void task_note_patch(struct task *task, const struct patch_plan *plan);
 /* Tells turn_diff, if patches have changed anything. */
 void task_tell_diff(struct task *task);
 
-/* For turn.c: the Turn is over. needs_turn: outputs or input wait for another. */
+/* ---- for the kinds ---- */
+
+/* Makes the session's Task and tells task_started. Never NULL. */
+struct task *task_create(const struct task_kind *kind, struct session *session, struct str id);
+/* Tells task_complete and frees the Task. */
+void task_complete(struct task *task);
+/* Runs the user's notify program for a Task that did what it was asked; before task_complete. */
+void task_notify(const struct task *task);
+/* task_complete behind an error event. info: CodexErrorInfo as JSON. */
+void task_fail(struct task *task, const char *message, const char *info);
+void task_emit(struct task *task, enum event_tag tag, const void *body);
+/* item_started or item_completed. */
+void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item);
+
+/* ---- for turn.c: the Turn is over, or failed for good ---- */
+
 void task_on_turn_end(struct task *task, bool needs_turn);
-/* For turn.c: the Turn failed for good. info: CodexErrorInfo as JSON. */
-void task_on_turn_failed(struct task *task, const char *message, const char *info);
+void task_on_turn_failed(struct task *task);
 
 #endif

@@ -14,6 +14,7 @@
 #include "engine/session.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_usage.h"
 #include "engine/task.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
@@ -35,7 +36,7 @@ static void on_next(void *self)
 	struct turn *turn = self;
 	drop_call(turn);
 	if (turn->failure)
-		task_on_turn_failed(turn->task, turn->failure, turn->failure_info);
+		task_on_turn_failed(turn->task);
 	else if (turn->tools.count)
 		turn_run_tools(turn);
 	else
@@ -67,7 +68,7 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 static void tell_failed_usage(struct turn *turn, const struct model_error *error)
 {
 	struct task *task = turn->task;
-	if (error->kind == MODEL_ERROR_context_window_exceeded)
+	if (error->kind == MODEL_ERROR_context_window_exceeded && !task->compact)
 		session_fill_usage(task->session, task);
 	else if (error->kind == MODEL_ERROR_usage_limit_reached && !turn->has_limits)
 		session_set_limits(task->session, task, &(struct rate_limits){0});
@@ -83,6 +84,7 @@ static void fail(struct turn *turn, const struct model_error *error)
 	model_error_write_info(error, &info);
 	turn->failure = buf_take(&text);
 	turn->failure_info = buf_take(&info);
+	turn->failure_kind = error->kind;
 	loop_defer(&turn->next);
 }
 
@@ -123,6 +125,12 @@ static void on_stream_broken(struct turn *turn, const struct model_error *error)
 	loop_timer_start(turn->retry, (uint64_t)delay_ms);
 }
 
+static void on_stream_event(const struct response_event *event, void *self)
+{
+	struct turn *turn = self;
+	turn->question.on_event(event, turn);
+}
+
 static void on_stream_done(const struct model_error *error, void *self)
 {
 	struct turn *turn = self;
@@ -133,32 +141,45 @@ static void on_stream_done(const struct model_error *error, void *self)
 		loop_defer(&turn->next);
 }
 
+/* The input: the history, from what the provider has of it on, and what is asked behind it. */
+static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
+{
+	const struct turn_question *question = &turn->question;
+	struct session *session = turn->task->session;
+	const struct context_mark *chain = NULL;
+	if (session_is_chained(session) && question->first_item == 0)
+		chain = context_find_chain(&session->context);
+	if (chain)
+		prompt->previous_response_id = chain->response_id;
+	turn->is_chained = chain;
+	free(turn->segments);
+	turn->segments = context_segments(&session->context, chain ? chain->known_count : question->first_item,
+	                                  &prompt->input_count);
+	if (question->item.ptr)
+		turn->segments[prompt->input_count++] = question->item;
+	return turn->segments;
+}
+
 static void send_request(struct turn *turn)
 {
-	static const struct model_handler handler = {.on_event = turn_on_event, .on_done = on_stream_done};
+	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
 	struct task *task = turn->task;
 	struct session *session = task->session;
+	bool is_step = turn->question.on_event == turn_on_event;
 	struct model_prompt prompt = {
 		.info = &task->settings->info,
 		.instructions = session_instructions(session),
-		.tools = session_tools(session, task->settings),
+		.tools = is_step ? session_tools(session, task->settings) : STR_NONE,
+		.is_serial = !is_step,
 		.effort = task->settings->effort,
 		.summary = task->settings->summary,
 		.verbosity = task->settings->verbosity,
-		.output_schema = task->output_schema,
+		.output_schema = is_step ? task->output_schema : STR_NONE,
 		.thread_id = str_of(session->id),
 		.turn_state = task->turn_state,
 		.is_private = session->is_private,
 	};
-	const struct context_mark *chain =
-		session_is_chained(session) ? context_find_chain(&session->context) : NULL;
-	if (chain)
-		prompt.previous_response_id = chain->response_id;
-	turn->is_chained = chain;
-	free(turn->segments);
-	turn->segments =
-		context_segments(&session->context, chain ? chain->known_count : 0, &prompt.input_count);
-	prompt.input = turn->segments;
+	prompt.input = lend_input(turn, &prompt);
 	turn->is_complete = false;
 	turn->has_limits = false;
 	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
@@ -166,15 +187,21 @@ static void send_request(struct turn *turn)
 		model_call_pause(turn->call);
 }
 
-struct turn *turn_start(struct task *task)
+struct turn *turn_ask(struct task *task, const struct turn_question *question)
 {
 	struct turn *turn = xnew(struct turn);
 	struct loop *loop = task->session->codex->services->loop;
 	turn->task = task;
+	turn->question = *question;
 	turn->retry = loop_timer_create(loop, on_retry, turn);
 	loop_deferred_init(&turn->next, loop, on_next, turn);
 	send_request(turn);
 	return turn;
+}
+
+struct turn *turn_start(struct task *task)
+{
+	return turn_ask(task, &(struct turn_question){.on_event = turn_on_event});
 }
 
 void turn_hold(struct turn *turn)

@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "loop/loop.h"
+#include "model/model_error.h"
+#include "model/model_stream.h"
 
 struct model_call;
-struct model_error;
-struct response_event;
 struct task;
 struct tool_call;
 
@@ -32,8 +32,16 @@ struct turn_open_item {
 	char *id;
 };
 
+/* What a Turn asks that is not the next step of the conversation. */
+struct turn_question {
+	response_event_fn on_event; /* self: the Turn */
+	struct str item;            /* asked behind the history, a JSON item; borrowed while the Turn lives */
+	size_t first_item;          /* of the history that is sent */
+};
+
 struct turn {
 	struct task *task;
+	struct turn_question question;
 	struct model_call *call;
 	struct str *segments; /* lent to the model call */
 	struct loop_timer *retry;
@@ -50,9 +58,13 @@ struct turn {
 	bool is_exclusive; /* a tool that wants to be alone is running */
 	char *failure;     /* text and CodexErrorInfo of an end for good */
 	char *failure_info;
+	enum model_error_kind failure_kind;
 };
 
+/* Asks for the next step: the whole history, with all tools. */
 struct turn *turn_start(struct task *task);
+/* Asks something about the history, without tools. */
+struct turn *turn_ask(struct task *task, const struct turn_question *question);
 /* Ends the model call and all tools without events. NULL is fine. */
 void turn_destroy(struct turn *turn);
 /* Interrupt: ends everything and records what the model must know of it (outputs of unfinished calls). */

@@ -13,6 +13,7 @@
 #include "engine/session.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_usage.h"
 #include "engine/task.h"
 #include "model/model_stream.h"
 

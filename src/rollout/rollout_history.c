@@ -4,11 +4,9 @@
 #include "rollout/rollout_history.h"
 
 #include "base/limits.h"
-#include "base/text.h"
 #include "rollout/rollout_item.h"
+#include "rollout/rollout_kept.h"
 #include "rollout/rollout_reader.h"
-
-enum { KEPT_USER_TOKENS = 20000 }; /* core 11 */
 
 /* ---- rollback ---- */
 
@@ -52,60 +50,24 @@ static void add_sent(struct rollout_reader *reader, const struct json *item)
 		vec_push(&reader->history, rollout_item_strip(item));
 }
 
-/* {"type":"message","role":"user","content":[{"type":"input_text","text":…}]} */
-static struct str user_item(struct rollout_reader *reader, struct str text)
-{
-	auto_buf struct buf out;
-	buf_init(&out, LIMIT_ROLLOUT_LINE * 2);
-	struct json_writer w = json_writer(&out);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "message");
-	jw_member_cstr(&w, "role", "user");
-	jw_key(&w, "content");
-	jw_array(&w);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "input_text");
-	jw_member_str(&w, "text", text);
-	jw_object_end(&w);
-	jw_array_end(&w);
-	jw_object_end(&w);
-	return arena_str(&reader->arena, buf_str(&out));
-}
-
 /* ---- compaction ---- */
 
-/* The texts of a user's message, a line each; false for any other item. */
-static bool user_text(struct rollout_reader *reader, struct str item, struct buf *out)
-{
-	arena_reset(&reader->line);
-	const struct json *root = json_parse(&reader->line, item, NULL);
-	if (!rollout_item_is_user_message(root))
-		return false;
-	json_for_each (part, json_get(root, "content")) {
-		struct str text = json_get_str(part, "text");
-		if (out->len && text.ptr)
-			buf_append_char(out, '\n');
-		buf_append_str(out, text);
-	}
-	return out->len > 0;
-}
-
-/* The item as it may stay within the budget, which it uses up; STR_NONE if it may not. */
+/* The item as it stays, STR_NONE if it goes. */
 static struct str keep_within(struct rollout_reader *reader, struct str item, size_t *tokens_left)
 {
-	auto_buf struct buf text, cut;
-	buf_init(&text, LIMIT_ROLLOUT_LINE);
-	buf_init(&cut, LIMIT_ROLLOUT_LINE);
-	if (!user_text(reader, item, &text))
-		return STR_NONE;
-	size_t tokens = text_tokens(text.len);
-	if (tokens <= *tokens_left) {
-		*tokens_left -= tokens;
-		return item;
-	}
-	text_append_middle(&cut, buf_str(&text), (struct text_budget){TEXT_TOKENS, *tokens_left});
-	*tokens_left = 0;
-	return user_item(reader, buf_str(&cut));
+	auto_buf struct buf spare;
+	buf_init(&spare, LIMIT_ROLLOUT_LINE * 2);
+	arena_reset(&reader->line);
+	struct str kept = rollout_kept_item(json_parse(&reader->line, item, NULL), tokens_left, &spare);
+	return kept.ptr == item.ptr || !kept.ptr ? kept : arena_str(&reader->arena, kept);
+}
+
+static struct str summary_item(struct rollout_reader *reader, struct str message)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_ROLLOUT_LINE * 2);
+	rollout_write_user(&item, message.len ? message : STR("(no summary available)"));
+	return arena_str(&reader->arena, buf_str(&item));
 }
 
 /* Puts the kept messages, gathered newest first, in place of the history. */
@@ -120,7 +82,7 @@ static void replace_history(struct rollout_reader *reader, const struct str *kep
 static void compact(struct rollout_reader *reader, struct str message, const char **summary)
 {
 	VEC(struct str) kept = {0};
-	size_t tokens_left = KEPT_USER_TOKENS;
+	size_t tokens_left = ROLLOUT_KEPT_TOKENS;
 	for (size_t i = reader->history.count; i > 0 && tokens_left; i--) {
 		struct str item = reader->history.items[i - 1];
 		struct str part = item.ptr == *summary ? STR_NONE : keep_within(reader, item, &tokens_left);
@@ -130,8 +92,9 @@ static void compact(struct rollout_reader *reader, struct str message, const cha
 	reader->marks.count = 0; /* what they point at is gone */
 	replace_history(reader, kept.items, kept.count);
 	vec_finish(&kept);
-	struct str item = user_item(reader, message.len ? message : STR("(no summary available)"));
+	struct str item = summary_item(reader, message);
 	vec_push(&reader->history, item);
+	reader->compacted_items = reader->history.count;
 	*summary = item.ptr;
 }
 
@@ -157,6 +120,7 @@ static size_t begin(struct rollout_reader *reader)
 	const struct json *root = json_parse(&reader->line, reader->records.items[start - 1].payload, NULL);
 	json_for_each (item, json_get(root, "replacement_history"))
 		add_sent(reader, item);
+	reader->compacted_items = reader->history.count;
 	return start;
 }
 

@@ -62,6 +62,7 @@ struct rollout_reader {
 	VEC(struct rollout_record) records; /* lines that count, without the turns rolled back */
 	VEC(struct str) history;            /* the items of the next request, in order */
 	VEC(struct rollout_mark) marks;     /* in order */
+	size_t compacted_items;             /* of the history that the newest compaction left; 0 without one */
 	struct rollout_turn turn;           /* the last turn's settings; all STR_NONE if there was none */
 	bool needs_context;                 /* the history lacks the initial context: add it before the next turn */
 	bool is_turn_open;                  /* the last turn was told to begin and never to end */

@@ -179,7 +179,8 @@ test('--color decides, and no escape sequence of the model gets through', exec, 
 
 test('people are shown the beginning of what is very long', exec, async (t) => {
 	const model = await startModel(t, [run("head -c 1000000 /dev/zero | tr '\\0' x"), say('ok')]);
-	const { code, stdout, stderr } = await codexExec(t, model, ['-'], { input: 'y'.repeat(1_000_000) });
+	const roomy = ['-c', 'model_context_window=1000000', '-'];
+	const { code, stdout, stderr } = await codexExec(t, model, roomy, { input: 'y'.repeat(1_000_000) });
 	assert.equal(code, 0);
 	assert.equal(stdout, 'ok\n');
 	assert.ok(stderr.length < 20_000, `${stderr.length} characters`);

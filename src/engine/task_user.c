@@ -1,0 +1,203 @@
+/* A Task of the user's own words: Turns until the model has nothing to feed back and the user has said no
+ * more. Where the history has grown too long it is compacted first, and the words wait: they belong behind
+ * the summary, not into it. Input that waits is never lost, whatever ends the Task. */
+#include "engine/task.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "engine/compact.h"
+#include "engine/context_initial.h"
+#include "engine/session.h"
+#include "engine/session_model.h"
+#include "engine/session_record.h"
+#include "engine/turn.h"
+#include "engine/user_message.h"
+
+struct task_user {
+	struct task task;
+	struct buf first;   /* what the Task began with, while a compaction goes first: an item as JSON */
+	struct buf pending; /* steered input items waiting for the next Turn, JSON, one per line */
+	struct task_input input; /* what `first` was made of, to be told; in the Task's arena */
+};
+
+static struct task_user *user_of(struct task *task)
+{
+	return container_of(task, struct task_user, task);
+}
+
+/* The user's message as an item of the turn: begun and whole at once. */
+static void tell_message(struct task *task, const struct task_input *input)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct user_message_item message = {.id = str_of(id),
+	                                    .content = (struct user_input *)(uintptr_t)input->items,
+	                                    .content_count = input->count};
+	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
+	task_emit_item(task, EV_item_started, &item);
+	task_emit_item(task, EV_item_completed, &item);
+}
+
+static void record(struct session *session, struct str item)
+{
+	session->context.user_turns++;
+	session_record_item(session, item);
+}
+
+/* Cut anywhere it would not be JSON any more, and spoil every request from then on. */
+static void tell_too_large(struct task *task)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was left out.",
+	         LIMIT_USER_ITEM / MIB);
+	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	task_emit(task, EV_error, &event);
+}
+
+/* ---- the Turns ---- */
+
+static void begin(struct task *task, struct str item, const struct task_input *input)
+{
+	struct session *session = task->session;
+	context_tell_settings(session, task->settings);
+	record(session, item);
+	tell_message(task, input);
+	session_record_turn_context(session, task->settings);
+	task->turn = turn_start(task);
+}
+
+static bool take_pending(struct task_user *user)
+{
+	if (user->pending.len == 0)
+		return false;
+	struct str rest = buf_str(&user->pending), line;
+	while (str_next_line(&rest, &line))
+		record(user->task.session, line);
+	buf_clear(&user->pending);
+	return true;
+}
+
+static void on_turn_end(struct task *task, bool needs_turn)
+{
+	struct task_user *user = user_of(task);
+	bool has_input = user->pending.len;
+	if (!needs_turn && !has_input) {
+		context_mark_task_end(&task->session->context);
+		task_notify(task);
+		task_complete(task);
+	} else if (compact_is_due(task)) {
+		compact_start(task);
+	} else {
+		take_pending(user);
+		task->turn = turn_start(task);
+	}
+}
+
+static void on_compacted(struct task *task)
+{
+	struct task_user *user = user_of(task);
+	if (user->first.len) {
+		auto_buf struct buf first = user->first;
+		buf_init(&user->first, LIMIT_USER_ITEM);
+		begin(task, buf_str(&first), &user->input);
+		return;
+	}
+	take_pending(user);
+	task->turn = turn_start(task);
+}
+
+/* What was said and not yet heard is kept in the history: the next Task's model reads it, also after a resume. */
+static void keep_unheard(struct task_user *user)
+{
+	if (user->first.len) {
+		context_tell_settings(user->task.session, user->task.settings);
+		record(user->task.session, buf_str(&user->first));
+		buf_clear(&user->first);
+	}
+	take_pending(user);
+}
+
+static void on_cut_short(struct task *task, bool by_user)
+{
+	if (user_of(task)->first.len)
+		tell_message(task, &user_of(task)->input);
+	keep_unheard(user_of(task));
+	if (by_user)
+		context_tell_abort(task->session);
+}
+
+/* ---- input ---- */
+
+static void steer(struct task *task, const struct task_input *input)
+{
+	struct task_user *user = user_of(task);
+	auto_buf struct buf item;
+	if (input->count == 0)
+		return;
+	buf_init(&item, LIMIT_USER_ITEM);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (item.over || item.len + 1 > user->pending.max - user->pending.len) {
+		tell_too_large(task);
+		return;
+	}
+	buf_append_str(&user->pending, buf_str(&item));
+	buf_append_char(&user->pending, '\n');
+	tell_message(task, input);
+}
+
+static void finish(struct task *task)
+{
+	keep_unheard(user_of(task));
+	buf_finish(&user_of(task)->first);
+	buf_finish(&user_of(task)->pending);
+}
+
+static const struct task_kind kind = {
+	.size = sizeof(struct task_user),
+	.steer = steer,
+	.on_turn_end = on_turn_end,
+	.on_compacted = on_compacted,
+	.on_cut_short = on_cut_short,
+	.finish = finish,
+};
+
+static void keep_input(struct task_user *user, const struct task_input *input, struct buf *item)
+{
+	struct arena *arena = &user->task.arena;
+	struct user_input *items = arena_array(arena, struct user_input, input->count);
+	for (size_t i = 0; i < input->count; i++)
+		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
+	user->input = (struct task_input){.items = items, .count = input->count};
+	user->first = *item;
+	buf_init(item, 0);
+}
+
+void task_start_user(struct session *session, struct str id, const struct task_input *input)
+{
+	if (input->count == 0) { /* nothing said, nothing to begin (protocol-v1 2.2) */
+		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
+		return;
+	}
+	struct task *task = task_create(&kind, session, id);
+	struct task_user *user = user_of(task);
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	buf_init(&user->first, LIMIT_USER_ITEM);
+	buf_init(&user->pending, LIMIT_USER_ITEM);
+	task->output_schema = arena_str(&task->arena, input->output_schema);
+	session_warn_unknown_model(session, task);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (item.over) {
+		tell_too_large(task);
+		task_complete(task);
+	} else if (compact_is_due(task)) {
+		keep_input(user, input, &item);
+		compact_start(task);
+	} else {
+		begin(task, buf_str(&item), input);
+	}
+}
