@@ -18,6 +18,7 @@
 #include "ui/debug_command.h"
 #include "ui/exec.h"
 #include "ui/exec_options.h"
+#include "ui/execpolicy_command.h"
 #include "ui/login.h"
 #include "ui/mock_command.h"
 #include "ui/proto_command.h"

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { makeHome, needs, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -124,4 +124,27 @@ test("a project's rules count only where the user trusts it", proto, async (t) =
 	const config = `${settings('untrusted')}[projects."${cwd}"]\ntrust_level = "trusted"\n`;
 	const trusted = await play(t, [run('touch y')], { cwd, config });
 	assert.ok(trusted.made('y'));
+});
+
+test('rules can be tried without running anything', needs('execpolicy'), async (t) => {
+	const file = path.join(tempDir(t, 'rules'), 'a.rules');
+	fs.writeFileSync(file, 'prefix_rule(["git", ["push", "pull"]], "prompt", justification="say \\"why\\"")\n' +
+		'prefix_rule(["git"])\n');
+	const check = (...args) => runCodex(t, ['execpolicy', 'check', ...args]);
+	const matches = {
+		matchedRules: [
+			{ prefixRuleMatch: { matchedPrefix: ['git', 'push'], decision: 'prompt', justification: 'say "why"' } },
+			{ prefixRuleMatch: { matchedPrefix: ['git'], decision: 'allow' } },
+		],
+		decision: 'prompt',
+	};
+	const { code, stdout } = await check('--rules', file, 'git', 'push', '--force');
+	assert.deepEqual([code, JSON.parse(stdout)], [0, matches]);
+	const pretty = await check('--pretty', '-r', file, 'git', 'push');
+	assert.equal(pretty.stdout, JSON.stringify(matches, null, 2) + '\n');
+	assert.equal((await check('--rules', file, 'ls', '-l')).stdout, '{"matchedRules":[]}\n');
+	assert.equal((await check('--rules', file + 'x', 'ls')).code, 1);
+	assert.equal((await check('ls')).code, 2);
+	fs.appendFileSync(file, 'prefix_rule()\n');
+	assert.match((await check('--rules', file, 'ls')).stderr, /a\.rules:3: /);
 });
