@@ -2,6 +2,7 @@
  * a good one, and a reader that trusted half of a line would hand the other half to the model. */
 #include "rollout/rollout_line.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "rollout/rollout_item.h"
@@ -46,6 +47,7 @@ int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line
 	if (!json_is(root, JSON_object))
 		return error_set(err, ERR_invalid, "a line must be an object");
 	struct rollout_line line = {.type = LINE_unknown, .payload = json_get(root, "payload")};
+	clock_parse_rfc3339(json_get_str(root, "timestamp"), &line.at_ms);
 	line.has_ordinal = json_to_u64(json_get(root, "ordinal"), &line.ordinal);
 	if (line.payload) {
 		line.type = type_of(json_get_str(root, "type"));

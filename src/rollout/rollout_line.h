@@ -27,6 +27,7 @@ struct rollout_line {
 	const struct json *payload; /* an object */
 	bool has_ordinal;
 	uint64_t ordinal; /* 0.169's position in the thread */
+	int64_t at_ms;    /* when it was written, Unix; 0: nobody knows */
 };
 
 /* The word on the wire; "unknown" for LINE_unknown. */

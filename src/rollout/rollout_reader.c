@@ -114,7 +114,12 @@ static int read_segments(struct rollout_reader *reader, struct error *err)
 static void add_record(struct rollout_reader *reader, enum rollout_line_type type, enum rollout_role role,
                        struct str payload)
 {
-	vec_push(&reader->records, (struct rollout_record){.type = type, .role = role, .payload = payload});
+	vec_push(&reader->records, (struct rollout_record){
+	                                   .type = type,
+	                                   .role = role,
+	                                   .payload = payload,
+	                                   .at_ms = reader->line_at_ms,
+	                           });
 }
 
 static void on_response_item(struct rollout_reader *reader, const struct json *payload)
@@ -253,6 +258,7 @@ static void read_line(struct rollout_reader *reader, struct str text, bool is_en
 	} else if (line.type == LINE_unknown) {
 		reader->damage.unknown_lines++;
 	} else if (line_handlers[line.type]) {
+		reader->line_at_ms = line.at_ms;
 		line_handlers[line.type](reader, line.payload);
 	}
 }

@@ -37,6 +37,7 @@ struct rollout_record {
 	enum rollout_role role;
 	bool is_replacement; /* a compacted line that brings its own history */
 	struct str payload;  /* JSON; of a response_item: as a request may carry it */
+	int64_t at_ms;       /* when it was written, Unix; 0: nobody knows */
 };
 
 /* A response that can be gone back to. */
@@ -73,6 +74,7 @@ struct rollout_reader {
 	VEC(struct rollout_segment) segments;
 	struct arena arena; /* what is decoded */
 	struct arena line;  /* the tree of the line being looked at */
+	int64_t line_at_ms; /* when it was written */
 };
 
 /* NULL and err if the file cannot be read at all. */
