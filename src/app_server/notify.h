@@ -18,6 +18,11 @@ void notify_event(struct thread *thread, const struct event *event);
 struct str notify_command_text(const struct str *words, size_t count, struct arena *arena);
 struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct arena *arena);
 
+/* What is said and thought, as this wire has it; in the arena, borrowing from what it is made of. Any thread. */
+struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena);
+struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
+                                                const struct file_change *changes, size_t count, struct arena *arena);
+
 #define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);
 #define SILENT(tag, why)
 #include "app_server/notify.def"

@@ -117,7 +117,7 @@ static struct app_thread_item compaction(const struct compaction_item *from, str
 	return (struct app_thread_item){.tag = app_thread_item_context_compaction, .context_compaction = to};
 }
 
-static struct app_thread_item item_of(const struct turn_item *from, struct str client_id, struct arena *arena)
+struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena)
 {
 	switch (from->tag) {
 	case turn_item_user_message:
@@ -141,7 +141,7 @@ void on_event_item_started(struct thread *thread, const struct event *event)
 	const struct ev_item_started *body = event->msg.item_started;
 	bool is_user = body->item->tag == turn_item_user_message;
 	auto_free char *client_id = is_user ? thread_turn_take_client_id(thread->turn) : NULL;
-	struct app_thread_item item = item_of(body->item, str_of(client_id), &arena);
+	struct app_thread_item item = notify_item(body->item, str_of(client_id), &arena);
 	thread_item_start(thread, body->turn_id, &item);
 }
 
@@ -149,7 +149,7 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_item_completed *body = event->msg.item_completed;
-	struct app_thread_item item = item_of(body->item, STR_NONE, &arena);
+	struct app_thread_item item = notify_item(body->item, STR_NONE, &arena);
 	if (item.tag == app_thread_item_user_message) { /* as it began */
 		struct thread_item *begun = thread_item_find(thread, item.user_message->id);
 		item.user_message->client_id = begun ? begun->item.user_message->client_id : STR_NONE;

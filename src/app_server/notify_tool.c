@@ -197,7 +197,7 @@ static int by_path(const void *a, const void *b)
 	return str_compare(left->path, right->path);
 }
 
-static struct app_item_file_change *file_change(struct str id, const struct str *paths,
+struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
                                                 const struct file_change *changes, size_t count, struct arena *arena)
 {
 	struct app_item_file_change *ret = arena_new(arena, struct app_item_file_change);
@@ -222,7 +222,7 @@ void on_event_apply_patch_approval_request(struct thread *thread, const struct e
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
 	start_patch(thread, body->turn_id,
-	            file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 	thread_ask_patch(thread, body);
 }
 
@@ -231,7 +231,7 @@ void on_event_patch_apply_begin(struct thread *thread, const struct event *event
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
 	start_patch(thread, body->turn_id,
-	            file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 }
 
 void on_event_patch_apply_end(struct thread *thread, const struct event *event)
@@ -239,7 +239,7 @@ void on_event_patch_apply_end(struct thread *thread, const struct event *event)
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_end *body = event->msg.patch_apply_end;
 	struct app_item_file_change *change =
-		file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
+		notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
 	const struct thread_item *begun = thread_item_find(thread, body->call_id);
 	change->status = body->success                 ? app_patch_apply_status_completed
 	                 : begun && begun->is_declined ? app_patch_apply_status_declined

@@ -25,6 +25,14 @@ static void set_time(struct app_thread_item *item, const char *name, int64_t ms)
 	*(bool *)((char *)item->body + field->aux - 1) = true;
 }
 
+void thread_item_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms)
+{
+	if (started_at_ms)
+		set_time(item, "started_at_ms", started_at_ms);
+	if (completed_at_ms)
+		set_time(item, "completed_at_ms", completed_at_ms);
+}
+
 void thread_items_init(struct thread_items *items)
 {
 	list_init(&items->open);
@@ -88,8 +96,7 @@ void thread_item_complete(struct thread *thread, struct str turn_id, struct app_
 	if (!item)
 		item = thread_item_start(thread, turn_id, whole);
 	int64_t now_ms = clock_unix_ms();
-	set_time(whole, "started_at_ms", item->started_at_ms);
-	set_time(whole, "completed_at_ms", now_ms);
+	thread_item_set_times(whole, item->started_at_ms, now_ms);
 	struct app_item_completed_notification event = {
 		.item = whole,
 		.thread_id = str_of(thread->id),

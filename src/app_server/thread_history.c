@@ -1,0 +1,322 @@
+/* One walk over the lines that count (turns that were taken back are gone already). Each line's tree lives while it is
+ * looked at; what is kept is a copy of the item, so that a long session costs its items and not its file. */
+#include "app_server/thread_history.h"
+
+#include "app_server/thread_history_item.h"
+#include "app_server/thread_items.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "rollout/rollout_reader.h"
+
+struct history_builder {
+	const struct rollout_reader *reader;
+	struct arena *arena; /* of what is returned */
+	struct arena line;   /* of the line that is looked at */
+	VEC(struct app_turn) turns;
+	VEC(struct app_thread_item) items; /* of the turn that is open */
+	struct app_turn turn;
+	bool is_open;   /* there is one */
+	bool is_told;   /* a line said that it began, so a line says that it ends */
+	size_t numbers; /* given to items that have no id */
+	int64_t at_ms, began_at_ms;
+	struct str cwd, preview;
+};
+
+typedef void (*history_event_fn)(struct history_builder *builder, const struct json *payload);
+
+/* ---- turns ---- */
+
+static void turn_close(struct history_builder *builder)
+{
+	struct app_turn *turn = &builder->turn;
+	if (!builder->is_open)
+		return;
+	turn->items_count = builder->items.count;
+	turn->items = arena_array(builder->arena, struct app_thread_item, builder->items.count);
+	for (size_t i = 0; i < builder->items.count; i++)
+		turn->items[i] = builder->items.items[i];
+	vec_push(&builder->turns, *turn);
+	builder->items.count = 0;
+	builder->is_open = false;
+}
+
+static void turn_open(struct history_builder *builder, struct str id, int64_t began_at_ms)
+{
+	turn_close(builder);
+	id = id.ptr ? arena_str(builder->arena, id)
+	            : str_of(arena_printf(builder->arena, "rollout-%zu", builder->turns.count + 1));
+	builder->is_open = true;
+	builder->is_told = false;
+	builder->began_at_ms = began_at_ms;
+	builder->turn = (struct app_turn){
+		.id = id,
+		.root_turn_id = id,
+		.items_view = app_turn_items_view_full,
+		.status = app_turn_status_completed,
+		.has_started_at = began_at_ms != 0,
+		.started_at = began_at_ms / 1000,
+	};
+}
+
+/* Lines before the first turn of a file that tells of none. */
+static void turn_ensure(struct history_builder *builder)
+{
+	if (!builder->is_open)
+		turn_open(builder, STR_NONE, builder->at_ms);
+}
+
+static void on_begin(struct history_builder *builder, const struct json *payload)
+{
+	struct str id = json_get_str(payload, "turn_id");
+	turn_open(builder, id, builder->at_ms);
+	builder->is_told = true;
+	builder->turn.status = app_turn_status_interrupted; /* until something says that it ended */
+}
+
+static void turn_end(struct history_builder *builder, const struct json *payload, enum app_turn_status status)
+{
+	struct app_turn *turn = &builder->turn;
+	if (!builder->is_open)
+		return;
+	turn->status = turn->error && status == app_turn_status_completed ? app_turn_status_failed : status;
+	turn->has_completed_at = builder->at_ms != 0;
+	turn->completed_at = builder->at_ms / 1000;
+	turn->has_duration_ms = json_to_i64(json_get(payload, "duration_ms"), &turn->duration_ms);
+	if (!turn->has_duration_ms && builder->began_at_ms && builder->at_ms >= builder->began_at_ms) {
+		turn->has_duration_ms = true;
+		turn->duration_ms = builder->at_ms - builder->began_at_ms;
+	}
+	turn_close(builder);
+}
+
+static void on_end(struct history_builder *builder, const struct json *payload)
+{
+	turn_end(builder, payload, app_turn_status_completed);
+}
+
+static void on_abort(struct history_builder *builder, const struct json *payload)
+{
+	turn_end(builder, payload, app_turn_status_interrupted);
+}
+
+static void on_error(struct history_builder *builder, const struct json *payload)
+{
+	struct app_turn_error *error = arena_new(builder->arena, struct app_turn_error);
+	error->message = arena_str(builder->arena, json_get_str(payload, "message"));
+	if (builder->is_open && error->message.ptr)
+		builder->turn.error = error;
+}
+
+/* ---- items ---- */
+
+static void item_push(struct history_builder *builder, struct app_thread_item *item, int64_t started_at_ms,
+                      int64_t completed_at_ms)
+{
+	struct app_thread_item copy;
+	turn_ensure(builder);
+	thread_item_set_times(item, started_at_ms, completed_at_ms);
+	union_copy(&union_app_thread_item, item, builder->arena, &copy);
+	vec_push(&builder->items, copy);
+}
+
+static void item_push_now(struct history_builder *builder, enum app_thread_item_tag tag, void *body)
+{
+	struct app_thread_item item = {.tag = tag, .body = body};
+	item_push(builder, &item, builder->at_ms, builder->at_ms);
+}
+
+static struct str next_id(struct history_builder *builder)
+{
+	return str_of(arena_printf(&builder->line, "item-%zu", ++builder->numbers));
+}
+
+static void note_preview(struct history_builder *builder, const struct app_item_user_message *message)
+{
+	for (size_t i = 0; i < message->content_count && !builder->preview.ptr; i++) {
+		if (message->content[i].tag == app_user_input_text)
+			builder->preview = arena_str(builder->arena, message->content[i].text->text);
+	}
+}
+
+static void on_user(struct history_builder *builder, const struct json *payload)
+{
+	struct app_item_user_message *message = history_item_user(payload, &builder->line);
+	if (!builder->is_open || !builder->is_told)
+		turn_open(builder, STR_NONE, builder->at_ms);
+	message->id = next_id(builder);
+	note_preview(builder, message);
+	item_push_now(builder, app_thread_item_user_message, message);
+}
+
+static void on_agent(struct history_builder *builder, const struct json *payload)
+{
+	struct app_item_agent_message *message = arena_new(&builder->line, struct app_item_agent_message);
+	message->id = next_id(builder);
+	message->text = json_get_str(payload, "message");
+	if (message->text.ptr)
+		item_push_now(builder, app_thread_item_agent_message, message);
+}
+
+/* Its parts have a line each: those that follow each other are one item. */
+static struct app_item_reasoning *reasoning_of(struct history_builder *builder)
+{
+	size_t count = builder->items.count;
+	if (!builder->is_open || !count || builder->items.items[count - 1].tag != app_thread_item_reasoning) {
+		struct app_item_reasoning *item = arena_new(&builder->line, struct app_item_reasoning);
+		item->id = next_id(builder);
+		item_push_now(builder, app_thread_item_reasoning, item);
+		count = builder->items.count;
+	}
+	return builder->items.items[count - 1].reasoning;
+}
+
+static void append(struct history_builder *builder, struct str **list, size_t *count, struct str text)
+{
+	if ((*count & (*count - 1)) == 0) { /* full: room is always a power of two */
+		struct str *longer = arena_array(builder->arena, struct str, *count ? *count * 2 : 1);
+		for (size_t i = 0; i < *count; i++)
+			longer[i] = (*list)[i];
+		*list = longer;
+	}
+	(*list)[(*count)++] = arena_str(builder->arena, text);
+}
+
+static void on_reasoning(struct history_builder *builder, const struct json *payload)
+{
+	struct str text = json_get_str(payload, "text");
+	struct app_item_reasoning *item = text.ptr ? reasoning_of(builder) : NULL;
+	if (item)
+		append(builder, &item->summary, &item->summary_count, text);
+}
+
+static void on_raw_reasoning(struct history_builder *builder, const struct json *payload)
+{
+	struct str text = json_get_str(payload, "text");
+	struct app_item_reasoning *item = text.ptr ? reasoning_of(builder) : NULL;
+	if (item)
+		append(builder, &item->content, &item->content_count, text);
+}
+
+static void on_compacted(struct history_builder *builder, const struct json *payload)
+{
+	(void)payload;
+	struct app_item_context_compaction *item = arena_new(&builder->line, struct app_item_context_compaction);
+	item->id = next_id(builder);
+	item_push_now(builder, app_thread_item_context_compaction, item);
+}
+
+static void on_item(struct history_builder *builder, const struct json *payload)
+{
+	struct app_thread_item item;
+	if (!history_item_decode(json_get(payload, "item"), &builder->line, &item))
+		return;
+	if (item.tag == app_thread_item_user_message)
+		note_preview(builder, item.user_message);
+	item_push(builder, &item, json_get_i64(payload, "started_at_ms", builder->at_ms),
+	          json_get_i64(payload, "completed_at_ms", builder->at_ms));
+}
+
+/* ---- calls, where no line of their own tells of them ---- */
+
+static struct app_item_command_execution *find_command(struct history_builder *builder, struct str id)
+{
+	enum { SIDE_BY_SIDE = 256 }; /* calls of one response, at most */
+	size_t count = builder->items.count;
+	for (size_t i = count; i > 0 && count - i < SIDE_BY_SIDE; i--) {
+		struct app_thread_item *item = &builder->items.items[i - 1];
+		if (item->tag == app_thread_item_command_execution && str_eq(item->command_execution->id, id))
+			return item->command_execution;
+	}
+	return NULL;
+}
+
+static void on_response_item(struct history_builder *builder, const struct json *item)
+{
+	struct str type = json_get_str(item, "type");
+	if (builder->reader->meta.is_paginated || !builder->is_open)
+		return;
+	if (str_is(type, "function_call")) {
+		struct app_item_command_execution *command = history_item_call(item, builder->cwd, &builder->line);
+		if (command)
+			item_push_now(builder, app_thread_item_command_execution, command);
+	} else if (str_is(type, "function_call_output")) {
+		struct app_item_command_execution *command = find_command(builder, json_get_str(item, "call_id"));
+		if (!command)
+			return;
+		history_item_finish_call(command, item, builder->arena);
+		command->has_completed_at_ms = builder->at_ms != 0;
+		command->completed_at_ms = builder->at_ms;
+	}
+}
+
+/* ---- lines ---- */
+
+static const struct {
+	const char *wire;
+	history_event_fn run;
+} events[] = {
+	{"task_started", on_begin},          {"turn_started", on_begin},
+	{"task_complete", on_end},           {"turn_complete", on_end},
+	{"turn_aborted", on_abort},          {"error", on_error},
+	{"user_message", on_user},           {"agent_message", on_agent},
+	{"agent_reasoning", on_reasoning},   {"agent_reasoning_raw_content", on_raw_reasoning},
+	{"context_compacted", on_compacted}, {"item_completed", on_item},
+};
+
+static void on_event_msg(struct history_builder *builder, const struct json *payload)
+{
+	struct str type = json_get_str(payload, "type");
+	for (size_t i = 0; i < countof(events); i++) {
+		if (str_is(type, events[i].wire))
+			events[i].run(builder, payload);
+	}
+}
+
+static void on_turn_context(struct history_builder *builder, const struct json *payload)
+{
+	struct str cwd = json_get_str(payload, "cwd");
+	if (cwd.ptr)
+		builder->cwd = arena_str(builder->arena, cwd);
+}
+
+static const history_event_fn lines[LINE_count] = {
+	[LINE_event_msg] = on_event_msg,
+	[LINE_response_item] = on_response_item,
+	[LINE_turn_context] = on_turn_context,
+};
+
+void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret)
+{
+	struct history_builder builder = {.reader = reader, .arena = arena, .cwd = reader->meta.cwd};
+	*ret = (struct thread_history){0};
+	vec_for_each(it, &reader->records) {
+		const struct json *payload = lines[it->type] ? json_parse(&builder.line, it->payload, NULL) : NULL;
+		builder.at_ms = it->at_ms;
+		ret->updated_at_ms = it->at_ms ? it->at_ms : ret->updated_at_ms;
+		if (payload)
+			lines[it->type](&builder, payload);
+		arena_reset(&builder.line);
+	}
+	turn_close(&builder);
+	if (!clock_parse_rfc3339(reader->meta.timestamp, &ret->created_at_ms))
+		ret->created_at_ms = ret->updated_at_ms;
+	ret->count = builder.turns.count;
+	ret->turns = arena_array(arena, struct app_turn, builder.turns.count);
+	for (size_t i = 0; i < builder.turns.count; i++)
+		ret->turns[i] = builder.turns.items[i];
+	ret->preview = builder.preview.ptr ? builder.preview : STR("");
+	vec_finish(&builder.turns);
+	vec_finish(&builder.items);
+	arena_finish(&builder.line);
+}
+
+struct app_turn *thread_history_find(const struct thread_history *history, struct str turn_id)
+{
+	for (size_t i = 0; i < history->count; i++) {
+		if (str_eq(history->turns[i].id, turn_id))
+			return &history->turns[i];
+	}
+	return NULL;
+}

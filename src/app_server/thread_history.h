@@ -1,0 +1,27 @@
+/* thread_history.h — the turns of a thread as its rollout tells them: what a resume, a read or a list shows.
+ *
+ * Understands what the reader does: item_completed lines, the older words (user_message, agent_message, …) and, where a
+ * file has no line of its own for a command, the call that the model made. A turn that was told to begin and never to
+ * end is interrupted; whoever holds the thread and knows better says so.
+ *
+ * Owns: nothing; all it returns lives in the arena. Any thread, one at a time. Source: app-server-wire 12 and 20. */
+#ifndef APP_SERVER_THREAD_HISTORY_H
+#define APP_SERVER_THREAD_HISTORY_H
+
+#include "base/arena.h"
+#include "protocol/app.h"
+
+struct rollout_reader;
+
+struct thread_history {
+	struct app_turn *turns; /* oldest first, with all their items */
+	size_t count;
+	struct str preview;                   /* what the user said first; "" if nothing */
+	int64_t created_at_ms, updated_at_ms; /* Unix */
+};
+
+void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret);
+/* NULL if there is none of that id. */
+struct app_turn *thread_history_find(const struct thread_history *history, struct str turn_id);
+
+#endif

@@ -1,0 +1,197 @@
+/* Turns and items out of files of every age: what is told of a session that nobody holds. */
+#include "temp.h"
+
+#include "app_server/thread_history.h"
+#include "rollout/rollout_reader.h"
+
+#define THREAD "01a1fb55-e849-7942-b12b-582c7876dc93"
+#define TURN "01a1fb55-e849-7942-b12b-582c7876dc94"
+
+static struct buf file;
+static struct arena arena;
+static struct rollout_reader *reader;
+
+static void line_at(int second, const char *type, const char *payload)
+{
+	buf_printf(&file, "{\"timestamp\":\"2026-11-20T10:00:%02d.500Z\",\"type\":\"%s\",\"payload\":%s}\n", second,
+	           type, payload);
+}
+
+static void event(int second, const char *payload)
+{
+	line_at(second, "event_msg", payload);
+}
+
+static int setup(void **state)
+{
+	buf_init(&file, 4 * 1024 * 1024);
+	line_at(0, "session_meta",
+	        "{\"id\":\"" THREAD
+	        "\",\"timestamp\":\"2026-11-20T10:00:00.000Z\",\"cwd\":\"/w\",\"source\":\"vscode\"}");
+	return temp_make(state);
+}
+
+static int teardown(void **state)
+{
+	buf_finish(&file);
+	arena_finish(&arena);
+	rollout_reader_destroy(reader);
+	reader = NULL;
+	return temp_remove(state);
+}
+
+static struct thread_history read_path(const char *path)
+{
+	struct thread_history ret;
+	struct error err;
+	reader = rollout_reader_create(path, &err);
+	assert_non_null(reader);
+	thread_history_read(reader, &arena, &ret);
+	return ret;
+}
+
+static struct thread_history read_file(void **state)
+{
+	(void)state;
+	const char *path = temp_path("rollout-2026-11-20T10-00-00-" THREAD ".jsonl");
+	assert_int_equal(file_write_atomic(path, buf_str(&file), 0600, false, NULL), 0);
+	return read_path(path);
+}
+
+static void test_old_words(void **state)
+{
+	event(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
+	event(2,
+	      "{\"type\":\"user_message\",\"message\":\"hi\",\"images\":[\"data:x\"],\"local_images\":[\"/a.png\"]}");
+	event(3, "{\"type\":\"agent_reasoning\",\"text\":\"one\"}");
+	event(3, "{\"type\":\"agent_reasoning\",\"text\":\"two\"}");
+	event(3, "{\"type\":\"agent_reasoning\",\"text\":\"three\"}");
+	line_at(4, "response_item",
+	        "{\"type\":\"function_call\",\"name\":\"exec_command\",\"call_id\":\"c1\",\"arguments\":\"{\\\"cmd\\\":"
+	        "\\\"echo "
+	        "x\\\"}\"}");
+	line_at(5, "response_item",
+	        "{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":\"Wall time: 0\\nProcess exited with "
+	        "code "
+	        "3\\nOutput:\\nx\\n\"}");
+	event(6, "{\"type\":\"agent_message\",\"message\":\"done\"}");
+	event(7, "{\"turn_id\":\"" TURN "\",\"type\":\"task_complete\"}");
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 1);
+	assert_str(history.preview, "hi");
+	const struct app_turn *turn = &history.turns[0];
+	assert_str(turn->id, TURN);
+	assert_int_equal(turn->status, app_turn_status_completed);
+	assert_int_equal(turn->duration_ms, 6000);
+	assert_int_equal(turn->items_count, 4);
+	assert_int_equal(turn->items[0].user_message->content_count, 3);
+	assert_int_equal(turn->items[1].reasoning->summary_count, 3);
+	assert_str(turn->items[1].reasoning->summary[2], "three");
+	const struct app_item_command_execution *command = turn->items[2].command_execution;
+	assert_str(command->id, "c1");
+	assert_int_equal(command->exit_code, 3);
+	assert_int_equal(command->status, app_command_execution_status_failed);
+	assert_str(command->aggregated_output, "x\n");
+	assert_int_equal(command->completed_at_ms - command->started_at_ms, 1000);
+	assert_str(turn->items[3].agent_message->text, "done");
+}
+
+/* Nobody said that it ended: it was cut off. The one before ended with a failure. */
+static void test_ends(void **state)
+{
+	event(1, "{\"turn_id\":\"a\",\"type\":\"task_started\"}");
+	event(1, "{\"type\":\"error\",\"message\":\"no\"}");
+	event(2, "{\"turn_id\":\"a\",\"type\":\"task_complete\"}");
+	event(3, "{\"turn_id\":\"b\",\"type\":\"task_started\"}");
+	event(4, "{\"turn_id\":\"b\",\"type\":\"turn_aborted\",\"reason\":\"interrupted\"}");
+	event(5, "{\"turn_id\":\"c\",\"type\":\"task_started\"}");
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 3);
+	assert_int_equal(history.turns[0].status, app_turn_status_failed);
+	assert_str(history.turns[0].error->message, "no");
+	assert_int_equal(history.turns[1].status, app_turn_status_interrupted);
+	assert_true(history.turns[1].has_completed_at);
+	assert_int_equal(history.turns[2].status, app_turn_status_interrupted);
+	assert_false(history.turns[2].has_completed_at);
+	assert_ptr_equal(thread_history_find(&history, STR("b")), &history.turns[1]);
+	assert_null(thread_history_find(&history, STR("d")));
+}
+
+/* Files of 2025 tell of no turns: each message of the user begins one. */
+static void test_untold_turns(void **state)
+{
+	event(1, "{\"type\":\"user_message\",\"message\":\"one\"}");
+	event(2, "{\"type\":\"agent_message\",\"message\":\"1\"}");
+	event(3, "{\"type\":\"user_message\",\"message\":\"two\"}");
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 2);
+	assert_str(history.turns[0].id, "rollout-1");
+	assert_str(history.turns[0].items[1].agent_message->id, "item-2");
+	assert_str(history.turns[1].id, "rollout-2");
+	assert_int_equal(history.turns[1].status, app_turn_status_completed);
+}
+
+/* Members of other types, items without what makes them one: passed over. */
+static void test_damage(void **state)
+{
+	static const char *const payloads[] = {
+		"{\"type\":\"user_message\",\"message\":7,\"images\":{},\"text_elements\":[7,{}]}",
+		"{\"type\":\"agent_message\"}",
+		"{\"type\":\"agent_reasoning\",\"text\":[]}",
+		"{\"type\":\"item_completed\"}",
+		"{\"type\":\"item_completed\",\"item\":[]}",
+		"{\"type\":\"item_completed\",\"item\":{\"type\":\"CommandExecution\",\"command\":{},\"duration\":7}}",
+		"{\"type\":\"item_completed\",\"item\":{\"type\":\"CommandExecution\",\"id\":\"c\",\"cwd\":\"/"
+	        "\",\"duration\":"
+		"{\"secs\":9223372036854775807,\"nanos\":-9223372036854775807}}}",
+		"{\"type\":\"item_completed\",\"item\":{\"type\":\"FileChange\",\"changes\":{\"a\":7}}}",
+		"{\"type\":\"item_completed\",\"item\":{\"type\":\"Unheard\",\"id\":\"u\"}}",
+		"{\"type\":\"task_complete\",\"duration_ms\":\"x\"}",
+		"{\"type\":\"task_complete\"}",
+	};
+	for (size_t i = 0; i < countof(payloads); i++)
+		event((int)i, payloads[i]);
+	line_at(9, "response_item", "{\"type\":\"function_call\",\"name\":\"exec_command\",\"arguments\":\"{\"}");
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 1);
+	assert_int_equal(history.turns[0].items_count, 2); /* an empty message, and the command that has all it needs */
+	assert_str(history.preview, "");
+}
+
+/* A file of 0.169.0: as its own thread/read tells it. */
+static void test_numbered_file(void **state)
+{
+	(void)state;
+	const char *path = shared_path("reference/captures/rollout-sample.jsonl");
+	if (!path)
+		skip();
+	struct thread_history history = read_path(path);
+	assert_int_equal(history.count, 4);
+	const struct app_turn *turn = &history.turns[0];
+	assert_int_equal(turn->items_count, 5);
+	assert_str(turn->items[0].user_message->content[0].text->text, "do work");
+	assert_int_equal(turn->items[1].tag, app_thread_item_reasoning);
+	const struct app_item_command_execution *command = turn->items[2].command_execution;
+	assert_str(command->command, "/bin/bash -lc 'echo hi'");
+	assert_str(command->cwd, "$CWD");
+	assert_int_equal(command->source, app_command_execution_source_unified_exec_startup);
+	assert_int_equal(command->status, app_command_execution_status_completed);
+	const struct app_item_file_change *change = turn->items[3].file_change;
+	assert_int_equal(change->status, app_patch_apply_status_completed);
+	assert_str(change->changes[0].path, "$CWD/a.txt");
+	assert_int_equal(turn->items[4].tag, app_thread_item_agent_message);
+	assert_int_equal(history.turns[1].status, app_turn_status_interrupted);
+	assert_int_equal(history.turns[2].items[0].tag, app_thread_item_context_compaction);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_old_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_untold_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_numbered_file, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
