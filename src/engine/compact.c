@@ -87,9 +87,9 @@ static int write_question(struct task *task, struct error *err)
 static void take_memo(struct turn *turn, const struct json *item)
 {
 	struct compact *compact = turn->task->compact;
-	auto_buf struct buf spare;
 	if (!str_is(json_get_str(item, "type"), "message"))
 		return;
+	auto_buf struct buf spare;
 	buf_init(&spare, LIMIT_SSE_EVENT);
 	buf_clear(&compact->memo);
 	buf_append_str(&compact->memo, str_trim(response_item_text(&spare, item)));

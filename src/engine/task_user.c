@@ -135,9 +135,9 @@ static void on_cut_short(struct task *task, bool by_user)
 static void steer(struct task *task, const struct task_input *input)
 {
 	struct task_user *user = user_of(task);
-	auto_buf struct buf item;
 	if (input->count == 0)
 		return;
+	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	user_message_write(&item, task->settings->cwd, input->items, input->count);
 	if (item.over || item.len + 1 > user->pending.max - user->pending.len) {

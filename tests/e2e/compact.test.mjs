@@ -64,6 +64,19 @@ test('on request the history becomes a summary, and the user\'s words stay', pro
 	assert.equal(estimate.last_token_usage.input_tokens, 0);
 });
 
+test('of an answer only the message is the summary, whatever else the model does', proto, async (t) => {
+	const model = await startModel(t, [say('One.'), reply({ reasoning: 'Hm.' }, { message: MEMO },
+		{ call: 'exec_command', arguments: { cmd: 'echo no' } }), say('Two.')]);
+	const codex = startProto(t, model);
+	for (const op of [userInput('first words'), { type: 'compact' }, userInput('second words')]) {
+		codex.submit('n', op);
+		await codex.next('task_complete');
+	}
+	await endWell(codex);
+	assert.match(textsOf(model.requests()[2], 'user').at(-2), /The memo of the model/);
+	assert.ok(!typesOf(codex.events()).includes('exec_command_begin'));
+});
+
 test('nothing said, nothing to summarise', proto, async (t) => {
 	const codex = startProto(t, await startModel(t, [say('never asked')]));
 	codex.submit('1', { type: 'compact' });
