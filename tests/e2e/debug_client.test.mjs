@@ -147,7 +147,7 @@ test('at a terminal Ctrl-C interrupts the task, and twice it ends the session', 
 
 test('at a terminal a question is put, y answers it, and Ctrl-D is the end', { skip: client.skip || !hasScript },
 	async (t) => {
-		const model = await startModel(t, [call('exec_command', { cmd: 'echo ran' }), say('Good.')]);
+		const model = await startModel(t, [call('exec_command', { cmd: 'printf ran' }), say('Good.')]);
 		const terminal = atTerminal(t, model, ASKS, { NO_COLOR: '1' });
 		terminal.type('go\r');
 		await terminal.see(/allow\? y, n, or a for always/);
