@@ -6,6 +6,7 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/client_command.h"
+#include "app_server/client_search.h"
 #include "app_server/fs_watch.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_ask.h"
@@ -164,6 +165,7 @@ struct connection *connection_create(struct app_server *server)
 	list_init(&connection->requests);
 	list_init(&connection->watches);
 	list_init(&connection->commands);
+	list_init(&connection->searches);
 	list_append(&server->connections, &connection->link);
 	return connection;
 }
@@ -181,6 +183,7 @@ void connection_destroy(struct connection *connection)
 		rpc_request_cancel(request);
 	fs_watch_end_all(&connection->watches);
 	client_command_end_all(&connection->commands);
+	client_search_end_all(&connection->searches);
 	free(connection->client_name);
 	free(connection->client_version);
 	free(connection);

@@ -35,6 +35,7 @@ struct connection {
 	struct list requests;        /* not answered yet */
 	struct list watches;         /* fs_watch.h */
 	struct list commands;        /* client_command.h */
+	struct list searches;        /* client_search.h */
 	uint64_t frame_count;        /* for notes on what is malformed */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
 	struct loop_timer *patience; /* NULL until it is slow for the first time */

@@ -1,0 +1,197 @@
+/* All paths lie in one buffer, so that a million of them are one allocation and a scan runs through memory. Scores are
+ * reckoned for every path, alignments for the few that are shown. */
+#include "workspace/file_search.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "workspace/file_walk.h"
+#include "workspace/fuzzy.h"
+
+enum { STOP_EVERY = 1024 };
+
+struct entry {
+	uint32_t at; /* in texts */
+	uint16_t len;
+	uint8_t root;
+	bool is_folder;
+};
+
+struct hit {
+	uint32_t score;
+	uint32_t entry;
+};
+
+struct file_search {
+	struct arena arena; /* of roots */
+	struct file_search_root *roots;
+	size_t root_count, root; /* root: the one that is walked */
+	struct file_walk *walk;  /* NULL: between two roots */
+	struct buf texts;
+	VEC(struct entry) entries;
+	struct fuzzy *fuzzy;
+	size_t matched; /* entries */
+	struct hit hits[LIMIT_SEARCH_RESULTS];
+	size_t hit_count;
+	bool is_changed;
+	struct arena shown; /* of results */
+};
+
+struct file_search *file_search_create(const struct file_search_root *roots, size_t count)
+{
+	struct file_search *search = xnew(struct file_search);
+	search->root_count = count < LIMIT_SEARCH_ROOTS ? count : LIMIT_SEARCH_ROOTS;
+	search->roots = arena_array(&search->arena, struct file_search_root, search->root_count + 1);
+	for (size_t i = 0; i < search->root_count; i++) {
+		search->roots[i].name = arena_str(&search->arena, roots[i].name);
+		search->roots[i].path = arena_cstr(&search->arena, str_of(roots[i].path));
+	}
+	buf_init(&search->texts, LIMIT_SEARCH_BYTES);
+	file_search_set_query(search, STR(""));
+	return search;
+}
+
+void file_search_destroy(struct file_search *search)
+{
+	if (!search)
+		return;
+	file_walk_destroy(search->walk);
+	fuzzy_destroy(search->fuzzy);
+	buf_finish(&search->texts);
+	vec_finish(&search->entries);
+	arena_finish(&search->arena);
+	arena_finish(&search->shown);
+	free(search);
+}
+
+void file_search_set_query(struct file_search *search, struct str query)
+{
+	fuzzy_destroy(search->fuzzy);
+	search->fuzzy = fuzzy_create(query);
+	search->matched = search->hit_count = 0;
+	search->is_changed = true;
+}
+
+/* ---- walking ---- */
+
+static bool is_full(const struct file_search *search)
+{
+	return search->texts.over || search->entries.count >= LIMIT_SEARCH_FILES;
+}
+
+static void add_entry(struct file_search *search, const struct file_walk_entry *found)
+{
+	struct entry entry = {
+		.at = (uint32_t)search->texts.len,
+		.len = (uint16_t)found->path.len,
+		.root = (uint8_t)search->root,
+		.is_folder = found->is_folder,
+	};
+	buf_append_str(&search->texts, found->path);
+	if (!search->texts.over)
+		vec_push(&search->entries, entry);
+}
+
+/* True if there is nothing more to walk. */
+static bool walk_one(struct file_search *search)
+{
+	struct file_walk_entry found;
+	if (search->root == search->root_count || is_full(search))
+		return true;
+	if (!search->walk)
+		search->walk = file_walk_create(search->roots[search->root].path);
+	if (file_walk_next(search->walk, &found)) {
+		add_entry(search, &found);
+		return false;
+	}
+	file_walk_destroy(steal(search->walk));
+	search->root++;
+	return false;
+}
+
+/* ---- matching ---- */
+
+static struct str path_of(const struct file_search *search, size_t entry)
+{
+	return str_n(search->texts.data + search->entries.items[entry].at, search->entries.items[entry].len);
+}
+
+static bool is_better(const struct file_search *search, const struct hit *a, const struct hit *b)
+{
+	if (a->score != b->score)
+		return a->score > b->score;
+	int order = str_compare(path_of(search, a->entry), path_of(search, b->entry));
+	return order ? order < 0 : a->entry < b->entry;
+}
+
+static void keep_hit(struct file_search *search, struct hit hit)
+{
+	size_t at = search->hit_count;
+	if (at == LIMIT_SEARCH_RESULTS && !is_better(search, &hit, &search->hits[at - 1]))
+		return;
+	if (at < LIMIT_SEARCH_RESULTS)
+		search->hit_count++;
+	else
+		at--;
+	for (; at && is_better(search, &hit, &search->hits[at - 1]); at--)
+		search->hits[at] = search->hits[at - 1];
+	search->hits[at] = hit;
+	search->is_changed = true;
+}
+
+static void match_one(struct file_search *search)
+{
+	const struct entry *entry = &search->entries.items[search->matched];
+	uint32_t score = fuzzy_score(search->fuzzy, path_of(search, search->matched), entry->is_folder);
+	if (score)
+		keep_hit(search, (struct hit){score, (uint32_t)search->matched});
+	search->matched++;
+}
+
+bool file_search_step(struct file_search *search, const atomic_bool *stop)
+{
+	bool is_walked = false;
+	for (size_t i = 0; i < LIMIT_SEARCH_SLICE && !is_walked; i++) {
+		if (i % STOP_EVERY == 0 && atomic_load(stop))
+			return false;
+		is_walked = walk_one(search);
+	}
+	while (search->matched < search->entries.count) {
+		if (search->matched % STOP_EVERY == 0 && atomic_load(stop))
+			return false;
+		match_one(search);
+	}
+	return is_walked;
+}
+
+/* ---- results ---- */
+
+static void show(struct file_search *search, const struct hit *hit, struct file_search_result *ret)
+{
+	const struct entry *entry = &search->entries.items[hit->entry];
+	const uint32_t *indices;
+	ret->root = search->roots[entry->root].name;
+	ret->path = path_of(search, hit->entry);
+	ret->is_folder = entry->is_folder;
+	ret->score = fuzzy_match(search->fuzzy, ret->path, entry->is_folder, &indices, &ret->index_count);
+	uint32_t *copy = arena_array(&search->shown, uint32_t, ret->index_count + 1);
+	for (size_t i = 0; i < ret->index_count; i++)
+		copy[i] = indices[i];
+	ret->indices = copy;
+}
+
+bool file_search_results(struct file_search *search, const struct file_search_result **ret, size_t *ret_count)
+{
+	bool is_changed = search->is_changed;
+	search->is_changed = false;
+	arena_reset(&search->shown);
+	struct file_search_result *results = arena_array(&search->shown, struct file_search_result,
+	                                                 search->hit_count + 1);
+	for (size_t i = 0; i < search->hit_count; i++)
+		show(search, &search->hits[i], &results[i]);
+	*ret = results;
+	*ret_count = search->hit_count;
+	return is_changed;
+}

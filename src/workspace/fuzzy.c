@@ -1,0 +1,275 @@
+/* The best alignment by rows, one for each letter of a word: best[j] is the score of all letters so far with the last
+ * of them at j, and run[j] the bonus that a run through j has earned. Where the letters are is only wanted for the few
+ * paths that are shown, so the way back is noted only then. */
+#include "workspace/fuzzy.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum {
+	SCORE_LETTER = 16,
+	GAP_START = 3,
+	GAP_GOES_ON = 1,
+	BONUS_PART = 9,   /* after a slash, and at the beginning */
+	BONUS_WORD = 8,   /* after what is no letter */
+	BONUS_HUMP = 5,   /* camelCase, and digits after letters */
+	BONUS_RUN = 4,    /* a run, however it began */
+	BONUS_FIRST = 2,  /* times the bonus, for the first letter */
+	BONUS_NAME = 1 << 16,
+	BONUS_EXACT = 2 << 16,
+	NOWHERE = -1000000,
+	PATH = LIMIT_FUZZY_PATH,
+	QUERY = LIMIT_FUZZY_QUERY,
+};
+
+struct word {
+	size_t at, len; /* in query */
+};
+
+struct fuzzy {
+	uint32_t query[QUERY]; /* folded, without blanks */
+	struct word words[QUERY];
+	size_t query_len, word_count;
+	uint32_t text[PATH]; /* folded */
+	uint8_t bonus[PATH];
+	size_t len, name_at; /* name_at: where the last part begins */
+	int best[2][PATH], run[2][PATH];
+	bool is_traced;
+	int16_t from[QUERY][PATH]; /* where the letter before was */
+	uint32_t indices[QUERY];
+	size_t index_count;
+};
+
+/* ---- characters ---- */
+
+/* The character at the start of s, and its length; a byte that is no UTF-8 is one of its own. */
+static uint32_t next_point(struct str s, size_t *ret_len)
+{
+	const unsigned char *p = (const unsigned char *)s.ptr;
+	if (p[0] < 0x80) {
+		*ret_len = 1;
+		return p[0];
+	}
+	size_t len = text_utf8_len(s);
+	*ret_len = len ? len : 1;
+	if (len < 2)
+		return 0xdc00u + p[0];
+	uint32_t point = p[0] & (0xffu >> (len + 1));
+	for (size_t i = 1; i < len; i++)
+		point = point << 6 | (p[i] & 0x3f);
+	return point;
+}
+
+static uint32_t fold(uint32_t point)
+{
+	return point >= 'A' && point <= 'Z' ? point + ('a' - 'A') : point;
+}
+
+static bool is_upper(uint32_t c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(uint32_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(uint32_t c)
+{
+	return is_upper(c) || (c >= 'a' && c <= 'z') || c >= 0x80;
+}
+
+static uint8_t bonus_of(uint32_t before, uint32_t c)
+{
+	if (before == '/')
+		return BONUS_PART;
+	if (!is_letter(c) && !is_digit(c))
+		return BONUS_WORD;
+	if (!is_letter(before) && !is_digit(before))
+		return BONUS_WORD;
+	if ((!is_upper(before) && is_letter(before) && is_upper(c)) || (!is_digit(before) && is_digit(c)))
+		return BONUS_HUMP;
+	return 0;
+}
+
+static void read_path(struct fuzzy *fuzzy, struct str path)
+{
+	uint32_t before = '/';
+	size_t len;
+	fuzzy->len = fuzzy->name_at = 0;
+	while (path.len && fuzzy->len < PATH) {
+		uint32_t c = next_point(path, &len);
+		fuzzy->text[fuzzy->len] = fold(c);
+		fuzzy->bonus[fuzzy->len++] = bonus_of(before, c);
+		if (c == '/')
+			fuzzy->name_at = fuzzy->len;
+		before = c;
+		path = str_skip(path, len);
+	}
+}
+
+/* ---- a word ---- */
+
+static void first_row(struct fuzzy *fuzzy, uint32_t letter, size_t begin)
+{
+	for (size_t j = begin; j < fuzzy->len; j++) {
+		bool fits = fuzzy->text[j] == letter;
+		fuzzy->run[0][j] = fuzzy->bonus[j];
+		fuzzy->best[0][j] = fits ? SCORE_LETTER + fuzzy->bonus[j] * BONUS_FIRST : NOWHERE;
+	}
+}
+
+static int run_bonus(const struct fuzzy *fuzzy, const int *run, size_t j)
+{
+	int bonus = run[j - 1] > BONUS_RUN ? run[j - 1] : BONUS_RUN;
+	return fuzzy->bonus[j] > bonus ? fuzzy->bonus[j] : bonus;
+}
+
+/* Letter i of the query; `at` says which of the two rows is new. */
+static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
+{
+	const int *best = fuzzy->best[!at], *run = fuzzy->run[!at];
+	int gap = NOWHERE, gap_from = -1; /* the best to come from, gap paid, if not from the one just before */
+	fuzzy->best[at][begin] = NOWHERE;
+	for (size_t j = begin + 1; j < fuzzy->len; j++) {
+		gap -= GAP_GOES_ON;
+		if (j >= begin + 2 && best[j - 2] - GAP_START > gap) {
+			gap = best[j - 2] - GAP_START;
+			gap_from = (int)j - 2;
+		}
+		fuzzy->best[at][j] = NOWHERE;
+		if (fuzzy->text[j] != fuzzy->query[i])
+			continue;
+		int together = best[j - 1] + run_bonus(fuzzy, run, j), apart = gap + fuzzy->bonus[j];
+		bool follows = together >= apart;
+		fuzzy->best[at][j] = SCORE_LETTER + (follows ? together : apart);
+		fuzzy->run[at][j] = follows ? run_bonus(fuzzy, run, j) : fuzzy->bonus[j];
+		if (fuzzy->is_traced)
+			fuzzy->from[i][j] = (int16_t)(follows ? (int)j - 1 : gap_from);
+	}
+}
+
+/* Are the letters there at all? Most paths end here. */
+static bool occurs(const struct fuzzy *fuzzy, const struct word *word, size_t begin)
+{
+	size_t i = 0;
+	for (size_t j = begin; j < fuzzy->len && i < word->len; j++)
+		i += fuzzy->text[j] == fuzzy->query[word->at + i];
+	return i == word->len;
+}
+
+static int match_word(struct fuzzy *fuzzy, const struct word *word, size_t begin)
+{
+	size_t at = 0, end = begin;
+	if (!occurs(fuzzy, word, begin))
+		return 0;
+	first_row(fuzzy, fuzzy->query[word->at], begin);
+	for (size_t i = 1; i < word->len; i++)
+		next_row(fuzzy, word->at + i, begin, at = !at);
+	for (size_t j = begin; j < fuzzy->len; j++) {
+		if (fuzzy->best[at][j] > fuzzy->best[at][end])
+			end = j;
+	}
+	int score = fuzzy->best[at][end];
+	for (size_t i = word->len; fuzzy->is_traced && i-- > 0;) {
+		fuzzy->indices[fuzzy->index_count++] = (uint32_t)end;
+		end = i ? (size_t)fuzzy->from[word->at + i][end] : end;
+	}
+	return score > 0 ? score : 1;
+}
+
+/* ---- a query ---- */
+
+static uint32_t match_words(struct fuzzy *fuzzy, size_t begin)
+{
+	uint32_t sum = 0;
+	fuzzy->index_count = 0;
+	for (size_t i = 0; i < fuzzy->word_count; i++) {
+		int score = match_word(fuzzy, &fuzzy->words[i], begin);
+		if (!score)
+			return 0;
+		sum += (uint32_t)score;
+	}
+	return sum;
+}
+
+static bool is_name(const struct fuzzy *fuzzy)
+{
+	return fuzzy->word_count == 1 && fuzzy->len - fuzzy->name_at == fuzzy->query_len &&
+	       memcmp(fuzzy->text + fuzzy->name_at, fuzzy->query, fuzzy->query_len * sizeof(*fuzzy->query)) == 0;
+}
+
+static uint32_t match_path(struct fuzzy *fuzzy, struct str path, bool is_folder)
+{
+	if (!fuzzy->word_count)
+		return 0;
+	read_path(fuzzy, path);
+	uint32_t score = match_words(fuzzy, fuzzy->name_at);
+	if (score && is_name(fuzzy))
+		return score + BONUS_EXACT + (is_folder ? 0 : BONUS_NAME);
+	if (score && !is_folder)
+		return score + BONUS_NAME;
+	return score ? score : match_words(fuzzy, 0);
+}
+
+uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder)
+{
+	fuzzy->is_traced = false;
+	return match_path(fuzzy, path, is_folder);
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const uint32_t **ret_indices,
+                     size_t *ret_count)
+{
+	size_t kept = 0;
+	fuzzy->is_traced = true;
+	uint32_t score = match_path(fuzzy, path, is_folder);
+	if (!score)
+		fuzzy->index_count = 0;
+	qsort(fuzzy->indices, fuzzy->index_count, sizeof(*fuzzy->indices), compare_indices);
+	for (size_t i = 0; i < fuzzy->index_count; i++) {
+		if (!kept || fuzzy->indices[kept - 1] != fuzzy->indices[i])
+			fuzzy->indices[kept++] = fuzzy->indices[i]; /* words may share a letter */
+	}
+	*ret_indices = fuzzy->indices;
+	*ret_count = kept;
+	return score;
+}
+
+struct fuzzy *fuzzy_create(struct str query)
+{
+	struct fuzzy *fuzzy = xmalloc(sizeof(*fuzzy)); /* large, and nothing of it is read before it is written */
+	size_t len;
+	bool is_inside = false;
+	fuzzy->query_len = fuzzy->word_count = fuzzy->index_count = 0;
+	for (; query.len; query = str_skip(query, len)) {
+		uint32_t c = next_point(query, &len);
+		if (c != ' ' && fuzzy->query_len == QUERY) {
+			fuzzy->word_count = 0;
+			return fuzzy;
+		}
+		if (c != ' ' && !is_inside)
+			fuzzy->words[fuzzy->word_count++] = (struct word){fuzzy->query_len, 0};
+		is_inside = c != ' ';
+		if (!is_inside)
+			continue;
+		fuzzy->query[fuzzy->query_len++] = fold(c);
+		fuzzy->words[fuzzy->word_count - 1].len++;
+	}
+	return fuzzy;
+}
+
+void fuzzy_destroy(struct fuzzy *fuzzy)
+{
+	free(fuzzy);
+}

@@ -1,0 +1,25 @@
+/* ignore_rules.h — one .gitignore file: what it says of a path.
+ *
+ * Owns: its patterns. Thread: any. Nothing here fails: a line that means nothing is passed over.
+ * Source: gitignore(5). */
+#ifndef WORKSPACE_IGNORE_RULES_H
+#define WORKSPACE_IGNORE_RULES_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+enum ignore_verdict { IGNORE_SILENT, IGNORE_SKIP, IGNORE_KEEP };
+
+struct ignore_rules;
+
+struct ignore_rules *ignore_rules_create(struct str text);
+void ignore_rules_destroy(struct ignore_rules *rules); /* NULL is fine */
+
+/* path: relative to the folder of the file, without slashes at its ends. */
+enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder);
+
+/* True if pattern covers all of text: * and ? and [a-z] stop at slashes, ** does not, \ takes the next as it is. */
+bool ignore_glob_match(struct str pattern, struct str text);
+
+#endif

@@ -1,0 +1,307 @@
+/* Walking, ignoring, matching: what a search for files is made of. */
+#include "temp.h"
+
+#include "base/limits.h"
+#include "workspace/file_search.h"
+#include "workspace/file_walk.h"
+#include "workspace/fuzzy.h"
+#include "workspace/ignore_rules.h"
+
+/* ---- patterns ---- */
+
+static void patterns_cover_whole_texts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *pattern, *text;
+		bool fits;
+	} cases[] = {
+		{"*.c", "a.c", true},
+		{"*.c", "a/b.c", false},
+		{"**/b.c", "b.c", true},
+		{"**/b.c", "x/y/b.c", true},
+		{"a/**", "a/b/c", true},
+		{"a/**", "a", false},
+		{"a/**/z", "a/z", true},
+		{"a/**/z", "a/b/c/z", true},
+		{"a?c", "abc", true},
+		{"a?c", "a/c", false},
+		{"[a-c]x", "bx", true},
+		{"[!a-c]x", "bx", false},
+		{"[]]", "]", true},
+		{"[a", "[a", true},
+		{"\\*", "*", true},
+		{"\\*", "x", false},
+		{"", "", true},
+		{"*", "", true},
+	};
+	for (size_t i = 0; i < countof(cases); i++) {
+		if (ignore_glob_match(str_of(cases[i].pattern), str_of(cases[i].text)) != cases[i].fits)
+			fail_msg("%s against %s", cases[i].pattern, cases[i].text);
+	}
+}
+
+static void a_pattern_of_stars_gives_up(void **state)
+{
+	(void)state;
+	char pattern[129], text[256];
+	for (size_t i = 0; i < 128; i += 2)
+		memcpy(pattern + i, "*a", 2);
+	pattern[128] = '\0';
+	memset(text, 'a', 255);
+	text[255] = '\0';
+	text[254] = 'b';
+	assert_false(ignore_glob_match(str_of(pattern), str_of(text)));
+}
+
+static void the_last_rule_that_fits_decides(void **state)
+{
+	(void)state;
+	struct ignore_rules *rules = ignore_rules_create(
+		STR("\xef\xbb\xbf# no rule\n\n*.o\r\n!keep.o\nout/\n/top\na/b \n\\!x\nq\\ \n"));
+	assert_int_equal(ignore_rules_match(rules, STR("x/y.o"), false), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/keep.o"), false), IGNORE_KEEP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/out"), true), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/out"), false), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("top"), false), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/top"), false), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("a/b"), false), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("c/a/b"), false), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("!x"), false), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("q "), false), IGNORE_SKIP);
+	ignore_rules_destroy(rules);
+	ignore_rules_destroy(NULL);
+}
+
+/* ---- the walk ---- */
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What a walk finds: sorted, a line each, folders with a slash. */
+static const char *walked(const char *root)
+{
+	static char text[4096];
+	char *lines[256];
+	size_t count = 0;
+	struct file_walk_entry entry;
+	struct file_walk *walk = file_walk_create(root);
+	while (file_walk_next(walk, &entry) && count < countof(lines))
+		lines[count++] = xasprintf("%.*s%s\n", STR_ARG(entry.path), entry.is_folder ? "/" : "");
+	assert_false(file_walk_next(walk, &entry));
+	file_walk_destroy(walk);
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(text);
+		snprintf(text + len, sizeof(text) - len, "%s", lines[i]);
+		free(lines[i]);
+	}
+	return text;
+}
+
+static void put(const char *relative, const char *bytes)
+{
+	temp_put(relative, str_of(bytes));
+}
+
+static void all_is_found(void **state)
+{
+	(void)state;
+	put("r/a/b/c", "");
+	put("r/.hidden/x", "");
+	put("r/.gitignore", "a/\n");
+	put("r/.git-not/x", "");
+	assert_int_equal(symlink("..", temp_path("r/a/up")), 0);
+	assert_int_equal(symlink("nowhere", temp_path("r/dangling")), 0);
+	assert_string_equal(walked(temp_path("r")), ".git-not/\n.git-not/x\n.gitignore\n.hidden/\n.hidden/x\n"
+	                                            "a/\na/b/\na/b/c\na/up/\ndangling\n");
+	assert_string_equal(walked(temp_path("absent")), "");
+	assert_string_equal(walked(temp_path("r/a/b/c")), "");
+}
+
+static void a_repository_has_rules(void **state)
+{
+	(void)state;
+	put("r/.git/HEAD", "ref: refs/heads/main\n");
+	put("r/.git/info/exclude", "private\n");
+	put("r/.gitignore", "*.o\n/src/gen/\n");
+	put("r/.ignore", "!seen.o\n");
+	put("r/src/.gitignore", "!local.o\n/deep/x\n");
+	put("r/src/a.o", "");
+	put("r/src/seen.o", "");
+	put("r/src/local.o", "");
+	put("r/src/private", "");
+	put("r/src/gen/file", "");
+	put("r/src/deep/x", "");
+	put("r/src/deep/y", "");
+	assert_string_equal(walked(temp_path("r/src")), ".gitignore\ndeep/\ndeep/y\nlocal.o\nseen.o\n");
+	assert_string_equal(walked(temp_path("r/src/deep")), "y\n");
+}
+
+static void a_deep_tree_ends(void **state)
+{
+	(void)state;
+	char path[2 * (LIMIT_WALK_DEPTH + 50) + 8] = "r";
+	for (int i = 0; i < LIMIT_WALK_DEPTH + 50; i++)
+		memcpy(path + 1 + 2 * i, "/d", 3);
+	assert_int_equal(dir_make(temp_path(path), 0700, NULL), 0);
+	size_t count = 0;
+	struct file_walk_entry entry;
+	struct file_walk *walk = file_walk_create(temp_path("r"));
+	while (file_walk_next(walk, &entry))
+		count++;
+	file_walk_destroy(walk);
+	assert_int_equal(count, LIMIT_WALK_DEPTH);
+}
+
+static void a_walk_may_be_dropped(void **state)
+{
+	(void)state;
+	struct file_walk_entry entry;
+	put("r/a/b/c", "");
+	struct file_walk *walk = file_walk_create(temp_path("r"));
+	assert_true(file_walk_next(walk, &entry));
+	assert_true(file_walk_next(walk, &entry));
+	file_walk_destroy(walk);
+	file_walk_destroy(NULL);
+}
+
+/* ---- letters ---- */
+
+static uint32_t score(const char *query, const char *path)
+{
+	struct fuzzy *fuzzy = fuzzy_create(str_of(query));
+	const uint32_t *indices;
+	size_t count;
+	uint32_t result = fuzzy_score(fuzzy, str_of(path), false);
+	assert_int_equal(fuzzy_match(fuzzy, str_of(path), false, &indices, &count), result);
+	for (size_t i = 1; i < count; i++)
+		assert_true(indices[i - 1] < indices[i]);
+	fuzzy_destroy(fuzzy);
+	return result;
+}
+
+static void scores_are_those_that_were_seen(void **state)
+{
+	(void)state;
+	assert_int_equal(score("alp", "alpha.txt"), 65620);
+	assert_int_equal(score("alp", "src/alpine.c"), 65620);
+	assert_int_equal(score("al", "alpha.txt"), 65595);
+	assert_int_equal(score("ab", ".hid/ab"), 196667);
+	assert_int_equal(score("ab", "aXb"), 65583);
+	assert_int_equal(score("ab", "dir/xa_b.c"), 65573);
+	assert_int_equal(score("dir", "dir/ab.c"), 84);
+}
+
+static void what_does_not_fit_has_no_score(void **state)
+{
+	(void)state;
+	assert_int_equal(score("", "a"), 0);
+	assert_int_equal(score("  ", "a"), 0);
+	assert_int_equal(score("ab", "ba"), 0);
+	assert_int_equal(score("ab", ""), 0);
+	assert_int_equal(score("abc", "ab"), 0);
+	char query[LIMIT_FUZZY_QUERY + 2];
+	memset(query, 'a', sizeof(query) - 1);
+	query[sizeof(query) - 1] = '\0';
+	assert_int_equal(score(query, query), 0);
+	query[LIMIT_FUZZY_QUERY] = '\0';
+	assert_true(score(query, query) > 0);
+}
+
+static void better_fits_score_more(void **state)
+{
+	(void)state;
+	assert_true(score("main", "src/main.c") > score("main", "src/domain.c"));
+	assert_true(score("main", "src/main.c") > score("main", "main/other.c"));
+	assert_true(score("fb", "foo_bar") > score("fb", "foobar"));
+	assert_true(score("fb", "fooBar") > score("fb", "foobar"));
+	assert_true(score("foo", "foo") > score("foo", "foo.c"));
+	assert_int_equal(score("MAIN", "src/main.c"), score("main", "src/MAIN.c"));
+	assert_true(score("src mai", "src/main.c") > 0);
+	assert_true(score("mai src", "src/main.c") > 0);
+}
+
+static void indices_count_characters(void **state)
+{
+	(void)state;
+	struct fuzzy *fuzzy = fuzzy_create(STR("öb"));
+	const uint32_t *indices;
+	size_t count;
+	assert_true(fuzzy_match(fuzzy, STR("ä/ö\xff" "b"), false, &indices, &count) > 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(indices[0], 2);
+	assert_int_equal(indices[1], 4);
+	fuzzy_destroy(fuzzy);
+}
+
+static void a_long_path_is_looked_at_in_part(void **state)
+{
+	(void)state;
+	char path[2 * LIMIT_FUZZY_PATH + 1];
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	path[sizeof(path) - 2] = 'y';
+	assert_int_equal(score("y", path), 0);
+	assert_true(score("xx", path) > 0);
+}
+
+/* ---- the search ---- */
+
+static void a_search_goes_on_with_another_query(void **state)
+{
+	(void)state;
+	atomic_bool stop = false;
+	const struct file_search_result *results;
+	size_t count;
+	char name[32];
+	for (int i = 0; i < LIMIT_SEARCH_RESULTS + 20; i++) {
+		snprintf(name, sizeof(name), "r/file-%03d", i);
+		put(name, "");
+	}
+	struct file_search_root roots[] = {{STR("named"), temp_path("r")}, {STR("gone"), temp_path("absent")}};
+	struct file_search *search = file_search_create(roots, countof(roots));
+	file_search_set_query(search, STR("file"));
+	assert_true(file_search_step(search, &stop));
+	assert_true(file_search_results(search, &results, &count));
+	assert_int_equal(count, LIMIT_SEARCH_RESULTS);
+	assert_str(results[0].path, "file-000");
+	assert_str(results[0].root, "named");
+	assert_str(results[count - 1].path, "file-049");
+	assert_false(file_search_results(search, &results, &count));
+	file_search_set_query(search, STR("069"));
+	assert_true(file_search_step(search, &stop));
+	assert_true(file_search_results(search, &results, &count));
+	assert_int_equal(count, 1);
+	assert_str(results[0].path, "file-069");
+	assert_int_equal(results[0].index_count, 3);
+	file_search_set_query(search, STR("file"));
+	atomic_store(&stop, true);
+	assert_false(file_search_step(search, &stop));
+	file_search_destroy(search);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns_cover_whole_texts),
+		cmocka_unit_test(a_pattern_of_stars_gives_up),
+		cmocka_unit_test(the_last_rule_that_fits_decides),
+		TEST(all_is_found),
+		TEST(a_repository_has_rules),
+		TEST(a_deep_tree_ends),
+		TEST(a_walk_may_be_dropped),
+		cmocka_unit_test(scores_are_those_that_were_seen),
+		cmocka_unit_test(what_does_not_fit_has_no_score),
+		cmocka_unit_test(better_fits_score_more),
+		cmocka_unit_test(indices_count_characters),
+		cmocka_unit_test(a_long_path_is_looked_at_in_part),
+		TEST(a_search_goes_on_with_another_query),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
