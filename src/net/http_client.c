@@ -179,7 +179,7 @@ static void on_proceed(void *self)
 			http_call_end(call, &client->load_error);
 		else if (client->curl && !call->easy)
 			http_call_begin(call);
-		else if (call->wants_resume && client->burst < LIMIT_HTTP_BURST)
+		else if (call->easy && call->wants_resume && client->burst < LIMIT_HTTP_BURST)
 			http_call_continue(call);
 	}
 }

@@ -536,6 +536,20 @@ static void on_data_pause(struct str bytes, void *self)
 	http_call_pause(answer->call);
 }
 
+/* The first calls wait for libcurl to be loaded. */
+static void test_pause_and_resume_before_the_start(void **state)
+{
+	static const struct http_handler plain = {on_head, on_data, on_done};
+	struct fixture *f = *state;
+	f->on_request = answer_flood;
+	start(f, (struct http_request){.idle_timeout_ms = 60000}, &plain);
+	http_call_pause(f->answer.call);
+	http_call_resume(f->answer.call);
+	while (!f->answer.is_done)
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+	assert_int_equal(f->answer.body.len, FLOOD);
+}
+
 static void test_pause_and_resume(void **state)
 {
 	static const struct http_handler pausing = {on_head, on_data_pause, on_done};
@@ -647,6 +661,7 @@ int main(void)
 	        CLIENT_TEST(test_cancel_from_outside),
 	        CLIENT_TEST(test_cancel_of_another_call),
 	        CLIENT_TEST(test_pause_and_resume),
+	        CLIENT_TEST(test_pause_and_resume_before_the_start),
 	        CLIENT_TEST(test_a_flood_comes_in_bursts),
 	        CLIENT_TEST(test_destroy_at_any_time),
 	        CLIENT_TEST(test_next_request_from_on_done),
