@@ -9,6 +9,7 @@
 #include "protocol/event.h"
 
 struct arena;
+struct connection;
 struct thread;
 
 /* Tells who watches the thread what the event means. The event is borrowed. */
@@ -22,6 +23,10 @@ struct app_command_action *notify_actions(const struct parsed_command *parsed, s
 struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena);
 struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
                                                 const struct file_change *changes, size_t count, struct arena *arena);
+
+/* Usage after a turn, to one client or (NULL) to all who watch. */
+void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
+                  struct connection *only);
 
 #define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);
 #define SILENT(tag, why)

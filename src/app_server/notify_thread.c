@@ -145,7 +145,8 @@ static struct app_token_usage_breakdown breakdown(const struct token_usage *usag
 	};
 }
 
-static void tell_usage(struct thread *thread, struct str turn, const struct token_usage_info *info)
+void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
+                  struct connection *only)
 {
 	struct app_token_usage_breakdown total = breakdown(info->total_token_usage),
 					 last = breakdown(info->last_token_usage);
@@ -156,7 +157,10 @@ static void tell_usage(struct thread *thread, struct str turn, const struct toke
 		.model_context_window = info->model_context_window,
 	};
 	struct app_thread_token_usage_updated_notification event = {str_of(thread->id), turn, &usage};
-	thread_notify(thread, NOTIFY_thread_token_usage_updated, &event);
+	if (only)
+		connection_notify(only, NOTIFY_thread_token_usage_updated, &event);
+	else
+		thread_notify(thread, NOTIFY_thread_token_usage_updated, &event);
 }
 
 static struct app_rate_limit_window *window(const struct rate_limit_window *from, struct app_rate_limit_window *to)
@@ -200,7 +204,7 @@ void on_event_token_count(struct thread *thread, const struct event *event)
 	if (total == thread->told_tokens)
 		return;
 	thread->told_tokens = total;
-	tell_usage(thread, turn_id(thread, event), body->info);
+	notify_usage(thread, turn_id(thread, event), body->info, NULL);
 	tell_limits(thread, body->rate_limits);
 }
 

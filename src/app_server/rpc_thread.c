@@ -7,6 +7,7 @@
 #include "app_server/connection.h"
 #include "app_server/rpc_request.h"
 #include "app_server/thread.h"
+#include "app_server/thread_load.h"
 #include "app_server/thread_policy.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -15,15 +16,11 @@
 
 /* ---- thread/start ---- */
 
-enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct app_thread_start_params *params)
-{
-	struct error err;
-	return thread_start(request, params, &err) ? RPC_WAIT : rpc_fail_with(request, &err);
-}
-
 static struct app_active_permission_profile *
 profile_of(const struct thread *thread, const struct app_thread_start_params *params, struct arena *arena)
 {
+	if (!params->permissions.ptr && thread->opening.session.sandbox_policy) /* as it was, whatever its name */
+		return NULL;
 	if (!params->permissions.ptr)
 		return policy_default_profile(thread->config, arena);
 	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
@@ -35,7 +32,7 @@ profile_of(const struct thread *thread, const struct app_thread_start_params *pa
 static void take_settings(struct thread *thread, const struct ev_session_configured *event)
 {
 	auto_arena struct arena arena = {0};
-	const struct app_thread_start_params *params = thread->starting->params;
+	const struct app_thread_start_params *params = thread->opening.wishes;
 	const struct app_ask_for_approval *asked = params->approval_policy;
 	struct app_collaboration_mode_settings mode_settings = {.model = event->model};
 	struct app_collaboration_mode mode = {.settings = &mode_settings};
@@ -70,32 +67,49 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 	return agents_md_list(&options, arena, ret);
 }
 
-static void answer_start(struct thread *thread)
+void rpc_thread_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret)
 {
-	auto_arena struct arena arena = {0};
 	const struct app_thread_settings *settings = thread->settings;
-	struct app_thread view;
-	thread_view(thread, &arena, &view);
-	struct app_thread_start_response response = {
-		.thread = &view,
+	struct app_thread *view = arena_new(arena, struct app_thread);
+	thread_view(thread, arena, view);
+	*ret = (struct app_thread_start_response){
+		.thread = view,
 		.model = settings->model,
 		.model_provider = settings->model_provider,
 		.cwd = settings->cwd,
-		.runtime_workspace_roots = view.environments->runtime_workspace_roots,
-		.runtime_workspace_roots_count = view.environments->runtime_workspace_roots_count,
+		.runtime_workspace_roots = view->environments->runtime_workspace_roots,
+		.runtime_workspace_roots_count = view->environments->runtime_workspace_roots_count,
 		.approval_policy = settings->approval_policy,
 		.sandbox = settings->sandbox_policy,
 		.active_permission_profile = settings->active_permission_profile,
 		.has_reasoning_effort = settings->has_effort,
 		.reasoning_effort = settings->effort,
 	};
-	response.instruction_sources_count = list_instructions(thread, &arena, &response.instruction_sources);
-	struct rpc_request *request = steal(thread->starting);
-	thread_watch(thread, request->connection);
+	ret->instruction_sources_count = list_instructions(thread, arena, &ret->instruction_sources);
+}
+
+static void answer_start(struct thread *thread, struct rpc_request *request)
+{
+	auto_arena struct arena arena = {0};
+	struct app_thread_start_response response;
+	rpc_thread_describe(thread, &arena, &response);
 	rpc_reply(request, &response);
-	struct app_thread_started_notification event = {&view};
+	struct app_thread_started_notification event = {response.thread};
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
+
+enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct app_thread_start_params *params)
+{
+	struct error err;
+	struct thread_opening opening = {
+		.wishes = params,
+		.refusal = "failed to load configuration",
+		.answer = answer_start,
+	};
+	return thread_open(request, &opening, &err) ? RPC_WAIT : rpc_fail_with(request, &err);
+}
+
+/* ---- a thread is open ---- */
 
 void rpc_thread_on_configured(struct thread *thread, const struct ev_session_configured *event)
 {
@@ -105,12 +119,15 @@ void rpc_thread_on_configured(struct thread *thread, const struct ev_session_con
 	thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
 	take_settings(thread, event);
 	threads_add(thread);
-	answer_start(thread);
+	struct rpc_request *request = steal(thread->starting);
+	thread_watch(thread, request->connection);
+	thread->opening.answer(thread, request);
+	thread_load_destroy(steal(thread->opening.load));
 }
 
 void rpc_thread_on_refused(struct thread *thread, struct str message)
 {
-	rpc_fail(steal(thread->starting), APP_INVALID_REQUEST, "failed to load configuration: %.*s", STR_ARG(message));
+	rpc_fail(steal(thread->starting), APP_INVALID_REQUEST, "%s: %.*s", thread->opening.refusal, STR_ARG(message));
 	thread->is_dead = true;
 	app_server_sweep(thread->server);
 }

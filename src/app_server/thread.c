@@ -9,6 +9,7 @@
 #include "app_server/rpc_request.h"
 #include "app_server/thread_ask.h"
 #include "app_server/thread_config.h"
+#include "app_server/thread_load.h"
 #include "app_server/thread_policy.h"
 #include "app_server/thread_turn.h"
 #include "base/clock.h"
@@ -60,6 +61,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 		.environments = environment(settings, arena),
 		.environments_count = 1,
 		.session_id = str_of(thread->id),
+		.forked_from_id = str_of(thread->forked_from),
 		.preview = str_of(thread->preview ? thread->preview : ""),
 		.ephemeral = thread->is_ephemeral,
 		.history_mode = app_thread_history_mode_paginated,
@@ -79,6 +81,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 		.source = source,
 		.has_can_accept_direct_input = true,
 		.can_accept_direct_input = true,
+		.git_info = thread->git,
 		.name = str_of(thread->name),
 	};
 }
@@ -229,34 +232,45 @@ static void open_codex(struct thread *thread, const char *cwd)
 	thread->codex = codex_open(&options);
 }
 
-static int configure(struct thread *thread, const struct app_thread_start_params *params, struct error *err)
+static int configure(struct thread *thread, struct error *err)
 {
-	struct op_configure_session configure = {
-		.model = params->model,
-		.base_instructions = params->base_instructions,
-		.has_approval_policy = params->approval_policy,
-	};
-	if (params->approval_policy)
-		configure.approval_policy = policy_to_engine(params->approval_policy);
+	const struct app_thread_start_params *wishes = thread->opening.wishes;
+	struct op_configure_session configure = thread->opening.session;
+	if (wishes->model.ptr)
+		configure.model = wishes->model;
+	configure.base_instructions = wishes->base_instructions;
+	if (wishes->approval_policy) {
+		configure.has_approval_policy = true;
+		configure.approval_policy = policy_to_engine(wishes->approval_policy);
+	}
 	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
 
-struct thread *thread_start(struct rpc_request *request, const struct app_thread_start_params *params,
-                            struct error *err)
+/* As the client wishes, else where its rollout left off, else where the server runs. */
+static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
+{
+	struct str wish = opening->wishes->cwd.ptr ? opening->wishes->cwd : opening->cwd;
+	auto_free char *asked = wish.ptr ? str_dup(wish) : xstrdup(server->cwd);
+	auto_free char *joined = path_join(server->cwd, asked);
+	return path_normalize(joined);
+}
+
+struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
 {
 	struct app_server *server = request->server;
-	auto_free char *asked = params->cwd.ptr ? str_dup(params->cwd) : xstrdup(server->cwd);
-	auto_free char *joined = path_join(server->cwd, asked);
-	auto_free char *cwd = path_normalize(joined);
-	struct config *config = thread_config_load(server, params, cwd, err);
-	if (!config)
+	auto_free char *cwd = choose_cwd(server, opening);
+	struct config *config = thread_config_load(server, opening->wishes, cwd, err);
+	if (!config) {
+		thread_load_destroy(opening->load);
 		return NULL;
+	}
 	struct thread *thread = thread_create(request);
-	thread->is_ephemeral = params->ephemeral;
+	thread->opening = *opening;
+	thread->is_ephemeral = opening->wishes->ephemeral;
 	thread->config = config;
 	open_codex(thread, cwd);
-	if (configure(thread, params, err) != 0) {
+	if (configure(thread, err) != 0) {
 		thread_destroy(thread);
 		return NULL;
 	}
@@ -270,6 +284,7 @@ void thread_destroy(struct thread *thread)
 	if (!thread)
 		return;
 	codex_close(thread->codex);
+	thread_load_destroy(thread->opening.load);
 	config_unref(thread->config);
 	list_remove(&thread->link);
 	list_remove(&thread->bucket);
@@ -278,6 +293,8 @@ void thread_destroy(struct thread *thread)
 	thread_items_finish(&thread->items);
 	vec_finish(&thread->watchers);
 	arena_finish(&thread->settings_arena);
+	arena_finish(&thread->origin_arena);
+	free(thread->forked_from);
 	free(thread->path);
 	free(thread->preview);
 	free(thread->name);

@@ -18,7 +18,19 @@ struct codex;
 struct config;
 struct connection;
 struct rpc_request;
+struct thread_load;
 struct thread_turn;
+
+/* How a thread comes to be. */
+struct thread_opening {
+	const struct app_thread_start_params *wishes; /* of its client; in the request's arena */
+	struct op_configure_session session;          /* what the wishes and the configuration do not say */
+	struct str cwd;                               /* where it works unless the wishes say; absolute, or absent */
+	struct thread_load *load;                     /* the rollout it goes on from, or NULL; owned */
+	const char *refusal;                          /* how the news of a failure begins */
+	/* Its Session is there: answers. */
+	void (*answer)(struct thread *thread, struct rpc_request *request);
+};
 
 struct thread_watcher {
 	struct connection *connection;
@@ -35,6 +47,8 @@ struct thread {
 	char *path;                           /* its rollout, or NULL */
 	char *preview;                        /* what the user said first, or NULL */
 	char *name;                           /* or NULL */
+	char *forked_from;                    /* id of the thread whose history it began with, or NULL */
+	struct app_git_info *git;             /* the repository it began in, or NULL */
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
 	int64_t told_tokens;                  /* all of the thread's, as last told */
@@ -47,16 +61,18 @@ struct thread {
 	struct list link;   /* in the server's threads, oldest first */
 	struct list bucket; /* in its table, by id */
 	struct arena settings_arena;
-	struct rpc_request *starting; /* thread/start that waits for its Session; its parameters say what was asked */
+	struct arena origin_arena; /* what its rollout says of its beginning */
+	struct rpc_request *starting; /* waits for its Session */
+	struct thread_opening opening; /* while it does */
 	struct list asks;             /* questions that are open (thread_ask.c) */
 	bool is_dead;                 /* to be destroyed outside the engine's callbacks */
 };
 
 /* ---- what it is ---- */
 
-/* Makes a Session for it; the request is answered when that is there. */
-struct thread *thread_start(struct rpc_request *request, const struct app_thread_start_params *params,
-                            struct error *err);
+/* Makes a Session for it; the request is answered when that is there. The opening's load is taken over, also where it
+ * fails. */
+struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err);
 void thread_destroy(struct thread *thread); /* NULL is fine */
 
 /* How it is now. flags has room for app_thread_active_flag_count; status points to it and to active. */
@@ -93,5 +109,7 @@ struct thread *threads_find(struct app_server *server, struct str id);
 void threads_add(struct thread *thread);
 /* As threads_find; else the request is refused in the words of the reference, and NULL. */
 struct thread *threads_get(struct rpc_request *request, struct str id);
+/* The id is no UUID; what: of what it should have been. */
+enum rpc_verdict threads_refuse_id(struct rpc_request *request, const char *what, struct str id);
 
 #endif

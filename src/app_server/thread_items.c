@@ -12,7 +12,7 @@ static const struct record *body_of(const struct app_thread_item *item)
 	return union_find_tag(&union_app_thread_item, (int)item->tag)->body;
 }
 
-static struct str id_of(const struct app_thread_item *item)
+struct str thread_item_id(const struct app_thread_item *item)
 {
 	const struct field *field = record_find_field(body_of(item), "id");
 	return *(const struct str *)(const void *)((const char *)item->body + field->offset);
@@ -80,7 +80,7 @@ struct thread_item *thread_item_start(struct thread *thread, struct str turn_id,
 	struct thread_item *item = arena_new(&arena, struct thread_item);
 	item->arena = arena;
 	union_copy(&union_app_thread_item, from, &item->arena, &item->item);
-	item->id = id_of(&item->item);
+	item->id = thread_item_id(&item->item);
 	item->turn_id = arena_str(&item->arena, turn_id);
 	item->started_at_ms = clock_unix_ms();
 	buf_init(&item->text, LIMIT_SSE_EVENT);
@@ -92,7 +92,7 @@ struct thread_item *thread_item_start(struct thread *thread, struct str turn_id,
 
 void thread_item_complete(struct thread *thread, struct str turn_id, struct app_thread_item *whole)
 {
-	struct thread_item *item = thread_item_find(thread, id_of(whole));
+	struct thread_item *item = thread_item_find(thread, thread_item_id(whole));
 	if (!item)
 		item = thread_item_start(thread, turn_id, whole);
 	int64_t now_ms = clock_unix_ms();

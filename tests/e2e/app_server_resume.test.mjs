@@ -1,0 +1,179 @@
+// thread/resume of `codex app-server`: threads of the store, and threads that others are at.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer, story, text } from './lib/app_server.mjs';
+import { makeHome, needs, rollouts, run, say, sharedPath, startModel, textsOf } from './lib/codex.mjs';
+
+const options = needs('app-server');
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+async function turn(server, threadId, words) {
+	const { turn } = await server.request('turn/start', { threadId, input: [text(words)] });
+	const done = await server.next('turn/completed');
+	assert.equal(done.params.turn.id, turn.id);
+	return done.params.turn;
+}
+
+/** A capture's messages; skips the test where there are none. */
+function capture(t, name) {
+	const file = sharedPath(`reference/captures/app-server/${name}.jsonl`);
+	if (!file) t.skip('no captures');
+	return file && fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+		.filter(({ dir, msg }) => dir === '<' && msg).map(({ msg }) => msg);
+}
+
+test('a thread goes on in another process', options, async (t) => {
+	const model = await startModel(t, [run('echo hi'), say('one'), say('two'), say('three')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await assert.rejects(first.request('thread/resume', { threadId: thread.id }), {
+		code: -32600, message: `no rollout found for thread id ${thread.id}` });
+	const turns = [await turn(first, thread.id, 'first'), await turn(first, thread.id, 'second')];
+	await first.end();
+
+	const second = await startAppServer(t, model, { home, cwd: first.cwd });
+	const resumed = await second.request('thread/resume', { threadId: thread.id });
+	assert.deepEqual(Object.keys(resumed), ['thread', 'model', 'modelProvider', 'serviceTier', 'disabledPluginIds', 'cwd',
+		'runtimeWorkspaceRoots', 'instructionSources', 'approvalPolicy', 'approvalsReviewer', 'sandbox',
+		'activePermissionProfile', 'reasoningEffort', 'collaborationMode', 'multiAgentMode', 'initialTurnsPage',
+		'turnsBackwardsCursor', 'itemsBackwardsCursor']);
+	assert.equal(resumed.thread.id, thread.id);
+	assert.equal(resumed.thread.preview, 'first');
+	assert.equal(resumed.thread.path, thread.path);
+	assert.deepEqual(resumed.thread.status, { type: 'idle' });
+	assert.equal(resumed.thread.createdAt, thread.createdAt);
+	assert.deepEqual(resumed.sandbox, { type: 'dangerFullAccess' });
+	assert.equal(resumed.approvalPolicy, 'never');
+	assert.equal(resumed.activePermissionProfile, null);
+	assert.deepEqual(resumed.thread.turns.map(({ id, status, itemsView }) => [id, status, itemsView]),
+		turns.map(({ id }) => [id, 'completed', 'full']));
+	const items = resumed.thread.turns[0].items;
+	assert.deepEqual(items.map(({ type }) => type), ['userMessage', 'commandExecution', 'agentMessage']);
+	assert.match(items[1].command, /^\S+ -lc 'echo hi'$/);
+	assert.deepEqual([items[1].status, items[1].exitCode, items[1].aggregatedOutput, items[1].cwd],
+		['completed', 0, 'hi\n', first.cwd]);
+	assert.equal((await second.next('thread/tokenUsage/updated')).params.turnId, turns[1].id);
+	await second.next('thread/goal/cleared');
+	assert.equal(second.all('thread/started').length, 0);
+
+	await turn(second, thread.id, 'third');
+	const said = textsOf(model.requests().at(-1), 'user');
+	for (const words of ['first', 'second', 'third']) assert.ok(said.includes(words), words);
+	assert.equal(rollouts(home).length, 1);
+	const again = await second.request('thread/resume', { threadId: thread.id, excludeTurns: true, model: 'other' });
+	assert.deepEqual(again.thread.turns, []);
+	assert.equal(again.model, resumed.model); // it is held: nothing is overridden
+});
+
+test('a resume brings wishes and goes by path, too', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.end();
+
+	const copy = path.join(first.cwd, path.basename(thread.path));
+	fs.renameSync(thread.path, copy);
+	const second = await startAppServer(t, model, { home });
+	await assert.rejects(second.request('thread/resume', { threadId: thread.id }), {
+		message: `no rollout found for thread id ${thread.id}` });
+	const resumed = await second.request('thread/resume', {
+		threadId: 'whatever', path: copy, model: 'gpt-5.5', cwd: second.cwd, sandbox: 'read-only', approvalPolicy: 'untrusted' });
+	assert.deepEqual([resumed.thread.id, resumed.model, resumed.cwd, resumed.sandbox.type, resumed.approvalPolicy],
+		[thread.id, 'gpt-5.5', second.cwd, 'readOnly', 'untrusted']);
+	await assert.rejects(second.request('thread/resume', { threadId: thread.id, path: thread.path }), {
+		message: `cannot resume running thread ${thread.id} with stale path: requested \`${thread.path}\`, active \`${copy}\`` });
+	await turn(second, thread.id, 'second');
+	assert.equal(model.requests().at(-1).body.model, 'gpt-5.5');
+});
+
+test('a turn that a kill cut off is interrupted', options, async (t) => {
+	const model = await startModel(t, [say('one'), run('sleep 60')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.request('turn/start', { threadId: thread.id, input: [text('second')] });
+	await first.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+	first.child.kill('SIGKILL');
+	await first.done;
+	const second = await startAppServer(t, model, { home });
+	const { thread: resumed } = await second.request('thread/resume', { threadId: thread.id });
+	assert.deepEqual(resumed.turns.map(({ status }) => status), ['completed', 'interrupted']);
+	assert.equal(resumed.turns[1].completedAt, null);
+	assert.deepEqual(resumed.status, { type: 'idle' });
+});
+
+test('what cannot be resumed', options, async (t) => {
+	const server = await startAppServer(t, null);
+	const refused = (params) => server.request('thread/resume', params).then(
+		() => assert.fail('resumed'), ({ code, message }) => `${code} ${message}`);
+	assert.match(await refused({ threadId: 'nope' }), /^-32600 invalid session id: invalid character: .* found `n` at 1$/);
+	assert.equal(await refused({ threadId: NOBODY }), `-32600 no rollout found for thread id ${NOBODY}`);
+	assert.match(await refused({}), /missing field `threadId`/);
+	assert.match(await refused({ threadId: NOBODY, history: [] }), /leave out `history`/);
+	assert.match(await refused({ threadId: NOBODY, path: '/dev/null' }), /not a regular file/);
+	assert.match(await refused({ threadId: NOBODY, path: server.cwd }), /not a regular file/);
+	assert.match(await refused({ threadId: NOBODY, path: 'no/such/file' }), /cannot open/);
+	const file = path.join(server.cwd, 'damaged.jsonl');
+	fs.writeFileSync(file, '');
+	assert.match(await refused({ threadId: NOBODY, path: file }), /empty session file/);
+	fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}\n[[[[\n');
+	assert.match(await refused({ threadId: NOBODY, path: file }), /whose session it is/);
+	assert.deepEqual(await server.request('thread/loaded/list', {}), { data: [], nextCursor: null });
+});
+
+test('an archived thread says how it comes back', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.end();
+	fs.mkdirSync(path.join(home, 'archived_sessions'));
+	fs.renameSync(thread.path, path.join(home, 'archived_sessions', path.basename(thread.path)));
+	const second = await startAppServer(t, model, { home });
+	await assert.rejects(second.request('thread/resume', { threadId: thread.id }), {
+		message: `session ${thread.id} is archived. Run \`codex unarchive ${thread.id}\` to unarchive it first.` });
+});
+
+test('a damaged rollout is resumed as far as it goes', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.end();
+	fs.appendFileSync(thread.path, 'rubbish\n{"timestamp":"x","type":"event_msg","payl');
+	const second = await startAppServer(t, model, { home });
+	const { thread: resumed } = await second.request('thread/resume', { threadId: thread.id });
+	assert.equal(resumed.turns.length, 1);
+	assert.match((await second.next('warning')).params.message, /passed over/);
+	assert.equal((await turn(second, thread.id, 'second')).status, 'completed');
+});
+
+test('the shape of the answer is that of 0.169.0', options, async (t) => {
+	const messages = capture(t, 'sigkill_resume');
+	if (!messages) return;
+	const { result } = messages.find((message) => message.result?.thread?.turns?.length);
+	const model = await startModel(t, [say('one')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.end();
+	const second = await startAppServer(t, model, { home });
+	const ours = await second.request('thread/resume', { threadId: thread.id });
+	const shape = (value) => Array.isArray(value) ? value.slice(0, 1).map(shape)
+		: value && typeof value === 'object' ? Object.entries(value).map(([key, of]) => [key, shape(of)]) : '';
+	assert.deepEqual(shape(ours.thread.turns), shape(result.thread.turns));
+	assert.deepEqual(Object.keys(ours.thread), Object.keys(result.thread));
+	assert.deepEqual(shape({ ...ours, thread: 0 }), shape({ ...result, thread: 0 }));
+});
