@@ -206,7 +206,7 @@ void compact_finish(struct task *task)
 	session_replace_history(session, &fresh, task->settings, buf_str(&compact->memo));
 	task->has_last_message = false;
 	tell_trimmed(task);
-	session_estimate_usage(session, task);
+	session_estimate_usage(session, task->id, task->settings);
 	tell_item(task, EV_item_completed);
 	session_warn(session, task->id,
 	             "The conversation so far was replaced by a summary, which can lose details. For other work, a new "

@@ -115,7 +115,6 @@ static void roll_back(struct session *session, int64_t turns)
 	if (is_undone && session_reread(session, &err) != 0)
 		session_warn(session, STR(""), "What was said before the last compaction could not be read again: %s",
 		             err.text);
-	session_limit_usage(session);
 }
 
 void on_op_thread_rollback(struct codex *codex, const struct submission *submission)
@@ -132,7 +131,7 @@ void on_op_thread_rollback(struct codex *codex, const struct submission *submiss
 		return;
 	}
 	roll_back(session, turns);
-	session_tell_usage(session, submission->id, session->settings);
+	session_estimate_usage(session, submission->id, session->settings);
 	struct ev_thread_rolled_back event = {turns};
 	session_emit(session, submission->id, EV_thread_rolled_back, &event);
 }

@@ -79,11 +79,11 @@ int64_t session_used_tokens(const struct session *session)
 	return session->counted_tokens + estimate(session, session->counted_items);
 }
 
-void session_estimate_usage(struct session *session, const struct task *task)
+void session_estimate_usage(struct session *session, struct str sub_id, const struct settings *settings)
 {
 	count(session, estimate_all(session));
 	session->usage_last = (struct token_usage){.total_tokens = session->counted_tokens};
-	tell(session, task);
+	session_tell_usage(session, sub_id, settings);
 }
 
 void session_limit_usage(struct session *session)

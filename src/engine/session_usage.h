@@ -18,7 +18,7 @@ void session_set_limits(struct session *session, const struct task *task, const 
 /* About how many tokens the next request will have: what the last response counted, and what came behind it. */
 int64_t session_used_tokens(const struct session *session);
 /* The history is another: estimates its tokens and tells token_count. */
-void session_estimate_usage(struct session *session, const struct task *task);
+void session_estimate_usage(struct session *session, struct str sub_id, const struct settings *settings);
 /* The history became shorter: what was counted for it is no more than an estimate of what is left. */
 void session_limit_usage(struct session *session);
 /* The window is full, whatever was counted: the model said so, and the next Task compacts first. Tells token_count. */
