@@ -27,22 +27,30 @@ static bool has_loose_bits(struct str digits_only)
 	}
 }
 
+static void find_fault(struct str text, struct str body, char why[WIRE_BYTES_WHY])
+{
+	for (size_t i = 0; i < body.len; i++) {
+		if (digit_value(body.ptr[i]) < 0) {
+			snprintf(why, WIRE_BYTES_WHY, "Invalid symbol %d, offset %zu.", (unsigned char)body.ptr[i], i);
+			return;
+		}
+	}
+	if (body.len % 4 == 1)
+		snprintf(why, WIRE_BYTES_WHY, "Invalid input length: %zu", text.len);
+	else if (has_loose_bits(body))
+		snprintf(why, WIRE_BYTES_WHY, "Invalid last symbol %d, offset %zu.",
+		         (unsigned char)body.ptr[body.len - 1], body.len - 1);
+	else
+		snprintf(why, WIRE_BYTES_WHY, "Invalid padding");
+}
+
 bool wire_bytes_decode(struct buf *out, struct str text, char why[WIRE_BYTES_WHY])
 {
 	struct str body = text;
 	while (body.len && text.len - body.len < 2 && body.ptr[body.len - 1] == '=')
 		body.len--;
-	for (size_t i = 0; i < body.len; i++) {
-		if (digit_value(body.ptr[i]) < 0) {
-			snprintf(why, WIRE_BYTES_WHY, "Invalid symbol %d, offset %zu.", (unsigned char)body.ptr[i], i);
-			return false;
-		}
-	}
-	if (has_loose_bits(body)) {
-		snprintf(why, WIRE_BYTES_WHY, "Invalid last symbol %d, offset %zu.",
-		         (unsigned char)body.ptr[body.len - 1], body.len - 1);
-		return false;
-	}
-	snprintf(why, WIRE_BYTES_WHY, body.len % 4 == 1 ? "Invalid input length: %zu" : "Invalid padding", text.len);
-	return body.len % 4 != 1 && text_base64_decode(out, text);
+	if (!has_loose_bits(body) && text_base64_decode(out, text))
+		return true;
+	find_fault(text, body, why);
+	return false;
 }

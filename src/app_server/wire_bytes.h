@@ -10,7 +10,7 @@
 
 enum { WIRE_BYTES_WHY = 80 };
 
-/* Appends the bytes, or says why not. out must have room for three quarters of the text. */
+/* Appends the bytes, or says why not; then out holds some of them. It must have room for three quarters of the text. */
 bool wire_bytes_decode(struct buf *out, struct str text, char why[WIRE_BYTES_WHY]);
 
 #endif

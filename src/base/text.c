@@ -284,14 +284,20 @@ void text_base64(struct buf *out, const void *bytes, size_t len)
 
 static int base64_value(char c)
 {
-	const char *at = c ? strchr(base64_digits, c) : NULL;
-	return at ? (int)(at - base64_digits) : -1;
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
 bool text_base64_decode(struct buf *out, struct str s)
 {
 	if (s.len % 4 != 0)
 		return false;
+	buf_reserve(out, s.len / 4 * 3);
 	for (size_t i = 0; i < s.len; i += 4) {
 		bool last = i + 4 == s.len;
 		int pad = last && s.ptr[i + 3] == '=' ? (s.ptr[i + 2] == '=' ? 2 : 1) : 0;

@@ -1,5 +1,6 @@
 /* All paths lie in one buffer, so that a million of them are one allocation and a scan runs through memory. Scores are
- * reckoned for every path, alignments for the few that are shown. */
+ * reckoned for every path, alignments for the few that are shown. Who types on narrows: what did not fit the beginning
+ * of a query will not fit the whole of it, so only what did is looked at again. */
 #include "workspace/file_search.h"
 
 #include "base/arena.h"
@@ -32,7 +33,12 @@ struct file_search {
 	struct buf texts;
 	VEC(struct entry) entries;
 	struct fuzzy *fuzzy;
+	char *query;
 	size_t matched; /* entries */
+	/* Of those, by number: up to fit_count the query was found to fit; from retry_at on its beginning was, and
+	 * whether it does is still to be seen. */
+	VEC(uint32_t) fitting;
+	size_t fit_count, retry_at;
 	struct hit hits[LIMIT_SEARCH_RESULTS];
 	size_t hit_count;
 	bool is_changed;
@@ -59,6 +65,8 @@ void file_search_destroy(struct file_search *search)
 		return;
 	file_walk_destroy(search->walk);
 	fuzzy_destroy(search->fuzzy);
+	free(search->query);
+	vec_finish(&search->fitting);
 	buf_finish(&search->texts);
 	vec_finish(&search->entries);
 	arena_finish(&search->arena);
@@ -66,11 +74,30 @@ void file_search_destroy(struct file_search *search)
 	free(search);
 }
 
+/* Leaves in `fitting` what fits or may fit, and nothing between. */
+static void close_gap(struct file_search *search)
+{
+	uint32_t *items = search->fitting.items;
+	size_t rest = search->fitting.count - search->retry_at;
+	if (search->retry_at != search->fit_count && rest)
+		memmove(items + search->fit_count, items + search->retry_at, rest * sizeof(*items));
+	search->fitting.count = search->fit_count + rest;
+	search->retry_at = search->fit_count;
+}
+
 void file_search_set_query(struct file_search *search, struct str query)
 {
+	bool goes_on = search->query && search->query[0] && str_has_prefix(query, search->query);
+	if (goes_on)
+		close_gap(search);
+	else
+		search->fitting.count = search->matched = 0;
+	search->fit_count = search->retry_at = 0;
+	free(search->query);
+	search->query = str_dup(query);
 	fuzzy_destroy(search->fuzzy);
 	search->fuzzy = fuzzy_create(query);
-	search->matched = search->hit_count = 0;
+	search->hit_count = 0;
 	search->is_changed = true;
 }
 
@@ -141,13 +168,33 @@ static void keep_hit(struct file_search *search, struct hit hit)
 	search->is_changed = true;
 }
 
-static void match_one(struct file_search *search)
+static bool match_entry(struct file_search *search, uint32_t number)
 {
-	const struct entry *entry = &search->entries.items[search->matched];
-	uint32_t score = fuzzy_score(search->fuzzy, path_of(search, search->matched), entry->is_folder);
+	bool is_folder = search->entries.items[number].is_folder;
+	uint32_t score = fuzzy_score(search->fuzzy, path_of(search, number), is_folder);
 	if (score)
-		keep_hit(search, (struct hit){score, (uint32_t)search->matched});
+		keep_hit(search, (struct hit){score, number});
+	return score > 0;
+}
+
+/* False once all is matched. */
+static bool match_one(struct file_search *search)
+{
+	if (search->retry_at < search->fitting.count) {
+		uint32_t number = search->fitting.items[search->retry_at++];
+		if (match_entry(search, number))
+			search->fitting.items[search->fit_count++] = number;
+		return true;
+	}
+	close_gap(search);
+	if (search->matched == search->entries.count)
+		return false;
+	if (match_entry(search, (uint32_t)search->matched)) {
+		vec_push(&search->fitting, (uint32_t)search->matched);
+		search->fit_count = search->retry_at = search->fitting.count;
+	}
 	search->matched++;
+	return true;
 }
 
 bool file_search_step(struct file_search *search, const atomic_bool *stop)
@@ -158,10 +205,9 @@ bool file_search_step(struct file_search *search, const atomic_bool *stop)
 			return false;
 		is_walked = walk_one(search);
 	}
-	while (search->matched < search->entries.count) {
-		if (search->matched % STOP_EVERY == 0 && atomic_load(stop))
+	for (size_t i = 0; match_one(search); i++) {
+		if (i % STOP_EVERY == 0 && atomic_load(stop))
 			return false;
-		match_one(search);
 	}
 	return is_walked;
 }

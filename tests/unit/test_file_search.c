@@ -278,6 +278,23 @@ static void a_search_goes_on_with_another_query(void **state)
 	assert_int_equal(count, 1);
 	assert_str(results[0].path, "file-069");
 	assert_int_equal(results[0].index_count, 3);
+	static const char *const typed[] = {"f", "f0", "f06", "f069", "f0", "f069"};
+	for (size_t i = 0; i < countof(typed); i++) {
+		file_search_set_query(search, str_of(typed[i]));
+		assert_true(file_search_step(search, &stop));
+		file_search_results(search, &results, &count);
+		assert_int_equal(count, i == 3 || i == 5 ? 1 : i == 2 ? 16 : LIMIT_SEARCH_RESULTS);
+	}
+	file_search_set_query(search, STR("f"));
+	atomic_store(&stop, true);
+	assert_false(file_search_step(search, &stop));
+	file_search_set_query(search, STR("f06"));
+	assert_false(file_search_step(search, &stop));
+	atomic_store(&stop, false);
+	file_search_set_query(search, STR("f069"));
+	assert_true(file_search_step(search, &stop));
+	file_search_results(search, &results, &count);
+	assert_int_equal(count, 1);
 	file_search_set_query(search, STR("file"));
 	atomic_store(&stop, true);
 	assert_false(file_search_step(search, &stop));
