@@ -253,3 +253,31 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
 		assert.throws(() => process.kill(Number(fs.readFileSync(file, 'utf8')), 0), { code: 'ESRCH' });
 	});
 }
+
+test('commands, watches and searches belong to their client, and end with it alone', options, async (t) => {
+	const server = await listen(t);
+	const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];
+	const cwd = server.cwd;
+	const spawn = (client, script) => client.request('process/spawn',
+		{ command: ['sh', '-c', script], cwd, processHandle: 'h', streamStdoutStderr: true, streamStdin: true });
+	await spawn(a, 'setsid sleep 600 & echo $!; wait');
+	const { params } = await a.next('process/outputDelta');
+	const pid = Number(Buffer.from(params.deltaBase64, 'base64').toString());
+	await a.request('fs/watch', { watchId: 'w', path: cwd });
+	await a.request('fuzzyFileSearch/sessionStart', { sessionId: 's', roots: [cwd] });
+	await assert.rejects(b.request('process/kill', { processHandle: 'h' }), /no active process for process handle "h"/);
+	await assert.rejects(b.request('fuzzyFileSearch/sessionUpdate', { sessionId: 's', query: 'x' }), /session not found: s/);
+	await b.request('fs/unwatch', { watchId: 'w' });
+	await spawn(b, 'read x; exit 5');
+	fs.writeFileSync(path.join(cwd, 'file'), '');
+	await a.next('fs/changed');
+	a.socket.socket.resetAndDestroy();
+	await a.socket.closed;
+	for (let isThere = true; isThere;) {
+		await echo(b, 'there');
+		isThere = fs.existsSync(`/proc/${pid}`);
+	}
+	assert.deepEqual(b.all('fs/changed'), []);
+	await b.request('process/writeStdin', { processHandle: 'h', deltaBase64: 'Cg==' });
+	assert.equal((await b.next('process/exited')).params.exitCode, 5);
+});
