@@ -3,7 +3,8 @@
  * toml_parse builds the tree in the caller's arena. Keys and strings without escapes are slices of
  * the input, so text and `source` must live as long as the arena. Every node remembers where it came
  * from (source and line), also after toml_merge laid one document over another, so that a complaint
- * about a value can always name its place. Tables keep the order of their keys.
+ * about a value can always name its place. Tables keep the order of their keys. Parsed nodes also know which bytes
+ * they are (toml_edit.h changes those alone).
  *
  * Errors are "SOURCE:LINE:COLUMN: what is wrong" (ERR_config). At most LIMIT_TOML_DEPTH levels.
  * Source of the rules: the TOML 1.0.0 specification. */
@@ -65,6 +66,8 @@ struct toml {
 	uint32_t hash;            /* of key */
 	uint16_t depth;           /* the root's is 0 */
 	uint8_t state;            /* enum toml_state */
+	uint32_t key_from;        /* of "key = value": where the key begins in the text */
+	uint32_t from, to;        /* the value's bytes; of a [header]: its section, up to the end of its last pair's line */
 };
 
 /* The document's root table, or NULL. */

@@ -165,6 +165,8 @@ static struct toml *enter_header(struct toml_reader *r, struct toml *table, stru
 bool toml_read_pair(struct toml_reader *r, struct toml *table)
 {
 	struct str key;
+	toml_skip_blanks(r);
+	uint32_t from = toml_offset(r);
 	if (!toml_read_key(r, enter_dotted, &table, &key))
 		return false;
 	struct toml *first = toml_find(table, key);
@@ -175,7 +177,10 @@ bool toml_read_pair(struct toml_reader *r, struct toml *table)
 	r->at++;
 	toml_skip_blanks(r);
 	struct toml *node = read_into(r, table, key, TOML_bool);
-	return node && toml_read_value(r, node);
+	if (!node)
+		return false;
+	node->key_from = from;
+	return toml_read_value(r, node);
 }
 
 static struct toml *open_table(struct toml_reader *r, struct toml *table, struct str key)
@@ -222,6 +227,7 @@ static bool skip_brackets(struct toml_reader *r, char bracket, int count)
 static struct toml *read_header(struct toml_reader *r, struct toml *root)
 {
 	int brackets = r->end - r->at > 1 && r->at[1] == '[' ? 2 : 1;
+	uint32_t from = toml_offset(r);
 	struct toml *table = root;
 	struct str key;
 	r->at += brackets;
@@ -230,6 +236,8 @@ static struct toml *read_header(struct toml_reader *r, struct toml *root)
 	table = brackets == 2 ? open_element(r, table, key) : open_table(r, table, key);
 	if (!table || !skip_brackets(r, ']', brackets) || !skip_line_end(r))
 		return NULL;
+	table->from = from;
+	table->to = toml_offset(r);
 	return table;
 }
 
@@ -246,6 +254,7 @@ static bool read_document(struct toml_reader *r, struct toml *root)
 			return false;
 		if (!section)
 			return false;
+		section->to = toml_offset(r);
 	}
 }
 
@@ -254,6 +263,7 @@ static struct toml_reader reader_of(struct arena *arena, struct str text, const 
 	const char *start = text.ptr ? text.ptr : "";
 	return (struct toml_reader){.arena = arena,
 	                            .source = source,
+	                            .start = start,
 	                            .at = start,
 	                            .end = start + text.len,
 	                            .line_start = start,
@@ -282,6 +292,7 @@ struct toml *toml_parse(struct arena *arena, struct str text, const char *source
 		r.at = r.line_start = text.ptr + 3;
 	struct toml *root = toml_new(arena, TOML_table, source, 1);
 	root->state = TOML_HEADER;
+	root->from = root->to = toml_offset(&r);
 	return read_document(&r, root) ? root : NULL;
 }
 

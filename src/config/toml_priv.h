@@ -16,6 +16,7 @@ enum toml_state {
 struct toml_reader {
 	struct arena *arena;
 	const char *source;
+	const char *start;
 	const char *at;
 	const char *end;
 	const char *line_start;
@@ -32,6 +33,12 @@ const char *toml_key_shown(struct str key, char out[TOML_KEY_SHOWN]);
 static inline bool toml_at(const struct toml_reader *r, char c)
 {
 	return r->at < r->end && *r->at == c;
+}
+
+/* Where the reader is; files end long before four gigabytes. */
+static inline uint32_t toml_offset(const struct toml_reader *r)
+{
+	return (uint32_t)(r->at - r->start);
 }
 
 static inline struct str toml_rest(const struct toml_reader *r)

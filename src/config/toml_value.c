@@ -75,7 +75,7 @@ static bool read_bool(struct toml_reader *r, struct toml *node)
 	return true;
 }
 
-bool toml_read_value(struct toml_reader *r, struct toml *node)
+static bool read_value(struct toml_reader *r, struct toml *node)
 {
 	switch (r->at < r->end ? *r->at : '\0') {
 	case '"':
@@ -92,4 +92,13 @@ bool toml_read_value(struct toml_reader *r, struct toml *node)
 	default:
 		return toml_is_time(toml_rest(r)) ? toml_read_time(r, node) : toml_read_number(r, node);
 	}
+}
+
+bool toml_read_value(struct toml_reader *r, struct toml *node)
+{
+	node->from = toml_offset(r);
+	if (!read_value(r, node))
+		return false;
+	node->to = toml_offset(r);
+	return true;
 }
