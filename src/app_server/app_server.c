@@ -5,8 +5,10 @@
 #include "app_server/app_server_priv.h"
 #include "app_server/connection.h"
 #include "app_server/installation.h"
+#include "app_server/rpc.h"
 #include "app_server/rpc_request.h"
 #include "app_server/thread.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -81,6 +83,20 @@ void app_server_forget(struct app_server *server, struct connection *connection)
 	rpc_asks_forget(&server->asks, connection);
 }
 
+void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params)
+{
+	struct connection *it;
+	list_for_each(it, &server->connections, link) {
+		if (!it->is_initialized || !connection_wants(it, tag))
+			continue;
+		if (!server->out.len)
+			rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms());
+		if (!server->out.over)
+			connection_send_frame(it, buf_str(&server->out));
+	}
+	buf_reuse(&server->out);
+}
+
 struct str app_server_installation_id(struct app_server *server)
 {
 	if (!server->installation_id)
@@ -134,6 +150,9 @@ void app_server_destroy(struct app_server *server)
 	for (size_t i = 0; i < server->options.override_count; i++)
 		free((char *)(uintptr_t)server->options.overrides[i].ptr);
 	free((struct str *)(uintptr_t)server->options.overrides);
+	vec_for_each (option, &server->switches)
+		free((char *)(uintptr_t)option->ptr);
+	vec_finish(&server->switches);
 	buf_finish(&server->out);
 	free(server->installation_id);
 	free(server->cwd);

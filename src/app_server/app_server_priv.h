@@ -7,6 +7,7 @@
 #include "app_server/rpc_scope.h"
 #include "app_server/thread_config.h"
 #include "base/buf.h"
+#include "base/vec.h"
 #include "loop/loop.h"
 #include "protocol/app.h"
 
@@ -20,6 +21,7 @@ struct app_server {
 	struct list threads;                 /* the oldest first */
 	struct list buckets[THREAD_BUCKETS]; /* the same by id */
 	struct thread_configs configs;
+	VEC(struct str) switches; /* "features.NAME=true": what clients have switched for this process; owned */
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;
 	struct buf out; /* a frame is written here and sent from here, or to many */
@@ -31,6 +33,8 @@ struct app_server {
 void app_server_sweep(struct app_server *server);
 /* The connection is going away: nothing may point to it any more. */
 void app_server_forget(struct app_server *server, struct connection *connection);
+/* Every client that has said who it is, is told. */
+void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params);
 /* $CODEX_HOME/installation_id, made if it is not there. Borrowed from the server. */
 struct str app_server_installation_id(struct app_server *server);
 

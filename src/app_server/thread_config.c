@@ -109,9 +109,14 @@ static int gather(struct options *options, const struct app_server *server,
 
 /* ---- configurations ---- */
 
-static void write_key(struct buf *out, const char *cwd, const struct options *options)
+static void write_key(struct buf *out, const struct app_server *server, const char *cwd, const struct options *options)
 {
 	buf_append_c(out, cwd);
+	vec_for_each(option, &server->switches) {
+		buf_append_char(out, '\n');
+		buf_append_str(out, *option);
+	}
+	buf_append_char(out, '\n');
 	vec_for_each(option, &options->list) {
 		buf_append_char(out, '\n');
 		buf_append_str(out, *option);
@@ -149,9 +154,11 @@ static struct config *load(struct app_server *server, const char *cwd, const str
 		.cwd = cwd,
 		.overrides = options->list.items,
 		.override_count = options->list.count,
+		.defaults = server->switches.items,
+		.default_count = server->switches.count,
 	};
 	buf_init(&key, LIMIT_LINE);
-	write_key(&key, cwd, options);
+	write_key(&key, server, cwd, options);
 	uint64_t stamp = config_stamp(config_home(server->options.config), cwd);
 	struct kept_config *kept = find(&server->configs, buf_str(&key));
 	struct config *config = kept && kept->stamp == stamp ? config_ref(kept->config) : config_load(&source, err);

@@ -155,6 +155,11 @@ int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct 
 	return 0;
 }
 
+const char *policy_profile_at(size_t index)
+{
+	return index < countof(profiles) ? profiles[index].name : NULL;
+}
+
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena)
 {
 	if (config->is_set.sandbox_mode)

@@ -149,7 +149,8 @@ static int write_and_sync(int fd, struct str bytes, bool durable, struct error *
 
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err)
 {
-	auto_free char *temporary = xasprintf("%s.tmp.%d", path, (int)getpid());
+	static _Atomic unsigned count; /* of writes, as two threads may write the same file */
+	auto_free char *temporary = xasprintf("%s.tmp.%d.%u", path, (int)getpid(), count++);
 	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot create %s", temporary);

@@ -61,6 +61,8 @@ static int find_home(struct loaded *l, const struct config_source *source, struc
 static int load_options(struct loaded *l, const struct config_source *source, struct error *err)
 {
 	int status = 0;
+	for (size_t i = 0; i < source->default_count && status == 0; i++)
+		status = config_layer_default(&l->layers, source->defaults[i], err);
 	for (size_t i = 0; i < source->override_count && status == 0; i++)
 		status = config_layer_option(&l->layers, source->overrides[i], err);
 	for (size_t i = 0; i < source->flag_count && status == 0; i++)
@@ -78,6 +80,8 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	if (status != 0 || source->ignore_user_config)
 		return status;
 	auto_free char *path = path_join(l->home, "config.toml");
+	if (source->user_text)
+		return config_layer_text(&l->layers, CONFIG_LAYER_user, *source->user_text, path, NULL, err);
 	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
 }
 
@@ -115,6 +119,10 @@ static int load_profile(struct loaded *l, const struct config_source *source, st
 
 static int load_project(struct loaded *l, const struct config_source *source, struct error *err)
 {
+	if (source->ignore_project) {
+		l->place = (struct config_project_place){.cwd = "/", .root = "/"};
+		return 0;
+	}
 	auto_free char *own = source->cwd ? NULL : getcwd(NULL, 0);
 	const char *cwd = source->cwd ? source->cwd : own;
 	if (!cwd)
@@ -256,6 +264,12 @@ const char *const *config_warnings(const struct config *config, size_t *ret_coun
 {
 	*ret_count = loaded_of(config)->layers.warnings.count;
 	return loaded_of(config)->layers.warnings.items;
+}
+
+const struct config_layer *config_layers(const struct config *config, size_t *ret_count)
+{
+	*ret_count = loaded_of(config)->layers.items.count;
+	return loaded_of(config)->layers.items.items;
 }
 
 const struct toml *config_tree(const struct config *config)

@@ -2,7 +2,8 @@
  *
  *	config->model, config->sandbox_workspace_write.network_access, config->is_set.approval_policy …
  *
- * The fields come from config.def. Precedence, lowest first (core 15): defaults, /etc/codex/config.toml,
+ * The fields come from config.def. Precedence, lowest first (core 15): defaults of the program, then of this process,
+ * /etc/codex/config.toml,
  * $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags.
  * A config is shared by reference; all pointers in it live as long as it does. Loop thread only.
  * Errors name file, line and key. Unknown keys are warnings. No message holds a secret. */
@@ -32,7 +33,11 @@ struct config_source {
 	size_t override_count;
 	const struct config_flag *flags;
 	size_t flag_count;
+	const struct str *defaults;  /* the same for what every file may overrule */
+	size_t default_count;
+	const struct str *user_text; /* in place of what $CODEX_HOME/config.toml holds; may be NULL */
 	bool ignore_user_config;
+	bool ignore_project; /* as if no folder had settings of its own */
 };
 
 /* A config with one reference, or NULL. */
@@ -51,6 +56,8 @@ const char *config_profile(const struct config *config);    /* in use, or NULL *
 /* One sentence each, in the order they came up. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);
 
+/* What it was merged from; within a kind the later ones win. */
+const struct config_layer *config_layers(const struct config *config, size_t *ret_count);
 /* The merged tree, and the value at a dotted path of it; NULL if no layer sets it. Its place is where it was set. */
 const struct toml *config_tree(const struct config *config);
 const struct toml *config_find(const struct config *config, const char *path);

@@ -38,6 +38,19 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 	vec_push(&layers->items, (struct config_layer){kind, root});
 }
 
+int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
+                      struct toml **ret_root, struct error *err)
+{
+	struct toml *root = toml_parse(layers->arena, arena_str(layers->arena, text),
+	                               arena_cstr(layers->arena, str_of(path)), err);
+	if (!root)
+		return -ERR_config;
+	config_layer_push(layers, kind, root);
+	if (ret_root)
+		*ret_root = root;
+	return 0;
+}
+
 int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
                       struct toml **ret_root, struct error *err)
 {
@@ -49,14 +62,7 @@ int config_layer_read(struct config_layers *layers, enum config_layer_kind kind,
 			return 0;
 		return error_set(err, failure.code, "%s", failure.text);
 	}
-	struct toml *root = toml_parse(layers->arena, arena_str(layers->arena, buf_str(&text)),
-	                               arena_cstr(layers->arena, str_of(path)), err);
-	if (!root)
-		return -ERR_config;
-	config_layer_push(layers, kind, root);
-	if (ret_root)
-		*ret_root = root;
-	return 0;
+	return config_layer_text(layers, kind, buf_str(&text), path, ret_root, err);
 }
 
 /* The "=" that ends the key; quotes in the key may hold others. -1 if there is none. */
@@ -122,7 +128,7 @@ static int push_value(struct config_layers *layers, enum config_layer_kind kind,
 	return 0;
 }
 
-int config_layer_option(struct config_layers *layers, struct str option, struct error *err)
+static int push_option(struct config_layers *layers, enum config_layer_kind kind, struct str option, struct error *err)
 {
 	if (!text_is_utf8(option))
 		return error_set(err, ERR_config, "-c: the option is not UTF-8 text");
@@ -134,7 +140,17 @@ int config_layer_option(struct config_layers *layers, struct str option, struct 
 	if (key.len == 0)
 		return error_set(err, ERR_config, "-c: expected key=value, but there is no key before the `=`");
 	struct toml *value = option_value(layers->arena, str_trim(str_skip(option, (size_t)at + 1)), "-c");
-	return push_value(layers, CONFIG_LAYER_option, key, value, err);
+	return push_value(layers, kind, key, value, err);
+}
+
+int config_layer_option(struct config_layers *layers, struct str option, struct error *err)
+{
+	return push_option(layers, CONFIG_LAYER_option, option, err);
+}
+
+int config_layer_default(struct config_layers *layers, struct str option, struct error *err)
+{
+	return push_option(layers, CONFIG_LAYER_process, option, err);
 }
 
 int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,

@@ -12,6 +12,7 @@
 struct error;
 
 enum config_layer_kind {
+	CONFIG_LAYER_process, /* what somebody switched for this process alone, where no file says otherwise */
 	CONFIG_LAYER_system,  /* /etc/codex/config.toml */
 	CONFIG_LAYER_user,    /* $CODEX_HOME/config.toml */
 	CONFIG_LAYER_profile, /* [profiles.NAME] and $CODEX_HOME/NAME.config.toml */
@@ -40,8 +41,13 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 /* Reads a file and pushes it; an absent file is fine and pushes nothing. ret_root may be NULL. */
 int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
                       struct toml **ret_root, struct error *err);
+/* The same for a text that is no file yet. path: what to call it. */
+int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
+                      struct toml **ret_root, struct error *err);
 /* "key=value": a TOML value, or else the text itself without quotes around it. */
 int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
+/* The same for what every file may overrule. */
+int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
 /* A flag's text as the value of key (dotted, of our own making). */
 int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
                       struct error *err);

@@ -67,7 +67,7 @@ struct toml {
 	uint16_t depth;           /* the root's is 0 */
 	uint8_t state;            /* enum toml_state */
 	uint32_t key_from;        /* of "key = value": where the key begins in the text */
-	uint32_t from, to;        /* the value's bytes; of a [header]: its section, up to the end of its last pair's line */
+	uint32_t from, to;        /* the value's bytes; of a [header]: its section, up to its last pair's line end */
 };
 
 /* The document's root table, or NULL. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "config/toml_priv.h"
 #include "config/toml_text.h"
@@ -446,7 +447,11 @@ static int start(struct toml_edit *edit, const struct str *path, size_t count, c
 	struct str whole[LIMIT_TOML_DEPTH + 2];
 	if (count == 0 || count > LIMIT_TOML_DEPTH)
 		return error_set(err, ERR_limit, "%s: a path has 1 to %d keys", edit->source, LIMIT_TOML_DEPTH);
-	memcpy(whole, path, count * sizeof(*path));
+	for (size_t i = 0; i < count; i++) {
+		if (!text_is_utf8(path[i]))
+			return error_set(err, ERR_config, "%s: a key is not UTF-8 text", edit->source);
+		whole[i] = path[i];
+	}
 	return value ? put(edit, whole, count, value, is_merge, err) : remove_at(edit, whole, count, err);
 }
 

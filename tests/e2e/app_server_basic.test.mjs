@@ -57,7 +57,7 @@ test('what is wrong with a request is told in the words of the reference', optio
 			'Invalid request: AbsolutePathBuf deserialized without a base path'],
 		['turn/start', {}, 'Invalid request: missing field `threadId`'],
 		['hooks/list', {}, 'This version of Codex has no hooks, so it cannot do `hooks/list`. Nothing was changed.'],
-		['account/usage/read', {}, 'chatgpt authentication required to read token usage'],
+		['account/usage/read', {}, 'codex account authentication required to read token usage'],
 	];
 	for (const [method, params, message] of cases)
 		await assert.rejects(server.request(method, params), refusal(message));

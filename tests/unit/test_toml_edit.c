@@ -141,7 +141,8 @@ static void equal_trees_give_equal_json(void **state)
 {
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf out;
-	const struct toml *root = toml_parse(&arena, STR("b = 1979-05-27\na = [1, 2.5]\n[0]\nz = nan\ny = true\n"), "f", NULL);
+	struct str text = STR("b = 1979-05-27\na = [1, 2.5]\n[0]\nz = nan\ny = true\n");
+	const struct toml *root = toml_parse(&arena, text, "f", NULL);
 	struct json_writer w = json_writer(&out);
 	(void)state;
 	buf_init(&out, 4096);

@@ -1,0 +1,83 @@
+/* About the process itself, and what only another system has. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/connection.h"
+#include "app_server/rpc_request.h"
+#include "app_server/thread.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+/* The second number of /proc/self/statm, in pages. */
+static bool read_resident_bytes(int64_t *ret)
+{
+	auto_buf struct buf text;
+	struct str rest, part;
+	uint64_t pages;
+	buf_init(&text, 4096);
+	if (file_read("/proc/self/statm", &text, NULL) != 0)
+		return false;
+	rest = buf_str(&text);
+	if (!str_next_part(&rest, ' ', &part) || !str_next_part(&rest, ' ', &part) || !str_to_u64(part, &pages))
+		return false;
+	*ret = (int64_t)pages * sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+/* Requests that wait for others' answers are queued; all others are in flight. */
+static void count_requests(const struct app_server *server, int64_t *ret_running, int64_t *ret_queued)
+{
+	struct connection *connection;
+	struct rpc_request *request;
+	*ret_running = *ret_queued = 0;
+	list_for_each(connection, &server->connections, link) {
+		list_for_each(request, &connection->requests, link) {
+			if (list_empty(&request->queued))
+				(*ret_running)++;
+			else
+				(*ret_queued)++;
+		}
+	}
+}
+
+static int64_t count_threads(const struct app_server *server)
+{
+	struct thread *it;
+	int64_t count = 0;
+	list_for_each(it, &server->threads, link)
+		count++;
+	return count;
+}
+
+enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
+					   const struct app_server_diagnostics_params *params)
+{
+	struct app_process_diagnostics process = {.id = getpid()};
+	struct app_diagnostics_gauge gauges[] = {
+		{.name = STR("app.requests.in_flight")},
+		{.name = STR("app.requests.queued")},
+		{.name = STR("core.threads.live"), .value = count_threads(request->server)},
+	};
+	(void)params;
+	count_requests(request->server, &gauges[0].value, &gauges[1].value);
+	process.has_resident_memory_bytes = read_resident_bytes(&process.resident_memory_bytes);
+	struct app_server_diagnostics_response response = {&process, gauges, countof(gauges)};
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict on_rpc_windows_sandbox_setup_start(struct rpc_request *request,
+						    const struct app_windows_sandbox_setup_start_params *params)
+{
+	char text[96];
+	struct app_windows_sandbox_setup_start_response response = {true};
+	struct app_windows_sandbox_setup_completed_notification completed = {.mode = params->mode};
+	struct app_server *server = request->server;
+	snprintf(text, sizeof(text), "%s Windows sandbox setup is only supported on Windows",
+	         enum_wire(&enum_app_windows_sandbox_setup_mode, (int)params->mode));
+	completed.error = str_of(text);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	app_server_notify(server, NOTIFY_windows_sandbox_setup_completed, &completed);
+	return verdict;
+}
