@@ -132,6 +132,13 @@ void rpc_thread_on_refused(struct thread *thread, struct str message)
 	app_server_sweep(thread->server);
 }
 
+enum rpc_verdict rpc_thread_refuse(struct rpc_request *request, const struct error *err)
+{
+	if (err->code == ERR_limit)
+		return rpc_fail(request, APP_OVERLOADED, "Server overloaded; retry later.");
+	return rpc_fail_with(request, err);
+}
+
 /* ---- what is loaded, who watches ---- */
 
 enum rpc_verdict on_rpc_thread_loaded_list(struct rpc_request *request,

@@ -2,9 +2,11 @@
 #ifndef APP_SERVER_RPC_THREAD_H
 #define APP_SERVER_RPC_THREAD_H
 
+#include "app_server/rpc_request.h"
 #include "protocol/app.h"
 
 struct arena;
+struct error;
 struct thread;
 
 /* Its Session is there (again): the request is answered, and everybody told of the thread. */
@@ -14,5 +16,8 @@ void rpc_thread_on_refused(struct thread *thread, struct str message);
 
 /* The thread, without turns, and what it runs under. In the arena. */
 void rpc_thread_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
+
+/* What the queue of Ops cannot take now is told as overload; every other failure is the client's. */
+enum rpc_verdict rpc_thread_refuse(struct rpc_request *request, const struct error *err);
 
 #endif

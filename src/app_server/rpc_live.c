@@ -1,0 +1,153 @@
+/* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written: who asks
+ * next, on any connection, finds it done or on its way. */
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc_request.h"
+#include "app_server/rpc_thread.h"
+#include "app_server/thread.h"
+#include "app_server/thread_load.h"
+#include "app_server/thread_settings.h"
+#include "app_server/thread_turn.h"
+#include "base/error.h"
+#include "engine/codex.h"
+
+/* ---- thread/settings/update ---- */
+
+enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
+                                               const struct app_thread_settings_update_params *params)
+{
+	struct error err;
+	bool is_changed;
+	struct app_thread_settings_update_response response = {0};
+	struct thread *thread = threads_get(request, params->thread_id);
+	const struct app_turn_start_params wishes = {
+		.cwd = params->cwd,
+		.approval_policy = params->approval_policy,
+		.sandbox_policy = params->sandbox_policy,
+		.permissions = params->permissions,
+		.model = params->model,
+		.has_effort = params->has_effort,
+		.effort = params->effort,
+		.has_summary = params->has_summary,
+		.summary = params->summary,
+		.has_personality = params->has_personality,
+		.personality = params->personality,
+		.collaboration_mode = params->collaboration_mode,
+	};
+	if (!thread)
+		return RPC_FAIL;
+	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	if (is_changed)
+		thread_settings_tell(thread);
+	return verdict;
+}
+
+/* ---- thread/compact/start ---- */
+
+/* An Op whose Task is a turn of its own; a turn that runs is replaced. */
+static int start_task(struct thread *thread, const struct op *op, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	if (codex_submit_op(thread->codex, str_of(id), op, err) != 0)
+		return -(int)err->code;
+	if (!thread->turn)
+		thread_turn_create(thread, str_of(id));
+	return 0;
+}
+
+enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
+                                             const struct app_thread_compact_start_params *params)
+{
+	struct error err;
+	struct app_thread_compact_start_response response = {0};
+	const struct op op = {.tag = OP_compact};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (start_task(thread, &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/revert ---- */
+
+static void on_cancel(struct rpc_request *request)
+{
+	thread_load_destroy(request->self);
+}
+
+static enum rpc_verdict refuse_running(struct rpc_request *request)
+{
+	return rpc_fail(request, APP_INVALID_REQUEST,
+	                "a turn is in progress: interrupt it or wait for its end before you revert the thread");
+}
+
+/* The engine counts what the user said, not turns: one that was steered counts more than once. */
+static int64_t count_said(const struct thread_history *history, const struct app_turn *from)
+{
+	int64_t count = 0;
+	for (const struct app_turn *turn = from; turn < history->turns + history->count; turn++) {
+		for (size_t i = 0; i < turn->items_count; i++)
+			count += turn->items[i].tag == app_thread_item_user_message;
+	}
+	return count;
+}
+
+static enum rpc_verdict answer_revert(struct rpc_request *request, struct thread *thread)
+{
+	auto_arena struct arena arena = {0};
+	struct app_thread view;
+	thread_view(thread, &arena, &view);
+	struct app_thread_revert_response response = {.thread = &view};
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	struct app_thread_reverted_notification event = {str_of(thread->id)};
+	thread_notify(thread, NOTIFY_thread_reverted, &event);
+	return verdict;
+}
+
+static enum rpc_verdict revert(struct rpc_request *request, struct thread *thread, const struct thread_history *history)
+{
+	struct error err;
+	const struct app_thread_revert_params *params = request->params;
+	const struct app_turn *turn = thread_history_find(history, params->before_turn_id);
+	if (!turn)
+		return rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
+	if (thread->turn)
+		return refuse_running(request);
+	struct op_thread_rollback rollback = {.num_turns = count_said(history, turn)};
+	struct op op = {.tag = OP_thread_rollback, .thread_rollback = &rollback};
+	if (!rollback.num_turns)
+		return rpc_fail(request, APP_INVALID_REQUEST,
+		                "nothing was said in that turn or after it: revert to before an earlier one");
+	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return answer_revert(request, thread);
+}
+
+static void on_loaded(struct thread_load *load, void *self)
+{
+	struct rpc_request *request = self;
+	const struct app_thread_revert_params *params = request->params;
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (thread && load->err.code)
+		rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
+	else if (thread)
+		revert(request, thread, &load->history);
+	thread_load_destroy(load);
+}
+
+enum rpc_verdict on_rpc_thread_revert(struct rpc_request *request, const struct app_thread_revert_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread->path)
+		return rpc_fail(request, APP_INVALID_REQUEST, "ephemeral threads cannot be reverted");
+	if (thread->turn)
+		return refuse_running(request);
+	return rpc_wait(request, on_cancel,
+	                thread_load_create(request->server, params->thread_id, str_of(thread->path), on_loaded,
+	                                   request));
+}
