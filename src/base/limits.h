@@ -63,7 +63,7 @@ enum {
 	LIMIT_CONFIG_NAMED = 20,          /* unknown settings that one warning names */
 	LIMIT_GIT_POINTER = 8 * KIB,      /* a .git file that names a folder */
 	LIMIT_TOML_DEPTH = 128,           /* tables and arrays inside each other */
-	LIMIT_TOML_STEPS = 1024,          /* single changes to one text, each a parse */
+	LIMIT_TOML_EDIT = 64 * MIB,       /* parsed for all changes to one text: each step parses it */
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_TOKEN_FILE = 64 * KIB,      /* a secret that lets clients in */
 	LIMIT_API_KEY = 64 * KIB,

@@ -1,6 +1,6 @@
 /* Each step finds where the change belongs in the tree of the present text, replaces or cuts byte ranges, and parses
  * the outcome, which is both the check and the map for the next step. That costs a parse for each value that is
- * changed, of files of a few kilobytes; LIMIT_TOML_STEPS bounds it.
+ * changed, of files of a few kilobytes; LIMIT_TOML_EDIT bounds it.
  *
  * Inline tables have no comments, so one that changes is written anew, its untouched members as they stood. */
 #include "config/toml_edit.h"
@@ -73,8 +73,9 @@ static int adopt(struct toml_edit *edit, struct buf *text, struct error *err)
 {
 	struct arena arena = {0};
 	const struct toml *root = NULL;
-	if (text->over || ++edit->steps > LIMIT_TOML_STEPS)
-		error_set(err, ERR_limit, "%s: the change is too large", edit->source);
+	edit->parsed += text->len;
+	if (text->over || edit->parsed > LIMIT_TOML_EDIT)
+		error_set(err, ERR_limit, "%s: the change is too large to be made at once", edit->source);
 	else
 		root = toml_parse(&arena, buf_str(text), edit->source, err);
 	if (!root) {

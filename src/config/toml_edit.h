@@ -29,7 +29,7 @@ struct toml_edit {
 	struct arena arena;   /* of root */
 	struct arena scratch; /* keys that outlive a step */
 	const char *source;
-	unsigned steps;
+	size_t parsed; /* bytes so far */
 };
 
 /* The text is copied; source is borrowed. An error if it is no TOML; finish it all the same. */

@@ -492,6 +492,52 @@ static void flags_are_named_in_messages(void **state)
 	assert_non_null(strstr(failure(&source), "--sandbox: `sandbox_mode` must be one of"));
 }
 
+static void a_text_can_stand_for_the_user_file(void **state)
+{
+	struct place *p = *state;
+	struct str text = STR("model = \"new\"");
+	struct config_source source = source_of(p);
+	write_file(p->home, "config.toml", "model = 3");
+	source.user_text = &text;
+	struct config *config = load(&source);
+	assert_string_equal(config->model, "new");
+	config_unref(config);
+	text = STR("model = 4");
+	assert_non_null(strstr(failure(&source), "/config.toml:1: `model` must be a string"));
+}
+
+static void projects_can_be_left_out(void **state)
+{
+	struct place *p = *state;
+	struct config_source source = source_of(p);
+	write_file(p->repo, ".codex/config.toml", "model = 3");
+	auto_free char *trust = xasprintf("[projects.\"%s\"]\ntrust_level = \"trusted\"\n", p->repo);
+	write_file(p->home, "config.toml", trust);
+	source.ignore_project = true;
+	struct config *config = load(&source);
+	assert_null(config->model);
+	config_unref(config);
+}
+
+static void what_the_process_switched_is_weaker_than_any_file(void **state)
+{
+	struct place *p = *state;
+	struct str switches[] = {STR("features.unified_exec=false"), STR("features.shell_tool=false")};
+	struct config_source source = source_of(p);
+	size_t count;
+	write_file(p->home, "config.toml", "[features]\nshell_tool = true\n");
+	source.defaults = switches;
+	source.default_count = 2;
+	struct config *config = load(&source);
+	assert_false(config->features.unified_exec);
+	assert_true(config->features.shell_tool);
+	const struct config_layer *layers = config_layers(config, &count);
+	assert_int_equal(count, 3);
+	assert_int_equal(layers[0].kind, CONFIG_LAYER_process);
+	assert_int_equal(layers[2].kind, CONFIG_LAYER_user);
+	config_unref(config);
+}
+
 static void the_user_file_can_be_left_out(void **state)
 {
 	struct place *p = *state;
@@ -596,6 +642,9 @@ int main(void)
 	        TEST(options_are_toml_or_text),
 	        TEST(later_options_win),
 	        TEST(flags_are_named_in_messages),
+	        TEST(a_text_can_stand_for_the_user_file),
+	        TEST(projects_can_be_left_out),
+	        TEST(what_the_process_switched_is_weaker_than_any_file),
 	        TEST(the_user_file_can_be_left_out),
 	        TEST(an_unreadable_file_is_an_error),
 	        TEST(a_config_is_shared),

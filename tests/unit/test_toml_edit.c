@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "config/toml.h"
 #include "config/toml_edit.h"
 #include "config/toml_text.h"
@@ -119,6 +120,27 @@ static void what_cannot_be_is_refused(void **state)
 	toml_edit_finish(&edit);
 }
 
+static void changes_end_before_they_cost_too_much(void **state)
+{
+	struct toml_edit edit;
+	struct error err;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	struct str path[] = {STR("a")};
+	struct toml *value = toml_parse_value(&arena, STR("1"), "value", NULL);
+	size_t steps = 0;
+	(void)state;
+	buf_init(&text, LIMIT_CONFIG_FILE);
+	while (text.len < LIMIT_CONFIG_FILE - 64)
+		buf_append_c(&text, "# nothing but this, again and again and again and again\n");
+	assert_int_equal(toml_edit_init(&edit, buf_str(&text), "f", &err), 0);
+	while (toml_edit_set(&edit, path, 1, value, &err) == 0)
+		steps++;
+	assert_int_equal(err.code, ERR_limit);
+	assert_true(steps > 0 && steps <= LIMIT_TOML_EDIT / LIMIT_CONFIG_FILE + 1);
+	toml_edit_finish(&edit);
+}
+
 static void values_are_written_as_they_are_read(void **state)
 {
 	static const char *const values[] = {
@@ -164,6 +186,7 @@ int main(void)
 		cmocka_unit_test(what_is_removed_takes_its_line_along),
 		cmocka_unit_test(tables_are_compared_member_by_member),
 		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(changes_end_before_they_cost_too_much),
 		cmocka_unit_test(values_are_written_as_they_are_read),
 		cmocka_unit_test(equal_trees_give_equal_json),
 	};
