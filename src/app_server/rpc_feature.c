@@ -6,6 +6,7 @@
 #include "app_server/app_server_priv.h"
 #include "app_server/config_view.h"
 #include "app_server/rpc_request.h"
+#include "app_server/thread.h"
 #include "app_server/thread_policy.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -97,7 +98,7 @@ enum rpc_verdict on_rpc_experimental_feature_list(struct rpc_request *request,
 	struct page page;
 	struct error err;
 	if (params->thread_id.ptr && !uuid_is_valid(params->thread_id))
-		return rpc_fail(request, APP_INVALID_REQUEST, "invalid thread id: %.*s", STR_ARG(params->thread_id));
+		return threads_refuse_id(request, "thread", params->thread_id);
 	struct config *config = config_view_load(request->server, NULL, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to reload config: %s", err.text);

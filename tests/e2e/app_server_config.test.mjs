@@ -245,6 +245,7 @@ test('features are listed, and switched for this process', options, async (t) =>
 	await assert.rejects(set({ unified_exec: 5 }), refusal(/^Invalid request: invalid type: .*expected a boolean$/));
 	const page = await server.request('experimentalFeature/list', { limit: 1, cursor: '1' });
 	assert.deepEqual([page.data.length, page.nextCursor], [1, '2']);
+	await assert.rejects(server.request('experimentalFeature/list', { threadId: 'x' }), refusal(/^invalid thread id: .*found `x` at 1$/));
 	await assert.rejects(server.request('experimentalFeature/list', { cursor: 'x' }), refusal('invalid cursor: x'));
 	await assert.rejects(server.request('experimentalFeature/list', { cursor: '999' }),
 		refusal(/^cursor 999 exceeds total feature flags \d+$/));
