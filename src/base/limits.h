@@ -91,6 +91,7 @@ enum {
 	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */
 	LIMIT_ROLLOUT_KEEP = 256 * KIB,   /* of the batch buffer's memory, kept between batches */
 	LIMIT_ROLLOUT_HEAD = 4 * MIB,     /* a file's first line, when only that is wanted */
+	LIMIT_ROLLOUT_SUMMARY = 8 * MIB,  /* of a file, in search of what the user said first */
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
 	LIMIT_SESSION_INDEX = 64 * MIB,

@@ -22,11 +22,8 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
 
-/* True ends the walk. */
-typedef bool (*list_visit_fn)(const char *path, const struct rollout_name *name, void *self);
-
 struct walk {
-	list_visit_fn visit;
+	rollout_list_visit_fn visit;
 	void *self;
 	size_t files_left;
 	bool is_done;
@@ -90,18 +87,11 @@ static int walk_folder(struct walk *walk, const char *folder, int depth, struct 
 	return status;
 }
 
-static int walk_sessions(const char *home, list_visit_fn visit, void *self, struct error *err)
+int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self, struct error *err)
 {
 	struct walk walk = {.visit = visit, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
-	auto_free char *folder = path_join(home, "sessions");
-	return walk_folder(&walk, folder, 3, err);
-}
-
-static int walk_archive(const char *home, list_visit_fn visit, void *self, struct error *err)
-{
-	struct walk walk = {.visit = visit, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
-	auto_free char *folder = path_join(home, "archived_sessions");
-	return walk_folder(&walk, folder, 0, err);
+	auto_free char *folder = path_join(home, is_archive ? "archived_sessions" : "sessions");
+	return walk_folder(&walk, folder, is_archive ? 0 : 3, err);
 }
 
 /* ---- by id ---- */
@@ -128,9 +118,9 @@ static bool on_visit_id(const char *path, const struct rollout_name *name, void 
 static char *find_id(const char *home, struct str id, bool is_segment, struct error *err)
 {
 	struct search search = {.id = id, .is_segment = is_segment};
-	int status = walk_sessions(home, on_visit_id, &search, err);
+	int status = rollout_list_walk(home, false, on_visit_id, &search, err);
 	if (status == 0 && !search.found)
-		status = walk_archive(home, on_visit_id, &search, err);
+		status = rollout_list_walk(home, true, on_visit_id, &search, err);
 	auto_free char *compressed = search.compressed;
 	if (search.found || status < 0)
 		return search.found;
@@ -308,7 +298,7 @@ char *rollout_list_find_latest(const char *home, const struct rollout_filter *fi
 {
 	struct candidates candidates = {0};
 	char *found = NULL;
-	int status = walk_sessions(home, on_visit_any, &candidates, err);
+	int status = rollout_list_walk(home, false, on_visit_any, &candidates, err);
 	if (candidates.all.count)
 		qsort(candidates.all.items, candidates.all.count, sizeof(*candidates.all.items), compare_changed);
 	vec_for_each (it, &candidates.all) {

@@ -6,11 +6,19 @@
 #ifndef ROLLOUT_ROLLOUT_LIST_H
 #define ROLLOUT_ROLLOUT_LIST_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/str.h"
 
 struct error;
 struct rollout_meta;
+struct rollout_name;
+
+/* One file; true ends the walk. Names are slices of the path's end and end with the call. */
+typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_name *name, void *self);
+/* The files of sessions, or of the archive, the newest names first. A folder that is not there has none. */
+int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self, struct error *err);
 
 /* The newest file of a thread, archived ones last. */
 char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);

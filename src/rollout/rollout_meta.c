@@ -58,14 +58,16 @@ static struct str text_of(const struct json *object, const char *key, struct are
 	return arena_str(arena, json_get_str(object, key));
 }
 
-static void decode_source(const struct json *source, struct rollout_meta *meta)
+static void decode_source(const struct json *source, struct arena *arena, struct rollout_meta *meta)
 {
+	const struct json *kind = json_get(source, "subagent");
 	int value = session_source_unknown;
 	struct str word;
 	if (json_to_str(source, &word))
 		enum_parse(&enum_session_source, word, &value);
 	meta->source = (enum session_source)value;
 	meta->is_subagent = json_is(source, JSON_object);
+	meta->subagent = kind ? arena_str(arena, kind->span) : STR_NONE;
 }
 
 static int decode_base(const struct json *base, struct arena *arena, struct rollout_meta *meta, struct error *err)
@@ -97,7 +99,7 @@ int rollout_meta_decode(const struct json *payload, struct arena *arena, struct 
 	};
 	if (!uuid_is_valid(meta.thread_id))
 		return error_set(err, ERR_invalid, "the first line names no session id");
-	decode_source(json_get(payload, "source"), &meta);
+	decode_source(json_get(payload, "source"), arena, &meta);
 	*ret = meta;
 	return decode_base(json_get(payload, "history_base"), arena, ret, err);
 }

@@ -24,6 +24,7 @@ struct rollout_meta {
 	struct str cli_version;
 	enum session_source source;   /* unknown when read from a subagent's file */
 	bool is_subagent;             /* read only */
+	struct str subagent;          /* read only: what kind, JSON; STR_NONE if it does not say */
 	struct str model_provider;    /* key in configuration */
 	struct str base_instructions; /* STR_NONE: a resume uses the model's own */
 	struct str forked_from_id;    /* STR_NONE: not a fork */

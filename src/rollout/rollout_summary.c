@@ -1,0 +1,214 @@
+/* Lists are made of the beginnings of files, because there is no index that could be wrong: what a list needs stands
+ * in the first lines, and a file is read in small pieces until it was found. When a file was begun is in its name,
+ * so that a list by age opens no more files than it shows. */
+#include "rollout/rollout_summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rollout/rollout_item.h"
+#include "rollout/rollout_line.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_path.h"
+#include "rollout/rollout_turn.h"
+
+enum { MAX_BASES = 8 }; /* looked through for a first message: each costs a search for its file */
+
+struct summary_reader {
+	struct rollout_summary *out;
+	struct arena *arena;  /* of what is kept */
+	struct arena scratch; /* of one line */
+	bool has_meta;
+	struct error err;
+};
+
+/* ---- when ---- */
+
+static int hex_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+/* The first 48 bits of a version-7 id are its milliseconds. */
+static bool uuid_ms(struct str id, int64_t *ret)
+{
+	int64_t ms = 0;
+	if (id.ptr[14] != '7')
+		return false;
+	for (size_t i = 0; i < 13; i++) {
+		if (i != 8)
+			ms = ms * 16 + hex_value(id.ptr[i]);
+	}
+	*ret = ms;
+	return true;
+}
+
+/* "2026-11-21T01-50-36", local time */
+static int64_t name_ms(struct str text)
+{
+	struct tm tm = {.tm_isdst = -1};
+	char copy[32] = "";
+	memcpy(copy, text.ptr, text.len < sizeof(copy) ? text.len : sizeof(copy) - 1);
+	if (!strptime(copy, "%Y-%m-%dT%H-%M-%S", &tm))
+		return 0;
+	return (int64_t)mktime(&tm) * 1000;
+}
+
+/* The id is exact, if it is of the same time as the name: a program may give any id. */
+int64_t rollout_summary_created(const struct rollout_name *name)
+{
+	int64_t named = name_ms(name->time), exact;
+	if (!uuid_ms(name->rollout_id, &exact) || exact < named - 60 * 1000 || exact > named + 60 * 1000)
+		return named;
+	return exact;
+}
+
+/* ---- what ---- */
+
+static void keep_preview(struct summary_reader *reader, struct str text)
+{
+	if (!reader->out->preview.ptr && text.len)
+		reader->out->preview = arena_str(reader->arena, text);
+}
+
+static void on_event_line(struct summary_reader *reader, const struct json *payload)
+{
+	struct str type = json_get_str(payload, "type");
+	const struct json *item = json_get(payload, "item");
+	if (str_is(type, "user_message"))
+		keep_preview(reader, json_get_str(payload, "message"));
+	else if (str_is(type, "item_completed") && str_is(json_get_str(item, "type"), "UserMessage"))
+		keep_preview(reader, json_get_str(json_at(json_get(item, "content"), 0), "text"));
+}
+
+static void on_turn_line(struct summary_reader *reader, const struct json *payload)
+{
+	if (reader->out->model.ptr)
+		return;
+	struct rollout_turn turn = rollout_turn_decode(payload, reader->arena);
+	reader->out->model = turn.model;
+	reader->out->effort = turn.effort;
+}
+
+static void take_line(struct summary_reader *reader, struct str text)
+{
+	struct rollout_line line;
+	arena_reset(&reader->scratch);
+	if (rollout_line_parse(&reader->scratch, text, &line, NULL) != 0)
+		return;
+	if (line.type == LINE_session_meta && !reader->has_meta)
+		reader->has_meta =
+			rollout_meta_decode(line.payload, reader->arena, &reader->out->meta, &reader->err) == 0;
+	else if (line.type == LINE_event_msg)
+		on_event_line(reader, line.payload);
+	else if (line.type == LINE_turn_context)
+		on_turn_line(reader, line.payload);
+}
+
+static bool is_whole(const struct summary_reader *reader)
+{
+	return reader->has_meta && reader->out->preview.ptr && reader->out->model.ptr;
+}
+
+/* Takes the lines that end in bytes; returns how many bytes that were. */
+static size_t take_lines(struct summary_reader *reader, struct str bytes)
+{
+	size_t taken = 0;
+	while (!is_whole(reader)) {
+		struct str rest = str_skip(bytes, taken);
+		ptrdiff_t end = str_find_char(rest, '\n');
+		if (end < 0)
+			break;
+		take_line(reader, str_n(rest.ptr, (size_t)end));
+		taken += (size_t)end + 1;
+	}
+	return taken;
+}
+
+static int read_lines(struct summary_reader *reader, int fd, const char *path, struct error *err)
+{
+	auto_buf struct buf bytes;
+	size_t left = LIMIT_ROLLOUT_SUMMARY;
+	buf_init(&bytes, LIMIT_ROLLOUT_SUMMARY);
+	while (!is_whole(reader) && left) {
+		size_t want = left < 32 * KIB ? left : 32 * KIB;
+		char *room = buf_reserve(&bytes, want);
+		ssize_t got = room ? read(fd, room, want) : 0;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_sys(err, errno, "cannot read %s", path);
+		if (got == 0)
+			break;
+		bytes.len += (size_t)got;
+		left -= (size_t)got;
+		buf_consume(&bytes, take_lines(reader, buf_str(&bytes)));
+	}
+	if (!is_whole(reader)) /* a last line without its end */
+		take_line(reader, buf_str(&bytes));
+	return 0;
+}
+
+static int read_open(struct summary_reader *reader, int fd, const char *path, struct error *err)
+{
+	struct stat st;
+	struct rollout_name name;
+	if (fstat(fd, &st) != 0)
+		return error_sys(err, errno, "cannot open %s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_invalid, "%s is not a regular file", path);
+	reader->out->updated_at_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+	reader->out->created_at_ms = rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name)
+	                                                                        : reader->out->updated_at_ms;
+	int status = read_lines(reader, fd, path, err);
+	if (status == 0 && !reader->has_meta)
+		return error_set(err, ERR_invalid, "%s: no line says whose session it is", path);
+	return status;
+}
+
+static int read_file(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err)
+{
+	struct summary_reader reader = {.out = ret, .arena = arena};
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot open %s", path);
+	*ret = (struct rollout_summary){.path = arena_str(arena, str_of(path))};
+	int status = read_open(&reader, fd, path, err);
+	arena_finish(&reader.scratch);
+	return status;
+}
+
+/* A fork of 0.169 goes on from another file: what was said first stands there. */
+static void read_bases(struct rollout_summary *summary, struct arena *arena)
+{
+	auto_free char *path = str_dup(summary->path);
+	auto_free char *home = rollout_path_home(path);
+	struct rollout_summary base = {.meta = summary->meta};
+	for (int depth = 0; home && depth < MAX_BASES && !summary->preview.ptr; depth++) {
+		if (!base.meta.base_rollout_id.ptr)
+			return;
+		auto_free char *base_path = rollout_list_find_segment(home, base.meta.base_rollout_id, NULL);
+		if (!base_path || read_file(base_path, arena, &base, NULL) != 0)
+			return;
+		summary->preview = base.preview;
+		if (!summary->model.ptr)
+			summary->model = base.model;
+	}
+}
+
+int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err)
+{
+	int status = read_file(path, arena, ret, err);
+	if (status == 0)
+		read_bases(ret, arena);
+	return status;
+}
