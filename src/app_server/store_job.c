@@ -1,0 +1,51 @@
+/* Parameters are copied because they belong to the request, which ends with its client. */
+#include "app_server/store_job.h"
+
+#include "app_server/app_server_priv.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "loop/worker.h"
+
+static void on_cancel(struct rpc_request *request)
+{
+	struct store_job *job = request->self;
+	atomic_store(&job->stop, true);
+	job->request = NULL;
+}
+
+static void on_work(void *self)
+{
+	struct store_job *job = self;
+	if (atomic_load(&job->stop) || job->run(job, &job->err) == 0)
+		job->err.code = ERR_none;
+}
+
+static void on_done(void *self)
+{
+	struct store_job *job = self;
+	if (job->request && job->err.code)
+		rpc_fail_with(job->request, &job->err);
+	else if (job->request)
+		job->reply(job);
+	arena_finish(&job->arena);
+	free(job);
+}
+
+enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                 store_job_reply_fn reply)
+{
+	const struct config *config = request->server->options.config;
+	const struct record *record = request->method->params;
+	struct store_job *job = xnew(struct store_job);
+	void *params = arena_alloc(&job->arena, record->size);
+	record_copy(record, request->params, &job->arena, params);
+	job->request = request;
+	job->params = params;
+	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
+	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
+	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
+	job->run = run;
+	job->reply = reply;
+	worker_run(request->server->options.loop, on_work, on_done, job);
+	return rpc_wait(request, on_cancel, job);
+}

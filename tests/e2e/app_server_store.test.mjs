@@ -1,0 +1,208 @@
+// Threads on disk, by `codex app-server`: lists, turns, items, the archive.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { makeHome, needs, run, say, startModel } from './lib/codex.mjs';
+
+const options = needs('app-server');
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+const CAPTURES = new URL('../../../shared/reference/captures/app-server/', import.meta.url);
+
+/** Starts a thread and says each of the words in a turn; resolves to the thread. */
+async function talk(server, ...words) {
+	const { thread } = await server.request('thread/start', FREE);
+	for (const said of words) {
+		await server.request('turn/start', { threadId: thread.id, input: [text(said)] });
+		await server.next('turn/completed');
+	}
+	return thread;
+}
+
+/** Refused with these words. */
+const refused = (promise, message, code = -32600) =>
+	assert.rejects(promise, (error) => error.code === code && (message.test?.(error.message) ?? error.message === message));
+
+/** The names of all members, in order, of what the reference answered to this method. */
+function answersOf(name, method) {
+	const lines = fs.readFileSync(new URL(name, CAPTURES), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+	const asked = lines.filter(({ dir, msg }) => dir === '>' && msg.method === method);
+	return asked.map(({ msg }, index) => {
+		const from = lines.findIndex((line) => line.msg === msg);
+		return lines.slice(from).find((line) => line.dir === '<' && !line.msg.method && line.msg.id === msg.id)?.msg.result;
+	});
+}
+
+test('stored threads are listed, newest first, as the reference lists them', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two'), say('three')]);
+	const server = await startAppServer(t, model);
+	assert.deepEqual(await server.request('thread/list', {}),
+		{ data: [], readStates: {}, nextCursor: null, backwardsCursor: null });
+	const threads = [await talk(server, 'first Question'), await talk(server, 'second'), await talk(server, 'third')];
+	const ids = threads.map(({ id }) => id);
+	const list = (params = {}) => server.request('thread/list', params);
+	const listed = async (params) => (await list(params)).data.map(({ id }) => id);
+	assert.deepEqual(await listed(), [...ids].reverse());
+	assert.deepEqual(await listed({ sortDirection: 'asc' }), ids);
+	assert.deepEqual(await listed({ sortKey: 'updated_at' }), [...ids].reverse());
+	assert.deepEqual(await listed({ searchTerm: 'QUESTION' }), [ids[0]]);
+	assert.deepEqual(await listed({ cwd: server.cwd }), [...ids].reverse());
+	assert.deepEqual(await listed({ cwd: ['/elsewhere', server.cwd + '/'] }), [...ids].reverse());
+	assert.deepEqual(await listed({ cwd: '/elsewhere' }), []);
+	assert.deepEqual(await listed({ modelProviders: ['other'] }), []);
+	assert.deepEqual(await listed({ modelProviders: [] }), [...ids].reverse());
+	assert.deepEqual(await listed({ sourceKinds: ['exec', 'subAgent'] }), []);
+	assert.deepEqual(await listed({ sourceKinds: ['vscode'], excludedThreadIds: [ids[1]] }), [ids[2], ids[0]]);
+	assert.deepEqual(await listed({ archived: true }), []);
+	assert.deepEqual(await listed({ projectId: 'p' }), []);
+	const { data: [newest] } = await list();
+	assert.equal(newest.preview, 'third');
+	assert.deepEqual(newest.status, { type: 'idle' });
+	assert.deepEqual(newest.turns, []);
+	assert.equal(newest.path, threads[2].path);
+});
+
+test('a list is read in parts, in both directions', options, async (t) => {
+	const model = await startModel(t, Array.from({ length: 5 }, (_, i) => say(`answer ${i}`)));
+	const server = await startAppServer(t, model);
+	const ids = [];
+	for (let i = 0; i < 5; i++) ids.unshift((await talk(server, `question ${i}`)).id);
+	const list = (params) => server.request('thread/list', params);
+	const seen = [];
+	let part, cursor;
+	do {
+		part = await list({ limit: 2, ...(cursor && { cursor }) });
+		seen.push(...part.data.map(({ id }) => id));
+		cursor = part.nextCursor;
+	} while (cursor);
+	assert.deepEqual(seen, ids);
+	const back = await list({ cursor: part.backwardsCursor, sortDirection: 'asc', limit: 2 });
+	assert.deepEqual(back.data.map(({ id }) => id), [ids[4], ids[3]]);
+	assert.equal((await list({ limit: 0 })).data.length, 1);
+	assert.equal((await list({ limit: 4294967295 })).data.length, 5);
+	await refused(list({ cursor: 'nonsense' }), 'invalid cursor: nonsense');
+	await refused(list({ cursor: '2026-11-20T23:38:01.465Z|x' }), /^invalid cursor: /);
+	await refused(list({ sortKey: 'colour' }), /^Invalid request: unknown variant `colour`/);
+});
+
+test('a thread is read with its turns, from another process, too', options, async (t) => {
+	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two')]);
+	const first = await startAppServer(t, model);
+	const thread = await talk(first, 'first question', 'second question');
+	const before = await first.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.equal((await first.end()).code, 0);
+	const server = await startAppServer(t, model, { home: first.home });
+	const read = (params) => server.request('thread/read', { threadId: thread.id, ...params });
+	const { thread: stored, readState } = await read({ includeTurns: true });
+	assert.equal(readState, null);
+	assert.deepEqual(stored.turns, before.thread.turns);
+	assert.deepEqual(stored.status, { type: 'notLoaded' });
+	assert.equal(stored.environments, null);
+	assert.equal(stored.canAcceptDirectInput, null);
+	assert.equal(before.thread.canAcceptDirectInput, true);
+	assert.deepEqual((await read()).thread.turns, []);
+	assert.deepEqual(stored.turns.map(({ items, status }) => [status, ...items.map(({ type }) => type)]), [
+		['completed', 'userMessage', 'commandExecution', 'agentMessage'],
+		['completed', 'userMessage', 'agentMessage'],
+	]);
+	const command = stored.turns[0].items[1];
+	assert.deepEqual([command.status, command.aggregatedOutput, command.exitCode], ['completed', 'hi\n', 0]);
+	await refused(server.request('thread/read', { threadId: NOBODY }), `thread not loaded: ${NOBODY}`);
+	await refused(server.request('thread/read', { threadId: 'x' }), /^invalid thread id: /);
+});
+
+test('turns and items come in parts', options, async (t) => {
+	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two'), say('answer three')]);
+	const server = await startAppServer(t, model);
+	const { id: threadId } = await talk(server, 'one', 'two', 'three');
+	const turns = (params) => server.request('thread/turns/list', { threadId, ...params });
+	const all = await turns();
+	assert.deepEqual(all.data.map(({ items }) => items[0].content[0].text), ['three', 'two', 'one']);
+	assert.deepEqual(all.data[2].items.map(({ type }) => type), ['userMessage', 'agentMessage']);
+	assert.equal(all.data[0].itemsView, 'summary');
+	assert.equal(all.nextCursor, null);
+	const part = await turns({ limit: 2 });
+	const rest = await turns({ limit: 2, cursor: part.nextCursor });
+	assert.deepEqual([...part.data, ...rest.data], all.data);
+	assert.equal(rest.nextCursor, null);
+	const back = await turns({ cursor: rest.backwardsCursor, sortDirection: 'asc', itemsView: 'full' });
+	assert.deepEqual(back.data.map(({ id }) => id), [...all.data.map(({ id }) => id)].reverse());
+	assert.equal(back.data[0].items.length, 3);
+	assert.deepEqual((await turns({ itemsView: 'notLoaded' })).data[0].items, []);
+	await refused(turns({ cursor: '{}' }), 'invalid cursor: {}');
+	await refused(turns({ cursor: part.nextCursor.replace(/"rolloutOrdinal":\d+/, '"rolloutOrdinal":99') }), /^invalid cursor/);
+
+	const items = (params) => server.request('thread/items/list', { threadId, ...params });
+	const every = await items();
+	assert.deepEqual(every.data.map(({ item }) => item.type), ['userMessage', 'commandExecution', 'agentMessage',
+		'userMessage', 'agentMessage', 'userMessage', 'agentMessage']);
+	const some = await items({ limit: 3 });
+	assert.deepEqual((await items({ cursor: some.nextCursor })).data, every.data.slice(3));
+	assert.deepEqual((await items({ cursor: { type: 'item', itemId: every.data[4].item.id } })).data, every.data.slice(4));
+	assert.deepEqual((await items({ sortDirection: 'desc', limit: 1 })).data, every.data.slice(6));
+	assert.deepEqual((await items({ turnId: all.data[1].id })).data, every.data.slice(3, 5));
+	const deferred = (await items({ deferOutput: { commandExecution: true } })).data[1];
+	assert.deepEqual([deferred.outputDeferred, deferred.item.aggregatedOutput], [true, null]);
+	await refused(items({ turnId: NOBODY }), `turn not found: ${NOBODY}`);
+	await refused(items({ cursor: part.nextCursor }), /^invalid cursor/);
+	const call = every.data[1];
+	const readItems = (itemIds) => server.request('thread/items/read', { threadId, turnId: call.turnId, itemIds });
+	assert.deepEqual((await readItems([call.item.id, 'nobody'])).data, [call]);
+	await refused(readItems([]), 'itemIds must contain 1 to 100 IDs');
+});
+
+test('what the reference answers has the same members', { skip: options.skip || !fs.existsSync(CAPTURES) }, async (t) => {
+	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two')]);
+	const server = await startAppServer(t, model);
+	const { id: threadId } = await talk(server, 'first question', 'second question');
+	const names = (value) => Array.isArray(value) ? value.slice(0, 1).map(names)
+		: value && typeof value === 'object' ? Object.entries(value).map(([key, inner]) => [key, names(inner)]) : null;
+	const shape = (answer) => JSON.stringify(names(answer)).replace(/\["gitInfo",[^\]]*(\]\],?)*\]/g, '')
+		.replace(/\["reasoningEffort",null\]/g, '');
+	const keys = (object) => Object.keys(object);
+	for (const method of ['thread/turns/list', 'thread/items/list']) {
+		const [theirs] = answersOf('thread_lifecycle.jsonl', method);
+		assert.equal(shape(await server.request(method, { threadId })), shape(theirs), method);
+	}
+	const theirs = answersOf('thread_lifecycle.jsonl', 'thread/list').find((answer) => answer.data.length);
+	const ours = await server.request('thread/list', {});
+	assert.deepEqual(keys(ours), keys(theirs));
+	assert.deepEqual(keys(ours.data[0]), keys(theirs.data[0]));
+	const read = answersOf('thread_lifecycle.jsonl', 'thread/read').find((answer) => answer?.thread.turns.length);
+	const ourRead = await server.request('thread/read', { threadId, includeTurns: true });
+	assert.deepEqual(keys(ourRead), keys(read));
+	assert.deepEqual(keys(ourRead.thread.turns[0]), keys(read.thread.turns[0]));
+});
+
+test('foreign and damaged files are shown as far as they can be', options, async (t) => {
+	const home = makeHome(t, null);
+	const folder = path.join(home, 'sessions/2026/01/01');
+	const id = (n) => `01900000-0000-7000-8000-00000000000${n}`;
+	const line = (type, payload) => JSON.stringify({ timestamp: '2026-01-01T00:00:01.000Z', type, payload });
+	const meta = (n) => line('session_meta', { id: id(n), timestamp: '2026-01-01T00:00:00.000Z', cwd: '/w',
+		originator: 'old', cli_version: '0.40.0', source: 'vscode', model_provider: 'mock' });
+	const said = (words) => line('event_msg', { type: 'user_message', message: words });
+	const write = (n, lines) => fs.writeFileSync(path.join(folder, `rollout-2026-01-01T00-00-00-${id(n)}.jsonl`), lines.join('\n'));
+	fs.mkdirSync(folder, { recursive: true });
+	write(1, [meta(1), said('old question'), '{"damaged', line('event_msg', { type: 'agent_message', message: 'old answer' }), '{"torn']);
+	write(2, ['nothing of a rollout']);
+	write(3, ['']);
+	write(4, [meta(4)]); // nobody said anything
+	fs.mkdirSync(path.join(folder, `rollout-2026-01-01T00-00-00-${id(5)}.jsonl`));
+	fs.writeFileSync(path.join(folder, 'notes.txt'), 'mine');
+	const server = await startAppServer(t, null, { home });
+	const { data } = await server.request('thread/list', { modelProviders: [] });
+	assert.deepEqual(data.map((thread) => [thread.id, thread.preview, thread.historyMode, thread.model]),
+		[[id(1), 'old question', 'legacy', null]]);
+	const { thread } = await server.request('thread/read', { threadId: id(1), includeTurns: true });
+	assert.deepEqual(thread.turns.map((turn) => [turn.id, turn.status, ...turn.items.map((item) => [item.id, item.type])]),
+		[['rollout-1', 'completed', ['item-1', 'userMessage'], ['item-2', 'agentMessage']]]);
+	await refused(server.request('thread/read', { threadId: id(2), includeTurns: true }), /./);
+	await refused(server.request('thread/turns/list', { threadId: id(3) }), /./);
+	assert.deepEqual((await server.request('thread/items/list', { threadId: id(4) })).data, []);
+	assert.equal((await server.end()).code, 0);
+});
