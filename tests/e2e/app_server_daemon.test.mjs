@@ -16,12 +16,12 @@ const echo = async (client, value) =>
 
 /** A CODEX_HOME whose daemon, if one is started, ends with the test; `daemon(word)` gives {code, stderr, ...JSON}. */
 function home(t, config) {
+	t.after(() => daemon('stop')); // hooks run in their order: this one while there is a home
 	const dir = makeHome(t, null, config);
 	const daemon = async (...args) => {
 		const { code, stdout, stderr } = await runCodex(t, ['app-server', 'daemon', ...args], { home: dir });
 		return { code, stderr, ...(stdout && JSON.parse(stdout)) };
 	};
-	t.after(() => daemon('stop'));
 	const socket = path.join(dir, 'app-server-control/app-server-control.sock');
 	return { dir, daemon, socket, log: path.join(dir, 'app-server-daemon/daemon.stderr.log') };
 }

@@ -1,0 +1,132 @@
+"""Many threads in one `codex app-server`, over its standard streams.
+
+Rows for bench/run, the same for both programs: they speak the same protocol. What is measured is the server's process
+alone, from its own pages in /proc.
+"""
+import json
+import os
+import pathlib
+import subprocess
+
+DELTAS = 2000
+READ_SIZE = 1 << 20
+UNUSED = {"reply": [{"message": "Hello."}]}
+
+
+class Server:
+    """A `codex app-server` that has been initialized."""
+
+    def __init__(self, binary, bench, model_url, tools):
+        (bench.home / "config.toml").write_text((tools.SERVED + tools.CONFIG).format(url=model_url))
+        self.process = subprocess.Popen([binary, "app-server"], env=bench.env, cwd=bench.work, bufsize=0,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.proc = pathlib.Path("/proc/%d" % self.process.pid)
+        self.rest = b""
+        client = {"name": "bench", "title": "bench", "version": "1"}
+        self.ask([{"id": "init", "method": "initialize", "params": {"clientInfo": client}}], b'"id":"init"')
+        self.write([{"method": "initialized"}])
+
+    def write(self, messages):
+        os.writev(self.process.stdin.fileno(), [b"".join(json.dumps(m).encode() + b"\n" for m in messages)])
+
+    def ask(self, messages, mark, wanted=None):
+        """Sends them, a pipe's room at a time, and returns the lines with that mark: as many as `wanted` or sent."""
+        wanted = len(messages) if wanted is None else wanted
+        found = []
+        for start in range(0, len(messages), 200):
+            self.write(messages[start:start + 200])
+            self.read(found, mark, min(wanted, start + 1))
+        self.read(found, mark, wanted)
+        return found
+
+    def read(self, found, mark, wanted):
+        while len(found) < wanted:
+            some = os.read(self.process.stdout.fileno(), READ_SIZE)
+            if not some:
+                raise SystemExit("bench: the app-server ended")
+            *lines, self.rest = (self.rest + some).split(b"\n")
+            found.extend(line for line in lines if mark in line)
+
+    def cpu_seconds(self):
+        """By the scheduler's own clock; of threads that have ended, nothing is left to read."""
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in (self.proc / "task").iterdir()) / 1e9
+
+    def kib(self, key):
+        return int((self.proc / "status").read_text().split(key + ":")[1].split()[0])
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.stdout.read()
+        return self.process.wait()
+
+
+def start_threads(server, count):
+    messages = [{"id": "start%d" % i, "method": "thread/start", "params": {}} for i in range(count)]
+    return [json.loads(line)["result"]["thread"]["id"] for line in server.ask(messages, b'"id":"start')]
+
+
+def turns(server, ids):
+    text = [{"type": "text", "text": "hi"}]
+    messages = [{"id": "turn%d" % i, "method": "turn/start", "params": {"threadId": thread, "input": text}}
+                for i, thread in enumerate(ids)]
+    server.ask(messages, b'"method":"turn/completed"')
+
+
+def alone(row):
+    """Of ours alone: the reference takes seconds for each, or does not answer all."""
+    row.is_ours_alone = True
+    return row
+
+
+def run(tools, bench, binary, replies, prepare, measured, count):
+    """(CPU of each of `count` things that `measured` does, Cost)."""
+    model = tools.Model(bench.folder, replies)
+    server = Server(binary, bench, model.url, tools)
+    try:
+        prepared = prepare(server)
+        before = server.cpu_seconds()
+        measured(server, prepared)
+        cpu = server.cpu_seconds() - before
+        return cpu / count, tools.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
+    finally:
+        server.process.kill()
+        model.stop()
+
+
+def start(tools, count):
+    """`count` threads that have never had a turn, all in memory at once."""
+    return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: start_threads(server, 1),
+                                           lambda server, _: start_threads(server, count), count))
+
+
+def next_turn(tools, count):
+    hello = [{"reply": [{"message": "Hello."}]}] * (count + 1)
+
+    def prepare(server):
+        ids = start_threads(server, 1)
+        turns(server, ids)
+        return ids
+
+    def measured(server, ids):
+        for _ in range(count):
+            turns(server, ids)
+    return lambda bench, binary: run(tools, bench, binary, hello, prepare, measured, count)
+
+
+def stream(tools, count):
+    """`count` threads at once, each told DELTAS small deltas, after a first turn of each."""
+    hello = [{"reply": [{"message": "Hello."}]}] * count
+    deltas = [{"reply": [{"repeat": DELTAS, "steps": [{"delta": "twenty bytes of it. "}]}]}] * count
+
+    def prepare(server):
+        ids = start_threads(server, count)
+        turns(server, ids)
+        return ids
+    return alone(lambda bench, binary: run(tools, bench, binary, hello + deltas, prepare, turns, count * DELTAS))
+
+
+def burst(tools, count):
+    """Requests as fast as the pipe takes them; each is answered."""
+    messages = [{"id": "burst%d" % i, "method": "thread/loaded/list", "params": {}} for i in range(count)]
+    return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: None,
+                                           lambda server, _: server.ask(messages, b'"id":"burst'), count))
