@@ -2,6 +2,7 @@
 #include "app_server/store_job.h"
 
 #include "app_server/app_server_priv.h"
+#include "app_server/thread.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "loop/worker.h"
@@ -31,6 +32,13 @@ static void on_done(void *self)
 	free(job);
 }
 
+static bool names_loaded(const struct rpc_request *request)
+{
+	const struct field *field = record_find_field(request->method->params, "thread_id");
+	const char *params = request->params;
+	return field && threads_find(request->server, *(const struct str *)(const void *)(params + field->offset));
+}
+
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                  store_job_reply_fn reply)
 {
@@ -43,6 +51,7 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	job->params = params;
 	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
 	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
+	job->is_loaded = names_loaded(request);
 	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
 	job->run = run;
 	job->reply = reply;

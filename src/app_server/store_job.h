@@ -23,6 +23,7 @@ struct store_job {
 	const char *home;            /* CODEX_HOME */
 	const char *provider;        /* the configured one */
 	const void *params;          /* of the request's method */
+	bool is_loaded;              /* the thread that the parameters name was, when the job began */
 	atomic_bool stop;            /* nobody waits for it any more */
 	/* for run and reply */
 	struct arena arena;

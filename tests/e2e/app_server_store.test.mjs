@@ -155,6 +155,81 @@ test('turns and items come in parts', options, async (t) => {
 	await refused(readItems([]), 'itemIds must contain 1 to 100 IDs');
 });
 
+test('a thread goes into the archive and comes back', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const { id: threadId, path: file } = await talk(server, 'first');
+	const other = await talk(server, 'second');
+	const call = (method, params) => server.request(`thread/${method}`, { threadId, ...params });
+	const listed = async (archived) => (await server.request('thread/list', { archived })).data.map(({ id }) => id);
+	assert.deepEqual(await call('archive'), {});
+	assert.deepEqual((await server.next('thread/archived')).params, { threadId });
+	assert.deepEqual(server.all('thread/status/changed').at(-1).params, { threadId, status: { type: 'notLoaded' } });
+	assert.deepEqual(await server.request('thread/loaded/list', {}), { data: [other.id], nextCursor: null });
+	assert.equal(fs.existsSync(file), false);
+	const away = path.join(server.home, 'archived_sessions', path.basename(file));
+	assert.ok(fs.existsSync(away));
+	assert.deepEqual([await listed(false), await listed(true)], [[other.id], [threadId]]);
+	await refused(call('archive'), `no rollout found for thread id ${threadId}`);
+	await refused(server.request('turn/start', { threadId, input: [text('x')] }), `thread not found: ${threadId}`);
+	const { thread } = await call('unarchive');
+	assert.deepEqual([thread.id, thread.path, thread.status], [threadId, file, { type: 'notLoaded' }]);
+	assert.deepEqual((await server.next('thread/unarchived')).params, { threadId });
+	await refused(call('unarchive'), `no archived rollout found for thread id ${threadId}`);
+	assert.deepEqual(await call('delete'), {});
+	assert.deepEqual((await server.next('thread/deleted')).params, { threadId });
+	assert.deepEqual([fs.existsSync(file), fs.existsSync(away)], [false, false]);
+	await refused(call('delete'), `no rollout found for thread id ${threadId}`);
+	await refused(server.request('thread/archive', { threadId: '../../x' }), /^invalid thread id/);
+});
+
+test('a running thread that is archived ends its turn', options, async (t) => {
+	const model = await startModel(t, [run('sleep 100')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('wait')] });
+	await server.take(({ params }) => params?.item?.type === 'commandExecution', 'command');
+	assert.deepEqual(await server.request('thread/archive', { threadId: thread.id }), {});
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'interrupted');
+	await server.next('thread/archived');
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a thread that others need, or write to, stays', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const first = await startAppServer(t, model);
+	const { id: threadId, path: file } = await talk(first, 'first');
+	const second = await startAppServer(t, model, { home: first.home });
+	await refused(second.request('thread/archive', { threadId }), /is being written by process/);
+	await refused(second.request('thread/delete', { threadId }), /is being written by process/);
+	assert.ok(fs.existsSync(file));
+	assert.equal((await first.end()).code, 0);
+	const forkId = '01900000-0000-7000-8000-000000000009';
+	const payload = { id: forkId, cwd: '/w', history_base: { thread_id: threadId, end_byte_offset: 10 } };
+	const fork = path.join(path.dirname(file), `rollout-2026-01-01T00-00-00-${forkId}.jsonl`);
+	fs.writeFileSync(fork, JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', type: 'session_meta', payload }) + '\n');
+	await refused(second.request('thread/delete', { threadId }), `cannot delete thread ${threadId}: forked history still references it`);
+	fs.rmSync(fork);
+	assert.deepEqual(await second.request('thread/delete', { threadId }), {});
+});
+
+test('a thread is named, loaded or not', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const first = await startAppServer(t, model);
+	const { id: threadId } = await talk(first, 'first');
+	const name = (server, words) => server.request('thread/name/set', { threadId, name: words });
+	assert.deepEqual(await name(first, ' My thread '), {});
+	assert.deepEqual((await first.next('thread/name/updated')).params, { threadId, threadName: 'My thread' });
+	await refused(name(first, ' '), 'thread name must not be empty');
+	assert.equal((await first.request('thread/read', { threadId })).thread.name, 'My thread');
+	assert.equal((await first.end()).code, 0);
+	const server = await startAppServer(t, model, { home: first.home });
+	assert.equal((await server.request('thread/list', { searchTerm: 'my THREAD' })).data[0].name, 'My thread');
+	assert.deepEqual(await name(server, 'Another'), {});
+	assert.equal((await server.request('thread/read', { threadId })).thread.name, 'Another');
+	await refused(server.request('thread/name/set', { threadId: NOBODY, name: 'x' }), `no rollout found for thread id ${NOBODY}`);
+});
+
 test('what the reference answers has the same members', { skip: options.skip || !fs.existsSync(CAPTURES) }, async (t) => {
 	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two')]);
 	const server = await startAppServer(t, model);
