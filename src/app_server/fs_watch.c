@@ -187,6 +187,8 @@ static void move_to(struct fs_watch *watch, struct place *place)
 		return;
 	watch_destroy(steal(watch->watch));
 	watch->watch = watch_create(watch->client->server->options.loop, place->folder, on_change, watch, &err);
+	if (watch->watch)
+		look_again(watch); /* at what came between the look and the watch: nobody tells of it */
 	tell_ready(watch, watch->watch ? NULL : &err);
 }
 
