@@ -1,5 +1,5 @@
-/* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written: who asks
- * next, on any connection, finds it done or on its way. */
+/* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written:
+ * whoever asks next finds it done or on its way. */
 #include "app_server/app_server_priv.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
@@ -148,6 +148,6 @@ enum rpc_verdict on_rpc_thread_revert(struct rpc_request *request, const struct 
 	if (thread->turn)
 		return refuse_running(request);
 	return rpc_wait(request, on_cancel,
-	                thread_load_create(request->server, params->thread_id, str_of(thread->path), on_loaded,
+	                thread_load_create(request->server, params->thread_id, str_of(thread->path), NULL, on_loaded,
 	                                   request));
 }

@@ -4,13 +4,11 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/connection.h"
-#include "app_server/notify.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
 #include "app_server/thread.h"
 #include "app_server/thread_load.h"
 #include "app_server/thread_turn.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "rollout/rollout_reader.h"
 
@@ -55,19 +53,6 @@ static void add_running(const struct thread *thread, struct thread_history *hist
 	turn->status = app_turn_status_in_progress;
 }
 
-/* How many tokens its last turn had used. */
-static void tell_usage(struct thread *thread, const struct thread_load *load, struct connection *connection)
-{
-	auto_arena struct arena arena = {0};
-	struct token_usage_info info = {0};
-	struct str text = load->reader->token_info;
-	const struct json *json = text.ptr ? json_parse(&arena, text, NULL) : NULL;
-	size_t count = load->history.count;
-	if (!json || !count || record_decode(&record_token_usage_info, json, &arena, &info, NULL) != 0)
-		return;
-	notify_usage(thread, load->history.turns[count - 1].id, &info, connection);
-}
-
 static void answer(struct thread *thread, struct rpc_request *request, struct thread_load *load)
 {
 	auto_arena struct arena arena = {0};
@@ -97,7 +82,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.collaboration_mode = thread->settings->collaboration_mode,
 	};
 	rpc_reply(request, &response);
-	tell_usage(thread, load, connection);
+	thread_load_tell_usage(load, thread, connection);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
 	connection_notify(connection, NOTIFY_thread_goal_cleared, &cleared);
 }
@@ -190,7 +175,7 @@ static enum rpc_verdict load(struct rpc_request *request, struct str id, struct 
 	struct resume *resume = arena_new(&request->arena, struct resume);
 	resume->request = request;
 	resume->is_new_watcher = is_new_watcher;
-	resume->load = thread_load_create(request->server, id, path, on_loaded, resume);
+	resume->load = thread_load_create(request->server, id, path, NULL, on_loaded, resume);
 	return rpc_wait(request, on_cancel, resume);
 }
 

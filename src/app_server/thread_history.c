@@ -2,6 +2,8 @@
  * looked at; what is kept is a copy of the item, so that a long session costs its items and not its file. */
 #include "app_server/thread_history.h"
 
+#include <string.h>
+
 #include "app_server/thread_history_item.h"
 #include "app_server/thread_items.h"
 #include "base/clock.h"
@@ -15,6 +17,8 @@ struct history_builder {
 	struct arena *arena; /* of what is returned */
 	struct arena line;   /* of the line that is looked at */
 	VEC(struct app_turn) turns;
+	VEC(size_t) starts; /* of turns, and of the one that is open */
+	size_t record;      /* that is looked at */
 	VEC(struct app_thread_item) items; /* of the turn that is open */
 	struct app_turn turn;
 	bool is_open;   /* there is one */
@@ -42,11 +46,22 @@ static void turn_close(struct history_builder *builder)
 	builder->is_open = false;
 }
 
+/* What sets the scene for what the user says, and is his message in other words, belongs to the turn. */
+static size_t find_start(const struct history_builder *builder)
+{
+	size_t start = builder->record;
+	size_t floor = builder->starts.count ? builder->starts.items[builder->starts.count - 1] + 1 : 0;
+	while (start > floor && builder->reader->records.items[start - 1].role != ROLLOUT_PART)
+		start--;
+	return start;
+}
+
 static void turn_open(struct history_builder *builder, struct str id, int64_t began_at_ms)
 {
 	turn_close(builder);
 	id = id.ptr ? arena_str(builder->arena, id)
 	            : str_of(arena_printf(builder->arena, "rollout-%zu", builder->turns.count + 1));
+	vec_push(&builder->starts, find_start(builder));
 	builder->is_open = true;
 	builder->is_told = false;
 	builder->began_at_ms = began_at_ms;
@@ -207,6 +222,28 @@ static void on_compacted(struct history_builder *builder, const struct json *pay
 	item_push_now(builder, app_thread_item_context_compaction, item);
 }
 
+static struct app_thread_item *find_command(struct history_builder *builder, struct str id)
+{
+	enum { SIDE_BY_SIDE = 256 }; /* calls of one response, at most */
+	size_t count = builder->items.count;
+	for (size_t i = count; i > 0 && count - i < SIDE_BY_SIDE; i--) {
+		struct app_thread_item *item = &builder->items.items[i - 1];
+		if (item->tag == app_thread_item_command_execution && str_eq(item->command_execution->id, id))
+			return item;
+	}
+	return NULL;
+}
+
+/* A line of its own says more than the call did. */
+static void forget_command(struct history_builder *builder, struct str id)
+{
+	struct app_thread_item *item = find_command(builder, id);
+	if (!item)
+		return;
+	size_t at = (size_t)(item - builder->items.items);
+	memmove(item, item + 1, (--builder->items.count - at) * sizeof(*item));
+}
+
 static void on_item(struct history_builder *builder, const struct json *payload)
 {
 	struct app_thread_item item;
@@ -214,23 +251,13 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 		return;
 	if (item.tag == app_thread_item_user_message)
 		note_preview(builder, item.user_message);
+	if (item.tag == app_thread_item_command_execution)
+		forget_command(builder, item.command_execution->id);
 	item_push(builder, &item, json_get_i64(payload, "started_at_ms", builder->at_ms),
 	          json_get_i64(payload, "completed_at_ms", builder->at_ms));
 }
 
 /* ---- calls, where no line of their own tells of them ---- */
-
-static struct app_item_command_execution *find_command(struct history_builder *builder, struct str id)
-{
-	enum { SIDE_BY_SIDE = 256 }; /* calls of one response, at most */
-	size_t count = builder->items.count;
-	for (size_t i = count; i > 0 && count - i < SIDE_BY_SIDE; i--) {
-		struct app_thread_item *item = &builder->items.items[i - 1];
-		if (item->tag == app_thread_item_command_execution && str_eq(item->command_execution->id, id))
-			return item->command_execution;
-	}
-	return NULL;
-}
 
 static void on_response_item(struct history_builder *builder, const struct json *item)
 {
@@ -242,8 +269,9 @@ static void on_response_item(struct history_builder *builder, const struct json 
 		if (command)
 			item_push_now(builder, app_thread_item_command_execution, command);
 	} else if (str_is(type, "function_call_output")) {
-		struct app_item_command_execution *command = find_command(builder, json_get_str(item, "call_id"));
-		if (!command)
+		struct app_thread_item *found = find_command(builder, json_get_str(item, "call_id"));
+		struct app_item_command_execution *command = found ? found->command_execution : NULL;
+		if (!command || command->has_exit_code)
 			return;
 		history_item_finish_call(command, item, builder->arena);
 		command->has_completed_at_ms = builder->at_ms != 0;
@@ -294,6 +322,7 @@ void thread_history_read(const struct rollout_reader *reader, struct arena *aren
 	vec_for_each(it, &reader->records) {
 		const struct json *payload = lines[it->type] ? json_parse(&builder.line, it->payload, NULL) : NULL;
 		builder.at_ms = it->at_ms;
+		builder.record = (size_t)(it - reader->records.items);
 		ret->updated_at_ms = it->at_ms ? it->at_ms : ret->updated_at_ms;
 		if (payload)
 			lines[it->type](&builder, payload);
@@ -304,10 +333,15 @@ void thread_history_read(const struct rollout_reader *reader, struct arena *aren
 		ret->created_at_ms = ret->updated_at_ms;
 	ret->count = builder.turns.count;
 	ret->turns = arena_array(arena, struct app_turn, builder.turns.count);
-	for (size_t i = 0; i < builder.turns.count; i++)
+	size_t *starts = arena_array(arena, size_t, builder.turns.count);
+	for (size_t i = 0; i < builder.turns.count; i++) {
 		ret->turns[i] = builder.turns.items[i];
+		starts[i] = builder.starts.items[i];
+	}
+	ret->starts = starts;
 	ret->preview = builder.preview.ptr ? builder.preview : STR("");
 	vec_finish(&builder.turns);
+	vec_finish(&builder.starts);
 	vec_finish(&builder.items);
 	arena_finish(&builder.line);
 }

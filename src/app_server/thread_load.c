@@ -3,7 +3,9 @@
 #include "app_server/thread_load.h"
 
 #include "app_server/app_server_priv.h"
+#include "app_server/notify.h"
 #include "app_server/thread.h"
+#include "app_server/thread_fork.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -14,6 +16,8 @@
 static void load_free(struct thread_load *load)
 {
 	rollout_reader_destroy(load->reader);
+	if (load->fork)
+		thread_fork_destroy(load->fork);
 	arena_finish(&load->arena);
 	free(load->home);
 	free(load->id);
@@ -44,6 +48,8 @@ static void on_work(void *self)
 		return;
 	load->err.code = ERR_none;
 	thread_history_read(load->reader, &load->arena, &load->history);
+	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
+		load->err.code = ERR_invalid;
 }
 
 static void on_done(void *self)
@@ -57,11 +63,12 @@ static void on_done(void *self)
 }
 
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
-                                       thread_load_done_fn done, void *self)
+                                       struct thread_fork *fork, thread_load_done_fn done, void *self)
 {
 	struct thread_load *load = xnew(struct thread_load);
 	load->home = xstrdup(config_home(server->options.config));
 	load->id = str_dup(id);
+	load->fork = fork;
 	load->done = done;
 	load->self = self;
 	if (path.ptr) {
@@ -133,4 +140,16 @@ void thread_load_tell_origin(const struct thread_load *load, struct thread *thre
 	thread->preview = history->preview.len ? str_dup(history->preview) : NULL;
 	thread->forked_from = meta->forked_from_id.ptr ? str_dup(meta->forked_from_id) : NULL;
 	thread->git = git_of(meta, &thread->origin_arena);
+}
+
+void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection)
+{
+	auto_arena struct arena arena = {0};
+	struct token_usage_info info = {0};
+	struct str text = load->reader->token_info;
+	const struct json *json = text.ptr ? json_parse(&arena, text, NULL) : NULL;
+	size_t count = load->history.count;
+	if (!json || !count || record_decode(&record_token_usage_info, json, &arena, &info, NULL) != 0)
+		return;
+	notify_usage(thread, load->history.turns[count - 1].id, &info, connection);
 }

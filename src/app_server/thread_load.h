@@ -9,8 +9,10 @@
 #include "base/error.h"
 
 struct app_server;
+struct connection;
 struct rollout_reader;
 struct thread;
+struct thread_fork;
 struct thread_load;
 struct thread_opening;
 
@@ -24,18 +26,22 @@ struct thread_load {
 	/* private */
 	struct arena arena;
 	char *home, *id, *path;
+	struct thread_fork *fork;
 	thread_load_done_fn done;
 	void *self;
 	bool is_done, is_dropped;
 };
 
-/* path: its rollout, or absent where it is to be found by id. */
+/* path: its rollout, or absent where it is to be found by id. fork: what becomes of a copy, which is then what is
+ * loaded; taken over; or NULL. */
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
-                                       thread_load_done_fn done, void *self);
+                                       struct thread_fork *fork, thread_load_done_fn done, void *self);
 /* What the last turn ran under, unless the opening's wishes say otherwise. In the arena. */
 void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena);
 /* The thread knows how it began. */
 void thread_load_tell_origin(const struct thread_load *load, struct thread *thread);
+/* To one client: how many tokens its last turn had used. */
+void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection);
 void thread_load_destroy(struct thread_load *load); /* NULL is fine */
 
 #endif

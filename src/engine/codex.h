@@ -35,7 +35,7 @@ struct codex_options {
 	const char *cwd;     /* default folder to work in; absolute */
 	/* The program that drives this Codex, told to providers and in the rollout; NULL: the services' originator. */
 	const char *client, *client_version;
-	bool ephemeral;      /* no rollout */
+	bool ephemeral;      /* no rollout; one that is resumed is only read */
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */
 	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */

@@ -21,7 +21,7 @@ static void warn_of_damage(struct session *session, const struct rollout_reader 
 	buf_init(&text, 4 * KIB);
 	if (rollout_reader_describe_damage(reader, &text))
 		session_warn(session, STR(""), "%s", text.data);
-	const char *torn = rollout_writer_torn_path(session->rollout);
+	const char *torn = session->rollout ? rollout_writer_torn_path(session->rollout) : NULL;
 	if (torn)
 		session_warn(session, STR(""), "The last line of %s was cut off; what was left of it is in %s.",
 		             reader->path, torn);
@@ -98,8 +98,9 @@ static void take_history(struct session *session, const struct rollout_reader *r
 int session_resume(struct session *session, struct str path_text, struct error *err)
 {
 	auto_free char *path = str_dup(path_text);
-	session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
-	if (!session->rollout)
+	if (!session->codex->ephemeral)
+		session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
+	if (!session->rollout && !session->codex->ephemeral)
 		return -(int)err->code;
 	struct rollout_reader *reader = rollout_reader_create(path, err);
 	if (!reader)

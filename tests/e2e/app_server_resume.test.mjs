@@ -159,6 +159,65 @@ test('a damaged rollout is resumed as far as it goes', options, async (t) => {
 	assert.equal((await turn(second, thread.id, 'second')).status, 'completed');
 });
 
+test('a fork goes its own way, from wherever it began', options, async (t) => {
+	const model = await startModel(t, [run('echo hi'), ...['one', 'two', 'three', 'four', 'five', 'six'].map((words) => say(words))]);
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', FREE);
+	const fork = (params, threadId = thread.id) => server.request('thread/fork', { threadId, ...params });
+	const said = () => textsOf(model.requests().at(-1), 'user').filter((words) => /^(first|second|third)$/.test(words));
+	await assert.rejects(fork({}), { message: `no rollout found for thread id ${thread.id}` });
+	const first = await turn(server, thread.id, 'first');
+	const second = await turn(server, thread.id, 'second');
+
+	const whole = await fork({});
+	assert.deepEqual(Object.keys(whole), ['thread', 'model', 'modelProvider', 'serviceTier', 'disabledPluginIds', 'cwd',
+		'runtimeWorkspaceRoots', 'instructionSources', 'approvalPolicy', 'approvalsReviewer', 'sandbox',
+		'activePermissionProfile', 'reasoningEffort', 'multiAgentMode']);
+	assert.notEqual(whole.thread.id, thread.id);
+	assert.deepEqual([whole.thread.forkedFromId, whole.thread.preview, whole.sandbox.type, whole.approvalPolicy],
+		[thread.id, 'first', 'dangerFullAccess', 'never']);
+	assert.deepEqual(whole.thread.turns.map(({ id, items, status }) => [id, items.length, status]),
+		[[first.id, 3, 'completed'], [second.id, 2, 'completed']]);
+	assert.ok(fs.existsSync(whole.thread.path)); // at once
+	const told = server.all('thread/started').at(-1).params.thread;
+	assert.deepEqual([told.id, told.turns], [whole.thread.id, []]);
+	await turn(server, whole.thread.id, 'third');
+	assert.deepEqual(said(), ['first', 'second', 'third']);
+
+	for (const cut of [{ lastTurnId: first.id }, { beforeTurnId: second.id }, { lastTurnId: first.id, ephemeral: true }]) {
+		const { thread: short } = await fork(cut);
+		assert.deepEqual(short.turns.map(({ id }) => id), [first.id]);
+		assert.equal(short.path === null, cut.ephemeral === true);
+		await turn(server, short.id, 'third');
+		assert.deepEqual(said(), ['first', 'third']);
+	}
+	assert.deepEqual((await fork({ beforeTurnId: first.id, excludeTurns: true })).thread.turns, []);
+	assert.equal((await fork({ threadId: NOBODY, path: thread.path, model: 'gpt-5.5' })).model, 'gpt-5.5');
+	await turn(server, thread.id, 'second'); // the source has none of it
+	assert.deepEqual(said(), ['first', 'second', 'second']);
+});
+
+test('a fork that cannot be leaves nothing behind', options, async (t) => {
+	const model = await startModel(t, [say('one'), run('sleep 60')]);
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', FREE);
+	const first = await turn(server, thread.id, 'first');
+	const refused = (params, threadId = thread.id) => server.request('thread/fork', { threadId, ...params }).then(
+		() => assert.fail('forked'), ({ code, message }) => `${code} ${message}`);
+	assert.equal(await refused({}, NOBODY), `-32600 no rollout found for thread id ${NOBODY}`);
+	assert.match(await refused({}, 'nope'), /^-32600 invalid thread id/);
+	assert.equal(await refused({ lastTurnId: NOBODY }), `-32600 turn not found: ${NOBODY}`);
+	assert.match(await refused({ lastTurnId: first.id, beforeTurnId: first.id }), /cannot be combined/);
+	assert.match(await refused({ path: '/dev/zero' }), /not a regular file/);
+	assert.match(await refused({ modelProvider: 'nope' }), /Model provider `nope` not found/);
+	const { turn: running } = await server.request('turn/start', { threadId: thread.id, input: [text('second')] });
+	await server.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+	assert.match(await refused({ lastTurnId: running.id }), /in progress/);
+	assert.equal(rollouts(home).length, 1);
+});
+
 test('the shape of the answer is that of 0.169.0', options, async (t) => {
 	const messages = capture(t, 'sigkill_resume');
 	if (!messages) return;

@@ -1,0 +1,88 @@
+/* Lines are copied, not referred to: a file of ours can be read, moved and deleted without asking who goes on from it.
+ * Turns that were taken back are not among the reader's records, so they do not come along. */
+#include "rollout/rollout_fork.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rollout/rollout_line.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_reader.h"
+
+enum { FLUSH_AT = 1 * MIB };
+
+struct fork_file {
+	int fd;
+	const char *path;
+	struct buf out;
+	struct error *err;
+};
+
+static int flush(struct fork_file *file)
+{
+	if (fd_write_all(file->fd, file->out.data, file->out.len, file->err) != 0)
+		return error_wrap(file->err, "cannot write %s", file->path);
+	buf_reuse(&file->out);
+	return 0;
+}
+
+static struct json_writer begin(struct fork_file *file, enum rollout_line_type type, int64_t at_ms)
+{
+	char timestamp[CLOCK_RFC3339_SIZE];
+	struct json_writer w = json_writer(&file->out);
+	clock_rfc3339(at_ms, timestamp);
+	jw_object(&w);
+	jw_member_cstr(&w, "timestamp", timestamp);
+	jw_member_cstr(&w, "type", rollout_line_name(type));
+	jw_key(&w, "payload");
+	return w;
+}
+
+static int end(struct fork_file *file, struct json_writer *w)
+{
+	jw_object_end(w);
+	buf_append_char(&file->out, '\n');
+	if (file->out.over)
+		return error_set(file->err, ERR_limit, "a line of %s is too long", file->path);
+	return file->out.len < FLUSH_AT ? 0 : flush(file);
+}
+
+static int write_lines(struct fork_file *file, const struct rollout_reader *reader, size_t count,
+                       const struct rollout_meta *meta)
+{
+	struct json_writer w = begin(file, LINE_session_meta, meta->started_at_ms);
+	rollout_meta_encode(meta, &w);
+	int status = end(file, &w);
+	for (size_t i = 0; i < count && i < reader->records.count && status == 0; i++) {
+		const struct rollout_record *record = &reader->records.items[i];
+		w = begin(file, record->type, record->at_ms ? record->at_ms : meta->started_at_ms);
+		jw_raw(&w, record->payload);
+		status = end(file, &w);
+	}
+	return status == 0 ? flush(file) : status;
+}
+
+int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta, const char *path,
+                 struct error *err)
+{
+	auto_free char *folder = str_dup(path_dir(path));
+	if (dir_make(folder, 0700, err) != 0)
+		return -(int)err->code;
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot make %s", path);
+	struct fork_file file = {.fd = fd, .path = path, .err = err};
+	buf_init(&file.out, LIMIT_ROLLOUT_LINE * 2);
+	int status = write_lines(&file, reader, count, meta);
+	buf_finish(&file.out);
+	if (status != 0)
+		unlink(path);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* rollout_fork.h — a new rollout that begins with the lines of another.
+ *
+ * Blocking; any thread. Owns: nothing. What is written is a whole file, or none. Source: core 10, wire 12. */
+#ifndef ROLLOUT_ROLLOUT_FORK_H
+#define ROLLOUT_ROLLOUT_FORK_H
+
+#include <stddef.h>
+
+struct error;
+struct rollout_meta;
+struct rollout_reader;
+
+/* The first `count` records behind meta, at path, which must not exist; folders above it are made. */
+int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta, const char *path,
+                 struct error *err);
+
+#endif
