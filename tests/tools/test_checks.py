@@ -120,6 +120,11 @@ class House(Tree):
         self.finds(self.source("void f(void)\n{\n\texit(1);\n}\n"), "exit(): the library never ends")
         self.finds(self.source('void f(void)\n{\n\tgetenv("X");\n}\n'), "getenv(): the environment")
 
+    def test_what_ends_itself_has_begun(self):
+        begun = "void f(void)\n{\n\tauto_buf struct buf a, b;\n\tbuf_init(&a, 1);\n%s\tbuf_init(&b, 1);\n\treturn;\n}\n"
+        self.finds(self.source(begun % "\tif (x)\n\t\treturn;\n"), "text.c:8: returns before `b`, declared in line 5,")
+        self.assertEqual(self.check("check-house", self.source(begun % "")).returncode, 0)
+
     def test_words_are_not_calls(self):
         code = '/* strcpy( is banned */\nconst char *text = "system(1)";\nint my_system(int);\nint x = o->gets(1);\n'
         self.assertEqual(self.check("check-house", self.source(code)).returncode, 0)
