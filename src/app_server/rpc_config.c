@@ -152,7 +152,7 @@ enum rpc_verdict on_rpc_config_read(struct rpc_request *request, const struct ap
 
 enum rpc_verdict on_rpc_config_requirements_read(struct rpc_request *request, const struct app_nothing *params)
 {
-	struct app_config_requirements_read_response response = {.supports_independent_speed_modes = false};
+	struct app_config_requirements_read_response response = {.has_supports_independent_speed_modes = true};
 	(void)params;
 	return rpc_reply(request, &response);
 }

@@ -182,10 +182,11 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 {
 	struct app_collaboration_mode_mask modes[] = {
 		{.name = STR("Plan"),
-	         .mode = app_mode_kind_plan,
+	         .mode = mode_kind_plan,
+	         .has_mode = true,
 	         .reasoning__effort = reasoning_effort_medium,
 	         .has_reasoning__effort = true},
-		{.name = STR("Default"), .mode = app_mode_kind_default_},
+		{.name = STR("Default"), .has_mode = true, .mode = mode_kind_default},
 	};
 	struct app_collaboration_mode_list_response response = {modes, countof(modes)};
 	(void)params;

@@ -20,6 +20,7 @@ static void on_end(struct client_command *command, const struct client_command_e
 	struct app_process_exited_notification exited = {
 		.process_handle = command->id,
 		.exit_code = end->exit_code,
+		.has_output_drain_timed_out = true,
 		.output_drain_timed_out = end->is_cut,
 		.stdout = end->text[exec_stream_stdout],
 		.stdout_cap_reached = end->is_capped[exec_stream_stdout],

@@ -54,8 +54,8 @@ static int64_t count_threads(const struct app_server *server)
 enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
 					   const struct app_server_diagnostics_params *params)
 {
-	struct app_process_diagnostics process = {.id = getpid()};
-	struct app_diagnostics_gauge gauges[] = {
+	struct app_server_diagnostics_process process = {.id = getpid()};
+	struct app_server_diagnostics_gauge gauges[] = {
 		{.name = STR("app.requests.in_flight")},
 		{.name = STR("app.requests.queued")},
 		{.name = STR("core.threads.live"), .value = count_threads(request->server)},

@@ -34,7 +34,7 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 	auto_arena struct arena arena = {0};
 	const struct app_thread_start_params *params = thread->opening.wishes;
 	const struct app_ask_for_approval *asked = params->approval_policy;
-	struct app_collaboration_mode_settings mode_settings = {.model = event->model};
+	struct app_settings mode_settings = {.model = event->model};
 	struct app_collaboration_mode mode = {.settings = &mode_settings};
 	struct app_thread_settings settings = {
 		.cwd = event->cwd,

@@ -25,7 +25,7 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
                         struct arena *arena)
 {
 	struct app_collaboration_mode *mode = arena_new(arena, struct app_collaboration_mode);
-	mode->settings = arena_new(arena, struct app_collaboration_mode_settings);
+	mode->settings = arena_new(arena, struct app_settings);
 	*mode->settings = *settings->collaboration_mode->settings;
 	mode->mode = settings->collaboration_mode->mode;
 	if (params->collaboration_mode) {

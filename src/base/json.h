@@ -107,6 +107,9 @@ void jw_member_i64(struct json_writer *w, const char *key, int64_t value);
 void jw_member_bool(struct json_writer *w, const char *key, bool value);
 void jw_member_raw(struct json_writer *w, const char *key, struct str json);
 
+/* Appends a finished JSON value for people to read: one member or item a line, two spaces for each level. */
+void json_indent(struct buf *out, struct str json);
+
 /* Appends text as a JSON string, quotes included, to out. */
 void json_quote(struct buf *out, struct str text);
 

@@ -148,6 +148,7 @@ enum {
 	LIMIT_MOCK_GATES = 1024,          /* open gates that it remembers */
 	LIMIT_MOCK_DELAY_MS = 60 * 60 * 1000,
 	LIMIT_MOCK_BATCH = 64 * KIB,      /* made by a reply before the loop gets its turn */
+	LIMIT_SCHEMA_FILE = 32 * MIB,     /* one generated file of the protocol's types */
 	LIMIT_RETRIES = 100,              /* of a request or a stream (core 1.8) */
 	LIMIT_RETRY_BACKOFF_MS = 60 * 1000, /* between two tries of our own accord */
 	LIMIT_RETRY_AFTER_MS = 120 * 1000,  /* between two tries when the server asked for it */

@@ -24,6 +24,7 @@
 #include "process/process_reaper.h"
 #include "transport/transport_listen.h"
 #include "ui/app_server_daemon_command.h"
+#include "ui/app_server_generate_command.h"
 #include "ui/app_server_options.h"
 #include "ui/app_server_proxy_command.h"
 
@@ -55,6 +56,10 @@ static const struct cli_word app_server_words[] = {
 	 .command = &app_server_daemon_command, .run = app_server_daemon_main},
 	{.word = "proxy", .doc = "Share a server that runs already, through standard input and output",
 	 .command = &app_server_proxy_command, .run = app_server_proxy_main},
+	{.word = "generate-ts", .doc = "Write the protocol as TypeScript types",
+	 .command = &app_server_generate_ts_command, .run = app_server_generate_ts_main},
+	{.word = "generate-json-schema", .doc = "Write the protocol as JSON Schema",
+	 .command = &app_server_generate_schema_command, .run = app_server_generate_schema_main},
 };
 
 const struct cli_command app_server_command = {

@@ -472,6 +472,16 @@ static void types_have_names(void **state)
 	assert_string_equal(json_type_name(JSON_object), "object");
 }
 
+static void indented_text_has_a_member_a_line(void **state)
+{
+	(void)state;
+	auto_buf struct buf out;
+	buf_init(&out, 4096);
+	json_indent(&out, STR("{\"a\":[1,{\"b, {\\\"\":null}],\"c\": { },\"d\":[]}"));
+	assert_str(buf_str(&out), "{\n  \"a\": [\n    1,\n    {\n      \"b, {\\\"\": null\n    }\n  ],\n"
+	                          "  \"c\": {},\n  \"d\": []\n}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +506,7 @@ int main(void)
 		cmocka_unit_test(writer_stops_at_the_buffers_maximum),
 		cmocka_unit_test(doubles_are_short_and_read_back),
 		cmocka_unit_test(types_have_names),
+		cmocka_unit_test(indented_text_has_a_member_a_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

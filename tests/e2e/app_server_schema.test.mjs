@@ -1,0 +1,172 @@
+// What codex app-server generate-json-schema and generate-ts write: files that hold together, and against the schema of
+// the reference (../shared/reference/schema, where that is there). How far the tables agree with it stands in
+// docs/app-server.md; after a change: CODEX_WRITE_DOCS=1 node --test tests/e2e/app_server_schema.test.mjs
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { codexBin, needs, sharedPath, tempDir } from './lib/codex.mjs';
+import { Comparison } from './lib/schema_compare.mjs';
+
+const WHOLE = 'codex_app_server_protocol.schemas.json';
+const document = fileURLToPath(new URL('../../docs/app-server.md', import.meta.url));
+const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', import.meta.url));
+const exec = needs('app-server');
+const reference = sharedPath('reference/schema');
+const compared = exec.skip ? exec : { skip: reference ? false : 'no schema of the reference beside the repository' };
+
+/** Where the two say different things on purpose, and why. */
+const EXCEPTIONS = {
+	'ReasoningEffort: ours is words, theirs string': 'this version knows all efforts that it can send',
+	'LoginAccountParams: ours is record, theirs union': 'fields of all ways to log in are read; `type` decides which count',
+	'LoginAccountResponse: ours is record, theirs union': 'the one answer that is given is written field by field',
+	'Thread.projectId: is required in theirs': 'it is always told, as null too; a nullable field is never marked required here',
+	'ThreadItemEntry.outputDeferred: null is more': 'it is left out, never null; a field left out is read as null is',
+	'UserInput:image.url: null is more': 'null is read as absent; one of url and fileId must be there in either',
+	'UserInput:image.fileId: null is more': 'the same',
+	'UserInput:audio.url: null is more': 'the same',
+	'ReviewDecision:denied: only theirs has a body': 'clients of earlier versions say the word alone; a body is read over',
+};
+
+function generate(t, word, ...more) {
+	const dir = path.join(tempDir(t, word), 'made/out');
+	const { status, stderr } = spawnSync(codexBin, ['app-server', word, '--out', dir, ...more], { encoding: 'utf8' });
+	assert.equal(status, 0, stderr);
+	return dir;
+}
+
+const filesOf = (dir) => fs.readdirSync(dir, { recursive: true }).filter((name) => path.extname(name)).sort();
+const readJson = (...parts) => JSON.parse(fs.readFileSync(path.join(...parts), 'utf8'));
+
+/** All references of a schema, as keys from its root. */
+function references(node) {
+	if (node === null || typeof node !== 'object') return [];
+	return Object.entries(node).flatMap(([key, value]) =>
+		(key === '$ref' ? [value.slice(2).split('/')] : references(value)));
+}
+
+test('every file of the JSON Schema is whole: named by its title, with all that it refers to', exec, (t) => {
+	const dir = generate(t, 'generate-json-schema', '--experimental');
+	const files = filesOf(dir);
+	assert.ok(files.includes('v1/InitializeParams.json') && files.includes('v2/ThreadStartParams.json'));
+	for (const file of files) {
+		const schema = readJson(dir, file);
+		assert.equal(schema.$schema, 'http://json-schema.org/draft-07/schema#', file);
+		if (!file.includes('.schemas.')) assert.equal(schema.title, path.basename(file, '.json'));
+		for (const keys of references(schema))
+			assert.ok(keys.reduce((node, key) => node?.[key], schema), `${file} has no ${keys.join('/')}`);
+	}
+});
+
+test('what is experimental is there only if it is asked for', exec, (t) => {
+	const stable = generate(t, 'generate-json-schema');
+	const all = generate(t, 'generate-json-schema', '--experimental');
+	const fields = (dir) => Object.keys(readJson(dir, 'v2/ThreadStartParams.json').properties);
+	const methods = (dir) => readJson(dir, 'ClientRequest.json').oneOf.map(({ properties }) => properties.method.enum[0]);
+	assert.ok(fields(all).includes('historyMode') && !fields(stable).includes('historyMode'));
+	assert.ok(fields(stable).includes('model'));
+	assert.ok(methods(all).includes('mock/experimentalMethod') && !methods(stable).includes('mock/experimentalMethod'));
+	assert.ok(!filesOf(stable).includes('v2/MockExperimentalMethodParams.json'));
+	assert.ok(methods(stable).includes('turn/start'));
+});
+
+test('without a folder to write to, or with one that cannot be made, nothing is written and it says why', exec, (t) => {
+	for (const word of ['generate-json-schema', 'generate-ts']) {
+		const none = spawnSync(codexBin, ['app-server', word], { encoding: 'utf8' });
+		assert.equal(none.status, 2);
+		assert.match(none.stderr, /--out <DIR>/);
+		const file = path.join(tempDir(t, 'file'), 'file');
+		fs.writeFileSync(file, '');
+		const bad = spawnSync(codexBin, ['app-server', word, '--out', path.join(file, 'x')], { encoding: 'utf8' });
+		assert.notEqual(bad.status, 0);
+		assert.match(bad.stderr, /^codex app-server generate-.*file/);
+	}
+});
+
+test('the TypeScript files stand where clients import them, and refer only to each other', exec, (t) => {
+	const dir = generate(t, 'generate-ts', '--experimental');
+	const files = new Set(filesOf(dir));
+	for (const name of ['index', 'ClientRequest', 'ServerNotification', 'InitializeParams', 'v2/index', 'v2/Thread'])
+		assert.ok(files.has(`${name}.ts`), name);
+	for (const file of files) {
+		const text = fs.readFileSync(path.join(dir, file), 'utf8');
+		for (const [, from] of text.matchAll(/from "(\.[^"]*)"/g)) {
+			const target = path.join(path.dirname(file), from);
+			assert.ok(files.has(`${target}.ts`) || files.has(`${target}/index.ts`), `${file} imports ${from}`);
+		}
+	}
+});
+
+const CLIENT = `
+import type { ClientRequest, ServerNotification, v2 } from './out/index.ts';
+const input: v2.UserInput = { type: 'text', text: 'hi', text_elements: [] };
+export const request: ClientRequest = { method: 'turn/start', id: 1, params: { threadId: 't', input: [input] } };
+export function said(note: ServerNotification): string {
+	return note.method === 'item/agentMessage/delta' ? note.params.delta : '';
+}
+// @ts-expect-error a turn needs a thread
+export const wrong: ClientRequest = { method: 'turn/start', id: 1, params: { input: [] } };
+`;
+
+const typed = fs.existsSync(tsc) ? exec : { skip: 'typescript is not installed: run npm ci in tests/e2e' };
+test('the TypeScript compiler takes them, and they catch what is wrong', typed, (t) => {
+	const dir = generate(t, 'generate-ts');
+	const client = path.join(dir, '../client.ts');
+	fs.writeFileSync(client, CLIENT);
+	const { status, stdout } = spawnSync(process.execPath, [tsc, '--noEmit', '--strict', '--target', 'es2022', '--module',
+		'esnext', '--moduleResolution', 'bundler', '--allowImportingTsExtensions', client], { encoding: 'utf8' });
+	assert.equal(status, 0, stdout);
+});
+
+// --- against the reference ------------------------------------------------------------------------------------------
+
+/** A row of the table in the document. */
+const row = (name, same, missing, more) => `| ${name} | ${same} | ${missing.length} | ${more.length} |`;
+
+function report(difference, excepted) {
+	const { same, missing, more, open, loose } = difference;
+	return [
+		'| | in both | only in the reference | only here |',
+		'|---|---|---|---|',
+		row('methods, notifications, questions', same.messages, missing.messages, more.messages),
+		row('types', same.types + open.length, missing.types, more.types),
+		row('fields of types in both', same.fields, missing.fields, more.fields),
+		row('words of enums and unions', '', missing.words, more.words),
+		'',
+		`Of the types in both, ${open.length} are still open here: any object. ${loose.length} fields say less than in the`,
+		`reference (any JSON, any text). Contradictions: 0, besides ${excepted} with a reason in the test.`,
+	].join('\n');
+}
+
+test('the tables contradict the reference nowhere, and the document says how far they go', compared, (t) => {
+	const dir = generate(t, 'generate-json-schema', '--experimental');
+	const difference = new Comparison(readJson(dir, WHOLE), readJson(reference, WHOLE));
+	const found = difference.contradictions;
+	assert.deepEqual(found.filter((line) => !(line in EXCEPTIONS)), [], 'a contradiction without a reason');
+	assert.deepEqual(Object.keys(EXCEPTIONS).filter((line) => !found.includes(line)), [], 'a reason without a contradiction');
+	for (const [what, lists] of Object.entries({ missing: difference.missing, more: difference.more }))
+		for (const [kind, lines] of Object.entries(lists)) t.diagnostic(`${what} ${kind}: ${lines.join(', ')}`);
+	t.diagnostic(`open: ${difference.open.join(', ')}`);
+	t.diagnostic(`loose: ${difference.loose.join(', ')}`);
+
+	const block = /(<!-- counts of app_server_schema -->\n).*?(\n<!-- end -->)/s;
+	const text = fs.readFileSync(document, 'utf8');
+	assert.match(text, block);
+	const now = text.replace(block, (_, begin, end) => begin + report(difference, found.length) + end);
+	if (process.env.CODEX_WRITE_DOCS) fs.writeFileSync(document, now);
+	else assert.equal(text, now, 'docs/app-server.md has other counts; run this test with CODEX_WRITE_DOCS=1');
+});
+
+test('files and folders are those of the reference', compared, (t) => {
+	const ours = filesOf(generate(t, 'generate-json-schema', '--experimental'));
+	const theirs = new Set(filesOf(reference));
+	const known = ['GetAuthStatus', 'GetConversationSummary', 'GitDiffToRemote'] // theirs are in TypeScript alone
+		.flatMap((name) => [`v2/${name}Params.json`, `v2/${name}Response.json`]);
+	assert.deepEqual(ours.filter((name) => !theirs.has(name)),
+		[...known, 'v2/TurnCancelledNotification.json', 'v2/TurnFailedNotification.json']);
+	const own = new Set(ours);
+	t.diagnostic(`only in the reference: ${[...theirs].filter((name) => !own.has(name)).join(', ')}`);
+});

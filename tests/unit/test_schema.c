@@ -1,0 +1,218 @@
+/* Types for other languages, on records small enough to see all that is written of them. */
+#include "test.h"
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "protocol/app.h"
+#include "protocol/schema.h"
+#include "protocol/typescript.h"
+
+struct leaf {
+	int64_t size;
+};
+
+struct tree {
+	struct str name, note;
+	bool is_green;
+	struct leaf *leaves;
+	size_t leaves_count;
+	struct tree *next;
+	enum app_sandbox_mode mode;
+};
+
+static const struct field *leaf_fields(size_t *ret_count)
+{
+	static const struct field fields[] = {
+		{"size__mm", FIELD_i64, REQ, offsetof(struct leaf, size), 0, 0, NULL, ""},
+	};
+	*ret_count = countof(fields);
+	return fields;
+}
+
+static const struct record record_leaf = {"app_leaf", "", sizeof(struct leaf), leaf_fields, RECORD_CAMEL, false};
+static const struct field *tree_fields(size_t *ret_count);
+static const struct record record_tree = {"app_tree", "a tree", sizeof(struct tree), tree_fields, RECORD_CAMEL, false};
+
+static const struct field *tree_fields(size_t *ret_count)
+{
+	static const struct field fields[] = {
+		{"name", FIELD_str, REQ, offsetof(struct tree, name), 0, 0, NULL, "how it is called"},
+		{"note", FIELD_str, OPT | EXPERIMENTAL, offsetof(struct tree, note), 0, 0, NULL, ""},
+		{"is_green", FIELD_bool, DEF, offsetof(struct tree, is_green), 0, 0, NULL, ""},
+		{"leaves", FIELD_records, DEF, offsetof(struct tree, leaves), offsetof(struct tree, leaves_count), 0,
+	         &record_leaf, ""},
+		{"next", FIELD_record, NUL, offsetof(struct tree, next), 0, 0, &record_tree, ""},
+		{"mode", FIELD_enum, REQ, offsetof(struct tree, mode), 0, 0, &enum_app_sandbox_mode, ""},
+	};
+	*ret_count = countof(fields);
+	return fields;
+}
+
+static const struct variant choice_variants[] = {
+	{"none", 0, false, false, NULL, ""},
+	{"oneLeaf", 1, false, false, &record_leaf, ""},
+	{"bare", 2, false, true, &record_leaf, ""},
+	{"old", 0, true, false, NULL, ""},
+};
+static const struct union_type internal = {
+	"app_choice", UNION_INTERNAL, "type", NULL, choice_variants, 2, "a choice",
+};
+static const struct union_type external = {
+	"app_choice", UNION_EXTERNAL, NULL, NULL, choice_variants, countof(choice_variants), "",
+};
+
+static void check_schema(enum type_kind kind, const void *type, bool is_experimental, const char *want)
+{
+	struct type_set set = {.is_experimental = is_experimental};
+	auto_buf struct buf out;
+	buf_init(&out, 64 * 1024);
+	struct json_writer w = json_writer(&out);
+	struct schema schema = {.w = &w, .set = &set};
+	jw_object(&w);
+	schema_write_members(&schema, kind, type);
+	jw_object_end(&w);
+	assert_string_equal(out.data, want);
+}
+
+#define TREE_BEGIN "{\"description\":\"a tree\",\"type\":\"object\",\"properties\":{" \
+		   "\"name\":{\"description\":\"how it is called\",\"type\":\"string\"},"
+#define TREE_END "\"isGreen\":{\"default\":false,\"type\":\"boolean\"}," \
+		 "\"leaves\":{\"default\":[],\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/Leaf\"}}," \
+		 "\"next\":{\"anyOf\":[{\"$ref\":\"#/definitions/Tree\"},{\"type\":\"null\"}]}," \
+		 "\"mode\":{\"allOf\":[{\"$ref\":\"#/definitions/SandboxMode\"}]}},\"required\":[\"name\",\"mode\"]}"
+
+static void a_record_tells_what_must_be_there_and_what_may_be_null(void **state)
+{
+	(void)state;
+	check_schema(TYPE_record, &record_tree, true, TREE_BEGIN "\"note\":{\"type\":[\"string\",\"null\"]}," TREE_END);
+	check_schema(TYPE_record, &record_tree, false, TREE_BEGIN TREE_END);
+}
+
+static void a_record_without_rows_says_so(void **state)
+{
+	(void)state;
+	static const struct record empty = {"app_empty", "", 1, NULL, RECORD_CAMEL, false};
+	static const struct record open = {"app_open", "", sizeof(struct str), NULL, RECORD_CAMEL, true};
+	check_schema(TYPE_record, &empty, true, "{\"type\":\"object\"}");
+	check_schema(TYPE_record, &open, true, "{\"type\":\"object\",\"additionalProperties\":true}");
+}
+
+static void unions_are_told_apart_as_on_the_wire(void **state)
+{
+	(void)state;
+	check_schema(TYPE_union, &internal, true,
+	             "{\"description\":\"a choice\",\"oneOf\":["
+	             "{\"title\":\"NoneChoice\",\"type\":\"object\",\"properties\":{\"type\":{\"title\":"
+	             "\"NoneChoiceType\",\"type\":\"string\",\"enum\":[\"none\"]}},\"required\":[\"type\"]},"
+	             "{\"title\":\"OneLeafChoice\",\"type\":\"object\",\"properties\":{\"type\":{\"title\":"
+	             "\"OneLeafChoiceType\",\"type\":\"string\",\"enum\":[\"oneLeaf\"]},\"size_mm\":{\"type\":"
+	             "\"integer\",\"format\":\"int64\"}},\"required\":[\"type\",\"size_mm\"]}]}");
+	check_schema(TYPE_union, &external, true,
+	             "{\"oneOf\":[{\"type\":\"string\",\"enum\":[\"none\"]},"
+	             "{\"title\":\"OneLeafChoice\",\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
+	             "{\"oneLeaf\":{\"type\":\"object\",\"properties\":{\"size_mm\":{\"type\":\"integer\",\"format\":"
+	             "\"int64\"}},\"required\":[\"size_mm\"]}},\"required\":[\"oneLeaf\"]},"
+	             "{\"title\":\"BareChoice\",\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
+	             "{\"bare\":{\"type\":\"integer\",\"format\":\"int64\"}},\"required\":[\"bare\"]}]}");
+}
+
+static void check_script(enum type_kind kind, const void *type, const char *name, const char *want)
+{
+	struct type_set set = {0};
+	struct named_type named = {.kind = kind, .type = type};
+	snprintf(named.name, sizeof(named.name), "%s", name);
+	auto_buf struct buf out;
+	buf_init(&out, 64 * 1024);
+	typescript_append(&out, &set, &named);
+	assert_string_equal(out.data, want);
+}
+
+#define TREE_SCRIPT(leave_out) "{\n  /** how it is called */\n  name: string;\n  isGreen" leave_out ": boolean;\n" \
+	"  leaves" leave_out ": Array<Leaf>;\n  next: Tree | null;\n  mode: SandboxMode;\n}"
+
+static void typescript_says_the_same(void **state)
+{
+	(void)state;
+	check_script(TYPE_record, &record_tree, "Tree", TREE_SCRIPT(""));
+	check_script(TYPE_record, &record_tree, "TreeParams", TREE_SCRIPT("?"));
+	check_script(TYPE_enum, &enum_app_sandbox_mode, "SandboxMode",
+	             "\"read-only\" | \"workspace-write\" | \"danger-full-access\"");
+	check_script(TYPE_union, &internal, "Choice",
+	             "\n| {\n  type: \"none\";\n}\n| {\n  type: \"oneLeaf\";\n  size_mm: number;\n}");
+	check_script(TYPE_union, &external, "Choice",
+	             "\n| \"none\"\n| { \"oneLeaf\": {\n  size_mm: number;\n} }\n| { \"bare\": number }");
+}
+
+static void a_set_has_each_part_once_and_ends_where_types_contain_themselves(void **state)
+{
+	(void)state;
+	struct type_set set = {0};
+	type_set_add(&set, TYPE_record, &record_tree);
+	type_set_add(&set, TYPE_record, &record_tree);
+	type_set_sort(&set);
+	assert_int_equal(set.types.count, 3);
+	assert_string_equal(set.types.items[0].name, "Leaf");
+	assert_string_equal(set.types.items[1].name, "SandboxMode");
+	assert_string_equal(set.types.items[2].name, "Tree");
+	type_set_finish(&set);
+}
+
+static void no_two_types_share_a_name(void **state)
+{
+	(void)state;
+	struct type_set set = {.is_experimental = true};
+	for (int kind = 0; kind < MESSAGE_kind_count; kind++)
+		app_message_add_types((enum app_message_kind)kind, true, &set);
+	type_set_sort(&set);
+	for (size_t i = 1; i < set.types.count; i++) {
+		if (strcmp(set.types.items[i - 1].name, set.types.items[i].name) == 0)
+			fail_msg("two types are called %s", set.types.items[i].name);
+	}
+	assert_true(set.types.count > 100);
+	type_set_finish(&set);
+}
+
+static void types_stand_in_the_folders_of_the_table(void **state)
+{
+	(void)state;
+	assert_string_equal(type_schema_folder("InitializeParams"), "v1/");
+	assert_string_equal(type_script_folder("InitializeParams"), "");
+	assert_string_equal(type_schema_folder("ThreadStartParams"), "v2/");
+	assert_string_equal(type_script_folder("AbsolutePathBuf"), "");
+}
+
+static int fail_third(const char *path, struct str text, struct error *err, void *self)
+{
+	int *count = self;
+	assert_true(*path && text.len);
+	return ++*count == 3 ? error_set(err, ERR_io, "full") : 0;
+}
+
+static void the_first_file_that_fails_is_the_last(void **state)
+{
+	(void)state;
+	struct error err;
+	int count = 0;
+	assert_int_equal(schema_write_files(true, fail_third, &err, &count), -ERR_io);
+	assert_int_equal(count, 3);
+	count = 0;
+	assert_int_equal(typescript_write_files(false, fail_third, &err, &count), -ERR_io);
+	assert_int_equal(count, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_tells_what_must_be_there_and_what_may_be_null),
+		cmocka_unit_test(a_record_without_rows_says_so),
+		cmocka_unit_test(unions_are_told_apart_as_on_the_wire),
+		cmocka_unit_test(typescript_says_the_same),
+		cmocka_unit_test(a_set_has_each_part_once_and_ends_where_types_contain_themselves),
+		cmocka_unit_test(no_two_types_share_a_name),
+		cmocka_unit_test(types_stand_in_the_folders_of_the_table),
+		cmocka_unit_test(the_first_file_that_fails_is_the_last),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
