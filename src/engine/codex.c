@@ -9,6 +9,7 @@
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
+#include "tool/tool_exec.h"
 
 typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
 
@@ -154,6 +155,12 @@ enum codex_state codex_get_state(const struct codex *codex)
 	if (!session || !session->task)
 		return CODEX_IDLE;
 	return approvals_waiting(&session->approvals) ? CODEX_BLOCKED : CODEX_RUNNING;
+}
+
+bool codex_end_command(struct codex *codex, int64_t process_id)
+{
+	struct session *session = codex->session;
+	return session && session->exec && exec_sessions_end_background(session->exec, process_id);
 }
 
 void codex_close(struct codex *codex)

@@ -7,6 +7,7 @@
 #define ENGINE_CODEX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "protocol/event.h"
 #include "protocol/submission.h"
@@ -55,6 +56,9 @@ enum codex_state {
 	CODEX_BLOCKED, /* a Task waits for the user's answer */
 };
 enum codex_state codex_get_state(const struct codex *codex);
+/* Ends a command that goes on behind the Tasks, by the model's id of it, or (0) all of them; each is told as ended.
+ * False if there was none. */
+bool codex_end_command(struct codex *codex, int64_t process_id);
 /* Back-pressure, for a front end whose client does not take its events as fast as they come. Between hold and release
  * the Codex makes none in numbers: the model's stream, the output of commands and calls not yet started stand still.
  * Submissions are carried out as ever (approvals, interrupt, shutdown get through), and what is on its way is still

@@ -333,3 +333,16 @@ void exec_sessions_end(struct exec_sessions *sessions)
 	while ((it = list_first(&sessions->all, struct exec_session, link)))
 		end_now(it);
 }
+
+bool exec_sessions_end_background(struct exec_sessions *sessions, int64_t id)
+{
+	bool has_ended = false;
+	struct exec_session *it;
+	list_for_each(it, &sessions->all, link) {
+		if (!it->process || it->waiter || it->has_ended || (id && it->id != id))
+			continue;
+		end_now(it);
+		has_ended = true;
+	}
+	return has_ended;
+}

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, story, text } from './lib/app_server.mjs';
-import { cleanEnv, codexBin, launch, makeHome, needs, run, say, startModel, tempDir, textsOf, waitFor }
+import { call, cleanEnv, codexBin, launch, makeHome, needs, run, say, startModel, tempDir, textsOf, waitFor }
 	from './lib/codex.mjs';
 import { connectRpc } from './lib/websocket.mjs';
 
@@ -141,4 +141,35 @@ test('a thread is taken back to before a turn', options, async (t) => {
 	await assert.rejects(revert(first.id), { message: /a turn is in progress/ });
 	const { thread: passing } = await server.request('thread/start', { ...FREE, ephemeral: true });
 	await assert.rejects(revert(first.id, passing.id), { message: /ephemeral/ });
+});
+
+test('commands behind the turns are listed and ended', options, async (t) => {
+	const args = (seconds) => ({ cmd: `sleep ${seconds}`, yield_time_ms: 250 });
+	const model = await startModel(t, [call('exec_command', args(61)), call('exec_command', args(62)),
+		call('exec_command', args(63)), say('they run')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread.id, 'go');
+	const terminals = (method, params) =>
+		server.request(`thread/backgroundTerminals/${method}`, { threadId: thread.id, ...params });
+	const { data, nextCursor } = await terminals('list');
+	assert.deepEqual([data.map(({ command }) => command), nextCursor], [['sleep 61', 'sleep 62', 'sleep 63'], null]);
+	const begun = server.all('item/started').find(({ params }) => params.item.type === 'commandExecution').params.item;
+	assert.deepEqual(data[0], { itemId: begun.id, processId: begun.processId, command: 'sleep 61', cwd: server.cwd,
+		osPid: null, cpuPercent: null, rssKb: null });
+	const page = await terminals('list', { limit: 2 });
+	assert.deepEqual([page.data.length, page.nextCursor], [2, data[1].itemId]);
+	assert.deepEqual((await terminals('list', { cursor: page.nextCursor })).data, [data[2]]);
+	assert.deepEqual(await terminals('terminate', { processId: '1' }), { terminated: false });
+	assert.deepEqual(await terminals('terminate', { processId: data[0].processId }), { terminated: true });
+	const ended = (await server.next('item/completed')).params.item;
+	assert.deepEqual([ended.id, ended.status], [data[0].itemId, 'failed']);
+	assert.deepEqual((await terminals('list')).data, data.slice(1));
+	assert.deepEqual(await terminals('clean'), {});
+	for (const { itemId } of data.slice(1)) assert.equal((await server.next('item/completed')).params.item.id, itemId);
+	assert.deepEqual(await terminals('list'), { data: [], nextCursor: null });
+	await assert.rejects(terminals('terminate', { processId: 'x' }), {
+		message: 'invalid background terminal process id: invalid digit found in string' });
+	await assert.rejects(terminals('list', { cursor: 'x' }), { message: 'invalid cursor: x' });
+	await assert.rejects(terminals('clean', { threadId: NOBODY }), { message: `thread not found: ${NOBODY}` });
 });
