@@ -12,6 +12,7 @@ struct stored_turns {
 	bool is_found; /* there is a file */
 	struct app_thread thread;
 	struct thread_history history; /* if it was wanted */
+	void *more;                    /* what the method makes of it, on the worker */
 };
 
 /* Refuses ids that are none; else the job runs. */

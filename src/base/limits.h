@@ -94,6 +94,7 @@ enum {
 	LIMIT_ROLLOUT_SUMMARY = 8 * MIB,  /* of a file, in search of what the user said first */
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
+	LIMIT_SEARCH_OCCURRENCES = 100 * 1000, /* of some words in one thread */
 	LIMIT_SESSION_INDEX = 64 * MIB,
 	LIMIT_HISTORY_FILE = 64 * MIB,    /* history.jsonl */
 	LIMIT_HISTORY_LOCK_MS = 20,       /* waited for somebody who shortens history.jsonl */

@@ -230,6 +230,31 @@ test('a thread is named, loaded or not', options, async (t) => {
 	await refused(server.request('thread/name/set', { threadId: NOBODY, name: 'x' }), `no rollout found for thread id ${NOBODY}`);
 });
 
+test('words are found in what was said', options, async (t) => {
+	const model = await startModel(t, [say('the Answer \u{1f600} answers'), say('nothing')]);
+	const server = await startAppServer(t, model);
+	const { id: threadId } = await talk(server, 'a question');
+	await talk(server, 'another question');
+	const search = (searchTerm, params) => server.request('thread/search', { searchTerm, ...params });
+	const { data, nextCursor } = await search('ANSWER');
+	assert.deepEqual([data.length, data[0].thread.id, data[0].snippet, nextCursor],
+		[1, threadId, 'the Answer \u{1f600} answers', null]);
+	const part = await search('question', { limit: 1, sortDirection: 'asc' });
+	assert.deepEqual([part.data[0].thread.id, part.data[0].snippet], [threadId, 'a question']);
+	assert.equal((await search('question', { cursor: part.nextCursor, sortDirection: 'asc' })).data[0].snippet, 'another question');
+	assert.deepEqual((await search('nowhere')).data, []);
+	await refused(search(''), 'searchTerm must not be empty');
+	const places = (searchTerm, params) => server.request('thread/searchOccurrences', { threadId, searchTerm, ...params });
+	const found = await places('answer');
+	const said = (place) => place.snippet.slice(place.snippetMatchRange.start, place.snippetMatchRange.end);
+	assert.deepEqual(found.data.map(said), ['Answer', 'answer']);
+	const turns = await server.request('thread/turns/list', { threadId, cursor: found.data[0].turnCursor });
+	assert.equal(turns.data[0].id, found.data[0].turnId);
+	const first = await places('answer', { limit: 1 });
+	assert.deepEqual((await places('answer', { cursor: first.nextCursor })).data, found.data.slice(1));
+	await refused(places(''), 'searchTerm must not be empty');
+});
+
 test('what the reference answers has the same members', { skip: options.skip || !fs.existsSync(CAPTURES) }, async (t) => {
 	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two')]);
 	const server = await startAppServer(t, model);
