@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "loop/worker.h"
 #include "rollout/rollout_list.h"
+#include "rollout/rollout_name.h"
 #include "rollout/rollout_reader.h"
 
 static void load_free(struct thread_load *load)
@@ -37,6 +38,14 @@ static int find(struct thread_load *load)
 	                 "session %s is archived. Run `codex unarchive %s` to unarchive it first.", load->id, load->id);
 }
 
+static void find_name(struct thread_load *load)
+{
+	struct rollout_names names = {0};
+	rollout_names_read(load->home, &names);
+	load->name = arena_str(&load->arena, rollout_names_find(&names, load->reader->meta.thread_id));
+	rollout_names_finish(&names);
+}
+
 static void on_work(void *self)
 {
 	struct thread_load *load = self;
@@ -48,6 +57,7 @@ static void on_work(void *self)
 		return;
 	load->err.code = ERR_none;
 	thread_history_read(load->reader, &load->arena, &load->history);
+	find_name(load);
 	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
 		load->err.code = ERR_invalid;
 }
@@ -138,6 +148,7 @@ void thread_load_tell_origin(const struct thread_load *load, struct thread *thre
 	thread->created_at = history->created_at_ms / 1000;
 	thread->updated_at = history->updated_at_ms / 1000;
 	thread->preview = history->preview.len ? str_dup(history->preview) : NULL;
+	thread->name = load->name.len ? str_dup(load->name) : NULL;
 	thread->forked_from = meta->forked_from_id.ptr ? str_dup(meta->forked_from_id) : NULL;
 	thread->git = git_of(meta, &thread->origin_arena);
 }

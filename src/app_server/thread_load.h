@@ -23,6 +23,7 @@ struct thread_load {
 	struct error err;              /* err.code: why there is none */
 	struct rollout_reader *reader; /* NULL then */
 	struct thread_history history;
+	struct str name; /* the one that the user gave it, or absent */
 	/* private */
 	struct arena arena;
 	char *home, *id, *path;

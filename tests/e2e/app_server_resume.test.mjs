@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { startAppServer, story, text } from './lib/app_server.mjs';
+import { startAppServer, text } from './lib/app_server.mjs';
 import { makeHome, needs, rollouts, run, say, sharedPath, startModel, textsOf } from './lib/codex.mjs';
 
 const options = needs('app-server');
@@ -36,6 +36,8 @@ test('a thread goes on in another process', options, async (t) => {
 		code: -32600, message: `no rollout found for thread id ${thread.id}` });
 	const turns = [await turn(first, thread.id, 'first'), await turn(first, thread.id, 'second')];
 	await first.end();
+	fs.writeFileSync(path.join(home, 'session_index.jsonl'),
+		JSON.stringify({ id: thread.id, thread_name: 'My thread', updated_at: '2026-11-21T00:00:00Z' }) + '\n');
 
 	const second = await startAppServer(t, model, { home, cwd: first.cwd });
 	const resumed = await second.request('thread/resume', { threadId: thread.id });
@@ -44,7 +46,7 @@ test('a thread goes on in another process', options, async (t) => {
 		'activePermissionProfile', 'reasoningEffort', 'collaborationMode', 'multiAgentMode', 'initialTurnsPage',
 		'turnsBackwardsCursor', 'itemsBackwardsCursor']);
 	assert.equal(resumed.thread.id, thread.id);
-	assert.equal(resumed.thread.preview, 'first');
+	assert.deepEqual([resumed.thread.preview, resumed.thread.name], ['first', 'My thread']);
 	assert.equal(resumed.thread.path, thread.path);
 	assert.deepEqual(resumed.thread.status, { type: 'idle' });
 	assert.equal(resumed.thread.createdAt, thread.createdAt);
