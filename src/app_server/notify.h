@@ -17,7 +17,8 @@ void notify_event(struct thread *thread, const struct event *event);
 
 /* For questions about commands: the words as a shell would take them, and what they do. In the arena. */
 struct str notify_command_text(const struct str *words, size_t count, struct arena *arena);
-struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct arena *arena);
+struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
+                                          struct arena *arena);
 
 /* What is said and thought, as this wire has it; in the arena, borrowing from what it is made of. Any thread. */
 struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena);

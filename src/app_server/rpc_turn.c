@@ -98,6 +98,7 @@ static enum rpc_verdict answer_start(struct rpc_request *request, const struct t
 {
 	struct app_turn view;
 	thread_turn_view(turn, &view);
+	view.has_started_at = false; /* turn/started tells */
 	struct app_turn_start_response response = {&view};
 	return rpc_reply(request, &response);
 }

@@ -35,7 +35,7 @@ void thread_get_status(const struct thread *thread, struct thread_status *ret)
 	ret->status.active = &ret->active;
 }
 
-static struct app_thread_environment *environment(const struct app_thread_settings *settings, struct arena *arena)
+struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena)
 {
 	struct app_thread_environment *ret = arena_new(arena, struct app_thread_environment);
 	struct str *root = arena_new(arena, struct str);
@@ -58,7 +58,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 	source->tag = app_session_source_vscode;
 	*ret = (struct app_thread){
 		.id = str_of(thread->id),
-		.environments = environment(settings, arena),
+		.environments = thread_environment(settings, arena),
 		.environments_count = 1,
 		.session_id = str_of(thread->id),
 		.forked_from_id = str_of(thread->forked_from),

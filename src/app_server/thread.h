@@ -84,6 +84,8 @@ struct thread_status {
 void thread_get_status(const struct thread *thread, struct thread_status *ret);
 /* Fills a record for the wire, without turns; what it points to lives in the arena or in the thread. */
 void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret);
+/* Where commands of a thread with these settings run: one. */
+struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
 /* Replaces the settings by a copy. */
 void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings);
 

@@ -195,7 +195,7 @@ static void put_command(struct thread_ask *ask, const struct ev_exec_approval *e
 		.reason = event->reason,
 		.command = notify_command_text(event->command, event->command_count, &arena),
 		.cwd = event->cwd,
-		.command_actions = notify_actions(event->parsed_cmd, event->parsed_cmd_count, &arena),
+		.command_actions = notify_actions(event->parsed_cmd, event->parsed_cmd_count, event->cwd, &arena),
 		.command_actions_count = event->parsed_cmd_count,
 	};
 	struct app_command_execution_approval_decision decisions[] = {

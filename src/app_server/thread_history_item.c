@@ -78,7 +78,7 @@ static void decode_actions(const struct json *parsed, struct app_item_command_ex
 	struct parsed_command *list = arena_array(arena, struct parsed_command, length_of(parsed));
 	json_for_each(it, parsed)
 		count += union_decode(&union_parsed_command, it, arena, &list[count], NULL) == 0;
-	to->command_actions = notify_actions(list, count, arena);
+	to->command_actions = notify_actions(list, count, to->cwd, arena);
 	to->command_actions_count = count;
 }
 

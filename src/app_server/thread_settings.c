@@ -165,6 +165,10 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 
 void thread_settings_tell(struct thread *thread)
 {
-	struct app_thread_settings_updated_notification event = {str_of(thread->id), thread->settings};
+	auto_arena struct arena arena = {0};
+	struct app_thread_settings settings = *thread->settings;
+	settings.environments = thread_environment(&settings, &arena);
+	settings.environments_count = 1;
+	struct app_thread_settings_updated_notification event = {str_of(thread->id), &settings};
 	thread_notify(thread, NOTIFY_thread_settings_updated, &event);
 }

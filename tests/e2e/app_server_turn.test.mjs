@@ -125,7 +125,8 @@ test('a turn is told in the order of the reference', options, async (t) => {
 	assert.equal((await turn(server, thread, 'again')).items[0].text, 'second');
 	const [{ headers }] = model.requests();
 	assert.equal(headers.originator, 'tests');
-	assert.equal(headers['user-agent'], server.server.userAgent);
+	const ofProgram = server.server.userAgent.replace('/0.169.0 ', `/${thread.cliVersion} `); // not of the interface
+	assert.equal(headers['user-agent'], ofProgram);
 });
 
 test('a command is an item from begin to end', options, async (t) => {
