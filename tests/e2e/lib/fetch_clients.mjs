@@ -11,7 +11,7 @@ const registry = 'https://registry.npmjs.org';
 const { packages } = JSON.parse(fs.readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
 
 async function fetchPackage(place, { version, integrity, resolved }) {
-	const name = place.slice('node_modules/'.length);
+	const name = place.split('node_modules/').at(-1);
 	const url = resolved ?? `${registry}/${name}/-/${path.basename(name)}-${version}.tgz`;
 	const answer = await fetch(url, { signal: AbortSignal.timeout(20_000) });
 	if (!answer.ok) throw new Error(`${url}: ${answer.status} ${answer.statusText}`);
@@ -25,4 +25,6 @@ async function fetchPackage(place, { version, integrity, resolved }) {
 }
 
 const wanted = Object.entries(packages).filter(([place, about]) => place && !about.optional);
-await Promise.all(wanted.map(([place, about]) => fetchPackage(place, about)));
+const isNested = ([place]) => place.lastIndexOf('node_modules/') > 0; // within a package that must be there before
+for (const group of [wanted.filter((it) => !isNested(it)), wanted.filter(isNested)])
+	await Promise.all(group.map(([place, about]) => fetchPackage(place, about)));
