@@ -4,13 +4,22 @@
 //    "versions": [{"why", "folders": […], "what": [pattern, …]}],   holds for all captures of a version
 //    "lines": [{"why", "at": {"folder/name": ["LINE what", …]}}]}   this one line
 //
-// A pattern is what a difference is called ("extra item_started"), or its beginning and a *. Nothing is forgiven twice:
-// each line answers for one difference, and whatever answers for none is reported as stale.
+// A row of "versions" with "pending": true is of what is being built: it may stop to occur at any time.
+// A folder is "folder", one of its captures "folder/name", or "*" for all. A pattern is what a difference is called
+// ("extra item_started"), with a * for any text. Nothing is forgiven twice: each line answers for one difference, and
+// whatever answers for none is reported as stale.
 
 import fs from 'node:fs';
 
-const matches = (pattern, what) =>
-	(pattern.endsWith('*') ? what.startsWith(pattern.slice(0, -1)) : what === pattern);
+/** With a * for any text; a text that holds a * itself is not hurt by that. */
+function matches(pattern, what) {
+	const [first, ...rest] = pattern.split('*');
+	if (!rest.length) return what === pattern;
+	const last = rest.pop();
+	let at = first.length;
+	const isInOrder = rest.every((part) => (at = what.indexOf(part, at) + part.length) >= part.length);
+	return what.startsWith(first) && isInOrder && what.length - last.length >= at && what.endsWith(last);
+}
 
 export class Exceptions {
 	constructor(file) {
@@ -24,14 +33,14 @@ export class Exceptions {
 		return this.whole.find(({ captures }) => captures.includes(name))?.why;
 	}
 
-	isOfVersion(folder, what) {
+	isOfVersion(name, what) {
 		let found = false;
 		for (const [i, row] of this.versions.entries()) {
-			if (!row.folders.includes(folder)) continue;
-			for (const pattern of row.what) {
-				if (!matches(pattern, what)) continue;
-				this.used.add(`${i} ${folder} ${pattern}`);
-				found = true;
+			for (const folder of ['*', name.split('/')[0], name].filter((it) => row.folders.includes(it))) {
+				for (const pattern of row.what.filter((it) => matches(it, what))) {
+					this.used.add(`${i} ${folder} ${pattern}`);
+					found = true;
+				}
 			}
 		}
 		return found;
@@ -44,7 +53,7 @@ export class Exceptions {
 		for (const { line, what } of found) {
 			const at = listed.findIndex((text) => matches(text, `${line} ${what}`));
 			if (at >= 0) listed.splice(at, 1);
-			else if (!this.isOfVersion(name.split('/')[0], what)) unlisted.push(`${line} ${what}`);
+			else if (!this.isOfVersion(name, what)) unlisted.push(`${line} ${what}`);
 		}
 		return { unlisted, stale: listed };
 	}
@@ -52,7 +61,7 @@ export class Exceptions {
 	/** What is listed for whole versions but occurs nowhere in them, and captures that do not exist. */
 	stale(names) {
 		const known = new Set(names);
-		const rows = this.versions.flatMap(({ folders, what }, i) => folders.flatMap((folder) => what
+		const rows = this.versions.flatMap(({ folders, what, pending }, i) => (pending ? [] : folders).flatMap((folder) => what
 			.filter((pattern) => !this.used.has(`${i} ${folder} ${pattern}`)).map((pattern) => `${folder}: ${pattern}`)));
 		const listed = [...this.whole.flatMap(({ captures }) => captures), ...this.lines.flatMap(({ at }) => Object.keys(at))];
 		return [...rows, ...listed.filter((name) => !known.has(name))];
