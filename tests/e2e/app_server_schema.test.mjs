@@ -23,6 +23,7 @@ const EXCEPTIONS = {
 	'ReasoningEffort: ours is words, theirs string': 'this version knows all efforts that it can send',
 	'LoginAccountParams: ours is record, theirs union': 'fields of all ways to log in are read; `type` decides which count',
 	'LoginAccountResponse: ours is record, theirs union': 'the one answer that is given is written field by field',
+	'McpResourceReadTarget.linkId: is required in theirs': 'absent is read as null is',
 	'Thread.projectId: is required in theirs': 'it is always told, as null too; a nullable field is never marked required here',
 	'ThreadItemEntry.outputDeferred: null is more': 'it is left out, never null; a field left out is read as null is',
 	'UserInput:image.url: null is more': 'null is read as absent; one of url and fileId must be there in either',
