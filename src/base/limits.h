@@ -106,6 +106,8 @@ enum {
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
 	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */
 	LIMIT_EXEC_DELTA_BYTES = 768 * KIB, /* and their bytes: 1 MiB in base64 */
+	LIMIT_USER_COMMAND = 128 * KIB,   /* the text of one of the user's own; the system takes no more in a word */
+	LIMIT_USER_COMMAND_MS = 3600 * 1000, /* for it, unless the client says otherwise (core 2.5) */
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
 	LIMIT_EXEC_STDIN = 1 * MIB,       /* written to a command and not yet taken by it */
 	LIMIT_EXEC_LINGERING = 64,        /* ended commands whose output pipe somebody in the background still holds */

@@ -152,7 +152,7 @@ enum codex_state codex_get_state(const struct codex *codex)
 	const struct session *session = codex->session;
 	if (codex->sq.count || codex->eq.count)
 		return CODEX_QUEUED;
-	if (!session || !session->task)
+	if (!session || (!session->task && list_empty(&session->shells)))
 		return CODEX_IDLE;
 	return approvals_waiting(&session->approvals) ? CODEX_BLOCKED : CODEX_RUNNING;
 }

@@ -61,6 +61,7 @@ void on_op_patch_approval(struct codex *codex, const struct submission *submissi
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
+	session_abort_shells(codex->session);
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
 }

@@ -1,6 +1,7 @@
 /* Ops that bring user input. What happens to input while a Task runs is a setting
  * (on_input_while_running, protocol-v1 6, row 8); no input is lost either way. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "config/config.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
@@ -116,4 +117,23 @@ void on_op_compact(struct codex *codex, const struct submission *submission)
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_replaced);
 	task_start_compact(codex->session, submission->id);
+}
+
+/* Beside a running Task, not in its place. */
+void on_op_run_user_shell_command(struct codex *codex, const struct submission *submission)
+{
+	const struct op_run_user_shell_command *op = submission->op.run_user_shell_command;
+	struct session *session = codex->session;
+	struct shell_request request = {op->command, LIMIT_USER_COMMAND_MS};
+	if (op->command.len > LIMIT_USER_COMMAND || (op->has_timeout_ms && op->timeout_ms < 0)) {
+		codex_refuse(codex, submission->id, "\"bad_request\"",
+		             "command may have 128 KiB, and timeout_ms must not be negative.");
+		return;
+	}
+	if (op->has_timeout_ms)
+		request.timeout_ms = (uint64_t)op->timeout_ms;
+	if (session->task)
+		task_add_shell(session->task, &request);
+	else
+		task_start_shell(session, submission->id, &request);
 }

@@ -40,6 +40,8 @@ struct session {
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
+	struct list shells;             /* commands of the user's own that run: struct session_shell */
+	struct buf unheard;             /* what came of them, not in the history yet: items as JSON, one per line */
 	struct env command_env;         /* made when a command runs */
 	struct loop_deferred interrupt; /* a tool's user said abort */
 	char *base_instructions;        /* the system prompt */

@@ -2,6 +2,7 @@
 #include "engine/session_host.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "config/config.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
@@ -74,14 +75,14 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 }
 
 /* Made when the first command runs: many sessions never run one. */
-static const char *const *host_command_env(struct tool_host *host)
+static const char *const *host_command_env(struct tool_host *host, bool is_fenced)
 {
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
 	command_env_of_config(&session->codex->config->shell_environment_policy, &session->command_env);
-	bool has_fence =
-		host->sandbox->mode == sandbox_mode_read_only || host->sandbox->mode == sandbox_mode_workspace_write;
+	bool has_fence = is_fenced && (host->sandbox->mode == sandbox_mode_read_only ||
+	                               host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
 		.thread_id = session->id,
 		.network_disabled = has_fence && !host->sandbox->network_access,
@@ -118,6 +119,8 @@ void session_host_init(struct session *session)
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
+	list_init(&session->shells);
+	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }
@@ -135,12 +138,15 @@ void session_lend_host(struct session *session, const struct task *task)
 
 void session_end_commands(struct session *session)
 {
+	session_abort_shells(session);
 	if (session->exec)
 		exec_sessions_end(session->exec);
 }
 
 void session_host_finish(struct session *session)
 {
+	session_destroy_shells(session);
+	buf_finish(&session->unheard);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);

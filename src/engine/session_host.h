@@ -8,7 +8,7 @@ struct task;
 void session_host_init(struct session *session);
 /* Points the host at a Task that starts. */
 void session_lend_host(struct session *session, const struct task *task);
-/* Ends the commands that go on between calls; they take a moment, and are told as ended. */
+/* Ends the commands that go on between calls, and the user's own; all are told as ended. */
 void session_end_commands(struct session *session);
 void session_host_finish(struct session *session);
 

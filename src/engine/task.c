@@ -60,6 +60,7 @@ static void end(struct task *task)
 	struct session *session = task->session;
 	session->task = NULL;
 	task_destroy(task);
+	session_record_unheard(session);
 	session_sync_rollout(session);
 }
 
@@ -168,6 +169,7 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 	if (task->turn && !task->compact)
 		turn_abort(task->turn);
 	drop_turn(task);
+	session_abort_shells(task->session);
 	cut_short(task, reason == turn_abort_reason_interrupted);
 	struct ev_turn_aborted event = {.reason = reason};
 	task_emit(task, EV_turn_aborted, &event);

@@ -65,11 +65,26 @@ void task_start_user(struct session *session, struct str id, const struct task_i
 /* Summarises the history because the user asked for it. */
 void task_start_compact(struct session *session, struct str id);
 
+struct shell_request {
+	struct str command;
+	uint64_t timeout_ms;
+};
+/* Runs a command of the user's own. */
+void task_start_shell(struct session *session, struct str id, const struct shell_request *request);
+
 /* ---- for everybody ---- */
 
 bool task_can_steer(const struct task *task);
 /* Adds input to a running Task that takes it; it reaches the model with the next Turn. */
 void task_steer(struct task *task, const struct task_input *input);
+/* Runs a command of the user's own beside a running Task. */
+void task_add_shell(struct task *task, const struct shell_request *request);
+/* Ends all commands of the user's own, each told as ended. */
+void session_abort_shells(struct session *session);
+/* The same, but nobody is told. */
+void session_destroy_shells(struct session *session);
+/* What came of the user's commands goes into the history, where an item may stand now. */
+void session_record_unheard(struct session *session);
 /* Stops everything, tells turn_aborted, frees the task. */
 void task_abort(struct task *task, enum turn_abort_reason reason);
 /* Nobody takes events now: the Turn stands still until it is released. */

@@ -64,6 +64,7 @@ static void begin(struct task *task, struct str item, const struct task_input *i
 {
 	struct session *session = task->session;
 	context_tell_settings(session, task->settings);
+	session_record_unheard(session);
 	record(session, item);
 	tell_message(task, input);
 	session_record_turn_context(session, task->settings);
@@ -72,6 +73,7 @@ static void begin(struct task *task, struct str item, const struct task_input *i
 
 static bool take_pending(struct task_user *user)
 {
+	session_record_unheard(user->task.session);
 	if (user->pending.len == 0)
 		return false;
 	struct str rest = buf_str(&user->pending), line;

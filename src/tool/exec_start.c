@@ -55,7 +55,7 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 		return NULL;
 	struct process_spec spec = {
 		.argv = argv,
-		.env = host->command_env(host),
+		.env = host->command_env(host, true),
 		.cwd = command->cwd,
 		.stdin_open = start->stdin_open,
 		.merge_output = start->merge_output,

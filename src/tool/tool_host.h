@@ -35,8 +35,9 @@ struct tool_host {
 	struct list commands;         /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
-	/* Environment for commands, NULL-terminated; made when first asked for. */
-	const char *const *(*command_env)(struct tool_host *host);
+	/* Environment for a command, NULL-terminated; good until the next is asked for. is_fenced: the Task's sandbox
+	 * counts for it, and it is told what that forbids. */
+	const char *const *(*command_env)(struct tool_host *host, bool is_fenced);
 	/* Puts an event on the queue (copied). turn_id: of the Task it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
 	/* Registers the question, then emits it (EV_exec_approval_request or EV_apply_patch_approval_request).
