@@ -273,6 +273,8 @@ static bool is_harmful_method(enum app_method_tag tag)
 	case METHOD_fs_watch:
 	case METHOD_command_exec:
 	case METHOD_process_spawn:
+	case METHOD_thread_fork:
+	case METHOD_thread_shell_command:
 	case METHOD_fuzzy_file_search:
 	case METHOD_fuzzy_file_search_session_start:
 	case METHOD_skills_list:
