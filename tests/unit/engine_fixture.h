@@ -6,6 +6,8 @@
 
 #include "test.h"
 
+#include <signal.h>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -42,6 +44,7 @@ static inline int set_up(void **state)
 {
 	if (temp_make(state) != 0)
 		return -1;
+	signal(SIGPIPE, SIG_IGN); /* the scripted model lives here too, and clients leave it in the middle of a word */
 	setenv("HOME", temp_root, 1); /* a login shell reads no profile of the person who runs the tests */
 	struct fixture *f = xnew(struct fixture);
 	f->loop = loop_create(NULL);
