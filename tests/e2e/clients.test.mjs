@@ -9,7 +9,10 @@ import { createInterface } from 'node:readline';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rpcClient } from './lib/app_server.mjs';
-import { call, cleanEnv, codexBin, launch, makeHome, patch, run, say, startModel, tempDir } from './lib/codex.mjs';
+import {
+	call, cleanEnv, codexBin, forever, launch,
+	makeHome, patch, run, say, startModel, tempDir,
+} from './lib/codex.mjs';
 
 const load = (name) => import(name).catch(() => null);
 const appServer = await load('ai-sdk-provider-codex-app-server');
@@ -215,7 +218,8 @@ async function choose(editor, kind) {
 }
 
 test('@agentclientprotocol/codex-acp: turns with tools, one after the other', noAdapter, async (t) => {
-	const editor = await openEditor(t, [run('echo from the shell'), say('First.'), say('Second.')],
+	// The adapter asks for a title, too, in a fork of the thread.
+	const editor = await openEditor(t, [run('echo from the shell'), say('First.'), forever(say('Second.'))],
 		'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n');
 	assert.equal((await editor.prompt('one')).stopReason, 'end_turn');
 	assert.match(saidTo(editor), /First\.$/);
