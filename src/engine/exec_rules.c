@@ -67,12 +67,22 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	return rules->policy;
 }
 
-static int append_line(const char *path, struct str line, struct error *err)
+static bool breaks_off(int fd)
 {
-	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	char last;
+	off_t size = lseek(fd, 0, SEEK_END);
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+/* text begins with a line's end, for a file that somebody left without one: two rules in a line would be none. */
+static int append_line(const char *path, struct str text, struct error *err)
+{
+	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "%s", path);
-	return fd_write_all(fd, line.ptr, line.len, err);
+	if (!breaks_off(fd))
+		text = str_skip(text, 1);
+	return fd_write_all(fd, text.ptr, text.len, err);
 }
 
 int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words, size_t count,
@@ -81,8 +91,11 @@ int exec_rules_amend(struct exec_rules *rules, const struct config *config, cons
 	if (count == 0)
 		return 0;
 	auto_buf struct buf line;
-	buf_init(&line, LIMIT_LINE);
+	buf_init(&line, LIMIT_RULES_FILE);
+	buf_append_char(&line, '\n');
 	exec_policy_write_allow(&line, words, count);
+	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len)) /* it would spoil the whole file */
+		return error_set(err, ERR_invalid, "these words cannot be written as a rule");
 	exec_policy_allow(rules->policy, words, count);
 	auto_free char *folder = path_join(config_home(config), "rules");
 	auto_free char *path = path_join(folder, "default.rules");

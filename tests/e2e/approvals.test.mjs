@@ -106,6 +106,14 @@ test('what is allowed for good holds at once and in the next session', proto, as
 	assert.ok(second.made('d'));
 });
 
+test('a file that ends without a line end is gone on with in a line of its own', proto, async (t) => {
+	const amend = { approved_execpolicy_amendment: { proposed_execpolicy_amendment: ['touch'] } };
+	const rules = { 'rules/default.rules': 'prefix_rule(pattern=["mkdir"], decision="forbidden")' };
+	const { home } = await play(t, [run('touch x')], { rules, answers: [amend] });
+	assert.equal(fs.readFileSync(path.join(home, 'rules/default.rules'), 'utf8'),
+		'prefix_rule(pattern=["mkdir"], decision="forbidden")\nprefix_rule(pattern=["touch"], decision="allow")\n');
+});
+
 test('the model may propose the words; an interpreter alone is never proposed', proto, async (t) => {
 	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
 	const calls = [run('touch x y', { ...ask, prefix_rule: ['touch', 'x'] }), run('python3 -V', ask), run('bash', ask)];
