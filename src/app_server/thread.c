@@ -235,13 +235,13 @@ static void open_codex(struct thread *thread, const char *cwd)
 static int configure(struct thread *thread, struct error *err)
 {
 	const struct app_thread_start_params *wishes = thread->opening.wishes;
+	auto_arena struct arena arena = {0};
 	struct op_configure_session configure = thread->opening.session;
 	if (wishes->model.ptr)
 		configure.model = wishes->model;
 	configure.base_instructions = wishes->base_instructions;
 	if (wishes->approval_policy) {
-		configure.has_approval_policy = true;
-		configure.approval_policy = policy_to_engine(wishes->approval_policy);
+		configure.approval_policy = policy_to_engine(wishes->approval_policy, &arena);
 	}
 	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
 	return codex_submit_op(thread->codex, STR(""), &op, err);

@@ -106,14 +106,13 @@ static void continue_policies(const struct rollout_turn *turn, struct thread_ope
 	const struct app_thread_start_params *wishes = opening->wishes;
 	const struct json *json = turn->sandbox_policy.ptr ? json_parse_copy(arena, turn->sandbox_policy, NULL) : NULL;
 	struct sandbox *sandbox = arena_new(arena, struct sandbox);
-	int value;
 	if (json && !wishes->has_sandbox && !wishes->permissions.ptr &&
 	    union_decode(&union_sandbox, json, arena, sandbox, NULL) == 0)
 		session->sandbox_policy = sandbox;
-	if (turn->approval_policy.ptr && enum_parse(&enum_approval_policy, turn->approval_policy, &value)) {
-		session->has_approval_policy = true;
-		session->approval_policy = (enum approval_policy)value;
-	}
+	json = turn->approval_policy.ptr ? json_parse_copy(arena, turn->approval_policy, NULL) : NULL;
+	struct ask_for_approval *policy = arena_new(arena, struct ask_for_approval);
+	if (json && union_decode(&union_ask_for_approval, json, arena, policy, NULL) == 0)
+		session->approval_policy = policy;
 }
 
 void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena)

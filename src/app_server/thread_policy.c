@@ -1,5 +1,4 @@
-/* Granular policies say which kinds of questions may be asked. The engine knows one kind that matters here, leaving the
- * sandbox, and whether it may be asked at all; the others belong to rules, skills and MCP servers. */
+/* The engine and the app-server say the same of when to ask, each in a family of records of its own. */
 #include "app_server/thread_policy.h"
 
 #include "base/arena.h"
@@ -8,32 +7,55 @@
 
 static const struct {
 	enum app_ask_for_approval_tag wire;
-	enum approval_policy engine;
+	enum ask_for_approval_tag engine;
 } policies[] = {
-	{app_ask_for_approval_untrusted, approval_policy_untrusted},
-	{app_ask_for_approval_on_request, approval_policy_on_request},
-	{app_ask_for_approval_on_failure, approval_policy_on_failure},
-	{app_ask_for_approval_never, approval_policy_never},
+	{app_ask_for_approval_untrusted, ask_for_approval_untrusted},
+	{app_ask_for_approval_on_request, ask_for_approval_on_request},
+	{app_ask_for_approval_on_failure, ask_for_approval_on_failure},
+	{app_ask_for_approval_never, ask_for_approval_never},
+	{app_ask_for_approval_granular, ask_for_approval_granular},
 };
 
-enum approval_policy policy_to_engine(const struct app_ask_for_approval *policy)
+struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena)
 {
+	struct ask_for_approval *ret = arena_new(arena, struct ask_for_approval);
+	policy = policy_normalize(policy, arena);
 	for (size_t i = 0; i < countof(policies); i++) {
 		if (policies[i].wire == policy->tag)
-			return policies[i].engine;
+			ret->tag = policies[i].engine;
 	}
-	bool may_ask = policy->tag == app_ask_for_approval_granular ? policy->granular->sandbox__approval
-	                                                            : !policy->reject->sandbox__approval;
-	return may_ask ? approval_policy_on_request : approval_policy_never;
+	if (policy->tag != app_ask_for_approval_granular)
+		return ret;
+	const struct app_granular_approval *from = policy->granular;
+	ret->granular = arena_new(arena, struct granular_approval);
+	*ret->granular = (struct granular_approval){
+		.sandbox_approval = from->sandbox__approval,
+		.rules = from->rules,
+		.skill_approval = from->skill__approval,
+		.request_permissions = from->request__permissions,
+		.mcp_elicitations = from->mcp__elicitations,
+	};
+	return ret;
 }
 
-struct app_ask_for_approval *policy_from_engine(enum approval_policy policy, struct arena *arena)
+struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *policy, struct arena *arena)
 {
 	struct app_ask_for_approval *ret = arena_new(arena, struct app_ask_for_approval);
 	for (size_t i = 0; i < countof(policies); i++) {
-		if (policies[i].engine == policy)
+		if (policies[i].engine == policy->tag)
 			ret->tag = policies[i].wire;
 	}
+	if (policy->tag != ask_for_approval_granular)
+		return ret;
+	const struct granular_approval *from = policy->granular;
+	ret->granular = arena_new(arena, struct app_granular_approval);
+	*ret->granular = (struct app_granular_approval){
+		.sandbox__approval = from->sandbox_approval,
+		.rules = from->rules,
+		.skill__approval = from->skill_approval,
+		.request__permissions = from->request_permissions,
+		.mcp__elicitations = from->mcp_elicitations,
+	};
 	return ret;
 }
 

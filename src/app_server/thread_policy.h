@@ -9,8 +9,8 @@ struct arena;
 struct config;
 struct error;
 
-enum approval_policy policy_to_engine(const struct app_ask_for_approval *policy);
-struct app_ask_for_approval *policy_from_engine(enum approval_policy policy, struct arena *arena);
+struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena);
+struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *policy, struct arena *arena);
 /* `reject` as the `granular` that it means; others unchanged. */
 const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_approval *policy, struct arena *arena);
 

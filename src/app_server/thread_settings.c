@@ -84,8 +84,7 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 	struct collaboration_mode mode = {settings->collaboration_mode->mode, &mode_settings};
 	struct op_override_turn_context override = {
 		.cwd = settings->cwd,
-		.has_approval_policy = true,
-		.approval_policy = policy_to_engine(settings->approval_policy),
+		.approval_policy = policy_to_engine(settings->approval_policy, arena),
 		.sandbox_policy = params->sandbox_policy ? sandbox_to_engine(params->sandbox_policy, arena) : NULL,
 		.model = settings->model,
 		.has_effort = settings->has_effort,

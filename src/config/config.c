@@ -183,8 +183,9 @@ static void warn_unknown(struct loaded *l, const struct config_binder *binder)
 static void set_trust_defaults(struct loaded *l)
 {
 	struct config *c = &l->config;
+	static const struct ask_for_approval untrusted = {.tag = ask_for_approval_untrusted};
 	if (!c->is_set.approval_policy && l->place.trust == trust_level_untrusted)
-		c->approval_policy = approval_policy_untrusted;
+		c->approval_policy = &untrusted;
 	if (!c->is_set.sandbox_mode && l->place.trust != trust_level_unset)
 		c->sandbox_mode = sandbox_mode_workspace_write;
 }

@@ -9,9 +9,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "config/toml_priv.h"
+#include "config/toml_text.h"
 
 enum { CONFIG_inert_any = -1 };
 #define TOML_any CONFIG_inert_any
@@ -195,6 +197,39 @@ static bool take_choice(const struct taker *t)
 	return true;
 }
 
+/* "`on-request`, `never` or a table `granular`" */
+static void expect_variants(const struct union_type *type, struct buf *out)
+{
+	for (size_t i = 0; i < type->count; i++) {
+		const struct variant *it = &type->variants[i];
+		if (!it->is_alias)
+			buf_printf(out, "%s%s`%s`", i ? " or " : "", it->body ? "a table " : "", it->wire);
+	}
+}
+
+static bool take_one_of(const struct taker *t)
+{
+	auto_buf struct buf expected, text;
+	auto_arena struct arena scratch = {0};
+	struct error why;
+	buf_init(&expected, ERROR_TEXT_MAX);
+	buf_init(&text, LIMIT_LINE);
+	expect_variants(t->row->variants, &expected);
+	if (t->node->kind != TOML_string && t->node->kind != TOML_table)
+		return complain_kind(t, t->node, expected.data);
+	struct json_writer w = json_writer(&text);
+	toml_to_json(&w, t->node);
+	const struct json *json = text.over ? NULL : json_parse(&scratch, buf_str(&text), NULL);
+	struct union_head *value = arena_new(t->to ? t->binder->arena : &scratch, struct union_head);
+	if (!json)
+		return complain(t, t->node, expected.data, "text of that size");
+	if (union_decode(t->row->variants, json, t->binder->arena, value, &why) != 0)
+		return complain(t, t->node, expected.data, why.text);
+	if (t->to)
+		*(const struct union_head **)t->to = value;
+	return true;
+}
+
 static bool take_list(const struct taker *t, bool are_paths)
 {
 	const char *expected = are_paths ? "a list of paths" : "a list of strings";
@@ -310,7 +345,7 @@ static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
         [CONFIG_string] = take_string,   [CONFIG_path] = take_path,       [CONFIG_choice] = take_choice,
         [CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
         [CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
-        [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,
+        [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
 };
 
 static void set_default(struct arena *arena, const struct config_row *row, void *to);
@@ -338,6 +373,8 @@ static void set_default(struct arena *arena, const struct config_row *row, void 
 		*(int64_t *)to = row->number;
 	else if (row->kind == CONFIG_choice)
 		*(int *)to = (int)row->number;
+	else if (row->kind == CONFIG_one_of)
+		*(const struct union_head **)to = arena_new(arena, struct union_head);
 	else if (row->kind == CONFIG_number)
 		*(double *)to = row->real;
 	else if (row->kind == CONFIG_string)

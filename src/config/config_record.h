@@ -13,7 +13,7 @@
 
 #include "base/vec.h"
 #include "config/toml.h"
-#include "protocol/enum.h"
+#include "protocol/types.h"
 
 struct error;
 
@@ -58,6 +58,7 @@ enum config_kind {
 	CONFIG_string,
 	CONFIG_path,
 	CONFIG_choice,
+	CONFIG_one_of,
 	CONFIG_strings,
 	CONFIG_paths,
 	CONFIG_pairs,
@@ -79,6 +80,7 @@ struct config_row {
 	double real, real_low, real_high;
 	const char *text; /* default of string and strings */
 	const struct enum_type *words;
+	const struct union_type *variants; /* of one_of; the first is the default */
 	const struct config_record *inner;
 	int toml_kind; /* inert: enum toml_kind, or -1 for any */
 };

@@ -14,6 +14,7 @@
 #include "model/model_permissions.h"
 #include "model/prompt.h"
 #include "process/shell.h"
+#include "protocol/approval.h"
 #include "workspace/agents_md.h"
 
 /* Whom to tell: the session's own history, and its rollout, or a history that is still being made. */
@@ -100,7 +101,8 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_fences(const struct settings *a, const struct settings *b)
 {
-	if (a->approval_policy != b->approval_policy || a->sandbox_policy.mode != b->sandbox_policy.mode ||
+	if (!approval_is_same(a->approval_policy, b->approval_policy) ||
+	    a->sandbox_policy.mode != b->sandbox_policy.mode ||
 	    a->sandbox_policy.network_access != b->sandbox_policy.network_access ||
 	    a->sandbox_policy.writable_root_count != b->sandbox_policy.writable_root_count)
 		return false;

@@ -29,7 +29,6 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 	struct settings_change change = {
 		.model = op->model,
 		.cwd = op->cwd,
-		.has_approval_policy = op->has_approval_policy,
 		.approval_policy = op->approval_policy,
 		.sandbox = op->sandbox_policy,
 		.has_effort = op->has_effort,

@@ -95,7 +95,6 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 	struct settings_change change = {
 		.model = op->model,
 		.cwd = op->cwd,
-		.has_approval_policy = true,
 		.approval_policy = op->approval_policy,
 		.sandbox = op->sandbox_policy,
 		.has_effort = op->has_effort,

@@ -60,14 +60,14 @@ static struct settings *settings_of(struct session *session, const struct rollou
 {
 	auto_arena struct arena arena = {0};
 	struct sandbox sandbox;
-	int policy = 0;
+	struct ask_for_approval policy;
 	struct settings_change change = {.cwd = turn->cwd};
 	const struct json *json = turn->sandbox_policy.ptr ? json_parse(&arena, turn->sandbox_policy, NULL) : NULL;
 	if (json && union_decode(&union_sandbox, json, &arena, &sandbox, NULL) == 0)
 		change.sandbox = &sandbox;
-	change.has_approval_policy =
-		turn->approval_policy.ptr && enum_parse(&enum_approval_policy, turn->approval_policy, &policy);
-	change.approval_policy = (enum approval_policy)policy;
+	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
+	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
+		change.approval_policy = &policy;
 	return settings_with(session->settings, session->codex->config, &change, NULL);
 }
 

@@ -54,7 +54,7 @@ static void tell_configured(struct session *session, struct str sub_id)
 		.session_id = str_of(session->id),
 		.model = str_of(settings->model),
 		.model_provider_id = str_of(session->provider->id),
-		.approval_policy = settings->approval_policy,
+		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
 		.sandbox_policy = (struct sandbox *)(uintptr_t)settings->sandbox,
 		.cwd = str_of(settings->cwd),
 		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
@@ -75,7 +75,6 @@ static struct settings_change change_of(const struct op_configure_session *op)
 	return (struct settings_change){
 		.model = op->model,
 		.cwd = op->cwd,
-		.has_approval_policy = op->has_approval_policy,
 		.approval_policy = op->approval_policy,
 		.sandbox = op->sandbox_policy,
 		.has_effort = op->has_model_reasoning_effort,

@@ -65,16 +65,19 @@ void session_record_turn_context(struct session *session, const struct settings 
 {
 	if (!session->rollout)
 		return;
-	auto_buf struct buf payload, fence;
+	auto_buf struct buf payload, fence, policy;
 	buf_init(&payload, 1 * MIB);
 	buf_init(&fence, 1 * MIB);
+	buf_init(&policy, LIMIT_LINE);
 	struct json_writer w = json_writer(&fence);
 	union_encode(&union_sandbox, settings->sandbox, &w);
+	w = json_writer(&policy);
+	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
 	struct rollout_turn turn = {
 		.turn_id = session->task ? session->task->id : STR_NONE,
 		.cwd = str_of(settings->cwd),
 		.model = str_of(settings->model),
-		.approval_policy = str_of(enum_wire(&enum_approval_policy, (int)settings->approval_policy)),
+		.approval_policy = buf_str(&policy),
 		.sandbox_policy = buf_str(&fence),
 		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
 	};

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "protocol/approval.h"
 
 struct settings *settings_ref(struct settings *settings)
 {
@@ -114,7 +115,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	struct str fallback = fallback_model ? str_of(fallback_model) : model_catalog_default().slug;
 	settings->model = arena_cstr(&settings->arena, config->model ? str_of(config->model) : fallback);
 	settings->cwd = arena_cstr(&settings->arena, str_of(cwd));
-	settings->approval_policy = config->approval_policy;
+	settings->approval_policy = approval_copy(config->approval_policy, &settings->arena);
 	settings->effort = config->model_reasoning_effort;
 	settings->has_summary = config->is_set.model_reasoning_summary;
 	settings->summary = config->model_reasoning_summary;
@@ -159,6 +160,7 @@ static struct settings *settings_copy(const struct settings *base)
 	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
 	if (base->mode_instructions)
 		settings->mode_instructions = arena_cstr(&settings->arena, str_of(base->mode_instructions));
+	settings->approval_policy = approval_copy(base->approval_policy, &settings->arena);
 	set_sandbox(settings, base->sandbox);
 	return settings;
 }
@@ -169,8 +171,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 	struct settings *settings = settings_copy(base);
 	if (change->model.ptr)
 		settings->model = arena_cstr(&settings->arena, change->model);
-	if (change->has_approval_policy)
-		settings->approval_policy = change->approval_policy;
+	if (change->approval_policy)
+		settings->approval_policy = approval_copy(change->approval_policy, &settings->arena);
 	if (change->has_effort)
 		settings->effort = change->effort;
 	if (change->has_summary) {

@@ -17,7 +17,7 @@ struct settings {
 	/* read-only */
 	const char *model;
 	const char *cwd; /* absolute and normalised */
-	enum approval_policy approval_policy;
+	const struct ask_for_approval *approval_policy; /* never `reject` */
 	const struct sandbox *sandbox;        /* as the wire words it */
 	struct sandbox_policy sandbox_policy; /* as process/ wants it */
 	enum reasoning_effort effort;         /* unset: the model's own */
@@ -37,8 +37,7 @@ struct settings {
 struct settings_change {
 	struct str model;
 	struct str cwd;
-	bool has_approval_policy;
-	enum approval_policy approval_policy;
+	const struct ask_for_approval *approval_policy;
 	const struct sandbox *sandbox;
 	bool has_effort;
 	enum reasoning_effort effort;

@@ -11,26 +11,49 @@ static const struct str *const sandbox_text[sandbox_mode_count] = {
 	[sandbox_mode_external_sandbox] = &prompt_sandbox_external_sandbox,
 };
 
-static const struct str *const approval_text[approval_policy_count] = {
-	[approval_policy_never] = &prompt_approval_never,
-	[approval_policy_on_request] = &prompt_approval_on_request,
-	[approval_policy_on_failure] = &prompt_approval_on_failure,
-	[approval_policy_untrusted] = &prompt_approval_untrusted,
+static const struct str *const approval_text[ask_for_approval_tag_count] = {
+	[ask_for_approval_never] = &prompt_approval_never,
+	[ask_for_approval_on_request] = &prompt_approval_on_request,
+	[ask_for_approval_on_failure] = &prompt_approval_on_failure,
+	[ask_for_approval_untrusted] = &prompt_approval_untrusted,
+	[ask_for_approval_granular] = &prompt_approval_granular,
 };
+
+static const char *const question_text[QUESTION_count] = {
+	[QUESTION_sandbox] = "leaving the sandbox, and commands that destroy",
+	[QUESTION_rules] = "commands for which a rule of the user's wants a question",
+	[QUESTION_skill] = "scripts of skills",
+	[QUESTION_permissions] = "more permissions",
+	[QUESTION_mcp] = "questions of MCP servers",
+};
+
+static bool is_fenced(const struct model_permissions *permissions)
+{
+	return permissions->sandbox != sandbox_mode_danger_full_access &&
+	       permissions->sandbox != sandbox_mode_external_sandbox;
+}
 
 static const struct str *approval_of(const struct model_permissions *permissions)
 {
-	bool is_unrestricted = permissions->sandbox == sandbox_mode_danger_full_access ||
-			       permissions->sandbox == sandbox_mode_external_sandbox;
-	if (is_unrestricted && permissions->approval != approval_policy_untrusted)
-		return &prompt_approval_unneeded;
-	return approval_text[permissions->approval];
+	enum ask_for_approval_tag tag = permissions->approval->tag;
+	bool may_matter = tag == ask_for_approval_untrusted || tag == ask_for_approval_granular;
+	return is_fenced(permissions) || may_matter ? approval_text[tag] : &prompt_approval_unneeded;
 }
 
 static void write_line(struct buf *out, struct str text)
 {
 	buf_append_str(out, text);
 	buf_append_char(out, '\n');
+}
+
+/* What a granular policy lets be asked, and what it answers with no. */
+static void write_questions(struct buf *out, const struct ask_for_approval *policy)
+{
+	for (int question = 0; question < QUESTION_count; question++)
+		buf_printf(out, "- %s: %s\n", approval_may_ask(policy, question) ? "asked" : "refused",
+		           question_text[question]);
+	if (approval_may_ask(policy, QUESTION_sandbox))
+		write_line(out, prompt_approval_escalate);
 }
 
 void model_permissions_write(struct buf *out, const struct model_permissions *permissions)
@@ -46,5 +69,9 @@ void model_permissions_write(struct buf *out, const struct model_permissions *pe
 	}
 	write_line(out, permissions->has_network ? prompt_network_enabled : prompt_network_restricted);
 	write_line(out, *approval_of(permissions));
+	if (permissions->approval->tag == ask_for_approval_on_request && is_fenced(permissions))
+		write_line(out, prompt_approval_escalate);
+	if (permissions->approval->tag == ask_for_approval_granular)
+		write_questions(out, permissions->approval);
 	buf_append_c(out, "</permissions instructions>");
 }

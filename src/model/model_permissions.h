@@ -10,11 +10,11 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "protocol/enum.h"
+#include "protocol/approval.h"
 
 struct model_permissions {
 	enum sandbox_mode sandbox;
-	enum approval_policy approval;
+	const struct ask_for_approval *approval;
 	bool has_network;
 	const struct str *writable; /* folders, for workspace-write */
 	size_t writable_count;

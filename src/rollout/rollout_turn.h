@@ -13,7 +13,7 @@ struct rollout_turn {
 	struct str turn_id; /* STR_NONE in files before 2026 */
 	struct str cwd;
 	struct str model;
-	struct str approval_policy; /* a word of enum approval_policy */
+	struct str approval_policy; /* JSON: union ask_for_approval */
 	struct str sandbox_policy;  /* JSON: union sandbox */
 	struct str effort;          /* STR_NONE: the model's default */
 	struct str summary;

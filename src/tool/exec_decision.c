@@ -7,21 +7,23 @@ enum { TO_LEAVE = EXEC_kind_count, COLUMNS };
 static const enum exec_decision table[][COLUMNS] = {
 	/* clang-format off */
 	/*                              safe        ordinary     dangerous       to leave the fence */
-	[approval_policy_untrusted]  = {EXEC_allow, EXEC_prompt, EXEC_prompt,    EXEC_forbidden},
-	[approval_policy_on_failure] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_forbidden},
-	[approval_policy_on_request] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt},
-	[approval_policy_never]      = {EXEC_allow, EXEC_allow,  EXEC_forbidden, EXEC_forbidden},
+	[ask_for_approval_untrusted]  = {EXEC_allow, EXEC_prompt, EXEC_prompt,    EXEC_forbidden},
+	[ask_for_approval_on_failure] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_forbidden},
+	[ask_for_approval_on_request] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt},
+	[ask_for_approval_granular]   = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt},
+	[ask_for_approval_never]      = {EXEC_allow, EXEC_allow,  EXEC_forbidden, EXEC_forbidden},
 	/* clang-format on */
 };
 
-bool exec_may_escalate(enum approval_policy policy)
+bool exec_may_escalate(const struct ask_for_approval *policy)
 {
-	return table[policy][TO_LEAVE] != EXEC_forbidden;
+	return table[policy->tag][TO_LEAVE] != EXEC_forbidden && approval_may_ask(policy, QUESTION_sandbox);
 }
 
-enum exec_decision exec_decide(enum approval_policy policy, enum exec_kind kind, bool is_escalated, bool has_fence)
+enum exec_decision exec_decide(const struct ask_for_approval *policy, enum exec_kind kind, bool is_escalated,
+                               bool has_fence)
 {
-	enum exec_decision decision = table[policy][kind];
+	enum exec_decision decision = table[policy->tag][kind];
 	bool leaves = is_escalated && has_fence;
-	return leaves && table[policy][TO_LEAVE] > decision ? table[policy][TO_LEAVE] : decision;
+	return leaves && table[policy->tag][TO_LEAVE] > decision ? table[policy->tag][TO_LEAVE] : decision;
 }

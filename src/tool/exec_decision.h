@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "process/exec_policy.h"
-#include "protocol/enum.h"
+#include "protocol/approval.h"
 
 enum exec_kind {
 	EXEC_safe,
@@ -17,9 +17,10 @@ enum exec_kind {
 };
 
 /* A command that asks to leave the fence, under a policy that lets no model ask, is refused whatever it is. */
-bool exec_may_escalate(enum approval_policy policy);
+bool exec_may_escalate(const struct ask_for_approval *policy);
 
 /* is_escalated: it asks to leave the fence; exec_may_escalate holds. has_fence: there is one to leave. */
-enum exec_decision exec_decide(enum approval_policy policy, enum exec_kind kind, bool is_escalated, bool has_fence);
+enum exec_decision exec_decide(const struct ask_for_approval *policy, enum exec_kind kind, bool is_escalated,
+                               bool has_fence);
 
 #endif

@@ -6,17 +6,6 @@
 #include "tool/exec_decision.h"
 #include "tool/exec_judge.h"
 
-static const char *policy_name(enum approval_policy policy)
-{
-	static const char *const names[] = {
-		[approval_policy_on_request] = "OnRequest",
-		[approval_policy_untrusted] = "UnlessTrusted",
-		[approval_policy_on_failure] = "OnFailure",
-		[approval_policy_never] = "Never",
-	};
-	return names[policy];
-}
-
 static void ask(struct exec_command *command, const struct exec_judgement *judgement, struct tool_call *call,
                 tool_answer_fn answer)
 {
@@ -68,7 +57,7 @@ void exec_gate_request(struct exec_command *command, struct str permissions, str
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
                                   struct buf *ret_reason)
 {
-	const char *policy = policy_name(command->host->approval_policy);
+	const char *policy = approval_title(command->host->approval_policy);
 	if (command->is_escalated && !exec_may_escalate(command->host->approval_policy)) {
 		buf_printf(ret_reason,
 		           "approval policy is %s; reject command — you cannot ask for escalated permissions if the "

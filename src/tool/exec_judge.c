@@ -81,11 +81,22 @@ static void judge_one(struct exec_command *command, const struct plain_command *
 			propose_command(command, plain, ret);
 	}
 	ret->is_allowed = ret->is_allowed && is_ruled && match.decision == EXEC_allow;
+	if (match.decision == EXEC_prompt)
+		ret->asks[is_ruled ? QUESTION_rules : QUESTION_sandbox] = true;
 	if (match.decision < ret->decision || (match.decision == ret->decision && ret->is_ruled))
 		return;
 	ret->decision = match.decision;
 	ret->is_ruled = is_ruled;
 	ret->justification = arena_str(&command->arena, match.justification);
+}
+
+/* One question stands for all of a script; each of its kinds must be allowed. */
+static bool may_ask(const struct ask_for_approval *policy, const struct exec_judgement *judgement)
+{
+	for (int question = 0; question < QUESTION_count; question++)
+		if (judgement->asks[question] && !approval_may_ask(policy, question))
+			return false;
+	return true;
 }
 
 void exec_judge(struct exec_command *command, struct exec_judgement *ret)
@@ -98,8 +109,10 @@ void exec_judge(struct exec_command *command, struct exec_judgement *ret)
 		propose(command, command->prefix, command->prefix_count, ret);
 	for (size_t i = 0; i < list.count; i++)
 		judge_one(command, &list.commands[i], is_read, ret);
-	if (ret->decision == EXEC_prompt && command->host->approval_policy == approval_policy_never)
+	if (ret->decision == EXEC_prompt && !may_ask(command->host->approval_policy, ret)) {
 		ret->decision = EXEC_forbidden;
+		ret->is_unaskable = true;
+	}
 	if (ret->is_ruled) {
 		ret->proposal = NULL;
 		ret->proposal_count = 0;
@@ -117,8 +130,14 @@ void exec_judge_refusal(const struct exec_command *command, const struct exec_ju
 {
 	append_command(out, command);
 	buf_append_c(out, " rejected: ");
+	const struct ask_for_approval *policy = command->host->approval_policy;
 	if (judgement->justification.ptr)
 		buf_append_str(out, judgement->justification);
+	else if (judgement->is_unaskable && policy->tag == ask_for_approval_granular)
+		buf_printf(out, "%s, and the approval policy (granular, %s = false) answers such questions with no. "
+		                "Do it in another way.",
+		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
+		           judgement->is_ruled ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)
 		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that nobody may be asked for");
 	else

@@ -4,6 +4,7 @@
 #define TOOL_EXEC_JUDGE_H
 
 #include "process/exec_policy.h"
+#include "protocol/approval.h"
 
 struct buf;
 struct exec_command;
@@ -11,6 +12,8 @@ struct exec_command;
 struct exec_judgement {
 	enum exec_decision decision;
 	bool is_ruled;                  /* a rule says so, not the table */
+	bool is_unaskable;              /* forbidden, as there is a question that the policy lets nobody ask */
+	bool asks[QUESTION_count];      /* the questions that it takes */
 	bool is_allowed;                /* rules allow all of it: no fence is needed */
 	struct str justification;       /* of the rule; may be absent */
 	const struct str *proposal;     /* words that could be allowed for good; the command's */

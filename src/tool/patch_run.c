@@ -11,6 +11,7 @@
 #include "patch/patch_error.h"
 #include "patch/patch_plan.h"
 #include "process/sandbox.h"
+#include "protocol/approval.h"
 #include "tool/patch_view.h"
 
 #define REJECTED_BY_USER "patch rejected by user"
@@ -262,11 +263,12 @@ static void ask(struct patch_run *run)
 static void decide(struct patch_run *run)
 {
 	const struct tool_host *host = run->call->host;
+	const struct ask_for_approval *policy = host->approval_policy;
 	bool is_read_only = host->sandbox->mode == sandbox_mode_read_only;
-	run->is_auto_approved = host->approval_policy != approval_policy_untrusted && all_inside(run);
+	run->is_auto_approved = policy->tag != ask_for_approval_untrusted && all_inside(run);
 	if (run->is_auto_approved || all_approved_before(run))
 		commit(run);
-	else if (host->approval_policy != approval_policy_never)
+	else if (approval_may_ask(policy, QUESTION_sandbox))
 		ask(run);
 	else
 		reject(run, is_read_only

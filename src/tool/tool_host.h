@@ -26,7 +26,7 @@ struct tool_host {
 	const char *cwd;       /* absolute folder of the Task */
 	const char *thread_id; /* Session */
 	struct str turn_id;    /* Task; gone when it ends: calls keep a copy */
-	enum approval_policy approval_policy;
+	const struct ask_for_approval *approval_policy;
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */

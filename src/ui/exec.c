@@ -253,11 +253,11 @@ static void unwatch_signals(struct exec *exec)
 
 static void submit_session(struct exec *exec)
 {
+	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* core 14: who should be? */
 	struct exec_fences fences;
 	exec_config_fences(&exec->options, exec->config, &fences);
 	struct op_configure_session op = {
-		.has_approval_policy = true,
-		.approval_policy = approval_policy_never, /* core 14: nobody is there to ask */
+		.approval_policy = &nobody_is_asked,
 		.sandbox_policy = &fences.sandbox,
 		.resume_path = str_of(exec->resume_path),
 	};

@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #include "protocol/event.h"
+#include "protocol/approval.h"
 #include "ui/command_text.h"
 #include "ui/status_line.h"
 #include "ui/terminal_style.h"
@@ -96,13 +97,12 @@ static void append_fact(struct exec_human *human, const char *name, struct str v
 static void on_session_configured(struct exec_human *human, const struct event *event)
 {
 	const struct ev_session_configured *session = event->msg.session_configured;
-	const char *approval = enum_wire(&enum_approval_policy, (int)session->approval_policy);
 	const char *sandbox = union_find_tag(&union_sandbox, (int)session->sandbox_policy->tag)->wire;
 	buf_append_c(&human->text, "Codex in C v" CODEX_VERSION "\n--------\n");
 	append_fact(human, "workdir", session->cwd);
 	append_fact(human, "model", session->model);
 	append_fact(human, "provider", session->model_provider_id);
-	append_fact(human, "approval", str_of(approval));
+	append_fact(human, "approval", str_of(approval_name(session->approval_policy)));
 	append_fact(human, "sandbox", str_of(sandbox));
 	if (session->has_reasoning_effort)
 		append_fact(human, "reasoning effort",

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { makeHome, needs, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { codexExec, makeHome, needs, readLines, rollouts, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -121,6 +121,73 @@ test('the model may propose the words; an interpreter alone is never proposed', 
 	const { asked } = await play(t, calls, { config, answers: ['denied', 'denied', 'denied'] });
 	assert.deepEqual(asked.map((msg) => [msg.reason, msg.proposed_execpolicy_amendment]),
 		[['Why?', ['touch', 'x']], ['Why?', ['python3', '-V']], ['Why?', undefined]]);
+});
+
+const granular = (flags) => ({ sandbox_approval: false, rules: false, mcp_elicitations: false, ...flags });
+const granularConfig = (flags, sandbox = 'danger-full-access') => `sandbox_mode = "${sandbox}"\n` +
+	`approval_policy = { granular = { ${Object.entries(granular(flags)).map((pair) => pair.join(' = ')).join(', ')} } }\n`;
+
+test('a granular policy asks what it lets be asked, and refuses the rest with the reason', proto, async (t) => {
+	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch", "ruled"], decision="prompt")' };
+	const calls = [run('touch gone; rm -f gone'), run('touch ruled'), run('touch plain')];
+	const sandbox = await play(t, calls, { config: granularConfig({ sandbox_approval: true }), rules, answers: ['approved'] });
+	assert.deepEqual(sandbox.asked.map(({ command }) => command.at(-1)), ['touch gone; rm -f gone']);
+	assert.deepEqual(['gone', 'ruled', 'plain'].map(sandbox.made), [false, false, true]);
+	assert.match(sandbox.outputs[1], /rejected: a rule of the user's wants an approval, .*granular, rules = false/);
+	const ruled = await play(t, calls, { config: granularConfig({ rules: true }), rules, answers: ['approved'] });
+	assert.deepEqual(ruled.asked.map(({ command }) => command.at(-1)), ['touch ruled']);
+	assert.deepEqual(['gone', 'ruled', 'plain'].map(ruled.made), [false, true, true]);
+	assert.match(ruled.outputs[0], /rejected: it needs an approval, .*granular, sandbox_approval = false/);
+	const both = 'touch ruled && rm -f ruled'; // two kinds of question in one: both must be allowed
+	const none = await play(t, [run(both)], { config: granularConfig({ rules: true }), rules });
+	assert.deepEqual([none.asked, none.made('ruled')], [[], false]);
+});
+
+test('whether a model may ask to leave the sandbox is a flag of a granular policy', proto, async (t) => {
+	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
+	const may = await play(t, [run('touch out', ask)],
+		{ config: granularConfig({ sandbox_approval: true }, 'read-only'), answers: ['approved'] });
+	assert.deepEqual([may.asked.length, may.made('out')], [1, true]);
+	const not = await play(t, [run('touch out', ask)], { config: granularConfig({ rules: true }, 'read-only') });
+	assert.deepEqual([not.asked, not.made('out')], [[], false]);
+	assert.match(not.outputs[0], /^approval policy is Granular\(sandbox_approval = false\); reject command/);
+});
+
+test('a granular policy is the same value in Ops, events and rollouts, and after a resume', proto, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.')]);
+	const home = makeHome(t, model, granularConfig({ rules: true }));
+	const whole = (flags) => ({ granular: { ...granular(flags), skill_approval: false, request_permissions: false } });
+	const first = startProto(t, model, { home });
+	first.submit('1', userInput('go'));
+	assert.deepEqual((await first.next('session_configured')).msg.approval_policy, whole({ rules: true }));
+	await first.next('task_complete');
+	first.submit('2', { type: 'override_turn_context', approval_policy: { reject: { rules: true, mcp_elicitations: true } } });
+	first.submit('3', userInput('go on'));
+	await first.next('task_complete');
+	assert.equal((await first.end()).code, 0);
+	const [file] = rollouts(home);
+	const contexts = readLines(file).filter(({ type }) => type === 'turn_context').map(({ payload }) => payload.approval_policy);
+	assert.deepEqual(contexts, [whole({ rules: true }),
+		{ granular: { sandbox_approval: true, rules: false, mcp_elicitations: false, skill_approval: false, request_permissions: false } }]);
+	const second = startProto(t, model, { home });
+	second.submit('1', { type: 'configure_session', resume_path: file });
+	assert.deepEqual((await second.next('session_configured')).msg.approval_policy, whole({ rules: true }));
+	second.submit('2', userInput('again'));
+	await second.next('task_complete');
+	assert.equal((await second.end()).code, 0);
+	const told = (await model.requests()).at(-1).body.input.filter(({ role }) => role === 'developer');
+	assert.match(JSON.stringify(told.at(-1)), /- asked: commands for which a rule of the user's wants a question/);
+});
+
+test('exec takes a granular policy, and asks nobody all the same', needs('exec'), async (t) => {
+	const model = await startModel(t, [run('touch x; rm -f x'), say('Done.')]);
+	const policy = 'approval_policy={ granular = { sandbox_approval = true, rules = true, mcp_elicitations = true } }';
+	const { code, stderr } = await codexExec(t, model, ['-c', policy, 'go']);
+	assert.equal(code, 0);
+	assert.match(stderr, /approval: never/);
+	const bad = await codexExec(t, model, ['-c', 'approval_policy={ granular = { rules = 1 } }', 'go']);
+	assert.equal(bad.code, 1);
+	assert.match(bad.stderr, /`approval_policy` must be `on-request` or .*`granular`/);
 });
 
 test("a project's rules count only where the user trusts it", proto, async (t) => {

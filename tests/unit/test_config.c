@@ -108,7 +108,7 @@ static void defaults_without_any_file(void **state)
 	struct config *c = load(&source);
 	assert_null(c->model);
 	assert_string_equal(c->model_provider, "openai");
-	assert_int_equal(c->approval_policy, approval_policy_on_request);
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_on_request);
 	assert_int_equal(c->sandbox_mode, sandbox_mode_read_only);
 	assert_int_equal(c->project_doc_max_bytes, 32768);
 	assert_int_equal(c->project_root_markers.count, 1);
@@ -122,6 +122,22 @@ static void defaults_without_any_file(void **state)
 	assert_string_equal(config_cwd(c), p->sub);
 	assert_string_equal(config_project_root(c), p->repo);
 	assert_string_equal(config_home(c), p->home);
+	config_unref(c);
+}
+
+static void a_policy_may_be_a_table(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "[approval_policy.granular]\n"
+	                                "sandbox_approval = true\nrules = false\nmcp_elicitations = true\n");
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_granular);
+	assert_true(c->approval_policy->granular->sandbox_approval);
+	assert_false(c->approval_policy->granular->rules);
+	assert_false(c->approval_policy->granular->skill_approval);
+	config_unref(c);
+	c = load_with(p, "approval_policy = { reject = { rules = true } }\n");
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_reject);
+	assert_true(c->approval_policy->reject->rules);
 	config_unref(c);
 }
 
@@ -151,7 +167,7 @@ static void every_kind_of_value_is_taken(void **state)
 	assert_string_equal(c->model, "m");
 	assert_int_equal(c->model_context_window, 1000);
 	assert_true(c->hide_agent_reasoning);
-	assert_int_equal(c->approval_policy, approval_policy_never);
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_never);
 	assert_int_equal(c->notify.count, 2);
 	assert_str(c->notify.items[1], "done");
 	assert_string_equal(c->model_instructions_file, prompt);
@@ -184,6 +200,11 @@ static void wrong_types_name_file_line_and_key(void **state)
 	        {"sandbox_mode = \"open\"", ":1: `sandbox_mode` must be one of `read-only`, "},
 	        {"sandbox_mode = \"open\"", ", not `open`"},
 	        {"approval_policy = true", "not a boolean"},
+	        {"approval_policy = \"sometimes\"", "`never` or a table `granular`"},
+	        {"approval_policy = \"sometimes\"", "unknown variant `sometimes`"},
+	        {"approval_policy = { granular = { rules = 1 } }", "`approval_policy` must be `on-request`"},
+	        {"approval_policy = { granular = { rules = true } }", "missing field `sandbox_approval`"},
+	        {"[approval_policy.granular]", "missing field `sandbox_approval`"},
 	        {"[sandbox_workspace_write]\nnetwork_access = \"yes\"",
 	         "config.toml:2: `sandbox_workspace_write.network_access` must be true or false, not a string"},
 	        {"sandbox_workspace_write = 1", "`sandbox_workspace_write` must be a table, not an integer"},
@@ -331,7 +352,7 @@ static void projects_count_only_when_trusted(void **state)
 	assert_null(c->model);
 	assert_int_equal(warning_count(c), 0);
 	assert_int_equal(config_trust(c), trust_level_untrusted);
-	assert_int_equal(c->approval_policy, approval_policy_untrusted);
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_untrusted);
 	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
 	config_unref(c);
 
@@ -387,7 +408,7 @@ static void a_trusted_project_works_in_its_folder(void **state)
 	source.override_count = 1;
 	struct config *c = load(&source);
 	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
-	assert_int_equal(c->approval_policy, approval_policy_on_request);
+	assert_int_equal(c->approval_policy->tag, ask_for_approval_on_request);
 	config_unref(c);
 }
 
@@ -626,6 +647,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(defaults_without_any_file),
+	        TEST(a_policy_may_be_a_table),
 	        TEST(every_kind_of_value_is_taken),
 	        TEST(wrong_types_name_file_line_and_key),
 	        TEST(unknown_keys_are_one_warning_a_file),

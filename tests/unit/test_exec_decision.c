@@ -4,20 +4,21 @@
 #include "tool/exec_decision.h"
 
 struct cell {
-	enum approval_policy policy;
+	enum ask_for_approval_tag policy;
 	enum exec_kind kind;
 	bool is_escalated, has_fence;
 	enum exec_decision decision;
 };
 
 #define CELL(policy, kind, decision)                                                                      \
-	{approval_policy_##policy, EXEC_##kind, false, true, EXEC_##decision},                            \
+	{ask_for_approval_##policy, EXEC_##kind, false, true, EXEC_##decision},                            \
 	{                                                                                                 \
-		approval_policy_##policy, EXEC_##kind, false, false, EXEC_##decision                      \
+		ask_for_approval_##policy, EXEC_##kind, false, false, EXEC_##decision                      \
 	}
 #define LEAVING(kind, has_fence, decision)                                                                \
+	{ask_for_approval_on_request, EXEC_##kind, true, has_fence, EXEC_##decision},                     \
 	{                                                                                                 \
-		approval_policy_on_request, EXEC_##kind, true, has_fence, EXEC_##decision                 \
+		ask_for_approval_granular, EXEC_##kind, true, has_fence, EXEC_##decision                  \
 	}
 
 static const struct cell cells[] = {
@@ -30,6 +31,9 @@ static const struct cell cells[] = {
 	CELL(on_request, safe, allow),
 	CELL(on_request, ordinary, allow),
 	CELL(on_request, dangerous, prompt),
+	CELL(granular, safe, allow),
+	CELL(granular, ordinary, allow),
+	CELL(granular, dangerous, prompt),
 	CELL(never, safe, allow),
 	CELL(never, ordinary, allow),
 	CELL(never, dangerous, forbidden),
@@ -44,23 +48,29 @@ static const struct cell cells[] = {
 static void each_cell_decides_as_written(void **state)
 {
 	const struct cell *cell = *state;
-	assert_int_equal(exec_decide(cell->policy, cell->kind, cell->is_escalated, cell->has_fence), cell->decision);
+	struct ask_for_approval policy = {.tag = cell->policy};
+	assert_int_equal(exec_decide(&policy, cell->kind, cell->is_escalated, cell->has_fence), cell->decision);
 }
 
-static void only_on_request_lets_a_model_ask_to_leave(void **state)
+static void only_some_policies_let_a_model_ask_to_leave(void **state)
 {
 	(void)state;
-	assert_true(exec_may_escalate(approval_policy_on_request));
-	assert_false(exec_may_escalate(approval_policy_untrusted));
-	assert_false(exec_may_escalate(approval_policy_on_failure));
-	assert_false(exec_may_escalate(approval_policy_never));
+	for (int tag = 0; tag < ask_for_approval_reject; tag++) {
+		struct granular_approval granular = {.sandbox_approval = true};
+		struct ask_for_approval policy = {.tag = tag, .granular = &granular};
+		bool may = tag == ask_for_approval_on_request || tag == ask_for_approval_granular;
+		assert_int_equal(exec_may_escalate(&policy), may);
+	}
+	struct granular_approval rules_only = {.rules = true};
+	struct ask_for_approval policy = {.tag = ask_for_approval_granular, .granular = &rules_only};
+	assert_false(exec_may_escalate(&policy));
 }
 
 int main(void)
 {
 	enum { CELLS = sizeof(cells) / sizeof(*cells) };
 	static char names[CELLS][64];
-	struct CMUnitTest tests[CELLS + 1] = {cmocka_unit_test(only_on_request_lets_a_model_ask_to_leave)};
+	struct CMUnitTest tests[CELLS + 1] = {cmocka_unit_test(only_some_policies_let_a_model_ask_to_leave)};
 	for (size_t i = 0; i < CELLS; i++) {
 		snprintf(names[i], sizeof(names[i]), "cell_%d_%d_%d_%d", (int)cells[i].policy, (int)cells[i].kind,
 		         cells[i].is_escalated, cells[i].has_fence);

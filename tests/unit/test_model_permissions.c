@@ -24,10 +24,13 @@ static void assert_has_file(const struct buf *out, const char *name)
 		fail_msg("%s is not in: %s", name, out->data);
 }
 
-static void write_permissions(struct buf *out, enum sandbox_mode sandbox, enum approval_policy approval, bool network)
+static void write_permissions(struct buf *out, enum sandbox_mode sandbox, enum ask_for_approval_tag approval,
+                              bool network)
 {
+	struct granular_approval granular = {.rules = true};
+	struct ask_for_approval policy = {.tag = approval, .granular = &granular};
 	struct str folders[] = {STR("/home/me/project"), STR("/tmp")};
-	struct model_permissions permissions = {sandbox, approval, network, folders, 2};
+	struct model_permissions permissions = {sandbox, &policy, network, folders, 2};
 	buf_init(out, MIB);
 	model_permissions_write(out, &permissions);
 }
@@ -39,7 +42,7 @@ static void each_mode_is_described(void **state)
 					    "sandbox_danger_full_access", "sandbox_external_sandbox"};
 	for (int mode = 0; mode < sandbox_mode_count; mode++) {
 		auto_buf struct buf out;
-		write_permissions(&out, mode, approval_policy_untrusted, mode % 2);
+		write_permissions(&out, mode, ask_for_approval_untrusted, mode % 2);
 		assert_true(str_has_prefix(buf_str(&out), "<permissions instructions>\n"));
 		assert_true(str_has_suffix(buf_str(&out), "\n</permissions instructions>"));
 		assert_true(text_is_utf8(buf_str(&out)));
@@ -54,19 +57,29 @@ static void each_policy_is_described(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"approval_on_request", "approval_untrusted", "approval_on_failure",
-					    "approval_never"};
-	for (int policy = 0; policy < approval_policy_count; policy++) {
+					    "approval_never", "approval_granular"};
+	for (int policy = 0; policy < ask_for_approval_reject; policy++) {
 		auto_buf struct buf out;
 		write_permissions(&out, sandbox_mode_read_only, policy, false);
 		assert_has_file(&out, names[policy]);
 	}
 }
 
+static void granular_says_what_is_asked_and_what_is_refused(void **state)
+{
+	(void)state;
+	auto_buf struct buf out;
+	write_permissions(&out, sandbox_mode_read_only, ask_for_approval_granular, false);
+	assert_true(has(&out, "- asked: commands for which a rule"));
+	assert_true(has(&out, "- refused: leaving the sandbox"));
+	assert_false(has(&out, "require_escalated"));
+}
+
 static void no_questions_where_nothing_is_restricted(void **state)
 {
 	(void)state;
 	auto_buf struct buf out;
-	write_permissions(&out, sandbox_mode_danger_full_access, approval_policy_on_request, true);
+	write_permissions(&out, sandbox_mode_danger_full_access, ask_for_approval_on_request, true);
 	assert_has_file(&out, "approval_unneeded");
 	assert_false(has(&out, "require_escalated"));
 }
@@ -76,6 +89,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_mode_is_described),
 		cmocka_unit_test(each_policy_is_described),
+		cmocka_unit_test(granular_says_what_is_asked_and_what_is_refused),
 		cmocka_unit_test(no_questions_where_nothing_is_restricted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
