@@ -201,9 +201,11 @@ void on_event_token_count(struct thread *thread, const struct event *event)
 {
 	const struct ev_token_count *body = event->msg.token_count;
 	int64_t total = body->info ? body->info->total_token_usage->total_tokens : 0;
-	if (total == thread->told_tokens)
+	int64_t last = body->info ? body->info->last_token_usage->total_tokens : 0;
+	if (total == thread->told_total && last == thread->told_last)
 		return;
-	thread->told_tokens = total;
+	thread->told_total = total;
+	thread->told_last = last;
 	notify_usage(thread, turn_id(thread, event), body->info, NULL);
 	tell_limits(thread, body->rate_limits);
 }

@@ -19,17 +19,18 @@ static void answer(struct thread *thread, struct rpc_request *request)
 	const struct app_thread_fork_params *params = request->params;
 	const struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
+	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
 	struct app_thread_start_response response;
 	thread_load_tell_origin(load, thread);
 	thread_fork_keep(load->fork);
 	rpc_thread_describe(thread, &arena, &response);
 	struct app_thread view = *response.thread;
-	if (!params->exclude_turns) {
+	if (shows_turns) {
 		response.thread->turns = load->history.turns;
 		response.thread->turns_count = load->history.count;
 	}
 	rpc_reply(request, &response);
-	thread_load_tell_usage(load, thread, connection);
+	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_started_notification event = {&view};
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }

@@ -58,10 +58,11 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	auto_arena struct arena arena = {0};
 	const struct app_thread_resume_params *params = request->params;
 	struct connection *connection = request->connection;
+	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
 	struct app_thread_start_response all;
 	rpc_thread_describe(thread, &arena, &all);
 	add_running(thread, &load->history, &arena);
-	if (!params->exclude_turns) {
+	if (shows_turns) {
 		all.thread->turns = load->history.turns;
 		all.thread->turns_count = load->history.count;
 	}
@@ -82,7 +83,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.collaboration_mode = thread->settings->collaboration_mode,
 	};
 	rpc_reply(request, &response);
-	thread_load_tell_usage(load, thread, connection);
+	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
 	connection_notify(connection, NOTIFY_thread_goal_cleared, &cleared);
 }

@@ -51,7 +51,7 @@ struct thread {
 	struct app_git_info *git;             /* the repository it began in, or NULL */
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
-	int64_t told_tokens;                  /* all of the thread's, as last told */
+	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
 	struct thread_turn *turn;  /* the one that runs, or NULL */

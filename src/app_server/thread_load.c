@@ -161,5 +161,8 @@ void thread_load_tell_usage(const struct thread_load *load, struct thread *threa
 	size_t count = load->history.count;
 	if (!json || !count || record_decode(&record_token_usage_info, json, &arena, &info, NULL) != 0)
 		return;
-	notify_usage(thread, load->history.turns[count - 1].id, &info, connection);
+	thread->told_total = info.total_token_usage->total_tokens;
+	thread->told_last = info.last_token_usage->total_tokens;
+	if (connection)
+		notify_usage(thread, load->history.turns[count - 1].id, &info, connection);
 }

@@ -75,6 +75,23 @@ static void ensure_open(struct turn *turn, enum turn_item_kind kind, struct str 
 	tell_open_item(turn);
 }
 
+/* For an item that is whole. One that nothing was heard of before begins with all that it says: no delta follows. */
+static void ensure_open_whole(struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	if (turn->open.kind == kind)
+		tell_open_item(turn);
+	else
+		open_item(turn, kind, id);
+}
+
+static void tell_whole_item(struct turn *turn, struct turn_item *item)
+{
+	if (!turn->open.is_told)
+		tell_item(turn, EV_item_started, item);
+	turn->open.is_told = true;
+	tell_item(turn, EV_item_completed, item);
+}
+
 /* What is searched for is known at its end only. */
 static void tell_search_started(struct turn *turn, struct str id)
 {
@@ -143,12 +160,12 @@ static void on_message(struct turn *turn, const struct json *json)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_SSE_EVENT);
 	struct str words = response_item_text(&text, json);
-	ensure_open(turn, TURN_ITEM_message, json_get_str(json, "id"));
+	ensure_open_whole(turn, TURN_ITEM_message, json_get_str(json, "id"));
 	struct agent_text part = {.text = words};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
-	tell_item(turn, EV_item_completed, &item);
+	tell_whole_item(turn, &item);
 	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
 	task->has_last_message = true;
 }
@@ -169,13 +186,13 @@ static size_t collect_texts(const struct json *parts, struct arena *arena, struc
 static void on_reasoning(struct turn *turn, const struct json *json)
 {
 	auto_arena struct arena arena = {0};
-	ensure_open(turn, TURN_ITEM_reasoning, json_get_str(json, "id"));
+	ensure_open_whole(turn, TURN_ITEM_reasoning, json_get_str(json, "id"));
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	reasoning.summary_text_count = collect_texts(json_get(json, "summary"), &arena, &reasoning.summary_text);
 	if (shows_raw(turn))
 		reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
 	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
-	tell_item(turn, EV_item_completed, &item);
+	tell_whole_item(turn, &item);
 }
 
 static void on_web_search(struct turn *turn, const struct json *json)

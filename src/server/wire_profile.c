@@ -369,6 +369,21 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
 }
 
+/* A message began without words, also one that came whole. */
+static bool is_message_start(const struct event_msg *msg)
+{
+	return msg->tag == EV_item_started && msg->item_started->item->tag == turn_item_agent_message;
+}
+
+static void write_message_start(struct wire *wire, const struct ev_item_started *event)
+{
+	struct agent_message_item message = {.id = event->item->agent_message->id};
+	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
+	struct ev_item_started start = *event;
+	start.item = &item;
+	write_msg(wire, EV_item_started, &start);
+}
+
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)
 {
 	struct wire wire = {style, dates[style->profile], event->id, out};
@@ -381,6 +396,8 @@ void wire_profile_write(struct wire_style *style, const struct event *event, str
 		return;
 	if (msg->tag == EV_task_started && wire.date >= DATE_2026_01)
 		write_task_started(&wire, msg->task_started);
+	else if (is_message_start(msg))
+		write_message_start(&wire, msg->item_started);
 	else
 		write_msg(&wire, msg->tag, msg->body);
 	write_twins(&wire, msg);

@@ -76,9 +76,13 @@ function joinDeltas(rows) {
 function read(lines, client) {
 	const rows = joinDeltas(lines.map((it, index) => ({ ...it, line: index + 1 })).filter(({ c }) => c === client));
 	const asked = [];
+	const ordinals = new Map(); // of threads and turns, as they come: what a count is of
+	const ordinalOf = (id) => ordinals.get(id) ?? ordinals.set(id, ordinals.size).size - 1;
 	const answers = [];
 	const said = [];
 	for (const { line, dir, msg } of rows) {
+		const { threadId, turnId } = msg?.params ?? {};
+		const turn = dir === '<' && turnId ? [threadId, turnId].map(ordinalOf).join('.') : '';
 		if (dir === '>' && msg?.method && msg.id !== undefined) asked.push({ id: msg.id, method: msg.method });
 		if (dir === '!' && /^exit /.test(msg)) said.push({ line, key: 'exit', name: 'exit', msg: { exit: msg } });
 		if (dir !== '<' || msg.RAW !== undefined) continue; // raw bytes are not messages
@@ -88,7 +92,8 @@ function read(lines, client) {
 		} else if (msg.method) {
 			const body = maskIn(msg);
 			const hasProse = prose.has(msg.method) || /^turn\//.test(msg.method);
-			said.push({ line, key: keyOf(msg), name: nameOf(msg), msg: hasProse ? maskProse(body) : body });
+			const key = free.has(msg.method) ? `${keyOf(msg)} ${turn}` : keyOf(msg);
+			said.push({ line, key, name: nameOf(msg), msg: hasProse ? maskProse(body) : body });
 		} else {
 			const at = asked.findIndex((it) => it.id === msg.id);
 			const method = at < 0 ? 'nothing' : asked.splice(at, 1)[0].method;
@@ -162,10 +167,16 @@ function compareAnswers(theirs, ours, found) {
 	for (const { name } of rest) found.push({ line: 0, what: `extra ${name}` });
 }
 
-/** Counts and hints: each with the next of its kind, wherever it came. */
+/** Counts and hints: each with its like, wherever it came; else with the next of its kind. */
 function compareFree(theirs, ours, found) {
 	const rest = [...ours];
-	for (const a of theirs) {
+	const isLike = (a, b) => a.key === b.key && JSON.stringify(a.msg) === JSON.stringify(b.msg);
+	const differing = theirs.filter((a) => {
+		const at = rest.findIndex((b) => isLike(a, b));
+		if (at >= 0) rest.splice(at, 1);
+		return at < 0;
+	});
+	for (const a of differing) {
 		const at = rest.findIndex(({ key }) => key === a.key);
 		if (at < 0) found.push({ line: a.line, what: `missing ${a.name}` });
 		else fieldDifferences(a.msg.params, rest.splice(at, 1)[0].msg.params, a.name,
