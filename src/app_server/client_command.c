@@ -131,11 +131,12 @@ static int check_program(const struct client_command *command, struct error *err
 
 static int launch(struct client_command *command, struct error *err)
 {
-	const char *const *argv = command->argv;
-	if (check_program(command, err) != 0 || sandbox_wrap(&command->fence, argv, &command->arena, &argv, err) != 0)
+	auto_sandbox_fence struct sandbox_fence *fence = NULL;
+	if (check_program(command, err) != 0 || sandbox_wrap(&command->fence, command->argv, &fence, err) != 0)
 		return -(int)err->code;
 	struct process_spec spec = {
-		.argv = argv,
+		.argv = command->argv,
+		.fence = fence,
 		.env = env_vars(&command->env),
 		.cwd = command->cwd,
 		.stdin_open = command->takes_input,
@@ -166,7 +167,7 @@ static void on_probed(void *self)
 
 int client_command_start(struct client_command *command, struct error *err)
 {
-	bool waits = sandbox_is_needed(command->fence.mode) && !sandbox_is_probed();
+	bool waits = sandbox_is_needed(command->fence.mode) && !sandbox_is_probed(command->fence.backend);
 	if (!command->is_streamed && command->cap > LIMIT_CLIENT_OUTPUT_KEPT)
 		command->cap = LIMIT_CLIENT_OUTPUT_KEPT;
 	for (size_t i = 0; i < countof(command->streams); i++)
@@ -174,7 +175,7 @@ int client_command_start(struct client_command *command, struct error *err)
 	if (!waits && launch(command, err) != 0)
 		return -(int)err->code;
 	if (waits)
-		command->probe = sandbox_probe_create(loop_of(command), on_probed, command);
+		command->probe = sandbox_probe_create(loop_of(command), command->fence.backend, on_probed, command);
 	if (command->timeout_ms >= 0) {
 		command->timer = loop_timer_create(loop_of(command), on_timeout, command);
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);

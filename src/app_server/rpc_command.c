@@ -107,6 +107,7 @@ static int take_fence(struct rpc_request *request, const struct app_command_exec
 	const struct config *config = request->server->options.config;
 	enum sandbox_mode mode = config->sandbox_mode;
 	struct error err;
+	command->fence.backend = config->sandbox_backend;
 	if (params->sandbox_policy && params->permission_profile.ptr) {
 		rpc_fail(request, APP_INVALID_REQUEST, "`permissionProfile` cannot be combined with `sandboxPolicy`");
 		return -1;

@@ -197,3 +197,9 @@ bool dir_exists(const char *path)
 	struct stat st;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
+
+bool marker_exists(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && (st.st_mode & (S_IFMT | 07777)) != (S_IFDIR | DIR_PLACEHOLDER_MODE);
+}

@@ -33,6 +33,10 @@ int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
 bool file_is_regular(const char *path); /* links followed; reading anything else may wait forever */
 bool dir_exists(const char *path);
+/* An empty folder of this mode stands where commands must not take a name (process/sandbox_placeholder.h). It says
+ * nothing of the folder that it lies in: marker_exists is file_exists without it. */
+enum { DIR_PLACEHOLDER_MODE = 01700 };
+bool marker_exists(const char *path);
 /* Appends all that comes from fd until its end; ERR_limit if that is more than out's room. Errors call it `what`.
  * Waits, also where somebody set the descriptor not to. */
 int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);

@@ -39,7 +39,7 @@ static bool has_marker(const char *dir, const struct toml *markers)
 	for (const struct toml *it = markers ? markers->child : &git; it; it = it->next) {
 		auto_free char *name = it->kind == TOML_string ? str_dup(it->text) : NULL;
 		auto_free char *path = name && name[0] ? path_join(dir, name) : NULL;
-		if (path && file_exists(path))
+		if (path && marker_exists(path))
 			return true;
 	}
 	return false;

@@ -65,6 +65,7 @@ static void fill_policy(struct settings *settings)
 	struct sandbox_policy *policy = &settings->sandbox_policy;
 	*policy = (struct sandbox_policy){
 		.mode = modes[sandbox->tag],
+		.backend = policy->backend,
 		.cwd = settings->cwd,
 		.tmpdir = config_env("TMPDIR"),
 		.network_access = sandbox->tag == sandbox_danger_full_access,
@@ -120,6 +121,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->has_summary = config->is_set.model_reasoning_summary;
 	settings->summary = config->model_reasoning_summary;
 	settings->verbosity = config->model_verbosity;
+	settings->sandbox_policy.backend = config->sandbox_backend;
 	sandbox_of_config(settings, config);
 	fill_info(settings, config);
 	fill_policy(settings);

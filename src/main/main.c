@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "patch/patch_main.h"
+#include "process/sandbox_entry.h"
 #include "ui/app_server_command.h"
 #include "ui/cli.h"
 #include "ui/completion.h"
@@ -133,6 +134,9 @@ int main(int argc, char **argv)
 	struct error err;
 	int at;
 	keep_standard_streams();
+	if (sandbox_entry_wants(argc, argv))
+		sandbox_entry_main(argc, argv);
+	sandbox_entry_offer();
 	if (patch_main_wants(argc, argv))
 		return patch_main(argc, argv);
 	if (cli_find_positional(&exec_command, argc, argv, &at, &result, &err) != 0)

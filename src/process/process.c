@@ -22,6 +22,7 @@
 #include "loop/child.h"
 #include "loop/loop.h"
 #include "process/pty.h"
+#include "process/sandbox.h"
 #include "process/spawn.h"
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
@@ -317,12 +318,14 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	char mark[PROCESS_MARK_ENV_SIZE];
 	process_mark_env(&process->lineage.mark, mark);
 	auto_free const char **env = marked_env(spec->env, mark);
-	auto_free char *path = spawn_find_program(spec->argv[0], spec->env, spec->cwd, err);
+	const char *const *argv = spec->fence ? sandbox_fence_argv(spec->fence) : spec->argv;
+	auto_free char *path = spawn_find_program(argv[0], spec->env, spec->cwd, err);
 	if (!path)
 		return -1;
 	struct spawn_plan plan = {
 		.path = path,
-		.argv = spec->argv,
+		.argv = argv,
+		.extra_fd = spec->fence ? sandbox_fence_fd(spec->fence) : 0,
 		.env = env,
 		.cwd = spec->cwd,
 		.has_terminal = process->has_terminal,

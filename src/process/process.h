@@ -22,11 +22,13 @@ struct error;
 struct loop;
 struct process;
 struct pty_size;
+struct sandbox_fence;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
 
 struct process_spec {
 	const char *const *argv; /* ends with NULL; argv[0] without a slash is looked up in env's PATH */
+	struct sandbox_fence *fence; /* of sandbox_wrap, put around argv; NULL: none */
 	const char *const *env;  /* ends with NULL; all that the command gets, but for our mark */
 	const char *cwd;         /* absolute; NULL: ours */
 	bool stdin_open;         /* a pipe for process_write_stdin; else /dev/null */

@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "loop/child.h"
 #include "loop/loop.h"
+#include "process/sandbox_placeholder.h"
 
 /* A tree that got TERM and whose time runs. */
 struct kill_job {
@@ -373,6 +374,7 @@ size_t process_reaper_stop(void)
 	need_lists();
 	size_t left = reaper.loop ? end_all_below_us() : 0;
 	let_go_of_everything();
+	sandbox_placeholders_release();
 	if (reaper.loop)
 		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	reaper.loop = NULL;

@@ -1,6 +1,6 @@
 /* What works is found by trying, not by reading versions and settings: distributions forbid user name
- * spaces in more ways than can be listed. The trials run beside everything else, once, and whoever
- * asks meanwhile waits for the same result. */
+ * spaces in more ways than can be listed. The trials run beside everything else, each backend's once and only when
+ * somebody asks for it, and whoever asks meanwhile waits for the same result. */
 #include "process/sandbox.h"
 
 #include <stdio.h>
@@ -13,35 +13,77 @@
 #include "base/text.h"
 #include "loop/loop.h"
 #include "process/process.h"
+#include "process/sandbox_placeholder.h"
 #include "process/sandbox_priv.h"
 
 /* Best first. */
-static const struct sandbox_backend *const backends[] = {&sandbox_bwrap};
+static const struct sandbox_driver *const drivers[] = {&sandbox_bwrap, &sandbox_landlock};
+enum { DRIVERS = countof(drivers), REASON_MAX = 256 };
+
+static const size_t chosen[] = {
+	[sandbox_backend_bubblewrap] = 0,
+	[sandbox_backend_landlock] = 1,
+};
 
 struct sandbox_probe {
 	struct list link; /* in trials.waiting */
+	enum sandbox_backend backend;
 	struct loop_deferred done;
 };
 
-/* A thread is an engine of its own (libcodex): each asks for itself. */
-static _Thread_local struct {
-	bool is_done;
-	const struct sandbox_backend *found;
-	size_t variant;   /* of found */
-	char reason[256]; /* why none was found */
-} result;
+/* What is known of a driver. A thread is an engine of its own (libcodex): each asks for itself. */
+static _Thread_local struct finding {
+	bool is_tried;
+	bool works;
+	size_t variant;
+	char reason[REASON_MAX]; /* why it does not */
+} findings[DRIVERS];
 
 static _Thread_local struct {
 	struct loop *loop; /* set while trials run */
 	struct list waiting;
-	size_t backend, variant;
+	size_t driver, variant;
 	struct process *process;
 	struct loop_timer *timer;
 	struct buf complaint;
 } trials;
 
 static const char advice[] = "install bubblewrap (the program bwrap), or choose --sandbox danger-full-access to run "
-                             "commands without one";
+			     "commands without one";
+
+/* The drivers that may serve a choice: from the first to before the second. */
+static size_t first_of(enum sandbox_backend backend)
+{
+	return backend == sandbox_backend_auto ? 0 : chosen[backend];
+}
+
+static size_t end_of(enum sandbox_backend backend)
+{
+	return backend == sandbox_backend_auto ? DRIVERS : chosen[backend] + 1;
+}
+
+/* The first that works or has not been tried; end_of(backend) if there is none. */
+static size_t candidate(enum sandbox_backend backend)
+{
+	size_t at = first_of(backend);
+	while (at < end_of(backend) && findings[at].is_tried && !findings[at].works)
+		at++;
+	return at;
+}
+
+static const struct sandbox_driver *find_driver(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	return at < end_of(backend) && findings[at].works ? drivers[at] : NULL;
+}
+
+bool sandbox_is_probed(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	return at == end_of(backend) || findings[at].works;
+}
+
+/* ---- trials ---- */
 
 static void trials_end(void)
 {
@@ -51,42 +93,40 @@ static void trials_end(void)
 	trials.loop = NULL;
 }
 
-static void trials_finish(const struct sandbox_backend *found)
+static void trials_go_on(void);
+
+static void driver_tried(bool works)
 {
-	result.is_done = true;
-	result.found = found;
-	result.variant = trials.variant;
-	trials_end();
-	while (!list_empty(&trials.waiting)) {
-		struct sandbox_probe *probe = list_first(&trials.waiting, struct sandbox_probe, link);
-		list_remove(&probe->link);
-		loop_defer(&probe->done);
-	}
+	struct finding *finding = &findings[trials.driver];
+	process_destroy(steal(trials.process));
+	finding->is_tried = true;
+	finding->works = works;
+	finding->variant = trials.variant;
+	trials_go_on();
 }
 
 /* Keeps the first line of what the trial had to say. */
-static void note_reason(const char *backend)
+static void note_reason(struct str text)
 {
-	struct str text = buf_str(&trials.complaint), line = STR("");
+	struct str line = STR("");
 	str_next_line(&text, &line);
 	auto_buf struct buf clean;
-	buf_init(&clean, sizeof(result.reason));
-	text_append_utf8_lossy(&clean, line.len > 160 ? str_n(line.ptr, 160) : line);
-	snprintf(result.reason, sizeof(result.reason), "%s does not work here%s%s", backend, clean.len ? ": " : "",
-	         buf_str(&clean).ptr);
+	buf_init(&clean, REASON_MAX);
+	text_append_utf8_lossy(&clean, line.len > REASON_MAX / 2 ? str_n(line.ptr, REASON_MAX / 2) : line);
+	snprintf(findings[trials.driver].reason, REASON_MAX, "%s",
+	         clean.len ? buf_str(&clean).ptr : "it does not work here");
 }
 
-static void trial_start(void);
+static void variant_start(void);
 
-static void trial_failed(void)
+static void variant_failed(struct str reason)
 {
-	note_reason(backends[trials.backend]->name);
+	note_reason(reason);
 	process_destroy(steal(trials.process));
-	if (++trials.variant >= backends[trials.backend]->variants) {
-		trials.variant = 0;
-		trials.backend++;
-	}
-	trial_start();
+	if (++trials.variant < drivers[trials.driver]->variants)
+		variant_start();
+	else
+		driver_tried(false);
 }
 
 static void on_trial_output(enum exec_stream stream, struct str bytes, void *self)
@@ -100,60 +140,79 @@ static void on_trial_end(const struct process_result *end, void *self)
 {
 	(void)self;
 	if (end->exit_code == 0)
-		trials_finish(backends[trials.backend]);
+		driver_tried(true);
 	else
-		trial_failed();
+		variant_failed(buf_str(&trials.complaint));
 }
 
 static void on_trial_timeout(void *self)
 {
 	(void)self;
-	buf_clear(&trials.complaint);
-	buf_append_c(&trials.complaint, "it did not answer in time");
-	trial_failed();
+	variant_failed(STR("it did not answer in time"));
 }
 
-static bool trial_run(const char *const *argv)
+static int variant_run(struct sandbox_fence *fence, struct error *err)
 {
 	static const struct process_handler handler = {on_trial_output, on_trial_end};
 	static const char *const env[] = {NULL};
-	buf_clear(&trials.complaint);
-	loop_timer_start(trials.timer, LIMIT_SANDBOX_TRIAL_MS);
-	trials.process = process_start(trials.loop, &(struct process_spec){.argv = argv, .env = env, .cwd = "/"},
-	                               &handler, NULL, NULL);
-	return trials.process != NULL;
+	int status = drivers[trials.driver]->trial(trials.variant, fence, err);
+	if (status != 0)
+		return status;
+	struct process_spec spec = {.argv = fence->argv, .fence = fence, .env = env, .cwd = "/"};
+	trials.process = process_start(trials.loop, &spec, &handler, NULL, err);
+	return trials.process ? 0 : -(int)err->code;
 }
 
-/* Starts the next trial that can be started, or ends the search. */
-static void trial_start(void)
+static void variant_start(void)
 {
-	for (; trials.backend < countof(backends); trials.backend++, trials.variant = 0) {
-		const struct sandbox_backend *backend = backends[trials.backend];
-		auto_arena struct arena arena = {0};
-		const char *const *argv = backend->trial(trials.variant, &arena);
-		if (!argv)
-			snprintf(result.reason, sizeof(result.reason), "%s is not installed", backend->name);
-		else if (trial_run(argv))
-			return;
+	struct error err;
+	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
+	buf_clear(&trials.complaint);
+	loop_timer_start(trials.timer, LIMIT_SANDBOX_TRIAL_MS);
+	if (variant_run(fence, &err) != 0)
+		variant_failed(str_of(err.text));
+}
+
+static void tell_waiting(void)
+{
+	struct sandbox_probe *probe;
+	list_for_each (probe, &trials.waiting, link) {
+		if (!sandbox_is_probed(probe->backend))
+			continue;
+		list_remove(&probe->link);
+		loop_defer(&probe->done);
 	}
-	trials_finish(NULL);
+}
+
+/* Tries what somebody still waits for, or ends. */
+static void trials_go_on(void)
+{
+	tell_waiting();
+	if (list_empty(&trials.waiting)) {
+		trials_end();
+		return;
+	}
+	trials.driver = candidate(list_first(&trials.waiting, struct sandbox_probe, link)->backend);
+	trials.variant = 0;
+	variant_start();
 }
 
 static void trials_init(struct loop *loop)
 {
 	trials.loop = loop;
-	trials.backend = trials.variant = 0;
 	list_init(&trials.waiting);
 	buf_init(&trials.complaint, 4 * KIB);
 	trials.timer = loop_timer_create(loop, on_trial_timeout, NULL);
 }
 
-struct sandbox_probe *sandbox_probe_create(struct loop *loop, sandbox_probed_fn on_probed, void *self)
+struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sandbox_backend backend, sandbox_probed_fn on_probed,
+                                           void *self)
 {
 	struct sandbox_probe *probe = xnew(struct sandbox_probe);
 	list_init(&probe->link);
+	probe->backend = backend;
 	loop_deferred_init(&probe->done, loop, on_probed, self);
-	if (result.is_done) {
+	if (sandbox_is_probed(backend)) {
 		loop_defer(&probe->done);
 		return probe;
 	}
@@ -162,7 +221,7 @@ struct sandbox_probe *sandbox_probe_create(struct loop *loop, sandbox_probed_fn 
 		trials_init(loop);
 	list_append(&trials.waiting, &probe->link);
 	if (is_first)
-		trial_start();
+		trials_go_on();
 	return probe;
 }
 
@@ -177,19 +236,36 @@ void sandbox_probe_destroy(struct sandbox_probe *probe)
 		trials_end();
 }
 
-bool sandbox_is_probed(void)
+/* ---- results ---- */
+
+static void list_reasons(enum sandbox_backend backend, struct buf *out)
 {
-	return result.is_done;
+	for (size_t at = first_of(backend); at < end_of(backend); at++)
+		buf_printf(out, "%s%s: %s", out->len ? "; " : "", drivers[at]->name, findings[at].reason);
 }
 
-const char *sandbox_backend_name(struct error *err)
+const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err)
 {
-	if (!result.is_done)
+	const struct sandbox_driver *driver = find_driver(backend);
+	auto_buf struct buf reasons = {0};
+	if (driver)
+		return driver->name;
+	buf_init(&reasons, DRIVERS * 2 * REASON_MAX);
+	list_reasons(backend, &reasons);
+	if (!sandbox_is_probed(backend))
 		error_set(err, ERR_busy, "it is not known yet whether commands can run in a sandbox here");
-	else if (!result.found)
-		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s", result.reason,
-		          advice);
-	return result.found ? result.found->name : NULL;
+	else
+		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s",
+		          buf_str(&reasons).ptr, advice);
+	return NULL;
+}
+
+const char *sandbox_backend_detail(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	if (at == end_of(backend))
+		return findings[at - 1].reason;
+	return findings[at].works ? drivers[at]->details[findings[at].variant] : "";
 }
 
 bool sandbox_is_needed(enum sandbox_mode mode)
@@ -197,18 +273,64 @@ bool sandbox_is_needed(enum sandbox_mode mode)
 	return mode != sandbox_mode_danger_full_access && mode != sandbox_mode_external_sandbox;
 }
 
-int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct arena *arena,
-                 const char *const **ret_argv, struct error *err)
+/* ---- the fence ---- */
+
+void sandbox_fence_destroy(struct sandbox_fence *fence)
 {
-	if (!sandbox_is_needed(policy->mode)) {
-		*ret_argv = argv;
-		return 0;
+	if (!fence)
+		return;
+	if (fence->fd)
+		close(fence->fd);
+	arena_finish(&fence->arena);
+	free(fence);
+}
+
+const char *const *sandbox_fence_argv(const struct sandbox_fence *fence)
+{
+	return fence->argv;
+}
+
+int sandbox_fence_fd(const struct sandbox_fence *fence)
+{
+	return fence->fd;
+}
+
+/* What is guarded and missing is there from now on. */
+static int hold_places(struct sandbox_plan *plan, struct error *err)
+{
+	int status = 0;
+	vec_for_each (it, &plan->paths) {
+		bool is_there = false;
+		if (status != 0 || !it->is_missing)
+			continue;
+		status = sandbox_placeholder_hold(it->path, &is_there, err);
+		it->is_missing = !is_there;
 	}
-	if (!sandbox_backend_name(err))
-		return result.is_done ? -ERR_unsupported : -ERR_busy;
+	return status;
+}
+
+static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy *policy, struct error *err)
+{
+	size_t at = candidate(policy->backend);
 	auto_sandbox_plan struct sandbox_plan plan;
-	int status = sandbox_plan_init(&plan, policy, arena, err);
+	int status = sandbox_plan_init(&plan, policy, &fence->arena, err);
 	if (status == 0)
-		*ret_argv = result.found->wrap(result.variant, &plan, argv, arena);
+		status = hold_places(&plan, err);
+	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
+}
+
+int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct sandbox_fence **ret_fence,
+                 struct error *err)
+{
+	*ret_fence = NULL;
+	if (!sandbox_is_needed(policy->mode))
+		return 0;
+	if (!sandbox_backend_name(policy->backend, err))
+		return sandbox_is_probed(policy->backend) ? -ERR_unsupported : -ERR_busy;
+	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
+	fence->argv = argv;
+	int status = fence_build(fence, policy, err);
+	if (status == 0)
+		*ret_fence = steal(fence);
 	return status;
 }

@@ -11,12 +11,17 @@
  * keeps outside processes out of reach. */
 #include "process/sandbox_priv.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "process/env_policy.h"
+#include "process/sandbox_filter.h"
 #include "process/spawn.h"
 
 struct variant {
@@ -25,6 +30,11 @@ struct variant {
 };
 
 static const struct variant variants[] = {{false, true}, {true, true}, {true, false}};
+static const char *const details[] = {
+	"with the name spaces of an ordinary user, or of root",
+	"with a user name space",
+	"with a user name space, and without a /proc of its own",
+};
 static const char *const kept_by_root[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"};
 
 struct args {
@@ -91,45 +101,70 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	}
 }
 
-static const char *const *build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
-                                const char *const *argv, struct arena *arena)
+/* The filter of system calls comes through a pipe, which holds it whole. bwrap puts it on itself inside, too. */
+static int filter_open(const struct sandbox_plan *plan, struct error *err)
+{
+	struct sock_filter code[SANDBOX_FILTER_MAX];
+	struct sandbox_filter_spec spec = {.net = plan->has_network ? SANDBOX_NET_SHARED : SANDBOX_NET_PRIVATE};
+	size_t count = sandbox_filter_build(&spec, code);
+	int ends[2];
+	if (count == 0)
+		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_sys(err, errno, "cannot pass on the filter of system calls");
+	auto_close int in = ends[1], out = ends[0];
+	int status = fd_write_all(in, code, count * sizeof(*code), err);
+	return status == 0 ? steal_fd(&out) : status;
+}
+
+static int build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
+                 struct sandbox_fence *fence, struct error *err)
 {
 	struct args args = {0};
+	int fd = filter_open(plan, err);
+	if (fd < 0)
+		return fd;
+	fence->fd = fd;
 	add(&args, bwrap, "--die-with-parent", plan->has_terminal ? NULL : "--new-session");
+	add(&args, "--seccomp", arena_printf(&fence->arena, "%d", SPAWN_EXTRA_FD), NULL);
 	add_privileges(&args, variant);
 	add(&args, "--unshare-pid", "--unshare-ipc", NULL);
 	if (!plan->has_network)
 		add(&args, "--unshare-net", NULL, NULL);
 	add_paths(&args, plan, variant);
 	add(&args, "--", NULL, NULL);
-	for (size_t i = 0; argv[i]; i++)
-		add(&args, argv[i], NULL, NULL);
+	for (size_t i = 0; fence->argv[i]; i++)
+		add(&args, fence->argv[i], NULL, NULL);
 	vec_push(&args.items, NULL);
-	const char **result = arena_array(arena, const char *, args.items.count);
+	const char **result = arena_array(&fence->arena, const char *, args.items.count);
 	memcpy(result, args.items.items, args.items.count * sizeof(*result));
 	vec_finish(&args.items);
-	return result;
+	fence->argv = result;
+	return 0;
 }
 
-static const char *const *wrap(size_t variant, const struct sandbox_plan *plan, const char *const *argv,
-                               struct arena *arena)
+static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)
 {
-	return build(find_bwrap(), &variants[variant], plan, argv, arena);
+	return build(find_bwrap(), &variants[variant], plan, fence, err);
 }
 
 /* bwrap itself is the one program that is surely there to be run inside. */
-static const char *const *trial(size_t variant, struct arena *arena)
+static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
 {
 	const char *bwrap = find_bwrap();
 	if (!bwrap)
-		return NULL;
-	const char *const argv[] = {bwrap, "--version", NULL};
-	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, argv, arena);
+		return error_set(err, ERR_unsupported, "it is not installed");
+	const char **argv = arena_array(&fence->arena, const char *, 3);
+	argv[0] = bwrap;
+	argv[1] = "--version";
+	fence->argv = argv;
+	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, fence, err);
 }
 
-const struct sandbox_backend sandbox_bwrap = {
-        .name = "bubblewrap",
-        .variants = countof(variants),
-        .trial = trial,
-        .wrap = wrap,
+const struct sandbox_driver sandbox_bwrap = {
+	.name = "bubblewrap",
+	.variants = countof(variants),
+	.details = details,
+	.trial = trial,
+	.wrap = wrap,
 };

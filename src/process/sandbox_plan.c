@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "process/sandbox_placeholder.h"
 
 /* What steers git and codex outside of the fence, so a command inside must not change it. */
 static const char *const guarded_names[] = {".git", ".codex", ".agents"};
@@ -78,31 +79,35 @@ static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, co
 		add(plan, arena_cstr(arena, str_of(real)), false, false);
 }
 
+/* In a temporary folder of all users everybody can make what is missing: there is nothing to keep a command from. */
 static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *name,
-                      struct error *err)
+                      bool is_temporary, struct error *err)
 {
 	struct stat st;
 	const char *path = arena_printf(arena, "%s/%s", strcmp(root, "/") == 0 ? "" : root, name);
-	bool is_missing = lstat(path, &st) != 0;
+	bool is_missing = lstat(path, &st) != 0 || sandbox_placeholder_is(&st);
 	if (!is_missing && S_ISLNK(st.st_mode))
 		return error_set(err, ERR_denied,
 		                 "%s is a symbolic link, which the sandbox cannot keep from being replaced: "
 		                 "put what it leads to in its place, or choose another sandbox mode",
 		                 path);
+	if (is_missing && is_temporary)
+		return 0;
 	add(plan, path, false, is_missing);
 	if (!is_missing && S_ISREG(st.st_mode) && strcmp(name, ".git") == 0)
 		guard_git_pointer(plan, arena, root, path);
 	return 0;
 }
 
-static int guard_roots(struct sandbox_plan *plan, struct arena *arena, struct error *err)
+/* The first `named` roots were named by somebody; the others are temporary folders. */
+static int guard_roots(struct sandbox_plan *plan, struct arena *arena, size_t named, struct error *err)
 {
 	int status = 0;
 	size_t roots = plan->paths.count;
 	for (size_t i = 0; i < roots; i++) {
 		const char *root = plan->paths.items[i].path;
 		for (size_t n = 0; status == 0 && n < countof(guarded_names); n++)
-			status = guard_name(plan, arena, root, guarded_names[n], err);
+			status = guard_name(plan, arena, root, guarded_names[n], i >= named, err);
 	}
 	return status;
 }
@@ -140,7 +145,7 @@ int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *po
 		return 0;
 	int status = add_roots(plan, policy, arena, err);
 	if (status == 0)
-		status = guard_roots(plan, arena, err);
+		status = guard_roots(plan, arena, 1 + policy->writable_root_count, err);
 	sort_paths(plan);
 	return status;
 }

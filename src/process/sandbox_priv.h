@@ -23,16 +23,24 @@ int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *po
 void sandbox_plan_finish(struct sandbox_plan *plan); /* also a half-built one */
 #define auto_sandbox_plan __attribute__((cleanup(sandbox_plan_finish)))
 
-/* One way to build a fence. Backends may work in some variants only; variants are tried in order. */
-struct sandbox_backend {
-	const char *name;
-	size_t variants;
-	/* A command that ends with 0 if the variant works here. NULL if what it takes is not installed. */
-	const char *const *(*trial)(size_t variant, struct arena *arena);
-	const char *const *(*wrap)(size_t variant, const struct sandbox_plan *plan, const char *const *argv,
-	                           struct arena *arena);
+/* A command with the fence before it. */
+struct sandbox_fence {
+	struct arena arena;
+	const char *const *argv; /* the arena's, or borrowed */
+	int fd;                  /* which it reads as SPAWN_EXTRA_FD; 0: none */
 };
 
-extern const struct sandbox_backend sandbox_bwrap;
+/* One way to build a fence. Drivers may work in some variants only; variants are tried in order. */
+struct sandbox_driver {
+	const char *name;
+	size_t variants;
+	const char *const *details; /* one a variant: how it does it */
+	/* A command that ends with 0 if the variant works here; fails with ERR_unsupported if it cannot be tried. */
+	int (*trial)(size_t variant, struct sandbox_fence *fence, struct error *err);
+	/* Puts the fence before fence->argv. */
+	int (*wrap)(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err);
+};
+
+extern const struct sandbox_driver sandbox_bwrap, sandbox_landlock;
 
 #endif

@@ -45,27 +45,27 @@ static void child_reset_signals(void)
 		sigaction(sig, &fallback, NULL);
 }
 
-/* A source below 3 would be overwritten before it is used. */
+/* A source among the targets would be overwritten before it is used. */
 static int child_raise_fd(int fd)
 {
-	return fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return fd > SPAWN_EXTRA_FD ? fd : fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_EXTRA_FD + 1);
 }
 
-static int child_set_fds(const int fds[3])
+static int child_set_fds(const struct spawn_plan *plan)
 {
-	int source[3];
-	for (int i = 0; i < 3; i++) {
-		source[i] = child_raise_fd(fds[i]);
+	int source[SPAWN_EXTRA_FD + 1], count = plan->extra_fd ? SPAWN_EXTRA_FD + 1 : SPAWN_EXTRA_FD;
+	for (int i = 0; i < count; i++) {
+		source[i] = child_raise_fd(i < SPAWN_EXTRA_FD ? plan->fds[i] : plan->extra_fd);
 		if (source[i] < 0)
 			return -1;
 	}
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < count; i++) {
 		if (dup2(source[i], i) < 0)
 			return -1;
 	}
 	/* Everything in the engine is opened with O_CLOEXEC; this is for descriptors that libraries leave open.
 	 * Where a system refuses the call, the flag alone must do. */
-	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+	close_range((unsigned)count, ~0u, CLOSE_RANGE_CLOEXEC);
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static __attribute__((noreturn)) void child_run(const struct spawn_plan *plan, p
 	if (getppid() != parent) /* it ended before prctl: no signal will come */
 		_exit(127);
 	setsid();
-	if (child_set_fds(plan->fds) != 0 || (plan->has_terminal && ioctl(0, TIOCSCTTY, 0) != 0))
+	if (child_set_fds(plan) != 0 || (plan->has_terminal && ioctl(0, TIOCSCTTY, 0) != 0))
 		child_fail(report, STEP_setup);
 	if (plan->cwd && chdir(plan->cwd) != 0)
 		child_fail(report, STEP_cwd);

@@ -1,6 +1,6 @@
 /* spawn.h — one fork and exec, right in every detail, and nothing more.
  *
- * The new process has its own session and process group, only descriptors 0–2, default signal
+ * The new process has its own session and process group, only descriptors 0–2 (and one more if asked), default signal
  * dispositions and an empty mask, and gets SIGTERM when the thread that made it ends.
  * Owns nothing: the caller watches and reaps the pid (loop/child). Thread: one that outlives the child.
  * Source: core 2.5. */
@@ -12,12 +12,15 @@
 
 struct error;
 
+enum { SPAWN_EXTRA_FD = 3 };
+
 struct spawn_plan {
 	const char *path;        /* the file to execute; relative to cwd */
 	const char *const *argv; /* ends with NULL */
 	const char *const *env;  /* ends with NULL */
 	const char *cwd;         /* NULL: ours */
 	int fds[3];              /* become 0, 1 and 2; stay open here */
+	int extra_fd;            /* becomes SPAWN_EXTRA_FD; stays open here; 0: none */
 	bool has_terminal;       /* 0 is a terminal, and controls the new session */
 };
 

@@ -20,20 +20,21 @@ static void on_probed(void *self)
 
 static bool leaves_fence(const struct exec_command *command)
 {
-	return command->is_escalated || command->is_allowed || command->is_freed;
+	return command->is_escalated || command->is_allowed;
 }
 
 bool exec_fence_is_ready(const struct exec_command *command)
 {
-	return leaves_fence(command) || !sandbox_is_needed(command->host->sandbox->mode) || sandbox_is_probed();
+	const struct sandbox_policy *policy = command->host->sandbox;
+	return leaves_fence(command) || !sandbox_is_needed(policy->mode) || sandbox_is_probed(policy->backend);
 }
 
-struct exec_fence *exec_fence_wait(struct loop *loop, loop_run_fn on_ready, void *self)
+struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self)
 {
 	struct exec_fence *fence = xnew(struct exec_fence);
 	fence->on_ready = on_ready;
 	fence->self = self;
-	fence->probe = sandbox_probe_create(loop, on_probed, fence);
+	fence->probe = sandbox_probe_create(host->loop, host->sandbox->backend, on_probed, fence);
 	return fence;
 }
 
@@ -48,14 +49,13 @@ void exec_fence_destroy(struct exec_fence *fence)
 struct process *exec_start(struct exec_command *command, const struct exec_start *start,
                            const struct process_handler *handler, void *self, struct error *err)
 {
-	auto_arena struct arena arena = {0};
-	const char *const *argv = command->argv;
+	auto_sandbox_fence struct sandbox_fence *fence = NULL;
 	struct tool_host *host = command->host;
-	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(host->sandbox->mode);
-	if (!leaves_fence(command) && sandbox_wrap(host->sandbox, argv, &arena, &argv, err) != 0)
+	if (!leaves_fence(command) && sandbox_wrap(host->sandbox, command->argv, &fence, err) != 0)
 		return NULL;
 	struct process_spec spec = {
-		.argv = argv,
+		.argv = command->argv,
+		.fence = fence,
 		.env = host->command_env(host, true),
 		.cwd = command->cwd,
 		.stdin_open = start->stdin_open,

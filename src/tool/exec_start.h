@@ -1,7 +1,6 @@
 /* exec_start.h — puts a command behind the Task's fence and starts it. Private to tool/.
  *
- * An escalated command, which the user has approved, one that a rule of the user's allows, and one that the user let
- * out when the fence had stopped it, run without a fence;
+ * An escalated command, which the user has approved, and one that a rule of the user's allows run without a fence;
  * every other one runs behind it or not at all. Errors: ERR_unsupported where the fence cannot be built here, and what
  * process_start says. */
 #ifndef TOOL_EXEC_START_H
@@ -16,7 +15,7 @@ bool exec_fence_is_ready(const struct exec_command *command);
 
 /* on_ready runs once, later. Destroy cancels; NULL is fine. */
 struct exec_fence;
-struct exec_fence *exec_fence_wait(struct loop *loop, loop_run_fn on_ready, void *self);
+struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self);
 void exec_fence_destroy(struct exec_fence *fence);
 
 struct exec_start {

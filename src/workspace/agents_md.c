@@ -58,7 +58,7 @@ static bool exists(const char *folder, struct str name)
 {
 	auto_free char *file = str_dup(name);
 	auto_free char *path = path_join(folder, file);
-	return file_exists(path);
+	return marker_exists(path);
 }
 
 /* ---- the global file ---- */

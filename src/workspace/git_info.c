@@ -33,7 +33,7 @@ char *git_info_find_root(const char *cwd)
 	auto_free char *folder = realpath(cwd, NULL);
 	while (folder) {
 		auto_free char *marker = path_join(folder, ".git");
-		if (file_exists(marker))
+		if (marker_exists(marker))
 			return steal(folder);
 		if (strcmp(folder, "/") == 0)
 			return NULL;

@@ -321,7 +321,7 @@ requires_openai_auth = false
 // Settings of this program alone, some of them by names that the reference has forgotten.
 const OWN_KEYS = [
 	'app_server', 'debug', 'experimental_use_freeform_apply_patch', 'fsync', 'include_apply_patch_tool',
-	'model_supports_reasoning_summaries', 'on_input_while_running', 'tools_view_image', 'tools_web_search',
+	'model_supports_reasoning_summaries', 'on_input_while_running', 'sandbox_backend', 'tools_view_image', 'tools_web_search',
 	'windows_wsl_setup_acknowledged', 'wire_profile',
 ];
 const LACKING_KEYS = [];

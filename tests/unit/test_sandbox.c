@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -15,10 +16,16 @@
 #include "loop/loop.h"
 #include "process/process.h"
 #include "process/sandbox.h"
+#include "process/sandbox_entry.h"
+#include "process/sandbox_placeholder.h"
 
 static char self_path[PATH_MAX];
 static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */
 static char workspace[PATH_MAX + 8], outside[PATH_MAX + 8];
+
+/* Each test runs once for each. */
+static enum sandbox_backend backend;
+static enum sandbox_backend bubblewrap = sandbox_backend_bubblewrap, landlock = sandbox_backend_landlock;
 
 static const char *const plain_env[] = {"PATH=/usr/bin:/bin", NULL};
 static const char *const echo_argv[] = {"/bin/echo", "hi", NULL};
@@ -31,9 +38,15 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
+static int choose(void **state)
+{
+	backend = *(enum sandbox_backend *)*state;
+	return 0;
+}
+
 static int make_home(void **state)
 {
-	(void)state;
+	choose(state);
 	char name[] = "/var/tmp/test-sandbox-XXXXXX";
 	if (!mkdtemp(name) || !realpath(name, home))
 		return -1;
@@ -57,7 +70,7 @@ static const char *in_workspace(const char *name)
 
 static struct sandbox_policy workspace_policy(void)
 {
-	return (struct sandbox_policy){.mode = sandbox_mode_workspace_write, .cwd = workspace};
+	return (struct sandbox_policy){.mode = sandbox_mode_workspace_write, .backend = backend, .cwd = workspace};
 }
 
 static void expect_writable(const struct sandbox_policy *policy, const char *path, bool want)
@@ -139,15 +152,14 @@ static void a_git_pointer_guards_what_it_points_to(void **state)
 static void modes_without_a_fence_allow_everything(void **state)
 {
 	(void)state;
-	auto_arena struct arena arena = {0};
-	const char *const *argv;
+	struct sandbox_fence *fence;
 	struct sandbox_policy policy = {.mode = sandbox_mode_danger_full_access, .cwd = workspace};
 	expect_writable(&policy, "/etc/passwd", true);
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, NULL), 0);
-	assert_ptr_equal(argv, echo_argv);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, NULL), 0);
+	assert_null(fence);
 	policy.mode = sandbox_mode_external_sandbox;
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, NULL), 0);
-	assert_ptr_equal(argv, echo_argv);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, NULL), 0);
+	assert_null(fence);
 	policy.mode = sandbox_mode_read_only;
 	expect_writable(&policy, workspace, false);
 }
@@ -161,33 +173,32 @@ static void on_probed(void *self)
 static const char *probe(struct error *err)
 {
 	struct loop *loop = loop_create(NULL);
-	struct sandbox_probe *first = sandbox_probe_create(loop, on_probed, loop);
-	struct sandbox_probe *second = sandbox_probe_create(loop, on_probed, loop);
+	struct sandbox_probe *first = sandbox_probe_create(loop, backend, on_probed, loop);
+	struct sandbox_probe *second = sandbox_probe_create(loop, backend, on_probed, loop);
 	sandbox_probe_destroy(second);
 	loop_run(loop);
-	assert_true(sandbox_is_probed());
+	assert_true(sandbox_is_probed(backend));
 	sandbox_probe_destroy(first);
 	process_reaper_stop();
 	loop_destroy(loop);
-	return sandbox_backend_name(err);
+	return sandbox_backend_name(backend, err);
 }
 
 static void nothing_is_wrapped_before_the_probe(void **state)
 {
 	(void)state;
-	auto_arena struct arena arena = {0};
-	const char *const *argv = NULL;
+	struct sandbox_fence *fence;
 	struct sandbox_policy policy = workspace_policy();
 	struct error err = {0};
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &arena, &argv, &err), -ERR_busy);
-	assert_null(argv);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, &err), -ERR_busy);
+	assert_null(fence);
 }
 
 static void a_probe_can_be_called_off(void **state)
 {
 	(void)state;
 	struct loop *loop = loop_create(NULL);
-	struct sandbox_probe *cancelled = sandbox_probe_create(loop, on_probed, loop);
+	struct sandbox_probe *cancelled = sandbox_probe_create(loop, backend, on_probed, loop);
 	sandbox_probe_destroy(cancelled);
 	loop_run(loop);
 	process_reaper_stop();
@@ -218,16 +229,15 @@ static void on_end(const struct process_result *result, void *self)
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
 {
 	static const struct process_handler handler = {on_output, on_end};
-	auto_arena struct arena arena = {0};
+	auto_sandbox_fence struct sandbox_fence *fence = NULL;
 	struct error err = {0};
-	const char *const *wrapped;
-	if (sandbox_wrap(policy, argv, &arena, &wrapped, &err) != 0)
+	if (sandbox_wrap(policy, argv, &fence, &err) != 0)
 		fail_msg("%s", err.text);
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
 	process_reaper_start(outcome->loop);
 	struct process_spec spec = {
-	        .argv = wrapped, .env = plain_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
+	        .argv = argv, .fence = fence, .env = plain_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
 	struct process *process = process_start(outcome->loop, &spec, &handler, outcome, &err);
 	assert_non_null(process);
 	loop_run(outcome->loop);
@@ -240,7 +250,7 @@ static void expect_run(const struct sandbox_policy *policy, const char *script, 
 {
 	const char *const argv[] = {"/bin/sh", "-c", script, "sh", outside, NULL};
 	struct outcome outcome;
-	if (!sandbox_backend_name(NULL))
+	if (!sandbox_backend_name(backend, NULL))
 		skip();
 	run_argv(policy, argv, &outcome);
 	assert_string_equal(buf_str(&outcome.text).ptr, want);
@@ -257,10 +267,55 @@ static void a_command_in_the_workspace_stays_there(void **state)
 	expect_run(&policy,
 	           TRY("echo x >file") TRY("echo x >$1/file") TRY("echo x >/etc/test-sandbox") TRY("ls /")
 	                   TRY("mkdir .git && echo x >.git/config") "pwd | sed 's|.*/||'",
-	           "yes\nno\nno\nyes\nyes\nws\n");
+	           "yes\nno\nno\nyes\nno\nws\n");
 	assert_true(file_exists(in_workspace("file")));
+	assert_int_equal(mkdir(in_workspace(".git"), 0755), 0);
+	assert_int_equal(file_write_atomic(in_workspace(".git/config"), STR("x\n"), 0644, false, NULL), 0);
 	expect_run(&policy, TRY("echo y >.git/config") TRY("rm -r .git") TRY("mv .git away") TRY("touch .git/new"),
 	           "no\nno\nno\nno\n");
+}
+
+static void what_is_not_there_cannot_be_made(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	expect_run(&policy,
+	           TRY("mkdir .git") TRY("touch .codex/config.toml") TRY("ln -s file .agents") TRY("rmdir .codex")
+	                   TRY("mv .codex x") TRY("mkdir y && mv -T y .git"),
+	           "no\nno\nno\nno\nno\nno\n");
+	assert_false(file_exists(in_workspace(".git")));
+	assert_false(file_exists(in_workspace(".codex")));
+	assert_false(file_exists(in_workspace(".agents")));
+}
+
+static void what_stands_in_a_free_place_goes_with_its_last_user(void **state)
+{
+	(void)state;
+	bool is_there;
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
+	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
+	assert_true(is_there && dir_exists(path) && !marker_exists(path));
+	int other = open(path, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(other, LOCK_SH), 0);
+	sandbox_placeholders_release();
+	assert_true(dir_exists(path));
+	close(other);
+	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
+	sandbox_placeholders_release();
+	assert_false(file_exists(path));
+}
+
+static void what_was_put_into_a_free_place_stays(void **state)
+{
+	(void)state;
+	bool is_there;
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
+	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
+	assert_int_equal(mkdir(in_workspace(".git/objects"), 0700), 0);
+	sandbox_placeholders_release();
+	assert_true(dir_exists(in_workspace(".git/objects")) && marker_exists(path));
 }
 
 static void read_only_writes_nowhere(void **state)
@@ -304,7 +359,7 @@ static void exit_codes_come_through(void **state)
 	struct sandbox_policy policy = workspace_policy();
 	const char *const argv[] = {"/bin/sh", "-c", "exit 7", NULL};
 	struct outcome outcome;
-	if (!sandbox_backend_name(NULL))
+	if (!sandbox_backend_name(backend, NULL))
 		skip();
 	run_argv(&policy, argv, &outcome);
 	assert_int_equal(outcome.exit_code, 7);
@@ -313,13 +368,12 @@ static void exit_codes_come_through(void **state)
 
 static void expect_refusal(const struct sandbox_policy *policy, enum error_code code, const char *what)
 {
-	auto_arena struct arena arena = {0};
-	const char *const *argv = NULL;
+	struct sandbox_fence *fence;
 	struct error err = {0};
-	if (!sandbox_backend_name(NULL))
+	if (!sandbox_backend_name(backend, NULL))
 		skip();
-	assert_int_equal(sandbox_wrap(policy, echo_argv, &arena, &argv, &err), -(int)code);
-	assert_null(argv);
+	assert_int_equal(sandbox_wrap(policy, echo_argv, &fence, &err), -(int)code);
+	assert_null(fence);
 	if (!strstr(err.text, what))
 		fail_msg("\"%s\" does not say \"%s\"", err.text, what);
 }
@@ -361,26 +415,25 @@ static void without_a_backend_nothing_runs(void **state)
 	                            self_path,
 	                            "refused",
 	                            NULL};
-	if (!sandbox_backend_name(NULL) || access(argv[0], X_OK) != 0)
+	if (!sandbox_backend_name(backend, NULL) || access(argv[0], X_OK) != 0)
 		skip();
 	struct sandbox_policy policy = {.mode = sandbox_mode_danger_full_access, .cwd = "/"};
 	struct outcome outcome;
 	run_argv(&policy, argv, &outcome);
 	assert_str(buf_str(&outcome.text),
-	           "unsupported: commands cannot run in a sandbox here (bubblewrap is not installed): install "
-	           "bubblewrap (the "
-	           "program bwrap), or choose --sandbox danger-full-access to run commands without one\n");
+	           "unsupported: commands cannot run in a sandbox here (bubblewrap: it is not installed; landlock: the "
+	           "program that runs is not codex): install bubblewrap (the program bwrap), or choose --sandbox "
+	           "danger-full-access to run commands without one\n");
 	buf_finish(&outcome.text);
 }
 
 static int report_refusal(void)
 {
-	auto_arena struct arena arena = {0};
-	const char *const *argv;
+	struct sandbox_fence *fence;
 	struct error err = {0};
 	probe(NULL);
 	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = "/"};
-	sandbox_wrap(&policy, echo_argv, &arena, &argv, &err);
+	sandbox_wrap(&policy, echo_argv, &fence, &err);
 	printf("%s: %s\n", error_code_name(err.code), err.text);
 	return 0;
 }
@@ -390,20 +443,24 @@ static void the_probe_finds_a_backend_or_says_why(void **state)
 	(void)state;
 	struct error err = {0};
 	const char *name = probe(&err);
+	const char *want = backend == sandbox_backend_landlock ? "landlock" : "bubblewrap";
 	if (name)
-		assert_string_equal(name, "bubblewrap");
+		assert_string_equal(name, want);
 	else
-		assert_non_null(strstr(err.text, "bubblewrap"));
+		assert_non_null(strstr(err.text, want));
+	assert_true(strlen(sandbox_backend_detail(backend)) > 0);
 	assert_ptr_equal(probe(NULL), name);
 }
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
 	self_path[len < 0 ? 0 : len] = '\0';
+	if (sandbox_entry_wants(argc, argv))
+		sandbox_entry_main(argc, argv);
 	if (argc > 1)
 		return report_refusal();
+	sandbox_entry_offer();
 #define AT_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
 	const struct CMUnitTest tests[] = {
 	        AT_HOME(roots_are_writable_and_guarded),
@@ -413,9 +470,12 @@ int main(int argc, char **argv)
 	        AT_HOME(a_git_pointer_guards_what_it_points_to),
 	        AT_HOME(modes_without_a_fence_allow_everything),
 	        AT_HOME(nothing_is_wrapped_before_the_probe),
-	        cmocka_unit_test(a_probe_can_be_called_off),
-	        cmocka_unit_test(the_probe_finds_a_backend_or_says_why),
+	        cmocka_unit_test_setup(a_probe_can_be_called_off, choose),
+	        cmocka_unit_test_setup(the_probe_finds_a_backend_or_says_why, choose),
 	        AT_HOME(a_command_in_the_workspace_stays_there),
+	        AT_HOME(what_is_not_there_cannot_be_made),
+	        AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
+	        AT_HOME(what_was_put_into_a_free_place_stays),
 	        AT_HOME(read_only_writes_nowhere),
 	        AT_HOME(mounts_cannot_be_undone),
 	        AT_HOME(the_outside_cannot_be_seen_or_reached),
@@ -423,5 +483,14 @@ int main(int argc, char **argv)
 	        AT_HOME(what_cannot_be_held_is_refused),
 	        AT_HOME(without_a_backend_nothing_runs),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	static struct CMUnitTest both[2 * countof(tests)];
+	static char names[2 * countof(tests)][80];
+	for (size_t i = 0; i < countof(both); i++) {
+		bool is_first = i < countof(tests);
+		both[i] = tests[i % countof(tests)];
+		both[i].initial_state = is_first ? &bubblewrap : &landlock;
+		snprintf(names[i], sizeof(names[i]), "%s_%s", is_first ? "bubblewrap" : "landlock", both[i].name);
+		both[i].name = names[i];
+	}
+	return cmocka_run_group_tests(both, NULL, NULL);
 }
