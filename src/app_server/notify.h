@@ -25,6 +25,9 @@ struct app_thread_item notify_item(const struct turn_item *from, struct str clie
 struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
                                                 const struct file_change *changes, size_t count, struct arena *arena);
 
+/* The engine's CodexErrorInfo (JSON) as this wire has it; NULL for STR_NONE. Any thread. */
+struct app_codex_error_info *notify_error_info(struct str info, struct arena *arena);
+
 /* Usage after a turn, to one client or (NULL) to all who watch. */
 void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
                   struct connection *only);

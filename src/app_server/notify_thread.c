@@ -60,7 +60,7 @@ static void write_camel(struct buf *out, struct str json)
 }
 
 /* The engine's CodexErrorInfo as this wire has it; what it does not know is "other". */
-static struct app_codex_error_info *error_info(struct str info, struct arena *arena)
+struct app_codex_error_info *notify_error_info(struct str info, struct arena *arena)
 {
 	struct app_codex_error_info *ret = arena_new(arena, struct app_codex_error_info);
 	struct buf text;
@@ -90,7 +90,7 @@ void on_event_error(struct thread *thread, const struct event *event)
 	const struct ev_error *body = event->msg.error;
 	struct app_turn_error error = {
 		.message = body->message,
-		.codex_error_info = error_info(body->codex_error_info, &arena),
+		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
 	};
 	if (thread->starting) {
 		rpc_thread_on_refused(thread, body->message);
@@ -112,7 +112,7 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	const struct ev_stream_error *body = event->msg.stream_error;
 	struct app_turn_error error = {
 		.message = body->message,
-		.codex_error_info = error_info(body->codex_error_info, &arena),
+		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
 		.additional_details = body->additional_details,
 	};
 	tell_error(thread, turn_id(thread, event), &error, true);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "app_server/notify.h"
 #include "app_server/thread_history_item.h"
 #include "app_server/thread_items.h"
 #include "base/clock.h"
@@ -90,11 +91,24 @@ static void on_begin(struct history_builder *builder, const struct json *payload
 	builder->turn.status = app_turn_status_interrupted; /* until something says that it ended */
 }
 
+static void note_error(struct history_builder *builder, const struct json *from)
+{
+	struct app_turn_error error = {.message = json_get_str(from, "message")};
+	const struct json *info = json_get(from, "codex_error_info");
+	if (!builder->is_open || !error.message.ptr)
+		return;
+	if (info && !json_is(info, JSON_null))
+		error.codex_error_info = notify_error_info(info->span, &builder->line);
+	builder->turn.error = arena_new(builder->arena, struct app_turn_error);
+	record_copy(&record_app_turn_error, &error, builder->arena, builder->turn.error);
+}
+
 static void turn_end(struct history_builder *builder, const struct json *payload, enum app_turn_status status)
 {
 	struct app_turn *turn = &builder->turn;
 	if (!builder->is_open)
 		return;
+	note_error(builder, json_get(payload, "error"));
 	turn->status = turn->error && status == app_turn_status_completed ? app_turn_status_failed : status;
 	turn->has_completed_at = builder->at_ms != 0;
 	turn->completed_at = builder->at_ms / 1000;
@@ -118,28 +132,47 @@ static void on_abort(struct history_builder *builder, const struct json *payload
 
 static void on_error(struct history_builder *builder, const struct json *payload)
 {
-	struct app_turn_error *error = arena_new(builder->arena, struct app_turn_error);
-	error->message = arena_str(builder->arena, json_get_str(payload, "message"));
-	if (builder->is_open && error->message.ptr)
-		builder->turn.error = error;
+	note_error(builder, payload);
 }
 
 /* ---- items ---- */
 
-static void item_push(struct history_builder *builder, struct app_thread_item *item, int64_t started_at_ms,
-                      int64_t completed_at_ms)
+/* Of a command that ended behind its turn. */
+static bool item_push_late(struct history_builder *builder, struct str turn_id, const struct app_thread_item *item)
+{
+	if (!turn_id.ptr || (builder->is_open && str_eq(builder->turn.id, turn_id)))
+		return false;
+	for (size_t i = builder->turns.count; i > 0; i--) {
+		struct app_turn *turn = &builder->turns.items[i - 1];
+		if (!str_eq(turn->id, turn_id))
+			continue;
+		struct app_thread_item *longer =
+			arena_array(builder->arena, struct app_thread_item, turn->items_count + 1);
+		for (size_t n = 0; n < turn->items_count; n++)
+			longer[n] = turn->items[n];
+		longer[turn->items_count++] = *item;
+		turn->items = longer;
+		return true;
+	}
+	return false;
+}
+
+static void item_push(struct history_builder *builder, struct str turn_id, struct app_thread_item *item,
+                      int64_t started_at_ms, int64_t completed_at_ms)
 {
 	struct app_thread_item copy;
-	turn_ensure(builder);
 	thread_item_set_times(item, started_at_ms, completed_at_ms);
 	union_copy(&union_app_thread_item, item, builder->arena, &copy);
+	if (item_push_late(builder, turn_id, &copy))
+		return;
+	turn_ensure(builder);
 	vec_push(&builder->items, copy);
 }
 
 static void item_push_now(struct history_builder *builder, enum app_thread_item_tag tag, void *body)
 {
 	struct app_thread_item item = {.tag = tag, .body = body};
-	item_push(builder, &item, builder->at_ms, builder->at_ms);
+	item_push(builder, STR_NONE, &item, builder->at_ms, builder->at_ms);
 }
 
 static struct str next_id(struct history_builder *builder)
@@ -253,8 +286,14 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 		note_preview(builder, item.user_message);
 	if (item.tag == app_thread_item_command_execution)
 		forget_command(builder, item.command_execution->id);
-	item_push(builder, &item, json_get_i64(payload, "started_at_ms", builder->at_ms),
+	item_push(builder, json_get_str(payload, "turn_id"), &item,
+	          json_get_i64(payload, "started_at_ms", builder->at_ms),
 	          json_get_i64(payload, "completed_at_ms", builder->at_ms));
+}
+
+static bool is_numbered(const struct history_builder *builder)
+{
+	return builder->reader->records.items[builder->record].is_numbered;
 }
 
 /* ---- calls, where no line of their own tells of them ---- */
@@ -262,7 +301,7 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 static void on_response_item(struct history_builder *builder, const struct json *item)
 {
 	struct str type = json_get_str(item, "type");
-	if (builder->reader->meta.is_paginated || !builder->is_open)
+	if (is_numbered(builder) || !builder->is_open)
 		return;
 	if (str_is(type, "function_call")) {
 		struct app_item_command_execution *command = history_item_call(item, builder->cwd, &builder->line);
@@ -284,20 +323,27 @@ static void on_response_item(struct history_builder *builder, const struct json 
 static const struct {
 	const char *wire;
 	history_event_fn run;
+	bool is_old_word; /* in a numbered line the same stands there as an item */
 } events[] = {
-	{"task_started", on_begin},          {"turn_started", on_begin},
-	{"task_complete", on_end},           {"turn_complete", on_end},
-	{"turn_aborted", on_abort},          {"error", on_error},
-	{"user_message", on_user},           {"agent_message", on_agent},
-	{"agent_reasoning", on_reasoning},   {"agent_reasoning_raw_content", on_raw_reasoning},
-	{"context_compacted", on_compacted}, {"item_completed", on_item},
+	{"task_started", on_begin, false},
+	{"turn_started", on_begin, false},
+	{"task_complete", on_end, false},
+	{"turn_complete", on_end, false},
+	{"turn_aborted", on_abort, false},
+	{"error", on_error, false},
+	{"item_completed", on_item, false},
+	{"user_message", on_user, true},
+	{"agent_message", on_agent, true},
+	{"agent_reasoning", on_reasoning, true},
+	{"agent_reasoning_raw_content", on_raw_reasoning, true},
+	{"context_compacted", on_compacted, true},
 };
 
 static void on_event_msg(struct history_builder *builder, const struct json *payload)
 {
 	struct str type = json_get_str(payload, "type");
 	for (size_t i = 0; i < countof(events); i++) {
-		if (str_is(type, events[i].wire))
+		if (str_is(type, events[i].wire) && !(events[i].is_old_word && is_numbered(builder)))
 			events[i].run(builder, payload);
 	}
 }

@@ -1,7 +1,7 @@
 /* thread_history.h — the turns of a thread as its rollout tells them: what a resume, a read or a list shows.
  *
- * Understands what the reader does: item_completed lines, the older words (user_message, agent_message, …) and, where a
- * file has no line of its own for a command, the call that the model made. A turn that was told to begin and never to
+ * Understands what the reader does: item_completed lines and, in files that are not numbered, the older words
+ * (user_message, agent_message, …) and the calls that the model made. A turn that was told to begin and never to
  * end is interrupted; whoever holds the thread and knows better says so.
  *
  * Owns: nothing; all it returns lives in the arena. Any thread, one at a time. Source: app-server-wire 12 and 20. */

@@ -4,6 +4,7 @@
 
 #include "app_server/notify.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "process/shell.h"
 #include "protocol/types.h"
 
@@ -57,10 +58,14 @@ struct app_item_user_message *history_item_user(const struct json *payload, stru
 
 /* ---- commands ---- */
 
-static struct str strip_file_url(struct str path)
+static struct str path_of(struct str address, struct arena *arena)
 {
-	str_cut_prefix(&path, "file://");
-	return path;
+	auto_buf struct buf path;
+	buf_init(&path, LIMIT_LINE);
+	if (!str_cut_prefix(&address, "file://") || str_find_char(address, '%') < 0)
+		return address;
+	text_append_url_decoded(&path, address);
+	return arena_str(arena, buf_str(&path));
 }
 
 static void decode_words(const struct json *words, struct app_item_command_execution *to, struct arena *arena)
@@ -108,7 +113,7 @@ static bool decode_command(const struct json *item, struct arena *arena, struct 
 	struct app_item_command_execution *to = arena_new(arena, struct app_item_command_execution);
 	const struct json *duration = json_get(item, "duration");
 	to->id = json_get_str(item, "id");
-	to->cwd = strip_file_url(json_get_str(item, "cwd"));
+	to->cwd = path_of(json_get_str(item, "cwd"), arena);
 	to->process_id = json_get_str(item, "process_id");
 	to->source = (enum app_command_execution_source)choice(&enum_app_command_execution_source,
 	                                                       json_get_str(item, "source"), 0);
@@ -145,6 +150,17 @@ static bool decode_patch(const struct json *item, struct arena *arena, struct ap
 	return to->id.ptr;
 }
 
+/* ---- images ---- */
+
+static bool decode_image(const struct json *item, struct arena *arena, struct app_thread_item *ret)
+{
+	struct app_item_image_view *to = arena_new(arena, struct app_item_image_view);
+	to->id = json_get_str(item, "id");
+	to->path = path_of(json_get_str(item, "path"), arena);
+	*ret = (struct app_thread_item){.tag = app_thread_item_image_view, .image_view = to};
+	return to->id.ptr && to->path.ptr;
+}
+
 /* ---- item_completed ---- */
 
 static bool decode_review(const struct json *item, enum app_thread_item_tag tag, struct arena *arena,
@@ -172,6 +188,7 @@ static const struct {
 } kinds[] = {
 	{"CommandExecution", decode_command},
 	{"FileChange", decode_patch},
+	{"ImageView", decode_image},
 	{"EnteredReviewMode", decode_entered},
 	{"ExitedReviewMode", decode_exited},
 };

@@ -88,6 +88,9 @@ enum {
 	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,
 	LIMIT_INITIAL_MESSAGES = 32 * MIB, /* of a resumed session, told as one; more are left out */
+	LIMIT_ROLLOUT_OUTPUT = 64 * KIB,   /* of a command's output, for people; the model's own is in its item */
+	LIMIT_ROLLOUT_OPEN_ITEMS = 4096,   /* begun and not ended */
+	LIMIT_ROLLOUT_PARTIAL = 1 * MIB,   /* kept of a message while it comes, in case that its turn ends first */
 	LIMIT_ROLLOUT_FILE = 2047 * MIB,
 	LIMIT_ROLLOUT_PENDING = 256 * MIB, /* lines that wait for a disk with room */
 	LIMIT_ROLLOUT_KEEP = 256 * KIB,   /* of the batch buffer's memory, kept between batches */

@@ -55,4 +55,9 @@ void text_base64(struct buf *out, const void *bytes, size_t len);
 /* False on anything but padded standard base64; decoded bytes are appended to out. */
 bool text_base64_decode(struct buf *out, struct str s);
 
+/* A path as it stands in a file:// address: bytes that may not stand in one become %XX. And back, taking what is no
+ * %XX as it is. */
+void text_append_url_path(struct buf *out, struct str path);
+void text_append_url_decoded(struct buf *out, struct str s);
+
 #endif

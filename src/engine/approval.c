@@ -64,6 +64,12 @@ static struct approval *approval_find(struct approvals *approvals, struct str id
 	return NULL;
 }
 
+struct str approvals_call_id(struct approvals *approvals, struct str id)
+{
+	const struct approval *approval = approval_find(approvals, id);
+	return approval ? approval->call_id : STR_NONE;
+}
+
 bool approvals_answer(struct approvals *approvals, struct str id, const struct review_decision *decision)
 {
 	struct approval *approval = approval_find(approvals, id);

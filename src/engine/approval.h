@@ -24,6 +24,8 @@ void approvals_finish(struct approvals *approvals);
 
 void approvals_add(struct approvals *approvals, struct str call_id, struct str sub_id, struct tool_call *call,
                    tool_answer_fn answer);
+/* The call that the question is about; STR_NONE if nobody asked. */
+struct str approvals_call_id(struct approvals *approvals, struct str id);
 /* Removes the question and runs its answer. False if nobody asked. */
 bool approvals_answer(struct approvals *approvals, struct str id, const struct review_decision *decision);
 /* Forgets every question of that call. */

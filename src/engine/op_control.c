@@ -44,7 +44,10 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 static void answer(struct codex *codex, struct str id, const struct review_decision *decision)
 {
-	approvals_answer(&codex->session->approvals, id, decision);
+	struct session *session = codex->session;
+	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
+		session_record_decline(session, approvals_call_id(&session->approvals, id));
+	approvals_answer(&session->approvals, id, decision);
 }
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)

@@ -24,6 +24,7 @@
 #include "engine/task.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
+#include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
@@ -117,6 +118,7 @@ static void start_rollout(struct session *session)
 		.cli_version = STR(CODEX_VERSION),
 		.source = codex->source,
 		.model_provider = str_of(session->provider->id),
+		.is_paginated = true,
 		.base_instructions = session_instructions(session),
 		.git_commit = str_of(git.commit),
 		.git_branch = str_of(git.branch),
@@ -293,6 +295,7 @@ void session_destroy(struct session *session)
 	if (session->rollout)
 		session_flush_rollout(session, NULL);
 	rollout_reader_destroy(session->resumed);
+	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);

@@ -21,6 +21,7 @@ struct codex;
 struct error;
 struct model_client;
 struct model_provider;
+struct rollout_journal;
 struct rollout_reader;
 struct rollout_writer;
 struct task;
@@ -36,6 +37,7 @@ struct session {
 	struct approvals approvals;
 	struct exec_rules rules;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
+	struct rollout_journal *journal; /* the rollout's events */
 	struct rollout_reader *resumed; /* from the resume until its warnings are told */
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */

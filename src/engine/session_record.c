@@ -12,7 +12,7 @@
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/task.h"
-#include "rollout/rollout_event.h"
+#include "rollout/rollout_journal.h"
 #include "rollout/rollout_turn.h"
 #include "rollout/rollout_writer.h"
 
@@ -55,10 +55,27 @@ void session_record_event(struct session *session, struct str turn_id, enum even
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
 	if (!session->rollout)
 		return;
+	if (!session->journal)
+		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
 	size_t before = rollout_writer_pending_bytes(session->rollout);
-	if (rollout_event_append(session->rollout, turn_id, &event, &err) != 0)
+	if (rollout_journal_event(session->journal, turn_id, &event, &err) != 0)
 		log_debug("not recorded: %s", err.text);
 	flush_large(session, before);
+}
+
+void session_record_decline(struct session *session, struct str call_id)
+{
+	if (session->journal)
+		rollout_journal_decline(session->journal, call_id);
+}
+
+/* As the file names it. */
+static struct str task_id(const struct session *session)
+{
+	if (!session->task)
+		return STR_NONE;
+	struct str id = session->task->id;
+	return session->journal ? rollout_journal_turn_id(session->journal, id) : id;
 }
 
 void session_record_turn_context(struct session *session, const struct settings *settings)
@@ -74,7 +91,7 @@ void session_record_turn_context(struct session *session, const struct settings 
 	w = json_writer(&policy);
 	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
 	struct rollout_turn turn = {
-		.turn_id = session->task ? session->task->id : STR_NONE,
+		.turn_id = task_id(session),
 		.cwd = str_of(settings->cwd),
 		.model = str_of(settings->model),
 		.approval_policy = buf_str(&policy),

@@ -19,8 +19,10 @@ void session_record_item_buf(struct session *session, struct buf *item);
 void session_close_calls(struct session *session);
 /* The first place at or behind `index` where the history can be cut: no output behind it answers a call before it. */
 size_t session_find_cut(const struct session *session, size_t index);
-/* An event's line, if its kind is kept (rollout_event.h); every event that is told comes through here. */
+/* An event's line, if its kind is kept (rollout_journal.h); every event that is told comes through here. */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
+/* The user said no to this call; before the event that ends it. */
+void session_record_decline(struct session *session, struct str call_id);
 void session_record_turn_context(struct session *session, const struct settings *settings);
 
 /* The last user_turns turns were taken back. */

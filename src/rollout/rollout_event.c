@@ -1,10 +1,8 @@
-/* An item is one event here and was another before items existed. The files of 2025 and of our own tell it
- * in the old words (user_message, agent_message, …), which every version reads; the numbered files of
- * 0.169 tell it as item_completed, and a program that resumes one shows only turns that do. */
+/* An item was told in other words before items existed: user_message, agent_message, … Every version since 2025 reads
+ * them, and 0.169 passes over them in its numbered files, so that both can stand in one file. */
 #include "rollout/rollout_event.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "protocol/types.h"
@@ -37,15 +35,27 @@ static void write_message(const struct user_message_item *item, struct json_writ
 	jw_member_str(w, "message", buf_str(&text));
 }
 
-static void write_images(const struct user_message_item *item, enum user_input_tag tag, const char *key,
-                         struct json_writer *w)
+/* has_bytes: an image that is its own address is written, too. */
+static void write_images(const struct user_message_item *item, bool has_bytes, struct json_writer *w)
 {
-	jw_key(w, key);
+	jw_key(w, "images");
 	jw_array(w);
 	for (size_t i = 0; i < item->content_count; i++) {
 		const struct user_input *input = &item->content[i];
-		if (input->tag == tag)
-			jw_str(w, tag == user_input_image ? input->image->image_url : input->local_image->path);
+		if (input->tag == user_input_image &&
+		    (has_bytes || !str_has_prefix(input->image->image_url, "data:")))
+			jw_str(w, input->image->image_url);
+	}
+	jw_array_end(w);
+}
+
+static void write_local_images(const struct user_message_item *item, struct json_writer *w)
+{
+	jw_key(w, "local_images");
+	jw_array(w);
+	for (size_t i = 0; i < item->content_count; i++) {
+		if (item->content[i].tag == user_input_local_image)
+			jw_str(w, item->content[i].local_image->path);
 	}
 	jw_array_end(w);
 }
@@ -83,8 +93,8 @@ static int append_user(struct rollout_writer *writer, const struct turn_item *it
 	jw_object(&w);
 	jw_member_cstr(&w, "type", "user_message");
 	write_message(item->user_message, &w);
-	write_images(item->user_message, user_input_image, "images", &w);
-	write_images(item->user_message, user_input_local_image, "local_images", &w);
+	write_images(item->user_message, !rollout_writer_is_paginated(writer), &w);
+	write_local_images(item->user_message, &w);
 	write_elements(item->user_message, &w);
 	jw_object_end(&w);
 	return rollout_writer_end(writer, err);
@@ -118,70 +128,51 @@ static int append_compaction(struct rollout_writer *writer, const struct turn_it
 	return rollout_writer_append(writer, LINE_event_msg, STR("{\"type\":\"context_compacted\"}"), err);
 }
 
-/* An item without an entry has no old word and is told as item_completed. */
+/* An item without an entry has no old word. */
 static const rollout_item_fn old_words[turn_item_tag_count] = {
-        [turn_item_user_message] = append_user,
-        [turn_item_agent_message] = append_agent,
-        [turn_item_reasoning] = append_reasoning,
-        [turn_item_context_compaction] = append_compaction,
+	[turn_item_user_message] = append_user,
+	[turn_item_agent_message] = append_agent,
+	[turn_item_reasoning] = append_reasoning,
+	[turn_item_context_compaction] = append_compaction,
 };
+
+int rollout_event_append_old(struct rollout_writer *writer, const struct turn_item *item, struct error *err)
+{
+	return old_words[item->tag] ? old_words[item->tag](writer, item, err) : 0;
+}
 
 /* ---- events as they are ---- */
 
-/* What is written in front of an event's own members. */
-enum note {
-	NOTE_none,
-	NOTE_turn_id,
-	NOTE_completed_at,
-};
-
-static void write_note(enum note note, struct str turn_id, struct json_writer *w)
+static bool write_note(const struct rollout_note *note, struct json_writer *w)
 {
 	jw_object(w);
-	if (note == NOTE_turn_id)
-		jw_member_str(w, "turn_id", turn_id);
-	else
-		jw_member_i64(w, "completed_at_ms", clock_unix_ms());
+	if (note->turn_id.ptr)
+		jw_member_str(w, "turn_id", note->turn_id);
+	if (note->error.ptr)
+		jw_member_raw(w, "error", note->error);
+	if (note->started_at_ms)
+		jw_member_i64(w, "started_at", note->started_at_ms / 1000);
+	if (note->completed_at_ms) {
+		jw_member_i64(w, "completed_at", note->completed_at_ms / 1000);
+		jw_member_i64(w, "duration_ms", note->completed_at_ms - note->started_at_ms);
+	}
+	return note->turn_id.ptr || note->error.ptr || note->started_at_ms || note->completed_at_ms;
 }
 
 /* The event's object goes right behind the note's members, its opening brace becomes the comma. */
-static int append_event(struct rollout_writer *writer, const struct event_msg *event, enum note note,
-                        struct str turn_id, struct error *err)
+int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note, const struct event_msg *event,
+                         struct error *err)
 {
 	struct json_writer w = rollout_writer_begin(writer, LINE_event_msg);
 	struct buf *line = w.out;
-	if (note != NOTE_none)
-		write_note(note, turn_id, &w);
+	size_t start = line->len;
+	bool has_note = write_note(note, &w);
+	if (!has_note)
+		buf_truncate(line, start);
 	size_t brace = line->len;
 	w = json_writer(line);
 	union_encode(&union_event_msg, event, &w);
-	if (note != NOTE_none && !line->over)
+	if (has_note && !line->over)
 		line->data[brace] = ',';
 	return rollout_writer_end(writer, err);
-}
-
-static int append_item(struct rollout_writer *writer, const struct event_msg *event, struct error *err)
-{
-	const struct turn_item *item = event->item_completed->item;
-	rollout_item_fn old_word = old_words[item->tag];
-	if (old_word && !rollout_writer_is_paginated(writer))
-		return old_word(writer, item, err);
-	return append_event(writer, event, NOTE_completed_at, STR_NONE, err);
-}
-
-int rollout_event_append(struct rollout_writer *writer, struct str turn_id, const struct event_msg *event,
-                         struct error *err)
-{
-	switch (event->tag) {
-	case EV_item_completed:
-		return append_item(writer, event, err);
-	case EV_task_started:
-	case EV_task_complete:
-	case EV_turn_aborted:
-		return append_event(writer, event, NOTE_turn_id, turn_id, err);
-	case EV_token_count:
-		return append_event(writer, event, NOTE_none, STR_NONE, err);
-	default:
-		return 0;
-	}
 }

@@ -1,20 +1,30 @@
-/* rollout_event.h — which events a rollout keeps, and in which words.
+/* rollout_event.h — single event_msg lines. Private to rollout/: rollout_journal.h says which are written when.
  *
- * Kept: begin and end of turns, completed items, token counts. Not kept: everything that only shows work
- * in progress, and what the items of the history tell anyway (commands, patches, errors).
- * Owns: nothing. Loop thread. Source: protocol-v1 4 and 5 "Rollout", app-server-wire 20, docs/rollouts.md. */
+ * Owns: nothing. Loop thread. Errors as rollout_writer_append. */
 #ifndef ROLLOUT_ROLLOUT_EVENT_H
 #define ROLLOUT_ROLLOUT_EVENT_H
 
+#include <stdint.h>
+
+#include "base/json.h"
 #include "base/str.h"
 
 struct error;
 struct event_msg;
 struct rollout_writer;
+struct turn_item;
 
-/* Appends the event's line, or lines, if its kind is kept; success and nothing otherwise. turn_id is the
- * id of the Task it belongs to. Errors as rollout_writer_append. */
-int rollout_event_append(struct rollout_writer *writer, struct str turn_id, const struct event_msg *event,
+/* Members in front of an event's own. */
+struct rollout_note {
+	struct str turn_id; /* STR_NONE: left out, as the others are */
+	struct str error;   /* JSON */
+	int64_t started_at_ms, completed_at_ms;
+};
+int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note, const struct event_msg *event,
                          struct error *err);
+
+/* An item as versions of before 2026 tell it; success and nothing if they have no word for it. In a numbered file,
+ * where it stands a second time then, without the bytes of images. */
+int rollout_event_append_old(struct rollout_writer *writer, const struct turn_item *item, struct error *err);
 
 #endif

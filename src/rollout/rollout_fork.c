@@ -1,5 +1,6 @@
 /* Lines are copied, not referred to: a file of ours can be read, moved and deleted without asking who goes on from it.
- * Turns that were taken back are not among the reader's records, so they do not come along. */
+ * Turns that were taken back are not among the reader's records, so they do not come along. The copy is of its
+ * original's kind, numbered or not: the lines of one kind mean little in the other. */
 #include "rollout/rollout_fork.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ enum { FLUSH_AT = 1 * MIB };
 struct fork_file {
 	int fd;
 	const char *path;
+	bool is_numbered;
+	int64_t ordinal; /* the next line's */
 	struct buf out;
 	struct error *err;
 };
@@ -40,6 +43,8 @@ static struct json_writer begin(struct fork_file *file, enum rollout_line_type t
 	clock_rfc3339(at_ms, timestamp);
 	jw_object(&w);
 	jw_member_cstr(&w, "timestamp", timestamp);
+	if (file->is_numbered)
+		jw_member_i64(&w, "ordinal", file->ordinal++);
 	jw_member_cstr(&w, "type", rollout_line_name(type));
 	jw_key(&w, "payload");
 	return w;
@@ -78,7 +83,7 @@ int rollout_fork(const struct rollout_reader *reader, size_t count, const struct
 	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot make %s", path);
-	struct fork_file file = {.fd = fd, .path = path, .err = err};
+	struct fork_file file = {.fd = fd, .path = path, .is_numbered = meta->is_paginated, .err = err};
 	buf_init(&file.out, LIMIT_ROLLOUT_LINE * 2);
 	int status = write_lines(&file, reader, count, meta);
 	buf_finish(&file.out);

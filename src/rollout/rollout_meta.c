@@ -1,5 +1,5 @@
-/* Written are the fields of January 2026, which every version since can read; what 0.169 added is read
- * where it changes the meaning of the file (history_mode, history_base) and otherwise left alone. */
+/* Written are the fields of January 2026, which every version since can read, and of what 0.169 added that which
+ * changes the meaning of the file (history_mode); history_base is read and never written. */
 #include "rollout/rollout_meta.h"
 
 #include "base/clock.h"
@@ -39,6 +39,8 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 	char timestamp[CLOCK_RFC3339_SIZE];
 	clock_rfc3339(meta->started_at_ms, timestamp);
 	jw_object(w);
+	if (meta->is_paginated)
+		jw_member_str(w, "session_id", meta->thread_id);
 	jw_member_str(w, "id", meta->thread_id);
 	optional(w, "forked_from_id", meta->forked_from_id);
 	jw_member_cstr(w, "timestamp", timestamp);
@@ -48,6 +50,8 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 	jw_member_cstr(w, "source", enum_wire(&enum_session_source, meta->source));
 	jw_member_str(w, "model_provider", meta->model_provider);
 	encode_instructions(meta->base_instructions, w);
+	if (meta->is_paginated)
+		jw_member_cstr(w, "history_mode", "paginated");
 	encode_git(meta, w);
 	jw_object_end(w);
 }

@@ -31,8 +31,8 @@ struct rollout_meta {
 	struct str git_commit;        /* STR_NONE each where unknown */
 	struct str git_branch;
 	struct str git_url;
-	/* Of 0.169's files only: */
-	bool is_paginated;          /* lines are numbered, turns are told by item_completed */
+	/* Files of 0.169's kind: */
+	bool is_paginated;          /* lines are numbered, turns are told by item_completed; ours are */
 	struct str base_rollout_id; /* STR_NONE, or the file that this one goes on from … */
 	uint64_t base_bytes;        /* … and how many of its bytes are before this one's first line */
 };

@@ -117,6 +117,7 @@ static void add_record(struct rollout_reader *reader, enum rollout_line_type typ
 	vec_push(&reader->records, (struct rollout_record){
 	                                   .type = type,
 	                                   .role = role,
+	                                   .is_numbered = reader->line_is_numbered,
 	                                   .payload = payload,
 	                                   .at_ms = reader->line_at_ms,
 	                           });
@@ -259,6 +260,7 @@ static void read_line(struct rollout_reader *reader, struct str text, bool is_en
 		reader->damage.unknown_lines++;
 	} else if (line_handlers[line.type]) {
 		reader->line_at_ms = line.at_ms;
+		reader->line_is_numbered = line.has_ordinal;
 		line_handlers[line.type](reader, line.payload);
 	}
 }

@@ -35,6 +35,7 @@ enum rollout_role {
 struct rollout_record {
 	enum rollout_line_type type;
 	enum rollout_role role;
+	bool is_numbered;    /* the line has an ordinal: what is told in old words is told as an item, too */
 	bool is_replacement; /* a compacted line that brings its own history */
 	struct str payload;  /* JSON; of a response_item: as a request may carry it */
 	int64_t at_ms;       /* when it was written, Unix; 0: nobody knows */
@@ -75,6 +76,7 @@ struct rollout_reader {
 	struct arena arena; /* what is decoded */
 	struct arena line;  /* the tree of the line being looked at */
 	int64_t line_at_ms; /* when it was written */
+	bool line_is_numbered;
 };
 
 /* NULL and err if the file cannot be read at all. */

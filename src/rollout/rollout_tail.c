@@ -1,6 +1,6 @@
 /* The broken bytes are safe in their own file before the rollout is shortened, so whatever happens in
  * between, they exist at least once. 0.169 refuses a numbered file whose last line has no number, hence
- * the look at the last whole line. */
+ * the look at the last whole line, and, where an older version wrote that, at those before it. */
 #include "rollout/rollout_tail.h"
 
 #include <errno.h>
@@ -120,22 +120,58 @@ static off_t mend(int fd, const char *path, off_t size, char **ret_torn, struct 
 	return status < 0 ? error_wrap(err, "ending the last line of %s", path) : size + 1;
 }
 
-/* A damaged line has no number: look a few lines further up. */
-static void read_ordinal(int fd, off_t size, struct rollout_tail *tail)
+/* The last whole line that parses; damaged ones are counted as lines, too. Returns where it starts, or -1. */
+static off_t last_line(int fd, off_t size, uint64_t *ret_lines_behind, struct rollout_line *ret)
 {
+	*ret_lines_behind = 0;
 	for (int i = 0; i < LOOK_BACK_LINES && size > 0; i++) {
+		auto_arena struct arena arena = {0};
+		off_t start = line_start(fd, size - 1);
+		if (start < 0 || parse_line(fd, start, size - 1, &arena, ret))
+			return start;
+		++*ret_lines_behind;
+		size = start;
+	}
+	return -1;
+}
+
+/* Whether the file's first line has a number. */
+static bool begins_numbered(int fd)
+{
+	auto_arena struct arena arena = {0};
+	struct rollout_line line;
+	char *text = arena_alloc(&arena, LIMIT_ROLLOUT_HEAD);
+	ssize_t got = read_at(fd, text, LIMIT_ROLLOUT_HEAD, 0);
+	const char *newline = got > 0 ? memchr(text, '\n', (size_t)got) : NULL;
+	return newline && parse_line(fd, 0, newline - text, &arena, &line) && line.has_ordinal;
+}
+
+/* An older version went on in a numbered file, without numbers: from here on there are some again. */
+static void read_ordinal_before(int fd, off_t size, struct rollout_tail *tail)
+{
+	uint64_t lines = 0;
+	while (size > 0 && !tail->has_ordinal) {
 		auto_arena struct arena arena = {0};
 		struct rollout_line line;
 		off_t start = line_start(fd, size - 1);
 		if (start < 0)
 			return;
-		if (parse_line(fd, start, size - 1, &arena, &line)) {
-			tail->has_ordinal = line.has_ordinal;
-			tail->next_ordinal = line.ordinal + (uint64_t)i + 1;
-			return;
-		}
+		tail->has_ordinal = parse_line(fd, start, size - 1, &arena, &line) && line.has_ordinal;
+		tail->next_ordinal = line.ordinal + ++lines;
 		size = start;
 	}
+}
+
+static void read_ordinal(int fd, off_t size, struct rollout_tail *tail)
+{
+	uint64_t lines_behind;
+	struct rollout_line line = {0};
+	if (last_line(fd, size, &lines_behind, &line) < 0)
+		return;
+	tail->has_ordinal = line.has_ordinal;
+	tail->next_ordinal = line.ordinal + lines_behind + 1;
+	if (!line.has_ordinal && begins_numbered(fd))
+		read_ordinal_before(fd, size, tail);
 }
 
 int rollout_tail_repair(int fd, const char *path, struct rollout_tail *ret, struct error *err)

@@ -55,6 +55,7 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 	writer->home = xstrdup(home);
 	writer->path = rollout_path(home, meta->started_at_ms, meta->thread_id);
 	memcpy(writer->thread_id, meta->thread_id.ptr, meta->thread_id.len);
+	writer->tail.has_ordinal = meta->is_paginated;
 	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
 	rollout_meta_encode(meta, &w);
 	rollout_writer_end(writer, NULL);

@@ -24,7 +24,8 @@ struct rollout_meta;
 struct rollout_writer;
 
 /* A new session's writer. Touches no disk: the file, readable by its owner only, appears at the first
- * flush that has more to write than the session_meta line, which this call puts in front. */
+ * flush that has more to write than the session_meta line, which this call puts in front. Its lines are numbered if
+ * the meta says so. */
 struct rollout_writer *rollout_writer_create(const char *home, const struct rollout_meta *meta,
                                              enum fsync_policy fsync);
 
@@ -58,7 +59,7 @@ int rollout_writer_sync_now(struct rollout_writer *writer, struct error *err);
 const char *rollout_writer_path(const struct rollout_writer *writer);
 /* Where _open put the broken last line that it found; NULL if there was none. */
 const char *rollout_writer_torn_path(const struct rollout_writer *writer);
-/* True for a file of 0.169 whose lines are numbered; turns must then be told by item_completed. */
+/* True for a file whose lines are numbered, as 0.169's and ours are; turns must then be told by item_completed. */
 bool rollout_writer_is_paginated(const struct rollout_writer *writer);
 
 #endif

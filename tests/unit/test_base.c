@@ -144,6 +144,21 @@ static void code_points_become_utf8(void **state)
 	}
 }
 
+static void paths_stand_in_addresses(void **state)
+{
+	(void)state;
+	auto_buf struct buf coded, plain;
+	buf_init(&coded, 100);
+	buf_init(&plain, 100);
+	text_append_url_path(&coded, STR("/a b/%\xc3\xa4?#{}~\n"));
+	assert_true(str_is(buf_str(&coded), "/a%20b/%25%C3%A4%3F%23%7B%7D~%0A"));
+	text_append_url_decoded(&plain, buf_str(&coded));
+	assert_true(str_is(buf_str(&plain), "/a b/%\xc3\xa4?#{}~\n"));
+	buf_clear(&plain);
+	text_append_url_decoded(&plain, STR("%2f%%4%zz%4"));
+	assert_true(str_is(buf_str(&plain), "/%%4%zz%4"));
+}
+
 static void base64_round_trip(void **state)
 {
 	(void)state;
@@ -243,6 +258,7 @@ int main(void)
 		cmocka_unit_test(trimming_knows_unicode_blanks),
 		cmocka_unit_test(code_points_become_utf8),
 		cmocka_unit_test(base64_round_trip),
+		cmocka_unit_test(paths_stand_in_addresses),
 		cmocka_unit_test(ids_sort_in_the_order_they_were_made),
 		cmocka_unit_test(paths_are_text),
 		cmocka_unit_test(errors_gather_context),

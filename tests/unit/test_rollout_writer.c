@@ -77,6 +77,24 @@ static size_t count_lines(const char *path)
 	return count;
 }
 
+static void lines_are_numbered_where_the_file_is(void **state)
+{
+	(void)state;
+	const char *path = temp_put("n.jsonl", STR("{\"ordinal\":0,\"type\":\"session_meta\",\"payload\":{}}\n"
+	                                           "{\"ordinal\":1,\"type\":\"world_state\",\"payload\":{}}\n"
+	                                           "not a line\n"
+	                                           "{\"type\":\"world_state\",\"payload\":{}}\n"));
+	struct rollout_writer *writer = open_writer(path);
+	assert_true(rollout_writer_is_paginated(writer));
+	append(writer, STR("{}"));
+	flush(writer);
+	rollout_writer_destroy(writer);
+	auto_arena struct arena arena = {0};
+	struct rollout_line line = line_at(&arena, path, 4);
+	assert_true(line.has_ordinal);
+	assert_int_equal(line.ordinal, 4);
+}
+
 static void no_file_before_there_is_something_to_keep(void **state)
 {
 	(void)state;
@@ -421,6 +439,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEMP_TEST(no_file_before_there_is_something_to_keep),
+	        TEMP_TEST(lines_are_numbered_where_the_file_is),
 	        TEMP_TEST(the_first_line_tells_whose_file_it_is),
 	        TEMP_TEST(names_follow_local_time),
 	        TEMP_TEST(a_payload_over_several_lines_becomes_one),

@@ -58,6 +58,45 @@ static struct thread_history read_file(void **state)
 	return read_path(path);
 }
 
+static void numbered(int ordinal, const char *payload)
+{
+	buf_printf(&file, "{\"timestamp\":\"2026-11-20T10:00:01.500Z\",\"ordinal\":%d,", ordinal);
+	buf_printf(&file, "\"type\":\"event_msg\",\"payload\":%s}\n", payload);
+}
+
+#define COMMAND(id)                                                                                                    \
+	"{\"type\":\"CommandExecution\",\"id\":\"" id "\",\"cwd\":\"file:///a%20b\",\"command\":[\"ls\"],"             \
+	"\"parsed_cmd\":[],\"source\":\"agent\",\"status\":\"declined\"}"
+
+/* In numbered lines the old words say again what items say; where an older version went on, they stand alone. */
+static void test_mixed_file(void **state)
+{
+	numbered(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
+	numbered(2, "{\"type\":\"item_completed\",\"turn_id\":\"" TURN "\",\"item\":{\"type\":\"UserMessage\","
+	            "\"id\":\"u1\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}");
+	numbered(3, "{\"type\":\"user_message\",\"message\":\"hi\"}");
+	numbered(4, "{\"turn_id\":\"" TURN "\",\"type\":\"task_complete\",\"error\":{\"message\":\"no\","
+	            "\"codex_error_info\":{\"http_connection_failed\":{\"http_status_code\":503}}}}");
+	event(5, "{\"type\":\"user_message\",\"message\":\"more\"}");
+	event(6, "{\"type\":\"agent_message\",\"message\":\"yes\"}");
+	numbered(7, "{\"type\":\"item_completed\",\"turn_id\":\"" TURN "\",\"item\":" COMMAND("late") "}");
+	numbered(8, "{\"type\":\"item_completed\",\"turn_id\":\"nobody\",\"item\":" COMMAND("lost") "}");
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 2);
+	const struct app_turn *turn = &history.turns[0];
+	assert_int_equal(turn->status, app_turn_status_failed);
+	assert_true(str_is(turn->error->message, "no"));
+	assert_int_equal(turn->error->codex_error_info->tag, app_codex_error_info_http_connection_failed);
+	assert_int_equal(turn->items_count, 2);
+	assert_true(str_is(turn->items[0].user_message->id, "u1"));
+	assert_true(str_is(turn->items[1].command_execution->id, "late"));
+	assert_true(str_is(turn->items[1].command_execution->cwd, "/a b"));
+	assert_int_equal(turn->items[1].command_execution->status, app_command_execution_status_declined);
+	assert_int_equal(history.turns[1].items_count, 3);
+	assert_true(str_is(history.turns[1].items[1].agent_message->text, "yes"));
+	assert_true(str_is(history.turns[1].items[2].command_execution->id, "lost"));
+}
+
 static void test_old_words(void **state)
 {
 	event(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
@@ -192,6 +231,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_untold_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbered_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mixed_file, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,12 +76,12 @@ export function rpcClient({ send, onLine, onEnd }) {
 	};
 }
 
-/** Options: args, config (TOML), home, cwd, capabilities, clientInfo; initialize: false leaves the handshake to the test. */
+/** Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo; initialize: false leaves the handshake to the test. */
 export async function startAppServer(t, model, options = {}) {
-	const { args = [], config, capabilities = { experimentalApi: true }, clientInfo = CLIENT } = options;
+	const { bin = codexBin, args = [], config, capabilities = { experimentalApi: true }, clientInfo = CLIENT } = options;
 	const home = options.home ?? makeHome(t, model, config);
 	const cwd = options.cwd ?? tempDir(t, 'cwd');
-	const { child, result, done } = launch(t, codexBin, ['app-server', ...args], { cwd, env: cleanEnv(home) });
+	const { child, result, done } = launch(t, bin, ['app-server', ...args], { cwd, env: cleanEnv(home, options.env) });
 	let rest = '';
 	const client = rpcClient({
 		send: (bytes) => child.stdin.write(bytes),

@@ -1,0 +1,366 @@
+/* What a line needs is not all in the event that ends an item: when it began, whether the user said no, how much of a
+ * message had come when the turn was interrupted. That is kept here, for the few items that are open at a time. */
+#include "rollout/rollout_journal.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "protocol/types.h"
+#include "rollout/rollout_event.h"
+#include "rollout/rollout_tool_item.h"
+#include "rollout/rollout_writer.h"
+
+struct open_item {
+	struct list link;
+	char *id;
+	char *turn_id; /* as the file names it */
+	int64_t started_at_ms;
+	bool is_declined;
+	bool is_message; /* of the model's; text is what has come of it */
+	struct buf text;
+	struct buf item; /* JSON, as it will be told if its turn ends first; empty: not at all */
+};
+
+struct rollout_journal {
+	struct rollout_writer *writer;
+	char *thread_id;
+	struct list open;
+	size_t open_count;
+	char *told_turn; /* the turn's name on the wire … */
+	char turn[UUID_TEXT_SIZE];  /* … and in the file, where they differ; else "" */
+	int64_t started_at_ms;
+	struct buf error; /* JSON: what the turn failed of; empty: nothing */
+};
+
+struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, struct str thread_id)
+{
+	struct rollout_journal *journal = xnew(struct rollout_journal);
+	*journal = (struct rollout_journal){.writer = writer, .thread_id = str_dup(thread_id)};
+	list_init(&journal->open);
+	buf_init(&journal->error, LIMIT_PROMPT);
+	return journal;
+}
+
+static void item_destroy(struct rollout_journal *journal, struct open_item *item)
+{
+	if (!item)
+		return;
+	list_remove(&item->link);
+	journal->open_count--;
+	buf_finish(&item->text);
+	buf_finish(&item->item);
+	free(item->id);
+	free(item->turn_id);
+	free(item);
+}
+
+void rollout_journal_destroy(struct rollout_journal *journal)
+{
+	struct open_item *it;
+	if (!journal)
+		return;
+	list_for_each(it, &journal->open, link)
+		item_destroy(journal, it);
+	buf_finish(&journal->error);
+	free(journal->told_turn);
+	free(journal->thread_id);
+	free(journal);
+}
+
+struct str rollout_journal_turn_id(const struct rollout_journal *journal, struct str turn_id)
+{
+	bool is_told = journal->turn[0] && journal->told_turn && str_is(turn_id, journal->told_turn);
+	return is_told ? str_of(journal->turn) : turn_id;
+}
+
+/* ---- items that have begun ---- */
+
+static struct open_item *item_find(struct rollout_journal *journal, struct str id)
+{
+	struct open_item *it;
+	list_for_each(it, &journal->open, link) {
+		if (str_is(id, it->id))
+			return it;
+	}
+	return NULL;
+}
+
+/* NULL: it has begun before, or there are too many. */
+static struct open_item *item_begin(struct rollout_journal *journal, struct str turn_id, struct str id)
+{
+	if (!rollout_writer_is_paginated(journal->writer) || journal->open_count == LIMIT_ROLLOUT_OPEN_ITEMS ||
+	    item_find(journal, id))
+		return NULL;
+	struct open_item *item = xnew(struct open_item);
+	*item = (struct open_item){
+		.id = str_dup(id),
+		.turn_id = str_dup(rollout_journal_turn_id(journal, turn_id)),
+		.started_at_ms = clock_unix_ms(),
+	};
+	buf_init(&item->text, LIMIT_ROLLOUT_PARTIAL);
+	buf_init(&item->item, LIMIT_ROLLOUT_LINE);
+	list_append(&journal->open, &item->link);
+	journal->open_count++;
+	return item;
+}
+
+void rollout_journal_decline(struct rollout_journal *journal, struct str call_id)
+{
+	struct open_item *item = item_find(journal, call_id);
+	if (item)
+		item->is_declined = true;
+}
+
+/* ---- lines ---- */
+
+/* Everything in front of the item; `item` may be NULL: nobody was told that it began. */
+static struct json_writer line_begin(struct rollout_journal *journal, struct str turn_id, const struct open_item *item)
+{
+	int64_t now_ms = clock_unix_ms();
+	struct json_writer w = rollout_writer_begin(journal->writer, LINE_event_msg);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "item_completed");
+	jw_member_cstr(&w, "thread_id", journal->thread_id);
+	jw_member_str(&w, "turn_id", item ? str_of(item->turn_id) : rollout_journal_turn_id(journal, turn_id));
+	jw_member_i64(&w, "started_at_ms", item ? item->started_at_ms : now_ms);
+	jw_member_i64(&w, "completed_at_ms", now_ms);
+	jw_key(&w, "item");
+	return w;
+}
+
+static int line_end(struct rollout_journal *journal, struct json_writer *w, struct error *err)
+{
+	jw_object_end(w);
+	return rollout_writer_end(journal->writer, err);
+}
+
+/* ---- what is said and thought ---- */
+
+static const struct str *id_of(const struct turn_item *item)
+{
+	const struct record *record = union_find_tag(&union_turn_item, (int)item->tag)->body;
+	const struct field *field = record_find_field(record, "id");
+	return (const struct str *)(const void *)((const char *)item->body + field->offset);
+}
+
+static int on_item_started(struct rollout_journal *journal, const struct ev_item_started *event)
+{
+	struct open_item *item = item_begin(journal, event->turn_id, *id_of(event->item));
+	if (!item)
+		return 0;
+	struct json_writer w = json_writer(&item->item);
+	item->is_message = event->item->tag == turn_item_agent_message;
+	if (!item->is_message)
+		union_encode(&union_turn_item, event->item, &w);
+	return 0;
+}
+
+static int on_delta(struct rollout_journal *journal, const struct ev_content_delta *event)
+{
+	struct open_item *item = item_find(journal, event->item_id);
+	if (item && !item->text.over) /* a piece that does not fit ends it */
+		buf_append_str(&item->text, event->delta);
+	return 0;
+}
+
+static int on_item_completed(struct rollout_journal *journal, const struct ev_item_completed *event, struct error *err)
+{
+	if (rollout_writer_is_paginated(journal->writer) || event->item->tag == turn_item_plan) {
+		struct open_item *item = item_find(journal, *id_of(event->item));
+		struct json_writer w = line_begin(journal, event->turn_id, item);
+		union_encode(&union_turn_item, event->item, &w);
+		int status = line_end(journal, &w, err);
+		item_destroy(journal, item);
+		if (status != 0)
+			return status;
+	}
+	return rollout_event_append_old(journal->writer, event->item, err);
+}
+
+/* ---- what tools do ---- */
+
+static int on_exec_end(struct rollout_journal *journal, const struct ev_exec_end *event, struct error *err)
+{
+	struct open_item *item = item_find(journal, event->call_id);
+	struct json_writer w = line_begin(journal, event->turn_id, item);
+	rollout_tool_item_command(event, item && item->is_declined, &w);
+	int status = line_end(journal, &w, err);
+	item_destroy(journal, item);
+	return status;
+}
+
+static int on_patch_begin(struct rollout_journal *journal, struct str turn_id, const struct ev_patch_begin *event)
+{
+	struct open_item *item = item_begin(journal, turn_id, event->call_id);
+	if (!item)
+		return 0;
+	struct json_writer w = json_writer(&item->item);
+	rollout_tool_item_patch_begun(event->call_id, event->changes_keys, event->changes, event->changes_count, &w);
+	return 0;
+}
+
+static int on_patch_asked(struct rollout_journal *journal, struct str turn_id, const struct ev_patch_approval *event)
+{
+	struct ev_patch_begin begin = {
+		.call_id = event->call_id,
+		.changes = event->changes,
+		.changes_keys = event->changes_keys,
+		.changes_count = event->changes_count,
+	};
+	return on_patch_begin(journal, turn_id, &begin);
+}
+
+static int on_patch_end(struct rollout_journal *journal, const struct ev_patch_end *event, struct error *err)
+{
+	struct open_item *item = item_find(journal, event->call_id);
+	struct json_writer w = line_begin(journal, event->turn_id, item);
+	rollout_tool_item_patch(event, item && item->is_declined, &w);
+	int status = line_end(journal, &w, err);
+	item_destroy(journal, item);
+	return status;
+}
+
+static int on_image(struct rollout_journal *journal, struct str turn_id, const struct ev_view_image *event,
+                    struct error *err)
+{
+	struct json_writer w = line_begin(journal, turn_id, NULL);
+	rollout_tool_item_image(event, &w);
+	return line_end(journal, &w, err);
+}
+
+/* ---- turns ---- */
+
+static void name_turn(struct rollout_journal *journal, struct str turn_id)
+{
+	free(journal->told_turn);
+	journal->told_turn = str_dup(turn_id);
+	journal->turn[0] = '\0';
+	if (!uuid_is_valid(turn_id) && rollout_writer_is_paginated(journal->writer))
+		uuid_v7(journal->turn);
+}
+
+static int on_turn_begin(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                         struct error *err)
+{
+	name_turn(journal, turn_id);
+	journal->started_at_ms = clock_unix_ms();
+	buf_clear(&journal->error);
+	struct rollout_note note = {
+		.turn_id = rollout_journal_turn_id(journal, turn_id),
+		.started_at_ms = journal->started_at_ms,
+	};
+	return rollout_event_append(journal->writer, &note, event, err);
+}
+
+/* What the user saw of a message stands in the file; the model is not told of it, and neither are older versions. */
+static void write_message(struct open_item *item)
+{
+	struct json_writer w = json_writer(&item->item);
+	struct agent_text text = {.text = buf_str(&item->text)};
+	struct agent_content content = {.tag = agent_content_text, .text = &text};
+	struct agent_message_item message = {.id = str_of(item->id), .content = &content, .content_count = 1};
+	union_encode(&union_turn_item, &(struct turn_item){.tag = turn_item_agent_message, .agent_message = &message},
+	             &w);
+}
+
+/* Items of the turn that is over, as far as they got. Commands go on behind the turns. */
+static int settle(struct rollout_journal *journal, struct error *err)
+{
+	struct open_item *it;
+	int status = 0;
+	list_for_each(it, &journal->open, link) {
+		if (it->is_message)
+			write_message(it);
+		if (it->item.len == 0 || it->item.over)
+			continue;
+		struct json_writer w = line_begin(journal, STR_NONE, it);
+		jw_raw(&w, buf_str(&it->item));
+		int failure = line_end(journal, &w, err);
+		status = status ? status : failure;
+		item_destroy(journal, it);
+	}
+	return status;
+}
+
+static int on_turn_end(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                       struct error *err)
+{
+	int status = settle(journal, err);
+	int64_t now_ms = clock_unix_ms(), began_ms = journal->started_at_ms;
+	struct rollout_note note = {
+		.turn_id = rollout_journal_turn_id(journal, turn_id),
+		.error = journal->error.len ? buf_str(&journal->error) : STR_NONE,
+		.started_at_ms = began_ms,
+		.completed_at_ms = now_ms > began_ms ? now_ms : began_ms, /* a clock may have been set back */
+	};
+	int ended = rollout_event_append(journal->writer, &note, event, err);
+	buf_clear(&journal->error);
+	return status ? status : ended;
+}
+
+static int on_error(struct rollout_journal *journal, struct str turn_id, const struct ev_error *event)
+{
+	if (!journal->told_turn || !str_is(turn_id, journal->told_turn))
+		return 0; /* a submission was refused: no turn's matter */
+	buf_clear(&journal->error);
+	struct json_writer w = json_writer(&journal->error);
+	record_encode(&record_ev_error, event, &w);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+/* Lines that only a numbered file has. */
+static int on_tool_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                         struct error *err)
+{
+	if (!rollout_writer_is_paginated(journal->writer))
+		return 0;
+	switch (event->tag) {
+	case EV_exec_command_begin:
+		item_begin(journal, event->exec_command_begin->turn_id, event->exec_command_begin->call_id);
+		return 0;
+	case EV_exec_command_end:
+		return on_exec_end(journal, event->exec_command_end, err);
+	case EV_apply_patch_approval_request:
+		return on_patch_asked(journal, turn_id, event->apply_patch_approval_request);
+	case EV_patch_apply_begin:
+		return on_patch_begin(journal, turn_id, event->patch_apply_begin);
+	case EV_patch_apply_end:
+		return on_patch_end(journal, event->patch_apply_end, err);
+	case EV_view_image_tool_call:
+		return on_image(journal, turn_id, event->view_image_tool_call, err);
+	default:
+		return 0;
+	}
+}
+
+int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                          struct error *err)
+{
+	switch (event->tag) {
+	case EV_item_started:
+		return on_item_started(journal, event->item_started);
+	case EV_agent_message_content_delta:
+		return on_delta(journal, event->agent_message_content_delta);
+	case EV_item_completed:
+		return on_item_completed(journal, event->item_completed, err);
+	case EV_task_started:
+		return on_turn_begin(journal, turn_id, event, err);
+	case EV_task_complete:
+	case EV_turn_aborted:
+		return on_turn_end(journal, turn_id, event, err);
+	case EV_error:
+		return on_error(journal, turn_id, event->error);
+	case EV_token_count:
+		return rollout_event_append(journal->writer, &(struct rollout_note){0}, event, err);
+	default:
+		return on_tool_event(journal, turn_id, event, err);
+	}
+}

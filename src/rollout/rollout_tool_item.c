@@ -1,0 +1,122 @@
+/* Written by hand, because the wire's tables have no such records: in this shape they stand in files only. The output
+ * of a command is in the file once more, as the model read it; here it is for people, and cut to what they look at. */
+#include "rollout/rollout_tool_item.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+
+static const char *status_of(bool is_declined, bool is_good)
+{
+	return is_declined ? "declined" : is_good ? "completed" : "failed";
+}
+
+/* "file:///…": bytes that an address may not hold are written as %XX. */
+static void write_address(struct str path, const char *key, struct json_writer *w)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	buf_append_c(&text, "file://");
+	text_append_url_path(&text, path);
+	jw_member_str(w, key, buf_str(&text));
+}
+
+/* ---- commands ---- */
+
+static void write_words(const struct ev_exec_end *event, struct json_writer *w)
+{
+	jw_key(w, "command");
+	jw_array(w);
+	for (size_t i = 0; i < event->command_count; i++)
+		jw_str(w, event->command[i]);
+	jw_array_end(w);
+	jw_key(w, "parsed_cmd");
+	jw_array(w);
+	for (size_t i = 0; i < event->parsed_cmd_count; i++)
+		union_encode(&union_parsed_command, &event->parsed_cmd[i], w);
+	jw_array_end(w);
+}
+
+static void write_output(struct str output, struct json_writer *w)
+{
+	auto_buf struct buf cut;
+	buf_init(&cut, 2 * LIMIT_ROLLOUT_OUTPUT);
+	if (output.len > LIMIT_ROLLOUT_OUTPUT) {
+		text_append_middle(&cut, output, (struct text_budget){TEXT_BYTES, LIMIT_ROLLOUT_OUTPUT});
+		output = buf_str(&cut);
+	}
+	jw_member_str(w, "aggregated_output", output.ptr ? output : STR(""));
+}
+
+static void write_end(const struct ev_exec_end *event, struct json_writer *w)
+{
+	write_output(event->aggregated_output, w);
+	jw_member_i64(w, "exit_code", event->exit_code);
+	jw_key(w, "duration");
+	record_encode(&record_duration, event->duration, w);
+}
+
+void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "CommandExecution");
+	jw_member_str(w, "id", event->call_id);
+	if (event->process_id.ptr && !is_declined)
+		jw_member_str(w, "process_id", event->process_id);
+	write_address(event->cwd, "cwd", w);
+	write_words(event, w);
+	jw_member_cstr(w, "source",
+	               enum_wire(&enum_exec_source, is_declined ? exec_source_agent : (int)event->source));
+	jw_member_cstr(w, "status", status_of(is_declined, event->exit_code == 0));
+	if (!is_declined)
+		write_end(event, w);
+	jw_object_end(w);
+}
+
+/* ---- patches ---- */
+
+static void begin_patch(struct str call_id, const struct str *paths, const struct file_change *changes, size_t count,
+                        struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "FileChange");
+	jw_member_str(w, "id", call_id);
+	jw_key(w, "changes");
+	jw_object(w);
+	for (size_t i = 0; i < count; i++) {
+		jw_key_str(w, paths[i]);
+		union_encode(&union_file_change, &changes[i], w);
+	}
+	jw_object_end(w);
+}
+
+static void end_patch(const char *status, struct str out, struct str err, struct json_writer *w)
+{
+	jw_member_cstr(w, "status", status);
+	jw_member_str(w, "stdout", out.ptr ? out : STR(""));
+	jw_member_str(w, "stderr", err.ptr ? err : STR(""));
+	jw_object_end(w);
+}
+
+void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w)
+{
+	begin_patch(event->call_id, event->changes_keys, event->changes, event->changes_count, w);
+	end_patch(status_of(is_declined && !event->success, event->success), event->stdout, event->stderr, w);
+}
+
+void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
+                                   size_t count, struct json_writer *w)
+{
+	begin_patch(call_id, paths, changes, count, w);
+	end_patch("failed", STR(""), STR(""), w);
+}
+
+/* ---- images ---- */
+
+void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "ImageView");
+	jw_member_str(w, "id", event->call_id);
+	write_address(event->path, "path", w);
+	jw_object_end(w);
+}

@@ -1,0 +1,17 @@
+/* rollout_tool_item.h — what tools did, as items of an item_completed line (0.169's TurnItem). Private to rollout/.
+ *
+ * Owns: nothing. Any thread. Each writes one JSON object. Source: app-server-wire 20. */
+#ifndef ROLLOUT_ROLLOUT_TOOL_ITEM_H
+#define ROLLOUT_ROLLOUT_TOOL_ITEM_H
+
+#include "base/json.h"
+#include "protocol/types.h"
+
+void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w);
+void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w);
+/* A patch whose end nobody will tell. */
+void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
+                                   size_t count, struct json_writer *w);
+void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w);
+
+#endif

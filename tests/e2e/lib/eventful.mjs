@@ -1,0 +1,65 @@
+// A thread in which much happens, and what clients were told of it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { text } from './app_server.mjs';
+import { call, httpError, patch, reply, say } from './codex.mjs';
+
+export const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR4nGNgQAYAAA4AAamRc7EAAAAASUVORK5CYII=';
+
+/** Items as they were told to be whole, by turn, and how the turns ended. */
+export function told(messages, threadId) {
+	const turns = new Map();
+	const turnOf = (id) => turns.get(id) ?? turns.set(id, { id, items: [] }).get(id);
+	for (const { method, params } of messages) {
+		if (params?.threadId !== threadId) continue;
+		if (method === 'item/completed') turnOf(params.turnId).items.push(params.item);
+		if (method === 'turn/completed') Object.assign(turnOf(params.turn.id), { status: params.turn.status, error: params.turn.error });
+	}
+	return [...turns.values()];
+}
+
+/** Without the times, which may differ by what it took to write them down. */
+export const plain = (turns) => turns.map(({ id, status, error, items }) => ({ id, status, error: error ?? null,
+	items: items.map(({ startedAtMs, completedAtMs, durationMs, ...item }) => item) }));
+
+async function turn(server, threadId, words, more) {
+	await server.request('turn/start', { threadId, input: [text(words)], ...more });
+	return (await server.next('turn/completed')).params.turn;
+}
+
+/** A thread in which much happens; resolves to it and to what was told of it. */
+export async function eventful(server) {
+	const { thread } = await server.request('thread/start', FREE);
+	fs.writeFileSync(path.join(server.cwd, 'i m.png'), Buffer.from(PIXEL, 'base64'));
+	await turn(server, thread.id, 'work');
+	await turn(server, thread.id, 'fail');
+	await server.request('turn/start', { threadId: thread.id, input: [text('long'), { type: 'image', url: 'data:image/png;base64,' + PIXEL }] });
+	const delta = await server.next('item/agentMessage/delta');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: delta.params.turnId });
+	await server.next('turn/completed');
+	await server.request('thread/compact/start', { threadId: thread.id });
+	await server.next('turn/completed');
+	await server.request('thread/shellCommand', { threadId: thread.id, command: 'echo mine' });
+	await server.next('turn/completed');
+	await turn(server, thread.id, 'end');
+	return { thread, live: told(server.messages, thread.id) };
+}
+
+/** What the model says in it. */
+export const script = () => [
+	reply({ reasoning: ['think', 'ing'] }, { message: 'First:' }, { call: 'exec_command', arguments: { cmd: 'echo hi; exit 3' } },
+		{ call: 'exec_command', arguments: { cmd: 'sleep 0.6; echo late', yield_time_ms: 250 } }),
+	patch('*** Add File: a b.txt', '+one', '*** Add File: gone.txt', '+two'),
+	patch('*** Update File: a b.txt', '*** Move to: c.txt', '@@', '-one', '+uno', '*** Delete File: gone.txt'),
+	call('view_image', { path: 'i m.png' }),
+	reply({ item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } } },
+		{ call: 'exec_command', arguments: { cmd: 'sleep 0.7' } }),
+	say('Done.'),
+	httpError(400, { error: { message: 'bad thing' } }),
+	reply({ delta: 'As far as ' }, { gate: 'never' }),
+	say('SUMMARY'),
+	say('The end.'),
+];

@@ -1,0 +1,55 @@
+// What a client was told of a thread's items while they happened is what it is told of them ever after: by another
+// server, of a fork, after a resume.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { makeHome, needs, patch, readLines, run, say, startModel } from './lib/codex.mjs';
+import { eventful, plain, script, told } from './lib/eventful.mjs';
+
+const options = needs('app-server');
+
+test('stored turns have the ids, states and items that were told live', options, async (t) => {
+	const model = await startModel(t, script());
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread, live } = await eventful(server);
+	assert.deepEqual(live.map(({ status }) => status),
+		['completed', 'failed', 'interrupted', 'completed', 'completed', 'completed']);
+	const kinds = live.map(({ items }) => items.map(({ type, status }) => type + (status ? ` ${status}` : '')));
+	assert.deepEqual(kinds[0].toSorted(), ['agentMessage', 'agentMessage', 'commandExecution completed',
+		'commandExecution completed', 'commandExecution failed', 'fileChange completed', 'fileChange completed', 'imageView',
+		'reasoning', 'userMessage', 'webSearch']);
+	assert.deepEqual(kinds[2], ['userMessage', 'agentMessage']);
+	assert.equal(live[2].items[1].text, 'As far as ');
+	await server.end();
+
+	const other = await startAppServer(t, model, { home, cwd: server.cwd });
+	const read = await other.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.equal(read.thread.historyMode, 'paginated');
+	assert.deepEqual(plain(read.thread.turns), plain(live));
+	for (const method of ['thread/resume', 'thread/fork']) {
+		const { thread: loaded } = await other.request(method, { threadId: thread.id });
+		assert.deepEqual(plain(loaded.turns), plain(live), method);
+		const stored = readLines(loaded.path);
+		assert.deepEqual(stored.map(({ ordinal }) => ordinal), stored.map((_, index) => index), method);
+	}
+});
+
+test('what the user declined stands there as declined', options, async (t) => {
+	const model = await startModel(t, [run('touch x'), patch('*** Add File: y', '+y'), say('As you wish.')]);
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'untrusted' });
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	for (let i = 0; i < 2; i++)
+		server.answer(await server.take((message) => /requestApproval$/.test(message.method)), { decision: 'decline' });
+	await server.next('turn/completed');
+	const live = told(server.messages, thread.id);
+	assert.deepEqual(live[0].items.map(({ status }) => status).filter(Boolean), ['declined', 'declined']);
+	await server.end();
+	const other = await startAppServer(t, model, { home });
+	const read = await other.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.deepEqual(plain(read.thread.turns), plain(live));
+});
