@@ -115,7 +115,10 @@ enum {
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
 	LIMIT_EXEC_STDIN = 1 * MIB,       /* written to a command and not yet taken by it */
 	LIMIT_EXEC_LINGERING = 64,        /* ended commands whose output pipe somebody in the background still holds */
-	LIMIT_ORPHANS = 256,              /* orphans of commands watched one by one; more are looked for when needed */
+	LIMIT_COMMANDS = 4096,            /* running at a time; their ends must fit into a pipe of 64 KiB */
+	LIMIT_SPAWN = 8 * MIB,            /* the words and the environment of one command */
+	LIMIT_KEEPER_MS = 10 * 1000,      /* for the keeper of commands to start one */
+	LIMIT_KEEPER_END_MS = 15 * 1000,  /* … and to end all of them */
 	LIMIT_KILL_GRACE_MS = 2000,       /* between TERM and KILL */
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
 	LIMIT_SANDBOX_TRIAL_MS = 5000,    /* for a sandbox to show that it works */

@@ -1,5 +1,5 @@
 /* A shell in between starts the program in the background and ends at once. So the program is nobody's child: it is not
- * tied to our thread's life, as a command is, and whoever embeds the engine need not reap it. */
+ * below the keeper of commands and not tied to our thread's life, and whoever embeds the engine need not reap it. */
 #include "process/detached.h"
 
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/child.h"
-#include "process/process_reaper.h"
 #include "process/spawn.h"
 
 extern char **environ;
@@ -39,18 +38,14 @@ static void on_shell_exit(int wait_status, void *self)
 {
 	(void)wait_status;
 	start_destroy(self);
-	process_reaper_look(); /* the program is an orphan now: ours, if we reap */
 }
 
 static int run_shell(const char *const *argv, const char *cwd, pid_t *ret_pid, struct error *err)
 {
-	char mark[PROCESS_MARK_ENV_SIZE];
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return error_sys(err, errno, "cannot open /dev/null");
-	process_mark_env(process_reaper_spared(), mark);
 	VEC(const char *) words = {0};
-	VEC(const char *) env = {0};
 	vec_push(&words, "sh");
 	vec_push(&words, "-c");
 	vec_push(&words, "\"$@\" &");
@@ -58,17 +53,15 @@ static int run_shell(const char *const *argv, const char *cwd, pid_t *ret_pid, s
 	for (size_t i = 0; argv[i]; i++)
 		vec_push(&words, argv[i]);
 	vec_push(&words, NULL);
-	vec_push(&env, mark);
-	for (char **it = environ; *it; it++) {
-		if (!str_has_prefix(str_of(*it), PROCESS_MARK_NAME "="))
-			vec_push(&env, *it);
-	}
-	vec_push(&env, NULL);
 	struct spawn_plan plan = {
-		.path = "/bin/sh", .argv = words.items, .env = env.items, .cwd = cwd, .fds = {null, null, null}};
+		.path = "/bin/sh",
+		.argv = words.items,
+		.env = (const char *const *)environ,
+		.cwd = cwd,
+		.fds = {null, null, null},
+	};
 	int status = spawn_start(&plan, ret_pid, err);
 	vec_finish(&words);
-	vec_finish(&env);
 	return status;
 }
 

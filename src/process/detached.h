@@ -1,7 +1,7 @@
 /* detached.h — a program that is started and then left alone: it outlives the command, the Task and the engine.
  *
- * It gets our environment, no input, and its output goes nowhere. The reaper spares it and what it starts, also at the
- * end (process_reaper_spared). Starting does not wait; what cannot be executed is nobody's error.
+ * It gets our environment, no input, and its output goes nowhere. Starting does not wait; what cannot be executed is
+ * nobody's error.
  * Owns: nothing but the moment of the start. Thread: the loop's. Source: core 17. */
 #ifndef PROCESS_DETACHED_H
 #define PROCESS_DETACHED_H

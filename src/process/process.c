@@ -19,8 +19,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "loop/child.h"
 #include "loop/loop.h"
+#include "process/keeper.h"
 #include "process/pty.h"
 #include "process/sandbox.h"
 #include "process/spawn.h"
@@ -39,7 +39,7 @@ struct process {
 	struct process_handler handler;
 	void *self;
 	struct process_lineage lineage;
-	struct child *child;        /* NULL once reaped */
+	struct keeper_child child;
 	struct stream out[STREAMS]; /* by enum exec_stream */
 	struct stream in;
 	size_t in_waiting; /* bytes */
@@ -76,7 +76,7 @@ static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf);
 
 static void free_if_done(struct process *process)
 {
-	if (!process->is_dropped || process->child || process->handles)
+	if (!process->is_dropped || process->child.is_running || process->handles)
 		return;
 	process_reaper_remove(&process->lineage);
 	lingering_count -= process->is_lingering;
@@ -139,7 +139,7 @@ static void report_end(struct process *process)
 
 static void end_if_complete(struct process *process)
 {
-	if (process->is_ended || process->is_dropped || process->child || has_open_output(process))
+	if (process->is_ended || process->is_dropped || process->child.is_running || has_open_output(process))
 		return;
 	report_end(process);
 }
@@ -213,15 +213,15 @@ static void on_drain_over(void *self)
 
 static void start_drain(struct process *process)
 {
-	if (!process->child && !process->is_ended && !process->pauses && has_open_output(process))
+	if (!process->child.is_running && !process->is_ended && !process->pauses && has_open_output(process))
 		loop_timer_start(process->drain, process->drain_ms);
 }
 
 static void on_child_exit(int wait_status, void *self)
 {
 	struct process *process = self;
-	child_destroy(process->child);
-	process->child = NULL;
+	if (!keeper_pid()) /* it was killed: nobody else would end what it left */
+		process_reaper_kill_now(&process->lineage);
 	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 	process->result.wall_ms = clock_now_ms() - process->started_ms;
@@ -238,8 +238,7 @@ static void on_child_exit(int wait_status, void *self)
 static void on_reaper_stop(struct process_lineage *lineage)
 {
 	struct process *process = container_of(lineage, struct process, lineage);
-	child_destroy(process->child);
-	process->child = NULL;
+	keeper_forget(&process->child);
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
 	stream_close(&process->in);
@@ -331,16 +330,9 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 		.has_terminal = process->has_terminal,
 	};
 	memcpy(plan.fds, fds->child, sizeof(plan.fds));
-	int status = spawn_start(&plan, &process->lineage.mark.pid, err);
-	if (status != 0)
-		return status;
-	process->child = child_create(process->loop, process_pid(process), on_child_exit, process, err);
-	if (process->child)
-		return 0;
-	kill(-process_pid(process), SIGKILL);
-	while (waitpid(process_pid(process), NULL, 0) < 0 && errno == EINTR)
-		continue;
-	return -1;
+	int status = keeper_spawn(process->loop, &plan, &process->child, on_child_exit, process, err);
+	process->lineage.mark.pid = process->child.pid;
+	return status;
 }
 
 /* Writing to a command that has ended must be an error, not our death. */
@@ -398,7 +390,7 @@ void process_destroy(struct process *process)
 {
 	if (!process)
 		return;
-	if (process->child)
+	if (process->child.is_running)
 		process_reaper_kill_now(&process->lineage);
 	process->is_dropped = true;
 	loop_timer_stop(process->drain);
@@ -415,7 +407,7 @@ pid_t process_pid(const struct process *process)
 
 bool process_is_running(const struct process *process)
 {
-	return process->child != NULL;
+	return process->child.is_running;
 }
 
 static void on_written(uv_write_t *uv, int status)
@@ -470,7 +462,7 @@ void process_close_stdin(struct process *process)
 
 void process_signal(struct process *process, int signal)
 {
-	if (process->child)
+	if (process->child.is_running)
 		kill(-process_pid(process), signal);
 }
 

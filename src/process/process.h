@@ -1,7 +1,7 @@
 /* process.h — one running command: its output, its input, its end.
  *
- * Owns: the child, its pipes, and the duty to end its tree (process_reaper). Borrows: the loop; the spec only
- * during process_start. Thread: loop only. No handler runs inside the call that caused it.
+ * Owns: its pipes, and the duty to end its tree (process_reaper); its parent is the keeper. Borrows: the loop; the
+ * spec only during process_start. Thread: loop only. No handler runs inside the call that caused it.
  *
  * on_end runs once, after the command has exited and its output is complete: all pipes closed, or drain_ms after
  * the exit if somebody in the background still holds them. What that somebody prints later is read and
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/str.h"
-#include "process/process_reaper.h" /* process_reaper_start, process_reaper_stop: for front ends */
+#include "process/process_reaper.h" /* process_reaper_stop: for front ends */
 #include "protocol/enum.h"
 
 struct error;

@@ -1,7 +1,7 @@
 /* Why /proc and not process groups: `setsid`, a double fork or a terminal of its own takes a process
  * out of its group and session, and a dead parent takes it out of its line of descent. What stays is
- * that its orphans come to the nearest subreaper — us — and that it inherited its environment. A daemon
- * that drops both is still below us and ends when the engine ends (process_reaper).
+ * that its orphans come to the nearest subreaper, which is the keeper, and that it inherited its environment. A
+ * daemon that drops the latter is still below the keeper, and ends when the engine ends.
  *
  * A pid alone never names a process: between a look and a signal the number may have changed hands.
  * The pair of pid and start time does, and a pidfd holds on to it while the signal is sent. */
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +41,14 @@ void process_mark_init(struct process_mark *mark)
 	static _Thread_local uint64_t last_id;
 	while (last_id == 0)
 		random_bytes(&last_id, sizeof(last_id));
-	*mark = (struct process_mark){.id = last_id++, .is_alone = true, .started = ticks_now()};
+	*mark = (struct process_mark){.id = last_id++, .started = ticks_now(), .alone_until = UINT64_MAX};
+}
+
+void process_mark_join(struct process_mark *mark)
+{
+	uint64_t now = ticks_now();
+	if (now < mark->alone_until)
+		mark->alone_until = now;
 }
 
 void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE])
@@ -94,12 +100,9 @@ static int compare_pids(const void *a, const void *b)
 	return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-int process_tree_read(struct process_tree *tree, struct error *err)
+int process_tree_read(struct process_tree *tree, pid_t root, struct error *err)
 {
-	*tree = (struct process_tree){0};
-	int is_subreaper = 0;
-	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
-	tree->is_subreaper = is_subreaper != 0 || getpid() == 1;
+	*tree = (struct process_tree){.root = root};
 	DIR *proc = opendir("/proc");
 	if (!proc)
 		return error_set(err, ERR_unsupported, "cannot look for processes: /proc is not there");
@@ -167,26 +170,25 @@ static bool is_rooted(struct process_tree *tree, struct process_entry *entry, co
 	bool same_session = entry->session == mark->pid;
 	if (same_session && !mark->is_reaped)
 		return true;
-	/* Without its leader a session's number may be given out anew, but not to a descendant of ours that
-	 * carries no mark: all we start carries one. */
+	/* Without its leader a session's number may be given out anew, but not to somebody below the keeper who
+	 * carries no mark: all that it starts carries one. */
 	uint64_t id = mark_of(entry);
-	return id == mark->id || (id == 0 && same_session && tree->is_subreaper);
+	return id == mark->id || (id == 0 && same_session && tree->root);
 }
 
-/* An orphan of ours (or below one) that has no trace of any command: whose else can it be? */
+/* An orphan (or below one) that has no trace of any command: whose else can it be? */
 static bool is_stray_of(struct process_tree *tree, struct process_entry *orphan, const struct process_mark *mark)
 {
-	return tree->is_subreaper && mark->is_alone && orphan->pid != mark->pid && orphan->started >= mark->started &&
-	       mark_of(orphan) == 0;
+	return tree->root && orphan->pid != mark->pid && orphan->started >= mark->started &&
+	       orphan->started < mark->alone_until && mark_of(orphan) == 0;
 }
 
 bool process_tree_has(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark)
 {
-	pid_t us = getpid();
 	struct process_entry *at = entry, *top = entry;
-	if (entry->pid == us || !is_alive(entry) || (tree->is_subreaper && !process_tree_is_below_us(tree, entry)))
+	if (entry->pid == getpid() || !is_alive(entry) || (tree->root && !process_tree_is_below(tree, entry)))
 		return false;
-	for (int depth = 0; at && at->pid != us && depth < DEPTH_MAX; depth++) {
+	for (int depth = 0; at && at->pid != tree->root && depth < DEPTH_MAX; depth++) {
 		if (is_rooted(tree, at, mark))
 			return true;
 		top = at;
@@ -195,13 +197,32 @@ bool process_tree_has(struct process_tree *tree, struct process_entry *entry, co
 	return is_stray_of(tree, top, mark);
 }
 
-bool process_tree_is_below_us(struct process_tree *tree, const struct process_entry *entry)
+bool process_tree_lists(const struct process_tree *list, const struct process_entry *entry)
 {
-	pid_t us = getpid();
-	if (entry->pid == us || !is_alive(entry))
+	vec_for_each (it, &list->entries) {
+		if (it->pid == entry->pid && it->started == entry->started)
+			return true;
+	}
+	return false;
+}
+
+bool process_tree_descends(struct process_tree *tree, struct process_entry *entry, const struct process_tree *from)
+{
+	struct process_entry *at = is_alive(entry) ? entry : NULL;
+	for (int depth = 0; at && at->pid != tree->root && depth < DEPTH_MAX; depth++) {
+		if (process_tree_lists(from, at))
+			return true;
+		at = find(tree, at->parent);
+	}
+	return false;
+}
+
+bool process_tree_is_below(struct process_tree *tree, const struct process_entry *entry)
+{
+	if (!is_alive(entry))
 		return false;
 	for (int depth = 0; entry && depth < DEPTH_MAX; depth++) {
-		if (entry->parent == us)
+		if (entry->parent == tree->root)
 			return true;
 		entry = find(tree, entry->parent);
 	}
@@ -218,57 +239,4 @@ bool process_entry_signal(const struct process_entry *entry, int sig)
 	bool is_sent = is_same && syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
 	close(pidfd);
 	return is_sent;
-}
-
-static void add_listed(struct process_pids *children, struct str list)
-{
-	struct str part;
-	uint64_t pid;
-	while (str_next_part(&list, ' ', &part)) {
-		if (str_to_u64(part, &pid))
-			vec_push(&children->pids, (pid_t)pid);
-	}
-}
-
-/* One thread's children, as the kernel lists them; false where it does not. */
-static bool add_children_of(struct process_pids *children, const char *thread)
-{
-	auto_buf struct buf list;
-	buf_init(&list, LIMIT_ENVIRONMENT);
-	char path[320];
-	snprintf(path, sizeof(path), "/proc/self/task/%s/children", thread);
-	if (file_read(path, &list, NULL) != 0)
-		return false;
-	add_listed(children, buf_str(&list));
-	return true;
-}
-
-static void scan_for_children(struct process_pids *children)
-{
-	auto_process_tree struct process_tree tree;
-	if (process_tree_read(&tree, NULL) != 0)
-		return;
-	vec_for_each (entry, &tree.entries) {
-		if (entry->parent == getpid())
-			vec_push(&children->pids, entry->pid);
-	}
-}
-
-void process_children(struct process_pids *ret_children)
-{
-	*ret_children = (struct process_pids){0};
-	DIR *threads = opendir("/proc/self/task");
-	if (!threads)
-		return;
-	bool is_listed = true;
-	struct dirent *dirent;
-	while (is_listed && (dirent = readdir(threads))) {
-		if (dirent->d_name[0] != '.')
-			is_listed = add_children_of(ret_children, dirent->d_name);
-	}
-	closedir(threads);
-	if (!is_listed) {
-		ret_children->pids.count = 0;
-		scan_for_children(ret_children);
-	}
 }

@@ -75,6 +75,8 @@ static __attribute__((noreturn)) void child_run(const struct spawn_plan *plan, p
 	report = child_raise_fd(report);
 	child_reset_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (plan->adopts_orphans)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (getppid() != parent) /* it ended before prctl: no signal will come */
 		_exit(127);
 	setsid();

@@ -22,6 +22,7 @@ struct spawn_plan {
 	int fds[3];              /* become 0, 1 and 2; stay open here */
 	int extra_fd;            /* becomes SPAWN_EXTRA_FD; stays open here; 0: none */
 	bool has_terminal;       /* 0 is a terminal, and controls the new session */
+	bool adopts_orphans;     /* nothing below it gets away from it while it runs: it is a child subreaper */
 };
 
 /* 0 and *ret_pid once the new program runs; an error ("cannot run X: No such file or directory") and no

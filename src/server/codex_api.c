@@ -21,6 +21,7 @@
 #include "config/config.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
+#include "process/process_reaper.h"
 #include "server/wire_profile.h"
 
 struct queued_event {
@@ -177,6 +178,7 @@ static void *run_engine(void *self)
 	loop_run(handle->loop);
 	codex_close(handle->codex);
 	services_destroy(handle->services);
+	process_reaper_stop();
 	uv_close((uv_handle_t *)&handle->wake, NULL);
 	loop_destroy(handle->loop);
 	return NULL;

@@ -210,7 +210,6 @@ static int run_loop(struct app_server_run *run, struct error *err)
 		return -(int)err->code;
 	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
 	struct services *services = services_create(run->loop, originator ? originator : "codex_app_server");
-	process_reaper_start(run->loop);
 	int status = serve(run, services, err);
 	services_destroy(services);
 	process_reaper_stop();

@@ -292,7 +292,6 @@ static int run(struct exec *exec, struct error *err)
 	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
 	exec->services = services_create(exec->loop, originator ? originator : "codex_exec");
 	services_preload(exec->services);
-	process_reaper_start(exec->loop);
 	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt),
 	                                  .color = exec->options.color,
 	                                  .hides_thinking = exec->config->hide_agent_reasoning};

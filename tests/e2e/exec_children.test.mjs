@@ -7,19 +7,9 @@ import { test } from 'node:test';
 import {
 	call, codexExec, itemsOf, needs, outputOf, reply, rollouts, run, say, signalWhenThere, startModel, tempDir,
 } from './lib/codex.mjs';
+import { assertGone, NEST } from './lib/nest.mjs';
 
 const exec = needs('exec');
-
-/** A command that leaves everything behind that is hard to end, then writes `ready`; each writes its pid to a file. */
-const NEST = `
-note() { echo $1 >$2.new && mv $2.new $2; }
-(trap '' TERM INT HUP; note $BASHPID stubborn; while :; do sleep 600; done) &
-setsid sh -c 'trap "" TERM INT; (echo $(exec sh -c "echo \\$PPID") >daemon.new; mv daemon.new daemon; exec sleep 600) & exit 0' &
-(exec -a renamed env -i sleep 600) & note $! nameless
-while ! [ -e stubborn -a -e daemon ]; do sleep 0.01; done
-note $$ ready
-`;
-const NAMES = ['ready', 'stubborn', 'daemon', 'nameless'];
 
 const isAlive = (pid) => {
 	try {
@@ -29,14 +19,6 @@ const isAlive = (pid) => {
 		return false;
 	}
 };
-
-function assertGone(cwd) {
-	for (const name of NAMES) {
-		const pid = Number(fs.readFileSync(path.join(cwd, name), 'utf8'));
-		assert.ok(pid > 1, name);
-		assert.equal(isAlive(pid), false, `${name} (${pid}) still lives`);
-	}
-}
 
 for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]]) {
 	test(`${signal} ends the turn and all that it started, with ${status}`, exec, async (t) => {

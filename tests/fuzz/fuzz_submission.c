@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
+#include "process/keeper.h"
 #include "process/spawn.h"
 #include "server/wire_profile.h"
 #include "transport/frame_lines.h"
@@ -43,7 +44,7 @@ static struct {
 	struct config *config;
 } world;
 
-/* Named by the linker's --wrap, in the place of spawn_start. */
+/* Named by the linker's --wrap, in the places of spawn_start and keeper_spawn. */
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err);
 
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
@@ -51,6 +52,16 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 	(void)ret_pid, (void)err;
 	fprintf(stderr, "a submission runs %s\n", plan->path);
 	abort();
+}
+
+int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
+                        keeper_exit_fn on_exit, void *self, struct error *err);
+
+int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
+                        keeper_exit_fn on_exit, void *self, struct error *err)
+{
+	(void)loop, (void)child, (void)on_exit, (void)self;
+	return __wrap_spawn_start(plan, NULL, err);
 }
 
 /* ---- the world, once ---- */

@@ -51,7 +51,6 @@ static inline int set_up(void **state)
 	buf_init(&f->log, MIB);
 	buf_init(&f->notes, MIB);
 	buf_init(&f->wire, 64 * MIB);
-	process_reaper_start(f->loop);
 	*state = f;
 	return 0;
 }

@@ -38,7 +38,6 @@ static int setup(void **state)
 	run->loop = loop_create(NULL);
 	run->guard = loop_timer_create(run->loop, on_guard, NULL);
 	loop_timer_start(run->guard, GUARD_MS);
-	process_reaper_start(run->loop);
 	buf_init(&run->out, MIB);
 	*state = run;
 	return 0;

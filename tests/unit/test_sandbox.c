@@ -235,7 +235,6 @@ static void run_argv(const struct sandbox_policy *policy, const char *const *arg
 		fail_msg("%s", err.text);
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
-	process_reaper_start(outcome->loop);
 	struct process_spec spec = {
 	        .argv = argv, .fence = fence, .env = plain_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
 	struct process *process = process_start(outcome->loop, &spec, &handler, outcome, &err);

@@ -1,0 +1,33 @@
+/* keeper_priv.h — what an engine and its keeper say to each other. For process/keeper*.c only.
+ *
+ * Through a socket the engine sends a request with the command's three descriptors and, behind it, its texts, each with
+ * a NUL: the file, the folder if there is one, the words, the environment. The keeper answers with a reply. Through a
+ * pipe it tells of each command that has ended. When the engine's end of the socket closes, all ends. */
+#ifndef PROCESS_KEEPER_PRIV_H
+#define PROCESS_KEEPER_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct keeper_request {
+	uint32_t argc, envc, len; /* of the texts together */
+	bool has_cwd, has_terminal;
+};
+
+struct keeper_reply {
+	pid_t pid; /* 0: err says why */
+	struct error err;
+};
+
+struct keeper_exit {
+	pid_t pid;
+	int wait_status;
+};
+
+/* The life of the keeper, in a process of its own. */
+void keeper_main(int requests, int exits) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,74 @@
+/* A tree may grow while it is looked at. A process with a fatal signal pending cannot fork, so each round of
+ * look-and-kill leaves only what the round did not see; rounds go on until one sees nothing new.
+ *
+ * The command itself holds the tree together: it adopts what would otherwise get away from it (spawn.h). So it is
+ * stopped first, that it makes nothing new, and killed last. */
+#include "process/tree_kill.h"
+
+#include <signal.h>
+
+#include "base/limits.h"
+
+static bool is_member(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark,
+                      const struct process_tree *known)
+{
+	bool belongs = mark ? process_tree_has(tree, entry, mark) : process_tree_is_below(tree, entry);
+	return belongs || process_tree_descends(tree, entry, known);
+}
+
+size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_tree *known, int sig)
+{
+	auto_process_tree struct process_tree tree;
+	size_t count = 0;
+	if (process_tree_read(&tree, root, NULL) != 0) {
+		if (mark && !mark->is_reaped && sig)
+			kill(-mark->pid, sig); /* without /proc, its group is all we know */
+		return 0;
+	}
+	vec_for_each (entry, &tree.entries) {
+		if (!is_member(&tree, entry, mark, known))
+			continue;
+		if (!process_tree_lists(known, entry))
+			vec_push(&known->entries, *entry);
+		if (sig)
+			process_entry_signal(entry, sig);
+		count++;
+	}
+	return count;
+}
+
+static bool is_command(const struct process_entry *entry, const struct process_mark *mark)
+{
+	return mark && entry->pid == mark->pid && !mark->is_reaped;
+}
+
+/* One look-and-kill of all but the command; adds who was seen. False if nobody was new. */
+static bool kill_round(pid_t root, const struct process_mark *mark, struct process_tree *known,
+                       struct process_tree *killed)
+{
+	auto_process_tree struct process_tree tree;
+	bool is_new = false;
+	if (process_tree_read(&tree, root, NULL) != 0)
+		return false;
+	vec_for_each (entry, &tree.entries) {
+		if (process_tree_lists(killed, entry) || !is_member(&tree, entry, mark, known))
+			continue;
+		process_entry_signal(entry, is_command(entry, mark) ? SIGSTOP : SIGKILL);
+		vec_push(&killed->entries, *entry);
+		if (!process_tree_lists(known, entry))
+			vec_push(&known->entries, *entry);
+		is_new = true;
+	}
+	return is_new;
+}
+
+bool tree_kill(pid_t root, const struct process_mark *mark, struct process_tree *known)
+{
+	auto_process_tree struct process_tree killed = {0};
+	int round = 0;
+	while (round < LIMIT_KILL_ROUNDS && kill_round(root, mark, known, &killed))
+		round++;
+	if (mark && !mark->is_reaped)
+		kill(-mark->pid, SIGKILL); /* also if it has ended: numbers are not given out anew that soon */
+	return round < LIMIT_KILL_ROUNDS;
+}

@@ -1,0 +1,53 @@
+// A command that does what it can so as not to be ended, and what one can know of it afterwards.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Leaves everything behind that is hard to end, then writes `ready`; each of it writes its pid to a file. */
+export const NEST = `
+note() { echo $1 >$2.new && mv $2.new $2; }
+(trap '' TERM INT HUP; note $BASHPID stubborn; while :; do sleep 600; done) &
+setsid sh -c 'trap "" TERM INT; (echo $(exec sh -c "echo \\$PPID") >daemon.new; mv daemon.new daemon; exec sleep 600) & exit 0' &
+setsid env -i /bin/sh -c '
+	trap "" TERM HUP
+	(echo $(exec /bin/sh -c "echo \\$PPID") >bare.new; mv bare.new bare; while :; do sleep 600; done) &
+	exit 0' >/dev/null 2>&1 &
+(exec -a renamed env -i sleep 600) & note $! nameless
+while ! [ -e stubborn -a -e daemon -a -e bare ]; do sleep 0.01; done
+note $$ ready
+`;
+const NAMES = ['ready', 'stubborn', 'daemon', 'bare', 'nameless'];
+
+const isAlive = (pid) => {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+const pidsIn = (cwd) => NAMES.map((name) => {
+	const pid = Number(fs.readFileSync(path.join(cwd, name), 'utf8'));
+	assert.ok(pid > 1, name);
+	return [name, pid];
+});
+
+/** Resolves once the nest is complete, and lives. */
+export async function nestIsBuilt(cwd) {
+	while (!fs.existsSync(path.join(cwd, 'ready'))) await new Promise((wake) => setTimeout(wake, 10));
+	for (const [name, pid] of pidsIn(cwd)) assert.ok(isAlive(pid), `${name} (${pid}) has not lived`);
+}
+
+/** None of it lives now. */
+export function assertGone(cwd) {
+	for (const [name, pid] of pidsIn(cwd)) assert.equal(isAlive(pid), false, `${name} (${pid}) still lives`);
+}
+
+/** Resolves once none of it lives; the test's own limit is the end of patience. */
+export async function nestIsGone(cwd) {
+	for (const [, pid] of pidsIn(cwd)) {
+		while (isAlive(pid)) await new Promise((wake) => setTimeout(wake, 10));
+	}
+}

@@ -1,0 +1,119 @@
+// Commands that do not want to end (lib/nest.mjs), under every door and every end: nothing outlives it.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { codexExec, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { assertGone, NEST, nestIsBuilt, nestIsGone } from './lib/nest.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
+
+const options = { ...needs('exec'), timeout: 60_000 };
+const STAYS = `${NEST}\nsleep 600`;
+const NO_FENCE = { sandboxPolicy: { type: 'dangerFullAccess' } };
+const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
+
+/** What may befall an engine; each leaves it to the keeper or to the engine itself to tidy up. */
+const ENDS = {
+	SIGKILL: ({ child }) => child.kill('SIGKILL'),
+	SIGTERM: ({ child }) => child.kill('SIGTERM'),
+	'the end of its input': ({ child }) => child.stdin.end(),
+};
+const YIELDS = { 'while it is waited for': 3_000, 'in the background': 250 };
+
+test('exec: SIGKILL ends all that a run started', options, async (t) => {
+	const cwd = tempDir(t, 'work');
+	const model = await startModel(t, [run(STAYS, { yield_time_ms: 30_000 }), say('never')]);
+	const { signal } = await codexExec(t, model, ['go'],
+		{ cwd, onStart: (child) => nestIsBuilt(cwd).then(() => child.kill('SIGKILL')) });
+	assert.equal(signal, 'SIGKILL');
+	await nestIsGone(cwd);
+});
+
+for (const [end, befall] of Object.entries(ENDS)) {
+	for (const [when, yield_time_ms] of Object.entries(YIELDS)) {
+		test(`proto: ${end} ends a command ${when}`, options, async (t) => {
+			const model = await startModel(t, [run(STAYS, { yield_time_ms }), say('Done.')]);
+			const proto = startProto(t, model, { config });
+			proto.submit('1', userInput('go'));
+			await nestIsBuilt(proto.cwd);
+			if (yield_time_ms === 250) await proto.next('task_complete');
+			befall(proto);
+			await proto.done;
+			await nestIsGone(proto.cwd);
+		});
+
+		test(`app-server: ${end} ends a turn's command ${when}`, options, async (t) => {
+			const model = await startModel(t, [run(STAYS, { yield_time_ms }), say('Done.')]);
+			const server = await startAppServer(t, model, { config });
+			const { thread } = await server.request('thread/start', { cwd: server.cwd });
+			await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+			await nestIsBuilt(server.cwd);
+			if (yield_time_ms === 250) await server.next('turn/completed');
+			befall(server);
+			await server.done;
+			await nestIsGone(server.cwd);
+		});
+	}
+
+	for (const [method, params] of [
+		['command/exec', { command: ['bash', '-c', STAYS], disableTimeout: true, ...NO_FENCE }],
+		['process/spawn', { command: ['bash', '-c', STAYS], processHandle: 'p' }],
+		['process/spawn', { command: ['bash', '-c', STAYS], processHandle: 'p', tty: true }],
+	]) {
+		const name = method + (params.tty ? ' with a terminal' : '');
+		test(`app-server: ${end} ends ${name}`, options, async (t) => {
+			const server = await startAppServer(t, null);
+			server.request(method, { ...params, cwd: server.cwd }).catch(() => {});
+			await nestIsBuilt(server.cwd);
+			befall(server);
+			await server.done;
+			await nestIsGone(server.cwd);
+		});
+	}
+}
+
+test('proto: an interrupt ends what the turn waits for, at once', options, async (t) => {
+	const model = await startModel(t, [run(STAYS, { yield_time_ms: 30_000 }), say('never')]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await nestIsBuilt(proto.cwd);
+	proto.submit('2', { type: 'interrupt' });
+	await proto.next('turn_aborted');
+	await nestIsGone(proto.cwd);
+	assert.equal((await proto.end()).code, 0);
+});
+
+test('app-server: terminating command/exec and killing process/spawn end the whole tree', options, async (t) => {
+	for (const [start, id, end] of [
+		['command/exec', { processId: 'p', disableTimeout: true, ...NO_FENCE }, ['command/exec/terminate', { processId: 'p' }]],
+		['process/spawn', { processHandle: 'p' }, ['process/kill', { processHandle: 'p' }]],
+	]) {
+		const server = await startAppServer(t, null);
+		server.request(start, { command: ['bash', '-c', STAYS], cwd: server.cwd, ...id }).catch(() => {});
+		await nestIsBuilt(server.cwd);
+		await server.request(...end);
+		await nestIsGone(server.cwd);
+		assert.equal((await server.end()).code, 0);
+	}
+});
+
+test('a background terminal survives an interrupt, and ends with the engine', options, async (t) => {
+	const model = await startModel(t, [
+		run('echo $$ >pid; exec sleep 600', { yield_time_ms: 250 }),
+		run(`while ! [ -e pid ]; do sleep 0.01; done; kill -0 $(cat pid) && ${STAYS}`, { yield_time_ms: 30_000 }),
+		run('kill -0 $(cat pid) && echo alive'), say('Done.'),
+	]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await nestIsBuilt(proto.cwd);
+	proto.submit('2', { type: 'interrupt' });
+	await proto.next('turn_aborted');
+	await nestIsGone(proto.cwd);
+	proto.submit('3', userInput('again'));
+	await proto.next('task_complete');
+	const seen = proto.events().filter(({ msg }) => msg.type === 'exec_command_end').map(({ msg }) => msg.stdout);
+	assert.ok(seen.includes('alive\n'), JSON.stringify(seen));
+	assert.equal((await proto.end()).code, 0);
+	assertGone(proto.cwd);
+});
