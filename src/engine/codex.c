@@ -3,9 +3,11 @@
 #include "engine/codex.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex_priv.h"
+#include "engine/context_initial.h"
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
@@ -133,6 +135,36 @@ struct codex *codex_open(const struct codex_options *options)
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err)
 {
 	return sq_push(&codex->sq, id, op, err);
+}
+
+static int keep_items(struct session *session, const struct str *items, size_t count, struct error *err)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += items[i].len + 1;
+	if (sum > session->unheard.max - session->unheard.len)
+		return error_set(err, ERR_limit, "these items and what waits for the next turn are more than %d MB",
+		                 LIMIT_USER_ITEM / MIB);
+	for (size_t i = 0; i < count; i++) {
+		buf_append_str(&session->unheard, items[i]);
+		buf_append_char(&session->unheard, '\n');
+	}
+	return 0;
+}
+
+/* Between a call of the model and its output nothing may come: a Task takes them up where it can. */
+int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err)
+{
+	struct session *session = codex->session;
+	on_submissions(codex);
+	if (session->task)
+		return keep_items(session, items, count, err);
+	context_tell_settings(session, session->settings);
+	for (size_t i = 0; i < count; i++)
+		session_record_item(session, items[i]);
+	if (session_flush_rollout(session, err) != 0)
+		tell_record_failure(codex, err);
+	return 0;
 }
 
 void codex_hold(struct codex *codex)

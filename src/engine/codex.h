@@ -56,6 +56,10 @@ enum codex_state {
 	CODEX_BLOCKED, /* a Task waits for the user's answer */
 };
 enum codex_state codex_get_state(const struct codex *codex);
+/* Adds items to the history, as the Responses API has them, without a Turn: each one JSON object in one line. What was
+ * submitted before is carried out first. While a Task runs they wait for its next Turn, and for its end at the latest.
+ * ERR_limit, and none is added, when too much waits already. There must be a Session. */
+int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
 /* Ends a command that goes on behind the Tasks, by the model's id of it, or (0) all of them; each is told as ended.
  * False if there was none. */
 bool codex_end_command(struct codex *codex, int64_t process_id);
