@@ -64,12 +64,12 @@ static int check(const struct json *items, struct error *err)
 		const char *missing = json_is(item, JSON_object) ? find_missing(item) : NULL;
 		if (!json_is(item, JSON_object))
 			return error_set(err, ERR_invalid,
-			                 "items[%zu] is not a valid response item: invalid type: %s, expected internally "
-			                 "tagged enum ResponseItem",
+			                 "items[%zu] is not a valid response item: invalid type: %s, expected "
+			                 "internally tagged enum ResponseItem",
 			                 at, json_type_name(item->type));
 		if (missing)
-			return error_set(err, ERR_invalid, "items[%zu] is not a valid response item: missing field `%s`", at,
-			                 missing);
+			return error_set(err, ERR_invalid,
+			                 "items[%zu] is not a valid response item: missing field `%s`", at, missing);
 		at++;
 	}
 	return 0;
@@ -87,8 +87,9 @@ static struct str flatten(struct str json, struct arena *arena)
 static void tell_left_out(struct thread *thread, struct str type)
 {
 	auto_arena struct arena arena = {0};
-	const char *words = arena_printf(&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
-	                                 type.len < 80 ? (int)type.len : 80, type.ptr);
+	const char *words = arena_printf(
+		&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
+		type.len < 80 ? (int)type.len : 80, type.ptr);
 	struct app_warning_notification warning = {str_of(thread->id), str_of(words)};
 	thread_notify(thread, NOTIFY_warning, &warning);
 }

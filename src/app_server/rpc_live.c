@@ -1,6 +1,7 @@
 /* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written:
  * whoever asks next finds it done or on its way. */
 #include "app_server/app_server_priv.h"
+#include "app_server/rpc_note.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
 #include "app_server/thread.h"
@@ -54,7 +55,7 @@ static int start_task(struct thread *thread, const struct op *op, struct error *
 	if (codex_submit_op(thread->codex, str_of(id), op, err) != 0)
 		return -(int)err->code;
 	if (!thread->turn)
-		thread_turn_create(thread, str_of(id));
+		thread_turn_create(thread, str_of(id))->is_service = true;
 	return 0;
 }
 
@@ -150,6 +151,7 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 		                "nothing was said in that turn or after it: revert to before an earlier one");
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
 		return rpc_thread_refuse(request, &err);
+	rpc_note_on_revert(thread, history, turn);
 	return answer_revert(request, thread);
 }
 

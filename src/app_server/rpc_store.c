@@ -5,6 +5,7 @@
 #include "app_server/stored_thread.h"
 #include "app_server/stored_turns.h"
 #include "app_server/thread.h"
+#include "base/limits.h"
 
 /* ---- thread/list ---- */
 
@@ -19,6 +20,27 @@ static int run_list(struct store_job *job, struct error *err)
 	return stored_list_read(&query, &job->arena, job->out, err);
 }
 
+/* A map by id. A thread that is loaded knows best. */
+static struct str write_states(struct store_job *job, const struct stored_list *list)
+{
+	struct buf text;
+	struct json_writer w = json_writer(&text);
+	buf_init(&text, LIMIT_THREAD_NOTE * (list->count + 1));
+	jw_object(&w);
+	for (size_t i = 0; i < list->count; i++) {
+		struct str id = list->threads[i].id;
+		const struct thread *loaded = threads_find(job->request->server, id);
+		struct app_thread_read_state state =
+			thread_note_state(loaded ? &loaded->note : &list->notes[i], id, &job->arena);
+		jw_key_str(&w, id);
+		record_encode(&record_app_thread_read_state, &state, &w);
+	}
+	jw_object_end(&w);
+	struct str ret = arena_str(&job->arena, buf_str(&text));
+	buf_finish(&text);
+	return ret;
+}
+
 static void reply_list(struct store_job *job)
 {
 	struct stored_list *list = job->out;
@@ -27,7 +49,7 @@ static void reply_list(struct store_job *job)
 	struct app_thread_list_response response = {
 		.data = list->threads,
 		.data_count = list->count,
-		.read_states = STR("{}"),
+		.read_states = write_states(job, list),
 		.next_cursor = list->next_cursor,
 		.backwards_cursor = list->backwards_cursor,
 	};
@@ -59,7 +81,10 @@ static void reply_read(struct store_job *job)
 		view.turns = stored->history.turns;
 		view.turns_count = stored->history.count;
 	}
-	struct app_thread_read_response response = {.thread = &view};
+	const struct thread *loaded = threads_find(job->request->server, params->thread_id);
+	struct app_thread_read_state state =
+		thread_note_state(loaded ? &loaded->note : &stored->note, params->thread_id, &job->arena);
+	struct app_thread_read_response response = {.thread = &view, .read_state = stored->is_found ? &state : NULL};
 	rpc_reply(job->request, &response);
 }
 

@@ -241,6 +241,8 @@ static int remove_all(struct store_job *job, struct error *err)
 		if (unlink(files.paths.items[i]) != 0 && errno != ENOENT)
 			status = error_sys(err, errno, "cannot remove %s", files.paths.items[i]);
 	}
+	if (status == 0)
+		thread_note_remove(job->home, id_of(job));
 	files_finish(&files);
 	return status;
 }

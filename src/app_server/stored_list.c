@@ -328,8 +328,12 @@ int stored_list_read(const struct stored_list_query *query, struct arena *arena,
 		take_part(&lister, start, ret);
 		ret->count = lister.found.count;
 		ret->threads = arena_array(arena, struct app_thread, ret->count);
-		for (size_t i = 0; i < ret->count; i++)
+		ret->notes = arena_array(arena, struct thread_note, ret->count);
+		for (size_t i = 0; i < ret->count; i++) {
 			ret->threads[i] = lister.found.items[i];
+			thread_note_read(query->home, ret->threads[i].id, arena, &ret->notes[i]);
+			thread_note_apply(&ret->notes[i], &ret->threads[i]);
+		}
 	}
 	finish(&lister);
 	return status;

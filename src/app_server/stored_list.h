@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "app_server/thread_note.h"
 #include "protocol/app.h"
 
 struct error;
@@ -22,6 +23,7 @@ struct stored_list_query {
 
 struct stored_list {
 	struct app_thread *threads;
+	struct thread_note *notes; /* of each */
 	size_t count;
 	struct str next_cursor, backwards_cursor;
 };

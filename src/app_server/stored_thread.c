@@ -93,4 +93,5 @@ void stored_thread_join(const struct app_server *server, struct arena *arena, st
 	thread->cwd = live.cwd;
 	if (live.name.ptr)
 		thread->name = live.name;
+	thread_note_apply(&loaded->note, thread);
 }

@@ -53,6 +53,8 @@ int stored_turns_read(struct store_job *job, struct str thread_id, bool with_tur
 	stored_thread_view(&summary, arena_str(&job->arena, rollout_names_find(&names, thread_id)), &job->arena,
 	                   &out->thread);
 	rollout_names_finish(&names);
+	thread_note_read(job->home, thread_id, &job->arena, &out->note);
+	thread_note_apply(&out->note, &out->thread);
 	out->is_found = true;
 	return with_turns ? read_history(job, path, out, err) : 0;
 }

@@ -6,11 +6,13 @@
 #define APP_SERVER_STORED_TURNS_H
 
 #include "app_server/store_job.h"
+#include "app_server/thread_note.h"
 #include "app_server/thread_history.h"
 
 struct stored_turns {
 	bool is_found; /* there is a file */
 	struct app_thread thread;
+	struct thread_note note;
 	struct thread_history history; /* if it was wanted */
 	void *more;                    /* what the method makes of it, on the worker */
 };

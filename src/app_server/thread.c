@@ -84,6 +84,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 		.git_info = thread->git,
 		.name = str_of(thread->name),
 	};
+	thread_note_apply(&thread->note, ret);
 }
 
 void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings)
@@ -94,6 +95,16 @@ void thread_set_settings(struct thread *thread, const struct app_thread_settings
 	arena_finish(&thread->settings_arena);
 	thread->settings_arena = arena;
 	thread->settings = copy;
+}
+
+void thread_set_note(struct thread *thread, const struct thread_note *note)
+{
+	struct arena arena = {0};
+	struct thread_note copy;
+	thread_note_copy(note, &arena, &copy);
+	arena_finish(&thread->note_arena);
+	thread->note_arena = arena;
+	thread->note = copy;
 }
 
 /* ---- who watches ---- */
@@ -293,6 +304,7 @@ void thread_destroy(struct thread *thread)
 	thread_items_finish(&thread->items);
 	vec_finish(&thread->watchers);
 	arena_finish(&thread->settings_arena);
+	arena_finish(&thread->note_arena);
 	arena_finish(&thread->origin_arena);
 	free(thread->forked_from);
 	free(thread->path);

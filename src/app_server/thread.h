@@ -8,6 +8,7 @@
 
 #include "app_server/app_server.h"
 #include "app_server/thread_items.h"
+#include "app_server/thread_note.h"
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/uuid.h"
@@ -49,6 +50,7 @@ struct thread {
 	char *name;                           /* or NULL */
 	char *forked_from;                    /* id of the thread whose history it began with, or NULL */
 	struct app_git_info *git;             /* the repository it began in, or NULL */
+	struct thread_note note;              /* what is noted of it, in note_arena */
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
 	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
@@ -61,6 +63,7 @@ struct thread {
 	struct list link;   /* in the server's threads, oldest first */
 	struct list bucket; /* in its table, by id */
 	struct arena settings_arena;
+	struct arena note_arena;
 	struct arena origin_arena; /* what its rollout says of its beginning */
 	struct rpc_request *starting; /* waits for its Session */
 	struct thread_opening opening; /* while it does */
@@ -88,6 +91,8 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
 /* Replaces the settings by a copy. */
 void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings);
+/* Likewise the note; not on disk. */
+void thread_set_note(struct thread *thread, const struct thread_note *note);
 
 /* ---- who watches ---- */
 

@@ -58,6 +58,7 @@ static void on_work(void *self)
 	load->err.code = ERR_none;
 	thread_history_read(load->reader, &load->arena, &load->history);
 	find_name(load);
+	thread_note_read(load->home, load->reader->meta.thread_id, &load->arena, &load->note);
 	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
 		load->err.code = ERR_invalid;
 }
@@ -150,6 +151,7 @@ void thread_load_tell_origin(const struct thread_load *load, struct thread *thre
 	thread->name = load->name.len ? str_dup(load->name) : NULL;
 	thread->forked_from = meta->forked_from_id.ptr ? str_dup(meta->forked_from_id) : NULL;
 	thread->git = git_of(meta, &thread->origin_arena);
+	thread_set_note(thread, &load->note);
 }
 
 void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection)

@@ -6,6 +6,7 @@
 #define APP_SERVER_THREAD_LOAD_H
 
 #include "app_server/thread_history.h"
+#include "app_server/thread_note.h"
 #include "base/error.h"
 
 struct app_server;
@@ -24,6 +25,7 @@ struct thread_load {
 	struct rollout_reader *reader; /* NULL then */
 	struct thread_history history;
 	struct str name; /* the one that the user gave it, or absent */
+	struct thread_note note;
 	/* private */
 	struct arena arena;
 	char *home, *id, *path;

@@ -3,6 +3,7 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/connection.h"
+#include "app_server/rpc_note.h"
 #include "app_server/rpc_request.h"
 #include "app_server/thread.h"
 #include "app_server/thread_ask.h"
@@ -151,6 +152,8 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	struct thread *thread = turn->thread;
 	thread_items_close(thread);
 	thread->turn = NULL;
+	if (status != app_turn_status_interrupted && !turn->is_service)
+		rpc_note_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
 	while (turn->interrupts.count) { /* the answer comes before what it caused is told */
 		struct app_turn_interrupt_response response = {0};

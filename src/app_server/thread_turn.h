@@ -16,6 +16,7 @@ struct thread;
 struct thread_turn {
 	/* read-only */
 	char id[UUID_TEXT_SIZE];
+	bool is_service; /* nothing was said: a compaction, or a command of the user's */
 	bool is_started; /* its Task runs; before, it waits in the queue */
 	int64_t started_at_ms;
 	const struct app_turn_error *error; /* in `kept`, or NULL */

@@ -33,6 +33,7 @@ enum {
 	LIMIT_HURRY_MS = 500,             /* … in a program that has to leave */
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
+	LIMIT_THREAD_NOTE = 64 * KIB,     /* what is noted of a thread beside its rollout */
 	LIMIT_RPC_ERROR = 64 * KIB,       /* the message of an answer that refuses */
 	LIMIT_CLIENT_COMMANDS = 256,      /* that one client runs side by side */
 	LIMIT_CLIENT_COMMAND_MS = 10 * 1000, /* for a client's command, unless it says otherwise */

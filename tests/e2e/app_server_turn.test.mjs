@@ -104,8 +104,8 @@ test('a turn is told in the order of the reference', options, async (t) => {
 	assert.deepEqual(story(server.messages), [
 		'thread/started', 'thread/status/changed active', 'turn/started',
 		'item/started userMessage', 'item/completed userMessage', 'item/started agentMessage', 'item/agentMessage/delta',
-		'item/agentMessage/delta', 'item/agentMessage/delta', 'item/completed agentMessage', 'thread/status/changed idle',
-		'turn/completed']);
+		'item/agentMessage/delta', 'item/agentMessage/delta', 'item/completed agentMessage', 'thread/readState/changed',
+		'thread/status/changed idle', 'turn/completed']);
 	const [user, agent] = server.all('item/completed').map(({ params }) => params);
 	assert.deepEqual(user.item, { type: 'userMessage', id: user.item.id, clientId: 'mine',
 		content: [{ type: 'text', text: 'first prompt', text_elements: [] }], startedAtMs: user.item.startedAtMs,
@@ -259,8 +259,8 @@ test('a failure is told before the end of its turn, and as an outcome to who wan
 	const server = await startAppServer(t, model, { args: ['-c', 'app_server.turn_outcome_events=true'] });
 	const { thread } = await server.request('thread/start', FREE);
 	const ended = await turn(server, thread, 'go');
-	assert.deepEqual(story(server.messages).slice(-4),
-		['thread/status/changed systemError', 'error', 'turn/failed', 'turn/completed']);
+	assert.deepEqual(story(server.messages).slice(-5),
+		['thread/status/changed systemError', 'error', 'thread/readState/changed', 'turn/failed', 'turn/completed']);
 	const { params } = server.all('error')[0];
 	assert.equal(params.willRetry, false);
 	assert.deepEqual(ended.error, params.error);
