@@ -131,6 +131,14 @@ enum {
 	LIMIT_TOOL_ITEM = 32 * MIB,       /* the same as a JSON item: escaping may multiply it */
 	LIMIT_CONTEXT_TEXT = 16 * MIB,    /* one text that tells the model of its surroundings */
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
+	LIMIT_AGENT_MESSAGE = 64 * KIB,   /* from one agent to another */
+	LIMIT_AGENT_INBOX = 256,          /* messages that one agent has not read; ends of others' work come on top */
+	LIMIT_AGENT_LOG = 200,            /* the latest events of each subagent */
+	LIMIT_AGENT_HEADER = 16 * KIB,    /* of thinking that is looked through for a header */
+	LIMIT_AGENT_WATCHDOGS = 8,        /* of one agent */
+	LIMIT_AGENT_PING = 2000,          /* characters of a watchdog's message */
+	LIMIT_AGENTS = 1000,              /* subagents known in one session */
+	LIMIT_AGENTS_KEPT = 64,           /* that have ended and can go on without being opened again */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,  /* items a call adds behind its output: one image in base64 */
 	LIMIT_DEBUG_QUESTIONS = 1024,     /* that wait for codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,       /* of one codex proto --listen */

@@ -2,10 +2,12 @@
  * decided: submissions first in first out, and events only after their rollout lines are written. */
 #include "engine/codex.h"
 
+#include "agent/agent.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/context_initial.h"
 #include "engine/services.h"
@@ -89,6 +91,11 @@ static void tell_record_failure(struct codex *codex, const struct error *err)
 	eq_push(&codex->eq, STR(""), EV_warning, &event);
 }
 
+static bool is_subagent(const struct codex *codex)
+{
+	return codex->agent && codex->agent->parent;
+}
+
 static void on_events(void *self)
 {
 	struct codex *codex = self;
@@ -99,6 +106,10 @@ static void on_events(void *self)
 	else
 		codex->is_record_failing = false;
 	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--) {
+		if (is_subagent(codex)) {
+			agents_take_event(codex, event);
+			continue;
+		}
 		codex->on_event(event, codex->self);
 		event_destroy(event);
 	}
@@ -199,6 +210,10 @@ void codex_close(struct codex *codex)
 {
 	if (!codex)
 		return;
+	if (codex->agents)
+		agents_destroy(codex);
+	if (codex->hear.loop)
+		loop_deferred_finish(&codex->hear);
 	session_destroy(codex->session);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
@@ -206,5 +221,6 @@ void codex_close(struct codex *codex)
 	free(codex->cwd);
 	free(codex->client);
 	free(codex->client_version);
+	free(codex->failure);
 	free(codex);
 }

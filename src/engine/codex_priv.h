@@ -6,6 +6,8 @@
 #include "engine/event_queue.h"
 #include "engine/submission_queue.h"
 
+struct agent;
+struct agent_tree;
 struct session;
 
 struct codex {
@@ -25,6 +27,10 @@ struct codex {
 	struct session *session; /* NULL until configure_session */
 	unsigned holds; /* not yet released */
 	bool is_shut_down;
+	struct agent_tree *agents; /* of the root Codex; NULL until one is asked for */
+	struct agent *agent;       /* who this one is in its tree; NULL: it has none */
+	struct loop_deferred hear; /* its inbox; with `agent` */
+	char *failure;             /* a subagent's: why its Task will end */
 	bool is_record_failing; /* the rollout could not be written last time */
 };
 

@@ -9,12 +9,15 @@
 enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
 
 struct context_block {
-	size_t len, cap;
+	size_t refs; /* contexts that have it: with more than one it is full, whatever room there is */
+	size_t cap;
 	char *bytes; /* behind the block itself, or adopted */
 };
 
-static void free_block(struct context_block *block)
+static void unref_block(struct context_block *block)
 {
+	if (--block->refs > 0)
+		return;
 	if (block->bytes != (char *)(block + 1))
 		free(block->bytes);
 	free(block);
@@ -27,8 +30,8 @@ void context_init(struct context *context)
 
 void context_finish(struct context *context)
 {
-	vec_for_each(block, &context->blocks)
-		free_block(*block);
+	vec_for_each(part, &context->blocks)
+		unref_block(part->block);
 	vec_for_each(mark, &context->marks)
 		free((char *)(uintptr_t)mark->response_id.ptr);
 	vec_finish(&context->blocks);
@@ -37,30 +40,37 @@ void context_finish(struct context *context)
 	context->bytes = context->user_turns = 0;
 }
 
-static struct context_block *block_with_room(struct context *context, size_t size)
+static struct context_part *last_part(const struct context *context)
 {
-	struct context_block *last = context->blocks.count ? context->blocks.items[context->blocks.count - 1] : NULL;
-	if (last && last->cap - last->len >= size)
+	return context->blocks.count ? &context->blocks.items[context->blocks.count - 1] : NULL;
+}
+
+static struct context_part *part_with_room(struct context *context, size_t size)
+{
+	struct context_part *last = last_part(context);
+	if (last && last->block->refs == 1 && last->block->cap - last->len >= size)
 		return last;
-	size_t cap = last ? last->cap * 2 : FIRST_BLOCK;
+	bool is_fork = last && last->block->refs > 1; /* it may never say much */
+	size_t cap = last && !is_fork ? last->block->cap * 2 : FIRST_BLOCK;
 	if (cap > LAST_BLOCK)
 		cap = LAST_BLOCK;
 	if (cap < size)
 		cap = size;
 	struct context_block *block = xmalloc(sizeof(*block) + cap);
-	*block = (struct context_block){.cap = cap, .bytes = (char *)(block + 1)};
-	vec_push(&context->blocks, block);
-	return block;
+	*block = (struct context_block){.refs = 1, .cap = cap, .bytes = (char *)(block + 1)};
+	vec_push(&context->blocks, (struct context_part){.block = block});
+	return last_part(context);
 }
 
 void context_append(struct context *context, struct str json)
 {
-	struct context_block *block = block_with_room(context, json.len + 1);
-	if (block->len)
-		block->bytes[block->len++] = ',';
-	struct context_item item = {.block = context->blocks.count - 1, .at = block->len, .len = json.len};
-	memcpy(block->bytes + block->len, json.ptr, json.len);
-	block->len += json.len;
+	struct context_part *part = part_with_room(context, json.len + 1);
+	if (part->len)
+		part->block->bytes[part->len++] = ',';
+	struct context_item item = {
+		.block = (uint32_t)(context->blocks.count - 1), .at = (uint32_t)part->len, .len = (uint32_t)json.len};
+	memcpy(part->block->bytes + part->len, json.ptr, json.len);
+	part->len += json.len;
 	context->bytes += json.len;
 	vec_push(&context->items, item);
 }
@@ -73,18 +83,18 @@ void context_take(struct context *context, struct buf *json)
 		return;
 	}
 	struct context_block *block = xnew(struct context_block);
-	struct context_item item = {.block = context->blocks.count, .len = json->len};
-	block->len = block->cap = json->len;
+	struct context_item item = {.block = (uint32_t)context->blocks.count, .len = (uint32_t)json->len};
+	*block = (struct context_block){.refs = 1, .cap = json->len};
 	block->bytes = buf_take(json);
 	context->bytes += item.len;
-	vec_push(&context->blocks, block);
+	vec_push(&context->blocks, (struct context_part){block, item.len});
 	vec_push(&context->items, item);
 }
 
 struct str context_item_text(const struct context *context, size_t index)
 {
 	const struct context_item *item = &context->items.items[index];
-	return str_n(context->blocks.items[item->block]->bytes + item->at, item->len);
+	return str_n(context->blocks.items[item->block].block->bytes + item->at, item->len);
 }
 
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count)
@@ -95,11 +105,32 @@ struct str *context_segments(const struct context *context, size_t from, size_t 
 		return segments;
 	const struct context_item *first = &context->items.items[from];
 	for (size_t i = first->block; i < context->blocks.count; i++) {
-		const struct context_block *block = context->blocks.items[i];
+		const struct context_part *part = &context->blocks.items[i];
 		size_t at = i == first->block ? first->at : 0;
-		segments[(*ret_count)++] = str_n(block->bytes + at, block->len - at);
+		segments[(*ret_count)++] = str_n(part->block->bytes + at, part->len - at);
 	}
 	return segments;
+}
+
+void context_share(struct context *context, const struct context *from, size_t count)
+{
+	if (count > from->items.count)
+		count = from->items.count;
+	size_t blocks = count ? from->items.items[count - 1].block + 1 : 0;
+	for (size_t i = 0; i < blocks; i++) {
+		from->blocks.items[i].block->refs++;
+		vec_push(&context->blocks, from->blocks.items[i]);
+	}
+	context->items.items = xcalloc(count ? count : 1, sizeof(*context->items.items));
+	context->items.cap = count ? count : 1;
+	context->items.count = count;
+	for (size_t i = 0; i < count; i++) {
+		context->items.items[i] = from->items.items[i];
+		context->bytes += from->items.items[i].len;
+	}
+	if (count)
+		last_part(context)->len = context->items.items[count - 1].at + context->items.items[count - 1].len;
+	context->user_turns = from->user_turns;
 }
 
 static void drop_marks_past(struct context *context, size_t item_count)
@@ -112,10 +143,10 @@ void context_truncate(struct context *context, size_t count)
 {
 	while (context->items.count > count) {
 		struct context_item item = context->items.items[--context->items.count];
-		context->blocks.items[item.block]->len = item.at ? item.at - 1 : 0;
+		context->blocks.items[item.block].len = item.at ? item.at - 1 : 0;
 		context->bytes -= item.len;
-		while (context->blocks.count && context->blocks.items[context->blocks.count - 1]->len == 0)
-			free_block(context->blocks.items[--context->blocks.count]);
+		while (context->blocks.count && last_part(context)->len == 0)
+			unref_block(context->blocks.items[--context->blocks.count].block);
 	}
 	drop_marks_past(context, count);
 }

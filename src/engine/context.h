@@ -2,13 +2,15 @@
  *
  * Items are appended once, as JSON text, and never moved or rewritten, so the next request costs its
  * new bytes only and may borrow the old ones while it is being sent (performance 11).
- * Owns: the text. Invariant: each segment is a comma-separated list of whole items.
+ * Owns: the text, which it may share with other contexts (a fork). Invariant: each segment is a
+ * comma-separated list of whole items.
  * Loop thread only. */
 #ifndef ENGINE_CONTEXT_H
 #define ENGINE_CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -18,8 +20,14 @@ struct context_block;
 
 struct context_item {
 	/* read-only */
-	size_t block;
-	size_t at; /* offset of the item's text in the block, behind its comma */
+	uint32_t block;
+	uint32_t at; /* offset of the item's text in the block, behind its comma */
+	uint32_t len;
+};
+
+/* A block as one context sees it: others that share it may have less or more of it. */
+struct context_part {
+	struct context_block *block;
 	size_t len;
 };
 
@@ -38,7 +46,7 @@ struct context {
 	size_t bytes;
 	size_t user_turns; /* messages of the user */
 	/* private */
-	VEC(struct context_block *) blocks;
+	VEC(struct context_part) blocks;
 	VEC(struct context_mark) marks;
 };
 
@@ -53,6 +61,8 @@ struct str context_item_text(const struct context *context, size_t index);
 /* The segments of the list from that item on, as an array owned by the caller that has room for one more; its
  * texts are borrowed until truncation. */
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count);
+/* Begins an empty context as the first `count` items of another; their text is shared, not copied. */
+void context_share(struct context *context, const struct context *from, size_t count);
 /* Forgets all items from `count` on. No request may be borrowing them. */
 void context_truncate(struct context *context, size_t count);
 

@@ -2,6 +2,7 @@
  * and break the provider's prompt cache (core 1.3). */
 #include "engine/context_initial.h"
 
+#include "agent/agent.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -94,6 +95,15 @@ static void tell_mode(const struct listener *to, const struct settings *settings
 	record_text(to, "developer", buf_str(&text));
 }
 
+/* Who it is among the agents of its tree (subagents 4). */
+static void tell_agents(const struct listener *to)
+{
+	const struct codex *codex = to->session->codex;
+	bool is_child = codex->agent && codex->agent->parent;
+	if (codex->config->features.subagent_tools)
+		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
@@ -117,6 +127,8 @@ static void tell_changes(const struct listener *to, const struct settings *told,
 {
 	if (!told || !same_fences(told, settings))
 		tell_permissions(to, settings);
+	if (!told)
+		tell_agents(to);
 	if (!told)
 		tell_instructions(to, settings);
 	if (!told || !same_text(told->cwd, settings->cwd))

@@ -1,6 +1,8 @@
 /* Ops that steer: configure, override, answer, interrupt, shut down. They act at once and never wait,
  * so they work while a Task runs. */
+#include "agent/agent_tree.h"
 #include "base/error.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_host.h"
@@ -47,7 +49,8 @@ static void answer(struct codex *codex, struct str id, const struct review_decis
 	struct session *session = codex->session;
 	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
 		session_record_decline(session, approvals_call_id(&session->approvals, id));
-	approvals_answer(&session->approvals, id, decision);
+	if (!approvals_answer(&session->approvals, id, decision))
+		agents_answer(codex, id, decision);
 }
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
@@ -63,6 +66,7 @@ void on_op_patch_approval(struct codex *codex, const struct submission *submissi
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
+	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
@@ -70,6 +74,8 @@ void on_op_interrupt(struct codex *codex, const struct submission *submission)
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)
 {
+	if (codex->agents)
+		agent_cancel_children(codex->agent);
 	if (codex->session && codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
 	if (codex->session)

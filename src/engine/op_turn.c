@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/config.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_model.h"
@@ -58,6 +59,7 @@ static void start(struct codex *codex, struct str id, const struct request *requ
 	struct session *session = codex->session;
 	if (session->task && task_can_steer(session->task) && steers(codex, request)) {
 		task_steer(session->task, &request->input);
+		agents_on_input(session);
 		return;
 	}
 	if (session->task)

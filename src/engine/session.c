@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "agent/agent.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -163,7 +164,10 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 {
 	struct session *session = xnew(struct session);
 	session->codex = codex;
-	uuid_v7(session->id);
+	if (codex->agent) /* a subagent's is known already */
+		memcpy(session->id, codex->agent->session_id, sizeof(session->id));
+	else
+		uuid_v7(session->id);
 	context_init(&session->context);
 	approvals_init(&session->approvals);
 	detached_init(&session->notices);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/config.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
 #include "engine/session.h"
@@ -52,6 +53,11 @@ static bool host_is_approved(struct tool_host *host, struct str key)
 static void host_remember(struct tool_host *host, struct str key)
 {
 	approvals_allow(&session_of(host)->approvals, key);
+}
+
+static struct agent *host_agent(struct tool_host *host)
+{
+	return agents_self(session_of(host));
 }
 
 static void on_rules_warning(const char *text, void *self)
@@ -114,6 +120,7 @@ void session_host_init(struct session *session)
 		.interrupt = host_interrupt,
 		.is_approved = host_is_approved,
 		.remember = host_remember,
+		.agent = host_agent,
 		.rules = host_rules,
 		.amend = host_amend,
 	};

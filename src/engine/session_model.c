@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
 #include "engine/session.h"
@@ -78,6 +79,16 @@ static bool is_offered(const struct session *session, const struct settings *set
 		return settings->info.patch_form != MODEL_PATCH_none;
 	case TOOL_view_image:
 		return config->tools.view_image && settings->info.has_image_input;
+	case TOOL_subagent_spawn:
+	case TOOL_subagent_fork:
+	case TOOL_subagent_send_message:
+	case TOOL_subagent_list:
+	case TOOL_subagent_await:
+	case TOOL_subagent_watchdog:
+	case TOOL_subagent_prune:
+	case TOOL_subagent_logs:
+	case TOOL_subagent_cancel:
+		return config->features.subagent_tools && agents_offers(session, tag);
 	case TOOL_update_plan:
 		return config->tools.update_plan;
 	default:
@@ -136,8 +147,13 @@ static int read_base_file(const char *path, struct buf *out, struct error *err)
 int session_read_base(struct session *session, struct str own, struct error *err)
 {
 	const struct config *config = session->codex->config;
+	const struct session *parent = agents_parent(session);
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	if (parent) {
+		session->base_instructions = xstrdup(parent->base_instructions);
+		return 0;
+	}
 	if (own.ptr)
 		buf_append_str(&text, own);
 	else if (!config->model_instructions_file)

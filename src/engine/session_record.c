@@ -49,6 +49,13 @@ void session_record_item_buf(struct session *session, struct buf *item)
 	append(session, LINE_response_item, context_item_text(&session->context, session->context.items.count - 1));
 }
 
+void session_record_inherited(struct session *session)
+{
+	for (size_t i = 0; i < session->context.items.count; i++)
+		append(session, LINE_response_item, context_item_text(&session->context, i));
+	session_flush_rollout(session, NULL);
+}
+
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
 {
 	struct error err;

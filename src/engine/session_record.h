@@ -19,6 +19,8 @@ void session_record_item_buf(struct session *session, struct buf *item);
 void session_close_calls(struct session *session);
 /* The first place at or behind `index` where the history can be cut: no output behind it answers a call before it. */
 size_t session_find_cut(const struct session *session, size_t index);
+/* A history that began as another's, shared: all of it into the rollout. */
+void session_record_inherited(struct session *session);
 /* An event's line, if its kind is kept (rollout_journal.h); every event that is told comes through here. */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
 /* The user said no to this call; before the event that ends it. */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "engine/agents.h"
 #include "engine/compact.h"
 #include "engine/notify.h"
 #include "engine/response_item.h"
@@ -62,6 +63,7 @@ static void end(struct task *task)
 	task_destroy(task);
 	session_record_unheard(session);
 	session_sync_rollout(session);
+	agents_on_task_end(session);
 }
 
 /* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */

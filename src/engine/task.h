@@ -62,6 +62,8 @@ struct task {
 
 /* Works on what the user said. Input is copied. */
 void task_start_user(struct session *session, struct str id, const struct task_input *input);
+/* Works on what other agents have said: its inbox. interrupts_only: on what goes first; the rest follows. */
+void task_start_heard(struct session *session, struct str id, bool interrupts_only);
 /* Summarises the history because the user asked for it. */
 void task_start_compact(struct session *session, struct str id);
 
@@ -111,6 +113,9 @@ void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);
 /* item_started or item_completed. */
 void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item);
+
+/* The user's words, or what stands for them, as an item of the Task: begun and whole at once. */
+void task_tell_message(struct task *task, const struct task_input *input);
 
 /* ---- for turn.c: the Turn is over, or failed for good ---- */
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "engine/agents.h"
 #include "engine/compact.h"
 #include "engine/context_initial.h"
 #include "engine/session.h"
@@ -29,8 +30,7 @@ static struct task_user *user_of(struct task *task)
 	return container_of(task, struct task_user, task);
 }
 
-/* The user's message as an item of the turn: begun and whole at once. */
-static void tell_message(struct task *task, const struct task_input *input)
+void task_tell_message(struct task *task, const struct task_input *input)
 {
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
@@ -66,7 +66,7 @@ static void begin(struct task *task, struct str item, const struct task_input *i
 	context_tell_settings(session, task->settings);
 	session_record_unheard(session);
 	record(session, item);
-	tell_message(task, input);
+	task_tell_message(task, input);
 	session_record_turn_context(session, task->settings);
 	task->turn = turn_start(task);
 }
@@ -86,8 +86,8 @@ static bool take_pending(struct task_user *user)
 static void on_turn_end(struct task *task, bool needs_turn)
 {
 	struct task_user *user = user_of(task);
-	bool has_input = user->pending.len;
-	if (!needs_turn && !has_input) {
+	bool has_heard = agents_hear(task->session, false), has_input = user->pending.len;
+	if (!needs_turn && !has_input && !has_heard) {
 		context_mark_task_end(&task->session->context);
 		task_notify(task);
 		task_complete(task);
@@ -109,6 +109,7 @@ static void on_compacted(struct task *task)
 		return;
 	}
 	take_pending(user);
+	agents_hear(task->session, false);
 	task->turn = turn_start(task);
 }
 
@@ -126,7 +127,7 @@ static void keep_unheard(struct task_user *user)
 static void on_cut_short(struct task *task, bool by_user)
 {
 	if (user_of(task)->first.len)
-		tell_message(task, &user_of(task)->input);
+		task_tell_message(task, &user_of(task)->input);
 	keep_unheard(user_of(task));
 	if (by_user)
 		context_tell_abort(task->session);
@@ -148,7 +149,7 @@ static void steer(struct task *task, const struct task_input *input)
 	}
 	buf_append_str(&user->pending, buf_str(&item));
 	buf_append_char(&user->pending, '\n');
-	tell_message(task, input);
+	task_tell_message(task, input);
 }
 
 static void finish(struct task *task)
@@ -202,4 +203,21 @@ void task_start_user(struct session *session, struct str id, const struct task_i
 	} else {
 		begin(task, buf_str(&item), input);
 	}
+}
+
+void task_start_heard(struct session *session, struct str id, bool interrupts_only)
+{
+	struct task *task = task_create(&kind, session, id);
+	struct task_user *user = user_of(task);
+	buf_init(&user->first, LIMIT_USER_ITEM);
+	buf_init(&user->pending, LIMIT_USER_ITEM);
+	if (compact_is_due(task)) { /* what is to be heard waits in the inbox */
+		compact_start(task);
+		return;
+	}
+	context_tell_settings(session, task->settings);
+	session_record_unheard(session);
+	agents_hear(session, interrupts_only);
+	session_record_turn_context(session, task->settings);
+	task->turn = turn_start(task);
 }

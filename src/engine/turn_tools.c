@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
@@ -105,6 +106,7 @@ static void start_ready(struct turn *turn)
 	}
 	if (turn->running || !all_done(turn))
 		return;
+	agents_hear_early(turn->task->session);
 	vec_for_each(tool, &turn->tools)
 		record_output(turn->task->session, tool->call, buf_str(&tool->call->output));
 	record_follow_ups(turn);

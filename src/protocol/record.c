@@ -94,6 +94,7 @@ bool field_is_absent(const struct field *field, const void *value)
 	case FIELD_strs:
 	case FIELD_paths:
 	case FIELD_enums:
+	case FIELD_ints:
 	case FIELD_records:
 	case FIELD_unions:
 	case FIELD_map:
@@ -133,6 +134,13 @@ static void copy_strs(struct arena *arena, struct str **slot, size_t count)
 static void copy_enums(struct arena *arena, int **slot, size_t count)
 {
 	int *items = arena_array(arena, int, count);
+	memcpy(items, *slot, sizeof(*items) * count);
+	*slot = items;
+}
+
+static void copy_ints(struct arena *arena, int64_t **slot, size_t count)
+{
+	int64_t *items = arena_array(arena, int64_t, count);
 	memcpy(items, *slot, sizeof(*items) * count);
 	*slot = items;
 }
@@ -177,6 +185,9 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 		return;
 	case FIELD_enums:
 		copy_enums(arena, SLOT(int *, out, field->offset), *SLOT(size_t, out, field->aux));
+		return;
+	case FIELD_ints:
+		copy_ints(arena, SLOT(int64_t *, out, field->offset), *SLOT(size_t, out, field->aux));
 		return;
 	case FIELD_strs:
 	case FIELD_paths:

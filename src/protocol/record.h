@@ -40,6 +40,7 @@ enum field_kind {
 	FIELD_strs,    /* struct str *, and NAME_count */
 	FIELD_paths,   /* the same, absolute paths */
 	FIELD_enums,   /* int-sized enum *, and NAME_count */
+	FIELD_ints,    /* int64_t *, and NAME_count */
 	FIELD_records, /* struct NAME *, and NAME_count */
 	FIELD_unions,  /* struct NAME *, and NAME_count */
 	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count */

@@ -99,6 +99,20 @@ static int decode_strs(const struct field *field, const struct json *json, struc
 	return 0;
 }
 
+static int decode_ints(const struct field *field, const struct json *json, struct arena *arena, void *out,
+                       struct error *err)
+{
+	int64_t *items = arena_array(arena, int64_t, json->count);
+	size_t count = 0;
+	json_for_each(item, json) {
+		if (!json_to_i64(item, &items[count++]))
+			return wrong_type(item, "an integer", err);
+	}
+	*SLOT(int64_t *, out, field->offset) = items;
+	*SLOT(size_t, out, field->aux) = count;
+	return 0;
+}
+
 static int decode_records(const struct field *field, const struct json *json, struct arena *arena, void *out,
                           struct error *err)
 {
@@ -191,6 +205,8 @@ static int decode_present(const struct field *field, const struct json *json, st
 		return decode_paths(field, json, arena, out, err);
 	case FIELD_enums:
 		return decode_enums(field, json, arena, out, err);
+	case FIELD_ints:
+		return decode_ints(field, json, arena, out, err);
 	case FIELD_records:
 		return decode_records(field, json, arena, out, err);
 	case FIELD_unions:

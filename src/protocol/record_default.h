@@ -57,6 +57,9 @@
 #ifndef PATHS
 #define PATHS(...)
 #endif
+#ifndef INTS
+#define INTS(...)
+#endif
 #ifndef CHOICES
 #define CHOICES(...)
 #endif

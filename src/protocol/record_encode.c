@@ -14,6 +14,8 @@ static void encode_list(const struct field *field, const void *value, const stru
 	for (size_t i = 0; i < count; i++) {
 		if (field->kind == FIELD_strs || field->kind == FIELD_paths)
 			jw_str(w, CONST_SLOT(struct str, items, 0)[i]);
+		else if (field->kind == FIELD_ints)
+			jw_i64(w, CONST_SLOT(int64_t, items, 0)[i]);
 		else if (field->kind == FIELD_enums)
 			jw_cstr(w, enum_wire(field->type, CONST_SLOT(int, items, 0)[i]));
 		else if (field->kind == FIELD_records)

@@ -34,6 +34,7 @@
 #define ONE_OF(f, t, p, doc) {#f, FIELD_union, p, AT(f), 0, 0, &union_##t, doc},
 #define STRINGS(f, p, doc) {#f, FIELD_strs, p, AT(f), AT(f##_count), 0, NULL, doc},
 #define PATHS(f, p, doc) {#f, FIELD_paths, p, AT(f), AT(f##_count), 0, NULL, doc},
+#define INTS(f, p, doc) {#f, FIELD_ints, p, AT(f), AT(f##_count), 0, NULL, doc},
 #define CHOICES(f, t, p, doc) {#f, FIELD_enums, p, AT(f), AT(f##_count), 0, &enum_##t, doc},
 #define LIST(f, t, p, doc) {#f, FIELD_records, p, AT(f), AT(f##_count), 0, &record_##t, doc},
 #define LIST_OF(f, t, p, doc) {#f, FIELD_unions, p, AT(f), AT(f##_count), 0, &union_##t, doc},

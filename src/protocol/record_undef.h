@@ -18,6 +18,7 @@
 #undef ONE_OF
 #undef STRINGS
 #undef PATHS
+#undef INTS
 #undef CHOICES
 #undef LIST
 #undef LIST_OF

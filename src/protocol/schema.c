@@ -61,7 +61,7 @@ static void write_items(const struct schema *schema, const struct field *field)
 		return;
 	}
 	jw_object(schema->w);
-	jw_member_cstr(schema->w, "type", "string");
+	jw_member_cstr(schema->w, "type", field->kind == FIELD_ints ? "integer" : "string");
 	jw_object_end(schema->w);
 }
 
@@ -104,7 +104,8 @@ static void write_default(const struct schema *schema, const struct field *field
 {
 	static const char *const zeros[] = {
 		[FIELD_str] = "\"\"",     [FIELD_bool] = "false", [FIELD_i64] = "0",     [FIELD_f64] = "0",
-		[FIELD_strs] = "[]",      [FIELD_paths] = "[]",   [FIELD_enums] = "[]",  [FIELD_records] = "[]",
+		[FIELD_strs] = "[]",      [FIELD_paths] = "[]",   [FIELD_enums] = "[]",  [FIELD_ints] = "[]",
+		[FIELD_records] = "[]",
 		[FIELD_unions] = "[]",    [FIELD_map] = "{}",
 	};
 	if ((field->presence & PRESENCE_MASK) != DEF)

@@ -26,6 +26,7 @@ static const char *scalar_name(enum field_kind kind)
 		return "boolean";
 	case FIELD_i64:
 	case FIELD_f64:
+	case FIELD_ints:
 		return "number";
 	case FIELD_json:
 		return "JsonValue";

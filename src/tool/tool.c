@@ -69,7 +69,7 @@ static bool has_nul(struct str text)
 static int check_words(const struct record *record, const char *args, struct error *err)
 {
 	size_t count = 0;
-	const struct field *fields = record->fields(&count);
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		bool is_list = fields[i].kind == FIELD_strs, is_bad = false;
 		const struct str *words = (const void *)(args + fields[i].offset);

@@ -10,6 +10,7 @@
 #include "protocol/record_undef.h"
 
 #define RECORD(name, doc) extern const struct record record_##name;
+#define RECORD_EMPTY(name, doc) extern const struct record record_##name;
 #include "protocol/record_default.h"
 #include "tool/tool_args.def"
 #include "protocol/record_undef.h"

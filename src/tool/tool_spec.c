@@ -39,17 +39,19 @@ static void write_type(const struct field *field, struct json_writer *w)
 {
 	static const char *const names[] = {
 		[FIELD_str] = "string",  [FIELD_bool] = "boolean", [FIELD_i64] = "number",    [FIELD_f64] = "number",
-		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array",
+		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array",  [FIELD_ints] = "array",
 	};
 	jw_member_cstr(w, "type", names[field->kind]);
 	if (field->kind == FIELD_enum)
 		write_enum(field->type, w);
-	if (field->kind != FIELD_strs && field->kind != FIELD_records)
+	if (field->kind != FIELD_strs && field->kind != FIELD_records && field->kind != FIELD_ints)
 		return;
 	jw_key(w, "items");
 	jw_object(w);
 	if (field->kind == FIELD_strs)
 		jw_member_cstr(w, "type", "string");
+	else if (field->kind == FIELD_ints)
+		jw_member_cstr(w, "type", "number");
 	else
 		write_object(field->type, w);
 	jw_object_end(w);
@@ -57,8 +59,8 @@ static void write_type(const struct field *field, struct json_writer *w)
 
 static void write_object(const struct record *record, struct json_writer *w)
 {
-	size_t count;
-	const struct field *fields = record->fields(&count);
+	size_t count = 0;
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	jw_member_cstr(w, "type", "object");
 	jw_key(w, "properties");
 	jw_object(w);

@@ -212,7 +212,7 @@ static void wrong_types_name_file_line_and_key(void **state)
 	        {"notify = [\n\"x\",\n1]", "config.toml:3: `notify` must be a list of strings, not an integer"},
 	        {"tool_output_token_limit = 0", "`tool_output_token_limit` must be between 1 and 2147483647, not 0"},
 	        {"model_context_window = -1", "`model_context_window` must be at least 1, not -1"},
-	        {"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 1000, not nan"},
+	        {"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 100000, not nan"},
 	        {"shell_environment_policy.set = { A = 1 }", "`shell_environment_policy.set.A` must be a string"},
 	        {"[model_providers.x]\nwire_api = \"chat\"",
 	         "`model_providers.x.wire_api` must be `responses`, not `chat`"},

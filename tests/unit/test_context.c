@@ -184,6 +184,32 @@ static void a_turn_ends_behind_the_outputs_of_its_calls(void **state)
 	context_finish(&context);
 }
 
+/* A fork has its parent's text until either says more, and neither sees what the other says. */
+static void a_shared_history_is_one_until_it_parts(void **state)
+{
+	(void)state;
+	for (size_t count = 0; count <= 300; count += 50) {
+		struct context parent, child;
+		context_init(&parent);
+		context_init(&child);
+		append_numbered(&parent, 0, 300);
+		context_share(&child, &parent, count);
+		check_is_list(&child, count);
+		assert_true(count == 0 || context_item_text(&child, 0).ptr == context_item_text(&parent, 0).ptr);
+		append_numbered(&child, count, count + 40);
+		append_numbered(&parent, 300, 310);
+		check_is_list(&child, count + 40);
+		check_is_list(&parent, 310);
+		context_truncate(&child, count / 2);
+		append_numbered(&child, count / 2, count);
+		check_is_list(&child, count);
+		check_is_list(&parent, 310);
+		context_finish(&parent);
+		check_is_list(&child, count);
+		context_finish(&child);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +219,7 @@ int main(void)
 		cmocka_unit_test(lent_segments_stay_where_they_are),
 		cmocka_unit_test(segments_may_begin_at_any_item),
 		cmocka_unit_test(truncation_at_every_place_leaves_a_list),
+		cmocka_unit_test(a_shared_history_is_one_until_it_parts),
 		cmocka_unit_test(a_response_can_be_gone_back_to),
 		cmocka_unit_test(a_turn_ends_behind_the_outputs_of_its_calls),
 	};

@@ -1,0 +1,247 @@
+/* One agent's changes. A status is told only when it is another one; an end is told in the order status, inbox, waits,
+ * so that who is woken finds everything in its place. */
+#include "agent/agent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent_priv.h"
+#include "agent/agent_tree.h"
+#include "agent/agent_wait.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+void agent_tell(struct agent *about, enum event_tag tag, const void *body)
+{
+	const struct agent_tree_options *options = &about->tree->options;
+	options->ops->tell(about, tag, body, options->self);
+}
+
+void agent_tell_inbox(struct agent *agent, const struct agent_message *message)
+{
+	struct ev_agent_inbox event = {
+		.agent_id = (int64_t)agent->id,
+		.session_id = str_of(agent->session_id),
+		.pending_messages = (int64_t)agent->inbox.regular_count,
+		.pending_interrupts = (int64_t)agent->inbox.interrupt_count,
+	};
+	struct inbox_message added;
+	if (message) {
+		added = (struct inbox_message){
+			.sender_agent_id = (int64_t)message->sender,
+			.recipient_agent_id = (int64_t)agent->id,
+			.interrupt = message->is_interrupt,
+			.prompt = message->text,
+			.timestamp_ms = message->at_ms,
+			.outcome = message->outcome,
+		};
+		event.message = &added;
+	}
+	agent_tell(agent, EV_agent_inbox, &event);
+}
+
+bool agent_is_active(const struct agent *agent)
+{
+	return agent->status <= subagent_status_ready;
+}
+
+void agent_write_name(const struct agent *agent, struct buf *out)
+{
+	if (agent->label)
+		buf_append_c(out, agent->label);
+	else
+		buf_printf(out, "agent-%llu", (unsigned long long)agent->id);
+}
+
+void agent_set_status(struct agent *agent, enum subagent_status status)
+{
+	if (agent->status == status)
+		return;
+	agent->status = status;
+	struct ev_subagent_lifecycle event = {
+		.event = subagent_change_status,
+		.has_agent_id = true,
+		.agent_id = (int64_t)agent->id,
+		.session_id = str_of(agent->session_id),
+		.has_status = true,
+		.status = status,
+	};
+	agent_tell(agent, EV_subagent_lifecycle, &event);
+}
+
+char *agent_tidy(struct str text)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_AGENT_MESSAGE);
+	struct str rest = text_trim(text);
+	for (size_t i = 0; i < rest.len; i++) {
+		bool is_space = strchr(" \t\r\n\v\f", rest.ptr[i]);
+		if (!is_space)
+			buf_append_char(&out, rest.ptr[i]);
+		else if (out.len && out.data[out.len - 1] != ' ')
+			buf_append_char(&out, ' ');
+	}
+	return out.len ? buf_take(&out) : NULL;
+}
+
+void agent_set_label(struct agent *agent, struct str label)
+{
+	char *tidy = agent_tidy(label);
+	if (!tidy)
+		return;
+	free(agent->label);
+	agent->label = tidy;
+}
+
+/* The first 80 characters (subagents 3). */
+void agent_set_summary(struct agent *agent, struct str prompt)
+{
+	size_t at = 0, characters = 0;
+	auto_free char *tidy = agent_tidy(prompt);
+	if (!tidy)
+		return;
+	struct str text = str_of(tidy);
+	while (at < text.len && characters < AGENT_SUMMARY_LENGTH) {
+		size_t len = text_utf8_len(str_skip(text, at));
+		at += len ? len : 1;
+		characters++;
+	}
+	free(agent->summary);
+	agent->summary = xasprintf("%.*s%s", (int)at, text.ptr, at < text.len ? "…" : "");
+}
+
+/* The first "**…**" with something in it. */
+static struct str find_bold(struct str text)
+{
+	for (;;) {
+		ptrdiff_t from = str_find(text, STR("**"));
+		if (from < 0)
+			return STR_NONE;
+		struct str rest = str_skip(text, (size_t)from + 2);
+		ptrdiff_t to = str_find(rest, STR("**"));
+		if (to < 0)
+			return STR_NONE;
+		struct str words = str_trim(str_n(rest.ptr, (size_t)to));
+		if (words.len)
+			return words;
+		text = str_skip(rest, (size_t)to + 2);
+	}
+}
+
+void agent_add_thinking(struct agent *agent, struct str text)
+{
+	if (agent->has_header || agent->header_text.over)
+		return;
+	buf_append_str(&agent->header_text, text);
+	struct str header = find_bold(buf_str(&agent->header_text));
+	if (!header.len)
+		return;
+	agent->has_header = true;
+	free(agent->header);
+	agent->header = str_dup(header);
+	buf_finish(&agent->header_text);
+	struct ev_subagent_lifecycle event = {
+		.event = subagent_change_reasoning_header,
+		.has_agent_id = true,
+		.agent_id = (int64_t)agent->id,
+		.session_id = str_of(agent->session_id),
+		.reasoning_header = str_of(agent->header),
+	};
+	agent_tell(agent, EV_subagent_lifecycle, &event);
+}
+
+void agent_begin(struct agent *agent)
+{
+	buf_finish(&agent->header_text);
+	buf_init(&agent->header_text, LIMIT_AGENT_HEADER);
+	agent->has_header = false;
+	free(agent->result.text);
+	agent->result = (struct agent_result){0};
+	agent_set_status(agent, subagent_status_running);
+}
+
+/* An agent in between is told in words: its Session knows no other form of message (subagents 5). */
+static void write_end(const struct agent *agent, struct buf *out)
+{
+	static const char *const words[] = {
+		[agent_outcome_none] = "subagent completed",
+		[agent_outcome_completed] = "subagent completed",
+		[agent_outcome_canceled] = "subagent canceled",
+		[agent_outcome_failed] = "subagent failed",
+	};
+	const char *text = agent->result.text;
+	if (agent->result.outcome == agent_outcome_completed && text)
+		buf_append_c(out, text);
+	else if (text)
+		buf_printf(out, "%s: %s", words[agent->result.outcome], text);
+	else
+		buf_append_c(out, words[agent->result.outcome]);
+}
+
+static void tell_parent(struct agent *agent)
+{
+	struct agent *parent = agent->parent;
+	auto_buf struct buf words;
+	buf_init(&words, LIMIT_TOOL_OUTPUT);
+	struct agent_message message = {
+		.sender = agent->id, .outcome = agent->result.outcome, .at_ms = clock_unix_ms()};
+	if (parent->parent) {
+		write_end(agent, &words);
+		message.text = buf_str(&words);
+	}
+	agent_inbox_add(&parent->inbox, &message, NULL); /* ends always fit */
+	agent_tell_inbox(parent, &message);
+	agent_waits_wake(parent);
+	parent->tree->options.ops->deliver(parent, parent->tree->options.self);
+}
+
+void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text)
+{
+	static const enum subagent_status statuses[] = {
+		[agent_outcome_completed] = subagent_status_idle,
+		[agent_outcome_canceled] = subagent_status_canceled,
+		[agent_outcome_failed] = subagent_status_failed,
+	};
+	if (outcome == agent_outcome_canceled && agent->expects_abort) {
+		agent->expects_abort = false;
+		return;
+	}
+	if (!agent->parent || !agent_is_active(agent))
+		return;
+	free(agent->result.text);
+	agent->result = (struct agent_result){outcome, text.ptr ? str_dup(text) : NULL};
+	agent_set_status(agent, statuses[outcome]);
+	tell_parent(agent);
+}
+
+int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err)
+{
+	struct agent_message message = {
+		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
+	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
+		return error_wrap(err, "agent_id %llu cannot be told", (unsigned long long)agent->id);
+	agent_tell_inbox(agent, &message);
+	agent_waits_wake(agent);
+	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
+	return 0;
+}
+
+static struct agent_message *tell_taken(struct agent *agent, struct agent_message *message)
+{
+	if (message)
+		agent_tell_inbox(agent, NULL);
+	return message;
+}
+
+struct agent_message *agent_take(struct agent *agent)
+{
+	return tell_taken(agent, agent_inbox_take(&agent->inbox));
+}
+
+struct agent_message *agent_take_from(struct agent *agent, uint64_t sender)
+{
+	return tell_taken(agent, agent_inbox_take_from(&agent->inbox, sender));
+}

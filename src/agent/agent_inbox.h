@@ -1,0 +1,53 @@
+/* agent_inbox.h — two queues of messages for one agent: interrupts, which go first, and the others.
+ *
+ * Owns: its messages; one that is taken out is the taker's. Nothing here tells anybody (agent.h does).
+ * Bounds: LIMIT_AGENT_INBOX messages of LIMIT_AGENT_MESSAGE bytes; how others' work ended always fits.
+ * Source: subagents 3.3, 5, 10.6. */
+#ifndef AGENT_AGENT_INBOX_H
+#define AGENT_AGENT_INBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/str.h"
+#include "protocol/enum.h"
+
+struct error;
+
+struct agent_message {
+	/* read-only */
+	uint64_t sender;
+	bool is_interrupt;
+	enum agent_outcome outcome; /* not none: no words to it, but how the sender's work ended */
+	int64_t at_ms;
+	struct str text; /* absent: an end without words */
+	/* private */
+	struct list link;
+	uint64_t order; /* of arrival */
+};
+
+struct agent_inbox {
+	/* read-only */
+	size_t regular_count, interrupt_count;
+	/* private */
+	struct list regular, interrupts;
+	uint64_t arrived;
+};
+
+void agent_inbox_init(struct agent_inbox *inbox);
+void agent_inbox_finish(struct agent_inbox *inbox);
+
+/* A message of the caller's, copied. */
+int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err);
+/* The next, interrupts first; NULL: none. Taken out: the caller's. */
+struct agent_message *agent_inbox_take(struct agent_inbox *inbox);
+/* The oldest of that sender. */
+struct agent_message *agent_inbox_take_from(struct agent_inbox *inbox, uint64_t sender);
+/* The oldest of that sender that is a message, or the oldest end: what a wait looks for. Borrowed. */
+const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
+bool agent_inbox_is_empty(const struct agent_inbox *inbox);
+void agent_message_destroy(struct agent_message *message); /* NULL is fine */
+
+#endif

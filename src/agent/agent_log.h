@@ -1,0 +1,40 @@
+/* agent_log.h — the latest events of a subagent, for who wants to look without disturbing it.
+ *
+ * A ring of LIMIT_AGENT_LOG events. Owns: the events. Reading changes nothing (seed 001, subagents 3.8). */
+#ifndef AGENT_AGENT_LOG_H
+#define AGENT_AGENT_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event;
+struct json_writer;
+
+struct agent_log_entry {
+	int64_t at_ms;
+	struct event *event;
+};
+
+struct agent_log {
+	/* private */
+	struct agent_log_entry *entries; /* NULL before the first */
+	size_t first, count;
+};
+
+/* What part of a log is asked for. */
+struct agent_log_query {
+	bool has_since, has_before;
+	int64_t since_ms, before_ms; /* both not included */
+	size_t limit;     /* at least one */
+	size_t max_bytes; /* 0: any */
+};
+
+void agent_log_finish(struct agent_log *log); /* an all-zero log is a valid empty one */
+/* Takes the event over. */
+void agent_log_add(struct agent_log *log, struct event *event);
+/* Writes {"session_id":…,"returned":…,"events":[…]}. */
+void agent_log_write(const struct agent_log *log, const char *session_id, const struct agent_log_query *query,
+                     struct json_writer *w);
+
+#endif

@@ -1,0 +1,172 @@
+/* A wait looks for news once a loop round after something may have changed, and finds them wherever they are: nothing
+ * can be missed between two looks, because what there is stays in the inbox until it is taken. */
+#include "agent/agent_wait.h"
+
+#include "agent/agent_tree.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/loop.h"
+
+struct agent_wait {
+	struct list link; /* in the tree */
+	struct agent *waiter;
+	uint64_t target; /* 0: any */
+	bool is_interrupted;
+	struct loop_deferred look;
+	struct loop_timer *timer;
+	agent_wait_fn on_end;
+	void *self;
+};
+
+static bool is_awaited(const struct agent *agent, const struct agent *reader, const struct agent *target)
+{
+	return target ? agent == target : agent->parent == reader;
+}
+
+/* The one whose message came first. */
+static struct agent *find_sender(const struct agent *reader, const struct agent *target)
+{
+	struct agent *found = NULL, *agent;
+	uint64_t order = UINT64_MAX;
+	list_for_each(agent, &reader->tree->agents, link) {
+		const struct agent_message *message = agent_inbox_find(&reader->inbox, agent->id);
+		if (!message || message->order >= order || (target && agent != target))
+			continue;
+		order = message->order;
+		found = agent;
+	}
+	return found;
+}
+
+/* An end is news until it is read; where nobody is left who could bring other news, it is so again. */
+struct agent *agent_find_news(const struct agent *reader, const struct agent *target)
+{
+	struct agent *agent, *ended = NULL;
+	struct agent *sender = agent_inbox_is_empty(&reader->inbox) ? NULL : find_sender(reader, target);
+	if (sender)
+		return sender;
+	list_for_each(agent, &reader->tree->agents, link) {
+		if (!is_awaited(agent, reader, target))
+			continue;
+		if (agent_is_active(agent))
+			return NULL;
+		ended = agent;
+	}
+	return ended;
+}
+
+void agent_take_news(struct agent *reader, struct agent_news *news)
+{
+	VEC(struct agent_message *) taken = {0};
+	struct agent_message *message;
+	while ((message = agent_take_from(reader, news->about->id)))
+		vec_push(&taken, message);
+	news->messages = taken.items;
+	news->count = taken.count;
+}
+
+void agent_news_finish(struct agent_news *news)
+{
+	for (size_t i = 0; i < news->count; i++)
+		agent_message_destroy(news->messages[i]);
+	free(news->messages);
+	*news = (struct agent_news){0};
+}
+
+void agent_wait_destroy(struct agent_wait *wait)
+{
+	if (!wait)
+		return;
+	list_remove(&wait->link);
+	loop_deferred_finish(&wait->look);
+	loop_timer_destroy(wait->timer);
+	free(wait);
+}
+
+static void end(struct agent_wait *wait, enum agent_wake wake, struct agent *about)
+{
+	agent_wait_fn on_end = wait->on_end;
+	void *self = wait->self;
+	agent_wait_destroy(wait);
+	on_end(wake, about, self);
+}
+
+/* Of those waited for, one that still works, else any. */
+static struct agent *find_awaited(const struct agent_wait *wait)
+{
+	struct agent *agent, *found = NULL;
+	const struct agent *target = wait->target ? agent_tree_find(wait->waiter->tree, wait->target) : NULL;
+	list_for_each(agent, &wait->waiter->tree->agents, link) {
+		if (!is_awaited(agent, wait->waiter, target))
+			continue;
+		if (agent_is_active(agent))
+			return agent;
+		found = agent;
+	}
+	return found ? found : wait->waiter;
+}
+
+static void on_look(void *self)
+{
+	struct agent_wait *wait = self;
+	struct agent *target = wait->target ? agent_tree_find(wait->waiter->tree, wait->target) : NULL;
+	struct agent *about = agent_find_news(wait->waiter, target);
+	if (wait->is_interrupted)
+		end(wait, AGENT_WAKE_user, find_awaited(wait));
+	else if (about)
+		end(wait, AGENT_WAKE_news, about);
+}
+
+static void on_timeout(void *self)
+{
+	struct agent_wait *wait = self;
+	end(wait, AGENT_WAKE_timeout, find_awaited(wait));
+}
+
+struct agent_wait *agent_wait_start(struct agent *waiter, struct agent *target, uint64_t timeout_ms,
+                                    agent_wait_fn on_end, void *self)
+{
+	struct agent_tree *tree = waiter->tree;
+	struct agent_wait *wait = xnew(struct agent_wait);
+	wait->waiter = waiter;
+	wait->target = target ? target->id : 0;
+	wait->on_end = on_end;
+	wait->self = self;
+	wait->timer = loop_timer_create(tree->options.loop, on_timeout, wait);
+	loop_timer_start(wait->timer, agent_tree_delay(tree, timeout_ms));
+	loop_deferred_init(&wait->look, tree->options.loop, on_look, wait);
+	loop_defer(&wait->look);
+	list_append(&tree->waits, &wait->link);
+	return wait;
+}
+
+void agent_waits_wake(struct agent *waiter)
+{
+	struct agent_wait *wait;
+	list_for_each(wait, &waiter->tree->waits, link) {
+		if (wait->waiter == waiter)
+			loop_defer(&wait->look);
+	}
+}
+
+void agent_waits_interrupt(struct agent *waiter)
+{
+	struct agent_wait *wait;
+	list_for_each(wait, &waiter->tree->waits, link) {
+		if (wait->waiter == waiter)
+			wait->is_interrupted = true;
+	}
+	agent_waits_wake(waiter);
+}
+
+/* Who waits for one that goes is told of it; who goes itself waits no more. */
+void agent_waits_drop(struct agent *agent)
+{
+	struct agent_wait *wait;
+	list_for_each(wait, &agent->tree->waits, link) {
+		if (wait->waiter == agent)
+			agent_wait_destroy(wait);
+		else if (wait->target == agent->id || agent->parent == wait->waiter)
+			loop_defer(&wait->look);
+	}
+}

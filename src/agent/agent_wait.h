@@ -1,0 +1,40 @@
+/* agent_wait.h — somebody waits for news: of one agent, or of any that may have some (subagents 3.5).
+ *
+ * News are messages in the waiter's inbox and ends of its children. A wait runs its callback once, from the loop,
+ * unless it is ended before. Owns: nothing of the agents. Loop thread only. */
+#ifndef AGENT_AGENT_WAIT_H
+#define AGENT_AGENT_WAIT_H
+
+#include "agent/agent_json.h"
+
+struct agent_wait;
+
+enum agent_wake {
+	AGENT_WAKE_news,
+	AGENT_WAKE_timeout,
+	AGENT_WAKE_user, /* the user has said something: they come first */
+};
+/* `about` has the news (timeout: the one waited for longest). The wait is over and gone. */
+typedef void (*agent_wait_fn)(enum agent_wake wake, struct agent *about, void *self);
+
+/* target: NULL for any. NULL is returned if there is nobody to wait for. */
+struct agent_wait *agent_wait_start(struct agent *waiter, struct agent *target, uint64_t timeout_ms,
+                                    agent_wait_fn on_end, void *self);
+void agent_wait_destroy(struct agent_wait *wait); /* NULL is fine */
+
+/* Who has news for the reader; target: NULL for any. NULL: nobody. */
+struct agent *agent_find_news(const struct agent *reader, const struct agent *target);
+/* Takes all that `news.about` has sent to the reader; the messages are the caller's. */
+void agent_take_news(struct agent *reader, struct agent_news *news);
+void agent_news_finish(struct agent_news *news);
+
+/* ---- for agent/ and engine/ ---- */
+
+/* There may be news for who waits on this agent's behalf. */
+void agent_waits_wake(struct agent *waiter);
+/* The user has spoken to the waiter. */
+void agent_waits_interrupt(struct agent *waiter);
+/* The agent is going away. */
+void agent_waits_drop(struct agent *agent);
+
+#endif

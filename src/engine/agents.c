@@ -1,0 +1,275 @@
+/* What the tree asks for is done here with what a front end would use as well: a Codex is opened, configured and told
+ * things. A subagent's events go three ways: into its state, to whoever shows its thread, and into its log. */
+#include "engine/agents.h"
+
+#include <stdio.h>
+
+#include "agent/agent_tree.h"
+#include "agent/agent_wait.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/agents_priv.h"
+#include "engine/approval.h"
+#include "engine/codex_priv.h"
+#include "engine/services.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "protocol/event.h"
+
+static struct codex *root_of(const struct codex *codex)
+{
+	return codex->agent->tree->root->session;
+}
+
+/* ---- telling ---- */
+
+static void record(struct codex *codex, enum event_tag tag, const void *body)
+{
+	if (codex && codex->session)
+		session_record_event(codex->session, STR(""), tag, body);
+}
+
+static void push(struct codex *codex, enum event_tag tag, const void *body)
+{
+	const struct session *session = codex ? codex->session : NULL;
+	if (session)
+		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body);
+}
+
+/* On the parent's queue and on the root's: whoever watches the root sees the whole tree. What was added to an inbox
+ * stands in the record alone, for a resume. */
+static void tell(struct agent *about, enum event_tag tag, const void *body, void *self)
+{
+	struct codex *root = self;
+	struct codex *parent = about->parent ? about->parent->session : root;
+	if (!root->config->features.subagent_tools)
+		return;
+	record(parent, tag, body);
+	struct ev_agent_inbox counts;
+	if (tag == EV_agent_inbox) {
+		counts = *(const struct ev_agent_inbox *)body;
+		counts.message = NULL;
+		body = &counts;
+	}
+	push(root, tag, body);
+	if (parent != root)
+		push(parent, tag, body);
+}
+
+/* ---- hearing ---- */
+
+static void deliver(struct agent *agent, void *self)
+{
+	struct codex *codex = agent->session;
+	(void)self;
+	if (codex)
+		loop_defer(&codex->hear);
+}
+
+/* A Session that works hears at the end of its Turn; an interrupt is not waited for. */
+static void on_hear(void *self)
+{
+	struct codex *codex = self;
+	struct session *session = codex->session;
+	const struct agent_inbox *inbox = &codex->agent->inbox;
+	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
+		return;
+	if (codex->agent->status == subagent_status_canceled) /* until somebody wants more of it */
+		return;
+	if (!codex->agent->parent && !codex->config->subagent_root_inbox_autosubmit)
+		return;
+	bool is_urgent = inbox->interrupt_count > 0;
+	if (is_urgent && session->task) {
+		codex->agent->expects_abort = true;
+		task_abort(session->task, turn_abort_reason_interrupted);
+	}
+	if (session->task)
+		return;
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	task_start_heard(session, str_of(id), is_urgent);
+}
+
+void agents_on_task_end(struct session *session)
+{
+	struct codex *codex = session->codex;
+	if (codex->agent && !agent_inbox_is_empty(&codex->agent->inbox))
+		loop_defer(&codex->hear);
+}
+
+void agents_on_input(struct session *session)
+{
+	if (session->codex->agent)
+		agent_waits_interrupt(session->codex->agent);
+}
+
+/* ---- ending ---- */
+
+static bool interrupt(struct agent *agent, void *self)
+{
+	struct codex *codex = agent->session;
+	(void)self;
+	if (!codex->session || !codex->session->task)
+		return false;
+	task_abort(codex->session->task, turn_abort_reason_interrupted);
+	return true;
+}
+
+static void close_child(struct agent *agent, void *self)
+{
+	struct codex *child = agent->session;
+	(void)self;
+	agent->session = NULL;
+	codex_close(child);
+}
+
+void agents_on_interrupt(struct codex *codex)
+{
+	if (codex->agent && codex->config->agents.interrupt_cascade)
+		agent_cancel_children(codex->agent);
+}
+
+/* ---- the tree ---- */
+
+static const struct agent_ops ops = {
+	.open = agents_open,
+	.reopen = agents_reopen,
+	.deliver = deliver,
+	.interrupt = interrupt,
+	.close = close_child,
+	.tell = tell,
+};
+
+static size_t max_active(const struct config *config)
+{
+	int64_t count = config->is_set.max_active_subagents || !config->agents.is_set.max_threads
+	                        ? config->max_active_subagents
+	                        : config->agents.max_threads;
+	return count > MAX_ACTIVE_SUBAGENTS ? MAX_ACTIVE_SUBAGENTS : (size_t)count;
+}
+
+static void make_tree(struct codex *root)
+{
+	const struct config *config = root->config;
+	double scale = config->debug.clock_scale;
+	struct agent_tree_options options = {
+		.loop = root->services->loop,
+		.ops = &ops,
+		.self = root,
+		.root_session = root->session->id,
+		.max_active = max_active(config),
+		.max_depth = (unsigned)config->agents.max_depth,
+		.clock_scale = scale,
+		.keeps_places = config->subagent_slots_until_prune,
+	};
+	root->agents = agent_tree_create(&options);
+	root->agent = root->agents->root;
+	root->agent->session = root;
+	loop_deferred_init(&root->hear, root->services->loop, on_hear, root);
+}
+
+struct agent *agents_self(struct session *session)
+{
+	struct codex *codex = session->codex;
+	const struct config *config = codex->config;
+	if (!codex->agent && (config->features.subagent_tools || config->features.multi_agent))
+		make_tree(codex);
+	return codex->agent;
+}
+
+const struct session *agents_parent(const struct session *session)
+{
+	const struct agent *agent = session->codex->agent;
+	const struct codex *parent = agent && agent->parent ? agent->parent->session : NULL;
+	return parent ? parent->session : NULL;
+}
+
+bool agents_offers(const struct session *session, enum tool_tag tag)
+{
+	const struct agent *agent = session->codex->agent;
+	bool starts = tag == TOOL_subagent_spawn || tag == TOOL_subagent_fork;
+	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
+}
+
+void agents_join(struct codex *child, struct agent *agent)
+{
+	child->agent = agent;
+	agent->session = child;
+	loop_deferred_init(&child->hear, child->services->loop, on_hear, child);
+}
+
+void agents_destroy(struct codex *root)
+{
+	agent_tree_destroy(root->agents);
+	root->agents = NULL;
+	root->agent = NULL;
+}
+
+/* ---- what a subagent tells ---- */
+
+static void on_complete(struct codex *child, const struct ev_task_complete *event)
+{
+	auto_free char *failure = steal(child->failure);
+	if (failure)
+		agent_end(child->agent, agent_outcome_failed, str_of(failure));
+	else
+		agent_end(child->agent, agent_outcome_completed, event->last_agent_message);
+}
+
+static void follow(struct codex *child, const struct event *event)
+{
+	const struct event_msg *msg = &event->msg;
+	switch (msg->tag) {
+	case EV_task_started:
+		agent_begin(child->agent);
+		return;
+	case EV_reasoning_content_delta:
+		agent_add_thinking(child->agent, msg->reasoning_content_delta->delta);
+		return;
+	case EV_error:
+		free(child->failure);
+		child->failure = str_dup(msg->error->message);
+		return;
+	case EV_task_complete:
+		on_complete(child, msg->task_complete);
+		return;
+	case EV_turn_aborted:
+		agent_end(child->agent, agent_outcome_canceled,
+		          str_of(enum_wire(&enum_turn_abort_reason, (int)msg->turn_aborted->reason)));
+		return;
+	default:
+		return;
+	}
+}
+
+static bool is_question(enum event_tag tag)
+{
+	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request;
+}
+
+void agents_take_event(struct codex *child, struct event *event)
+{
+	struct codex *root = root_of(child);
+	follow(child, event);
+	if (child->on_event)
+		child->on_event(event, child->self);
+	else if (is_question(event->msg.tag)) /* somebody has to hear it */
+		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
+	agent_log_add(&child->agent->log, event);
+}
+
+bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision)
+{
+	struct agent *agent;
+	if (!root->agents)
+		return false;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && approvals_answer(&child->session->approvals, id, decision))
+			return true;
+	}
+	return false;
+}

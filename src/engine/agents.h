@@ -1,0 +1,47 @@
+/* agents.h — the Sessions behind a tree of agents: a subagent is a Codex that another one owns. Private to engine/.
+ *
+ * The root Codex owns the tree and, through it, every subagent's Codex; all share its services and its loop. The tree
+ * is made when the first agent is asked for: a session that never starts one has nothing of it.
+ * Loop thread only. Source: seed 001, subagents 5, 10. */
+#ifndef ENGINE_AGENTS_H
+#define ENGINE_AGENTS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "tool/tool.h"
+
+struct agent;
+struct codex;
+struct event;
+struct review_decision;
+struct session;
+
+/* Who this Session is; NULL if subagents are switched off. */
+struct agent *agents_self(struct session *session);
+/* The Session that started it; NULL: it is a root's. */
+const struct session *agents_parent(const struct session *session);
+/* Whether a model of this Session is told of that tool of subagents: who may start no others is not told how. */
+bool agents_offers(const struct session *session, enum tool_tag tag);
+/* The root's end: closes every subagent. */
+void agents_destroy(struct codex *root);
+
+/* An event of a subagent's Codex, taken over: its state follows from it, and its listener hears it. */
+void agents_take_event(struct codex *child, struct event *event);
+
+/* The Session's inbox goes into its history, where items may stand now; interrupts_only: what goes first. True if
+ * there was anything. */
+bool agents_hear(struct session *session, bool interrupts_only);
+/* The same before the outputs of a response's calls, for who configured it so. */
+void agents_hear_early(struct session *session);
+/* A Task has ended: what came meanwhile may begin another. */
+void agents_on_task_end(struct session *session);
+/* The user has said something to a Session that may be waiting for subagents. */
+void agents_on_input(struct session *session);
+/* The user has interrupted it: what it started ends as well, where that is configured. */
+void agents_on_interrupt(struct codex *codex);
+
+/* An answer to a question that a subagent put through its root. False if none asked. */
+bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision);
+
+#endif

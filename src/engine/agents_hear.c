@@ -1,0 +1,111 @@
+/* An inbox becomes history: what the root says to its subagents reads like the words of a user, everything else like
+ * the answer to a wait that nobody made. Grouped by sender, the first sender first (subagents 5). */
+#include <stdio.h>
+
+#include "agent/agent_json.h"
+#include "agent/agent_tree.h"
+#include "agent/agent_wait.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/agents.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "engine/task.h"
+#include "engine/user_message.h"
+
+/* A call and its output that the model did not make itself. */
+static void record_news(struct session *session, struct agent *reader, const struct agent_news *news)
+{
+	char call_id[64];
+	auto_buf struct buf output, item;
+	buf_init(&output, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	snprintf(call_id, sizeof(call_id), "await-%llu-%zu", (unsigned long long)news->about->id,
+	         session->context.items.count);
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call");
+	jw_member_cstr(&w, "name", "subagent_await");
+	jw_member_cstr(&w, "arguments", "{\"timeout_s\":0}");
+	jw_member_cstr(&w, "call_id", call_id);
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+	buf_clear(&item);
+	w = json_writer(&output);
+	agent_write_news(reader, news, &w);
+	w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call_output");
+	jw_member_cstr(&w, "call_id", call_id);
+	jw_member_str(&w, "output", buf_str(&output));
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+/* The root's words. They are shown like any input, if there is a Task to show them in. */
+static void record_words(struct session *session, struct str text)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	text_message_write(&item, "user", text);
+	session->context.user_turns++;
+	session_record_item(session, buf_str(&item));
+	if (!session->task)
+		return;
+	struct input_text words = {.text = text};
+	struct user_input input = {.tag = user_input_text, .text = &words};
+	task_tell_message(session->task, &(struct task_input){.items = &input, .count = 1});
+}
+
+static bool reads_as_user(const struct session *session, const struct agent_message *message)
+{
+	return message->sender == 0 && session->codex->agent->parent && message->outcome == agent_outcome_none &&
+	       session->codex->config->root_agent_uses_user_messages;
+}
+
+/* Everything of one sender but what reads like a user's. */
+static void hear_sender(struct session *session, struct agent *about, struct agent_message *first)
+{
+	struct agent *self = session->codex->agent;
+	struct agent_news news = {.about = about, .is_injected = true};
+	struct agent_news rest = {.about = about};
+	agent_take_news(self, &rest);
+	news.count = rest.count + 1;
+	news.messages = xcalloc(news.count, sizeof(struct agent_message *));
+	news.messages[0] = first;
+	for (size_t i = 0; i < rest.count; i++)
+		news.messages[i + 1] = rest.messages[i];
+	free(rest.messages);
+	record_news(session, self, &news);
+	agent_news_finish(&news);
+}
+
+bool agents_hear(struct session *session, bool interrupts_only)
+{
+	struct agent *self = session->codex->agent;
+	bool has_heard = false;
+	if (!self || (!self->parent && !session->codex->config->subagent_root_inbox_autosubmit))
+		return false;
+	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
+		struct agent_message *message = agent_take(self);
+		struct agent *about = agent_tree_find(self->tree, message->sender);
+		has_heard = true;
+		if (reads_as_user(session, message))
+			record_words(session, message->text);
+		else if (about) { /* the words of one that was pruned meanwhile are gone with it */
+			hear_sender(session, about, message);
+			continue;
+		}
+		agent_message_destroy(message);
+	}
+	return has_heard;
+}
+
+void agents_hear_early(struct session *session)
+{
+	if (session->codex->config->subagent_inbox_inject_before_tools)
+		agents_hear(session, false);
+}

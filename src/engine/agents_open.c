@@ -1,0 +1,182 @@
+/* A subagent begins as its parent is now: model, folder, fences, effort, instructions. A fork has its parent's history
+ * as well, in the same memory, up to the call that asked for it. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/agents.h"
+#include "engine/agents_priv.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
+#include "protocol/types.h"
+
+static struct codex *open_codex(struct codex *parent, struct agent *agent)
+{
+	struct codex_options options = {
+		.services = parent->services,
+		.config = parent->config,
+		.source = parent->source,
+		.cwd = parent->session->settings->cwd,
+		.client = parent->client,
+		.client_version = parent->client_version,
+		.ephemeral = parent->ephemeral,
+		.mutes_output = true,
+		.is_interactive = parent->is_interactive,
+		.steers = true,
+	};
+	struct codex *child = codex_open(&options);
+	agents_join(child, agent);
+	return child;
+}
+
+/* The parent's fence, or one that allows less. Under the same mode nothing else changes: its roots stay its roots. */
+static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
+{
+	static struct workspace_write workspace;
+	if (!launch->has_sandbox)
+		return *own;
+	if (launch->sandbox == sandbox_mode_workspace_write)
+		return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &workspace};
+	return (struct sandbox){.tag = sandbox_read_only};
+}
+
+static int configure(struct codex *parent, struct codex *child, const struct agent_launch *launch, struct error *err)
+{
+	const struct settings *settings = parent->session->settings;
+	struct sandbox sandbox = lowered(settings->sandbox, launch);
+	struct op_configure_session op = {
+		.model = launch->model.len ? launch->model : str_of(settings->model),
+		.cwd = str_of(settings->cwd),
+		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
+		.sandbox_policy = &sandbox,
+		.has_model_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.model_reasoning_effort = settings->effort,
+		.user_instructions = str_of(parent->session->user_instructions),
+	};
+	child->session = session_create(child, STR(""), &op, err);
+	return child->session ? 0 : -(int)err->code;
+}
+
+/* ---- a fork's history ---- */
+
+/* Where the call stands that asked for the fork; everything before it is the child's. */
+static size_t find_call(const struct context *context, struct str call_id)
+{
+	for (size_t i = context->items.count; i > 0; i--) {
+		auto_arena struct arena arena = {0};
+		struct str text = context_item_text(context, i - 1);
+		if (str_find(text, call_id) < 0)
+			continue;
+		const struct json *item = json_parse(&arena, text, NULL);
+		if (str_is(json_get_str(item, "type"), "function_call") &&
+		    str_eq(json_get_str(item, "call_id"), call_id))
+			return i - 1;
+	}
+	return context->items.count;
+}
+
+static void record_call(struct session *session, const struct agent_launch *launch)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call");
+	jw_member_cstr(&w, "name", "subagent_fork");
+	jw_member_str(&w, "arguments", launch->arguments);
+	jw_member_str(&w, "call_id", launch->call_id);
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+/* The same call as in the parent's history, answered for the other side (subagents 3.2). */
+static void record_role(struct session *session, const struct agent *agent, const struct agent_launch *launch)
+{
+	auto_buf struct buf role, item;
+	buf_init(&role, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct json_writer w = json_writer(&role);
+	jw_object(&w);
+	jw_member_cstr(&w, "role", "child");
+	jw_member_cstr(&w, "parent_session_id", agent->parent->session_id);
+	jw_member_cstr(&w, "child_session_id", agent->session_id);
+	jw_member_cstr(&w, "label", agent->label);
+	jw_member_cstr(&w, "summary", agent->summary);
+	jw_member_str(&w, "prompt", launch->prompt);
+	jw_object_end(&w);
+	w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call_output");
+	jw_member_str(&w, "call_id", launch->call_id);
+	jw_member_str(&w, "output", buf_str(&role));
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+static void inherit(struct session *parent, struct session *session, struct agent *agent,
+                    const struct agent_launch *launch)
+{
+	size_t count = find_call(&parent->context, launch->call_id);
+	context_finish(&session->context);
+	context_share(&session->context, &parent->context, count);
+	session_record_inherited(session);
+	session_close_calls(session);
+	agent->initial_messages = count;
+	settings_unref(session->told);
+	session->told = parent->told ? settings_ref(parent->told) : NULL;
+	session->told_at = session->context.items.count;
+	if (parent->counted_items <= count) {
+		session->counted_items = parent->counted_items;
+		session->counted_tokens = parent->counted_tokens;
+	}
+	record_call(session, launch);
+	record_role(session, agent, launch);
+}
+
+/* ---- the ops ---- */
+
+static int submit(struct codex *child, struct str prompt, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	struct input_text text = {.text = prompt};
+	struct user_input item = {.tag = user_input_text, .text = &text};
+	struct op_user_input input = {.items = &item, .items_count = 1};
+	struct op op = {.tag = OP_user_input, .user_input = &input};
+	uuid_v7(id);
+	return codex_submit_op(child, str_of(id), &op, err);
+}
+
+static void drop(struct agent *agent, struct codex *child)
+{
+	agent->session = NULL;
+	codex_close(child);
+}
+
+int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
+{
+	struct codex *parent = agent->parent->session;
+	struct codex *child = open_codex(parent, agent);
+	(void)self;
+	if (configure(parent, child, launch, err) != 0) {
+		drop(agent, child);
+		return -(int)err->code;
+	}
+	if (launch->shares_history)
+		inherit(parent->session, child->session, agent, launch);
+	if (str_trim(launch->prompt).len && submit(child, launch->prompt, err) != 0) {
+		drop(agent, child);
+		return -(int)err->code;
+	}
+	return 0;
+}
+
+int agents_reopen(struct agent *agent, void *self, struct error *err)
+{
+	(void)self;
+	return error_set(err, ERR_unsupported, "agent_id %llu is no longer active; refresh subagent_list",
+	                 (unsigned long long)agent->id);
+}

@@ -1,0 +1,19 @@
+/* agents_priv.h — between the files that make and run subagents. Private to engine/agents*.c. */
+#ifndef ENGINE_AGENTS_PRIV_H
+#define ENGINE_AGENTS_PRIV_H
+
+#include "agent/agent_tree.h"
+
+struct codex;
+struct error;
+
+enum { MAX_ACTIVE_SUBAGENTS = 64 };
+
+/* agents_open.c: of struct agent_ops. */
+int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
+int agents_reopen(struct agent *agent, void *self, struct error *err);
+
+/* A new Codex is that agent's. */
+void agents_join(struct codex *child, struct agent *agent);
+
+#endif

@@ -1,0 +1,29 @@
+/* collab_event.h — what a front end is told of a call that is about other agents: collab_*_begin and _end.
+ *
+ * Whatever the tool is called, its call looks the same to a client (subagents 8.2, 10.2). */
+#ifndef TOOL_COLLAB_EVENT_H
+#define TOOL_COLLAB_EVENT_H
+
+#include "base/str.h"
+
+struct agent;
+struct agent_status;
+struct arena;
+struct tool_call;
+
+/* How an agent is, in the words of that protocol; NULL: there is none. */
+struct agent_status collab_status(const struct agent *agent, struct arena *arena);
+
+void collab_tell_spawn_begin(struct tool_call *call, struct str prompt);
+/* child: NULL if none could be started. */
+void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, struct str prompt);
+void collab_tell_message_begin(struct tool_call *call, const struct agent *to, struct str prompt);
+void collab_tell_message_end(struct tool_call *call, const struct agent *to, struct str prompt);
+/* target: NULL for all of the reader's children. */
+void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target);
+void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
+void collab_tell_close_begin(struct tool_call *call, const struct agent *agent);
+/* before: how it was. */
+void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *before);
+
+#endif

@@ -1,0 +1,418 @@
+// Subagents (seed 001): the tools subagent_*, the events that tell of them, and what reaches which model when.
+// The numbers are those of the acceptance tests in the reference's subagents 11.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { needs, outputOf, startModel, textsOf } from './lib/codex.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+const on = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\nfeatures.subagent_tools = true\n';
+
+const call = (name, args = {}, id = undefined) => ({ call: name, arguments: args, ...(id && { call_id: id }) });
+/** A reply for requests in which that text stands: who works on what is told apart by the prompt. */
+const when = (contains, ...steps) => ({ when: typeof contains === 'string' ? { contains } : contains, reply: steps });
+const spawn = (prompt, more) => call('subagent_spawn', { prompt, ...more });
+const message = (text) => ({ message: text });
+
+const agentEvents = (events) => events.map(({ msg }) => msg)
+	.filter(({ type }) => type === 'subagent_lifecycle' || type === 'agent_inbox')
+	.map((msg) => msg.type === 'agent_inbox'
+		? `inbox ${msg.agent_id} ${msg.pending_messages} ${msg.pending_interrupts}`
+		: `${msg.event} ${msg.subagent?.agent_id ?? msg.agent_id} ${msg.subagent?.status ?? msg.status ?? ''}`.trim());
+
+/** The answers to calls of that tool, as JSON, in the order the model saw them. */
+function answers(model, name) {
+	const last = new Map();
+	for (const request of model.requests()) {
+		for (const item of request.body.input) {
+			if (item.type === 'function_call' && item.name === name)
+				last.set(item.call_id, outputOf(request, item.call_id));
+		}
+	}
+	return [...last.values()].map((text) => {
+		try {
+			return JSON.parse(text);
+		} catch {
+			return text;
+		}
+	});
+}
+
+test('1. a subagent is started, works and ends; everything of it is told in order', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'Count the files', lacks: 'You are agent 0' }, message('There are three.')),
+		{ reply: [spawn('Count the files.', { label: ' the  counter ' })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('Three, it says.')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('How many?'));
+	const done = await codex.next('task_complete');
+	assert.equal(done.msg.last_agent_message, 'Three, it says.');
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(agentEvents(codex.events()), [
+		'created 1 queued', 'inbox 1 0 0', 'status 1 running', 'status 1 idle', 'inbox 0 1 0', 'inbox 0 0 0']);
+	const { subagent } = codex.events().find(({ msg }) => msg.event === 'created').msg;
+	assert.deepEqual({ ...subagent, session_id: '', parent_session_id: '', started_at_ms: 0 }, {
+		agent_id: 1, parent_agent_id: 0, session_id: '', parent_session_id: '', origin: 'spawn', status: 'queued',
+		label: 'the counter', summary: 'Count the files.', reasoning_header: null, started_at_ms: 0,
+		pending_messages: 0, pending_interrupts: 0 });
+	const [spawned] = answers(model, 'subagent_spawn');
+	assert.equal(spawned.status, 'running');
+	assert.equal(spawned.session_id, subagent.session_id);
+	const [news] = answers(model, 'subagent_await');
+	assert.deepEqual(news.completion, { Completed: { last_message: 'There are three.' } });
+	assert.equal(news.timed_out, false);
+	assert.equal(news.lifecycle_status, 'idle');
+});
+
+test('2. numbers go up, also after one was pruned', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'work ', lacks: 'You are agent 0' }, message('Done.')),
+		when({ contains: 'work ', lacks: 'You are agent 0' }, message('Done.')),
+		when({ contains: 'work ', lacks: 'You are agent 0' }, message('Done.')),
+		{ reply: [spawn('work one')] },
+		{ reply: [spawn('work two')] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [call('subagent_prune', { agent_ids: [1, 77] })] },
+		{ reply: [spawn('work three')] },
+		{ reply: [call('subagent_list')] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.deepEqual(answers(model, 'subagent_spawn').map(({ agent_id: id }) => id), [1, 2, 3]);
+	const [pruned] = answers(model, 'subagent_prune');
+	assert.deepEqual(pruned.counts, { pruned: 1, skipped_active: 0, unknown: 1, errors: 0 });
+	assert.deepEqual(pruned.pruned_agent_ids, [1]);
+	assert.deepEqual(pruned.unknown_agent_ids, [77]);
+	assert.deepEqual(answers(model, 'subagent_list')[0].sessions.map(({ agent_id: id }) => id), [2, 3]);
+	assert.ok(agentEvents(codex.events()).includes('deleted 1'));
+});
+
+test('3. how long may be waited', proto, async (t) => {
+	const waits = [299, 300, 1800, 1801, 0, -1];
+	const model = await startModel(t, [
+		when({ contains: 'quick', lacks: 'You are agent 0' }, message('Done.')),
+		{ reply: [spawn('be quick')] },
+		...waits.map((timeout_s) => ({ reply: [call('subagent_await', { timeout_s })] })),
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [short, ok300, ok1800, long, zero, negative, none] = answers(model, 'subagent_await').filter((it) => !it.injected);
+	assert.match(short, /^subagent_await timeout must be at least 300 seconds/);
+	assert.match(long, /^subagent_await timeout_secs \(1801s\) exceeds the 30-minute limit \(1800s\)/);
+	assert.match(negative, /^failed to parse subagent_await arguments/);
+	// 4. an end is news again where nobody else could bring any
+	for (const news of [ok300, ok1800, zero, none])
+		assert.deepEqual(news.completion, { Completed: { last_message: 'Done.' } });
+	assert.equal(none.metadata.agent_id, 1);
+});
+
+test('3. without children there is nothing to wait for', proto, async (t) => {
+	const model = await startModel(t, [{ reply: [call('subagent_await')] }, { reply: [message('ok')] }]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.deepEqual(answers(model, 'subagent_await'),
+		['no active subagents to await; start one with subagent_spawn first']);
+});
+
+test('5. a wait that runs out changes nothing', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'slowly', lacks: 'You are agent 0' }, { hang: true }),
+		{ reply: [spawn('work slowly')] },
+		{ reply: [call('subagent_await', { timeout_s: 300 })] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on, args: ['-c', 'debug.clock_scale=3000'] });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [news] = answers(model, 'subagent_await');
+	assert.equal(news.timed_out, true);
+	assert.equal(news.completion, null);
+	assert.deepEqual(news.messages, []);
+	assert.equal(news.lifecycle_status, 'running');
+	assert.deepEqual(news.subagent_tool_metadata.subagents, [{ id: 1, name: 'agent-1', state: 'running' }]);
+});
+
+test('6. an interrupt stops what the subagent does and is what it does next', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'turn to plum', lacks: 'You are agent 0' }, message('Changed.')),
+		when({ contains: 'on pears', lacks: ['You are agent 0', 'turn to plum'] }, { gate: 'begun' }, { hang: true }),
+		{ reply: [spawn('work on pears')] },
+		{ reply: [call('exec_command', { cmd: 'sleep 0.2' })] },
+		{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'turn to plum', interrupt: true })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.deepEqual(agentEvents(codex.events()), ['created 1 queued', 'inbox 1 0 0', 'status 1 running',
+		'inbox 1 0 1', 'inbox 1 0 0', 'status 1 idle', 'inbox 0 1 0', 'inbox 0 0 0']);
+	assert.deepEqual(answers(model, 'subagent_await')[0].completion, { Completed: { last_message: 'Changed.' } });
+	const child = model.requests().findLast(({ body }) => !JSON.stringify(body).includes('You are agent 0'));
+	assert.ok(textsOf(child, 'user').some((text) => text.includes('<turn_aborted>')));
+	assert.equal(textsOf(child, 'user').at(-1), 'turn to plum');
+});
+
+test('7. what interrupts is heard first, the rest in order', proto, async (t) => {
+	const send = (prompt, interrupt) => call('subagent_send_message', { agent_id: 1, prompt, ...(interrupt && { interrupt }) });
+	const model = await startModel(t, [
+		when({ contains: 'pear two', lacks: 'You are agent 0' }, message('All heard.')),
+		when({ contains: 'plum now', lacks: ['You are agent 0', 'pear two'] }, message('Heard the first.')),
+		when({ contains: 'on pears', lacks: ['You are agent 0', 'plum now'] }, { hang: true }),
+		{ reply: [spawn('work on pears')] },
+		{ reply: [send('pear one'), send('pear two'), send('plum now', true)] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const child = model.requests().findLast(({ body }) => !JSON.stringify(body).includes('You are agent 0'));
+	const heard = textsOf(child, 'user').filter((text) => /^(pear one|pear two|plum now)$/.test(text));
+	assert.deepEqual(heard, ['plum now', 'pear one', 'pear two']);
+	assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('inbox 1')),
+		['inbox 1 0 0', 'inbox 1 1 0', 'inbox 1 2 0', 'inbox 1 2 1', 'inbox 1 2 0', 'inbox 1 1 0', 'inbox 1 0 0']);
+});
+
+test('8. the root is not interrupted, and does not write to itself', proto, async (t) => {
+	const toRoot = (more) => call('subagent_send_message', { agent_id: 0, prompt: 'hello', ...more });
+	const model = await startModel(t, [
+		when({ contains: 'call_up', lacks: 'You are agent 0' }, message('Tried.')),
+		when({ contains: 'try it', lacks: 'You are agent 0' }, toRoot({ interrupt: true }, 'call_up')),
+		{ reply: [toRoot()] },
+		{ reply: [spawn('try it')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	].map((reply, i) => i === 1 ? when({ contains: 'try it', lacks: 'You are agent 0' },
+		{ call: 'subagent_send_message', call_id: 'call_up', arguments: { agent_id: 0, prompt: 'x', interrupt: true } }) : reply));
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.deepEqual(answers(model, 'subagent_send_message'), [
+		'root agent cannot target agent 0; send a normal user message instead',
+		'cannot send an interrupt to agent 0 (the root UI thread)']);
+});
+
+test('9. what a subagent says starts the root when it is idle', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'call_up', lacks: 'You are agent 0' }, { gate: 'later' }, message('Over.')),
+		when({ contains: 'say so', lacks: 'You are agent 0' }, { gate: 'idle' },
+			{ call: 'subagent_send_message', call_id: 'call_up', arguments: { agent_id: 0, prompt: 'Look here.' } }),
+		{ reply: [spawn('say so')] },
+		{ reply: [message('Started it.')] },
+		{ reply: [message('I looked.')] },
+		{ reply: [message('It is over.')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await model.openGate('idle');
+	const heard = await codex.next('task_complete');
+	assert.equal(heard.msg.last_agent_message, 'I looked.');
+	assert.notEqual(heard.id, '1');
+	await model.openGate('later');
+	assert.equal((await codex.next('task_complete')).msg.last_agent_message, 'It is over.');
+	await codex.end();
+	const injected = answers(model, 'subagent_await');
+	assert.equal(injected[0].injected, true);
+	assert.deepEqual(injected[0].messages.map(({ sender_agent_id: from, prompt }) => [from, prompt]), [[1, 'Look here.']]);
+	assert.equal(injected[0].completion, null);
+	assert.deepEqual(injected[1].completion, { Completed: { last_message: 'Over.' } });
+});
+
+test('10. unless that is switched off: then only a wait brings news', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'be quick', lacks: 'You are agent 0' }, message('Done.')),
+		{ reply: [spawn('be quick')] },
+		{ reply: [call('exec_command', { cmd: 'sleep 0.3' })] },
+		{ reply: [message('Started it.')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: `subagent_root_inbox_autosubmit = false\n${on}` });
+	codex.submit('1', userInput('go'));
+	assert.equal((await codex.next('task_complete')).msg.last_agent_message, 'Started it.');
+	assert.deepEqual(answers(model, 'subagent_await'), []);
+	codex.submit('2', userInput('and?'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [news] = answers(model, 'subagent_await');
+	assert.equal(news.injected, false);
+	assert.deepEqual(news.completion, { Completed: { last_message: 'Done.' } });
+});
+
+test('11. a fork knows what its parent knew, and who it is', proto, async (t) => {
+	const model = await startModel(t, [
+		when('"role\\":\\"child', message('I am the copy.')),
+		{ reply: [call('subagent_fork', { prompt: 'be the copy', label: 'twin' }, 'call_fork')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('the secret word is xyzzy'));
+	await codex.next('task_complete');
+	await codex.end();
+	const child = model.requests().find(({ body }) => JSON.stringify(body).includes('role\\":\\"child'));
+	assert.ok(textsOf(child, 'user').includes('the secret word is xyzzy'));
+	assert.equal(textsOf(child, 'user').at(-1), 'be the copy');
+	const role = JSON.parse(outputOf(child, 'call_fork'));
+	assert.deepEqual([role.role, role.label, role.prompt], ['child', 'twin', 'be the copy']);
+	const [forked] = answers(model, 'subagent_fork').filter((answer) => answer.payload);
+	assert.deepEqual([forked.payload.role, forked.origin, forked.payload.child_session_id],
+		['parent', 'fork', role.child_session_id]);
+	assert.ok(forked.initial_message_count > 0);
+	assert.equal(JSON.stringify(child.body).includes('"role\\":\\"parent'), false);
+});
+
+test('12. a subagent may have a narrower fence, never a wider one', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'narrow', lacks: 'You are agent 0' }, message('Done.')),
+		{ reply: [spawn('wide', { sandbox_mode: 'danger' })] },
+		{ reply: [spawn('odd', { sandbox_mode: 'mars' })] },
+		{ reply: [spawn('narrow', { sandbox_mode: 'Read Only' })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on.replace('danger-full-access', 'workspace-write') });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [wide, odd, narrow] = answers(model, 'subagent_spawn');
+	assert.equal(wide, 'sandbox_mode danger-full-access not permitted; parent session runs in workspace-write');
+	assert.equal(odd, "unknown sandbox_mode 'mars'; expected one of read-only, workspace-write, danger-full-access");
+	assert.equal(narrow.agent_id, 1);
+	const child = model.requests().find(({ body }) => JSON.stringify(body).includes('You are a subagent'));
+	assert.match(textsOf(child, 'developer').join('\n'), /read-only|may not write|cannot write/i);
+});
+
+test('13. no more than the configured number work at once', proto, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: 'wait here', lacks: 'You are agent 0' }, reply: [{ hang: true }], times: 'forever' },
+		{ reply: Array.from({ length: 9 }, (_, i) => spawn(`wait here ${i}`)) },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const spawned = answers(model, 'subagent_spawn');
+	assert.deepEqual(spawned.slice(0, 8).map(({ status }) => status), Array(8).fill('running'));
+	assert.equal(spawned[8], 'subagent limit reached: at most 8 active subagents per session');
+});
+
+test('14. logs are read without disturbing anybody', proto, async (t) => {
+	const logs = (args) => ({ reply: [call('subagent_logs', { agent_id: 1, ...args })] });
+	const model = await startModel(t, [
+		when({ contains: 'talk', lacks: 'You are agent 0' }, { repeat: 300, steps: [{ delta: 'word ' }] }),
+		{ reply: [spawn('talk')] },
+		{ reply: [call('subagent_await')] },
+		logs(), logs({ limit: 0 }), logs({ limit: 1000 }), logs({ limit: 10, max_bytes: 500 }),
+		{ reply: [call('subagent_logs', { agent_id: 9 })] },
+		{ reply: [call('subagent_list')] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: `tool_output_token_limit = 100000\n${on}` });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [five, one, all, few, unknown] = answers(model, 'subagent_logs');
+	assert.deepEqual([five.returned, five.total_available, five.more_available], [5, 200, true]);
+	assert.equal(five.events.at(-1).event.msg.type, 'task_complete');
+	assert.equal(one.returned, 1);
+	assert.deepEqual([all.returned, all.more_available], [200, false]);
+	assert.equal(all.earliest_ms, all.events[0].timestamp_ms);
+	assert.ok(few.returned < 10 && few.more_available && JSON.stringify(few.events).length <= 500);
+	assert.equal(unknown, 'agent_id 9 not found; refresh subagent_list');
+	assert.equal(answers(model, 'subagent_list')[0].sessions[0].status, 'idle');
+});
+
+test('15. only what has ended is pruned', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'stay', lacks: 'You are agent 0' }, { hang: true }),
+		when({ contains: 'be quick', lacks: 'You are agent 0' }, message('Done.')),
+		{ reply: [spawn('stay')] },
+		{ reply: [spawn('be quick')] },
+		{ reply: [call('subagent_await', { agent_id: 2 })] },
+		{ reply: [call('subagent_prune', { all: true })] },
+		{ reply: [call('subagent_prune', {})] },
+		{ reply: [call('subagent_prune', { agent_ids: [] })] },
+		{ reply: [call('subagent_prune', { all: true, completed_only: false })] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [pruned, neither, empty, notOnly] = answers(model, 'subagent_prune');
+	assert.deepEqual([pruned.pruned_agent_ids, pruned.skipped_active_agent_ids], [[2], [1]]);
+	assert.deepEqual(pruned.request, { all: true });
+	assert.equal(neither, 'specify session_ids or set all=true');
+	assert.equal(empty, 'session_ids list cannot be empty');
+	assert.match(notOnly, /must be true or omitted/);
+	assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('deleted')), ['deleted 2']);
+});
+
+test('17. a watchdog pings, and does not pile up', proto, async (t) => {
+	const dog = (args) => ({ reply: [call('subagent_watchdog', { agent_id: 1, ...args })] });
+	const model = await startModel(t, [
+		when({ contains: 'stay', lacks: 'You are agent 0' }, { gate: 'pinged' }, message('Here.')),
+		when({ contains: 'Still there?', lacks: 'You are agent 0' }, message('Yes.')),
+		{ reply: [spawn('stay')] },
+		dog({ interval_s: 29 }),
+		dog({ interval_s: 30, message: 'Still there?' }),
+		dog({ interval_s: 60, message: 'Still there?' }),
+		{ reply: [call('exec_command', { cmd: 'sleep 0.3' })] },
+		dog({ cancel: true }), dog({ cancel: true }),
+		{ reply: [message('ok')] },
+	]);
+	const codex = startProto(t, model, { config: on, args: ['-c', 'debug.clock_scale=1000'] });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const [tooOften, ...rest] = answers(model, 'subagent_watchdog');
+	assert.equal(tooOften, 'interval_s must be at least 30 seconds');
+	assert.deepEqual(rest.map(({ action }) => action), ['started', 'replaced', 'canceled', 'not_found']);
+	assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('inbox 1')), ['inbox 1 0 0', 'inbox 1 1 0']);
+});
+
+test('20. who interrupts the root stops those below', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'stay', lacks: 'You are agent 0' }, { hang: true }),
+		{ reply: [spawn('stay')] },
+		{ reply: [call('subagent_await')] },
+	]);
+	const codex = startProto(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('collab_waiting_begin');
+	codex.submit('2', { type: 'interrupt' });
+	await codex.next('turn_aborted');
+	await codex.end();
+	assert.ok(agentEvents(codex.events()).includes('status 1 canceled'));
+});
+
+test('without the switch there are no such tools and no such events', proto, async (t) => {
+	const model = await startModel(t, [{ reply: [spawn('x')] }, { reply: [message('ok')] }]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.equal(JSON.stringify(model.requests()[0].body.tools).includes('subagent_'), false);
+	assert.deepEqual(answers(model, 'subagent_spawn'), ['unsupported call: subagent_spawn']);
+	assert.deepEqual(agentEvents(codex.events()), []);
+});
