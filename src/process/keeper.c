@@ -242,31 +242,30 @@ static int write_request(const struct spawn_plan *plan, struct buf *out, struct 
 }
 
 /* The descriptors travel with the first byte. */
-static ssize_t send_first(int socket, struct str bytes, const int fds[3])
+static ssize_t send_first(int socket, struct str bytes, const struct spawn_plan *plan)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int[3]))];
-		struct cmsghdr align;
-	} control = {{0}};
+	union keeper_control control = {{0}};
+	int fds[KEEPER_FDS] = {plan->fds[0], plan->fds[1], plan->fds[2], plan->extra_fd};
+	size_t size = (plan->extra_fd ? KEEPER_FDS : KEEPER_FDS - 1) * sizeof(int);
 	struct iovec part = {(void *)bytes.ptr, bytes.len};
 	struct msghdr message = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
+		.msg_controllen = CMSG_SPACE(size),
 	};
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	head->cmsg_level = SOL_SOCKET;
 	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int[3]));
-	memcpy(CMSG_DATA(head), fds, sizeof(int[3]));
+	head->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(head), fds, size);
 	return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-static bool send_request(int socket, struct str bytes, const int fds[3])
+static bool send_request(int socket, struct str bytes, const struct spawn_plan *plan)
 {
 	for (bool is_first = true; bytes.len;) {
-		ssize_t put = is_first ? send_first(socket, bytes, fds)
+		ssize_t put = is_first ? send_first(socket, bytes, plan)
 		                       : send(socket, bytes.ptr, bytes.len, MSG_NOSIGNAL);
 		if (put < 0 && errno == EINTR)
 			continue;
@@ -304,7 +303,7 @@ static int ask(struct keeper *it, const struct spawn_plan *plan, pid_t *ret_pid,
 	buf_init(&request, LIMIT_SPAWN);
 	if (write_request(plan, &request, err) != 0)
 		return -(int)ERR_limit;
-	if (!send_request(it->requests, buf_str(&request), plan->fds) || !receive_reply(it->requests, &reply)) {
+	if (!send_request(it->requests, buf_str(&request), plan) || !receive_reply(it->requests, &reply)) {
 		kill(it->pid, SIGKILL); /* on_exits sees it go; the next command gets another */
 		return error_set(err, ERR_io, "cannot run %s: the process that watches over commands was ended or "
 		                              "does not answer; try again", plan->argv[0]);

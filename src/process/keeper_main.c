@@ -113,12 +113,10 @@ static bool receive(void *to, size_t len)
 }
 
 /* The head of a request and its descriptors; false: the engine is gone. */
-static bool receive_head(struct keeper_request *request, int fds[3])
+static bool receive_head(struct keeper_request *request, struct spawn_plan *plan)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int[3]))];
-		struct cmsghdr align;
-	} control;
+	union keeper_control control;
+	int fds[KEEPER_FDS] = {0};
 	struct iovec part = {request, sizeof(*request)};
 	struct msghdr message = {
 		.msg_iov = &part,
@@ -131,9 +129,11 @@ static bool receive_head(struct keeper_request *request, int fds[3])
 		got = recvmsg(REQUESTS, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
 	} while (got < 0 && errno == EINTR);
 	struct cmsghdr *head = got == sizeof(*request) ? CMSG_FIRSTHDR(&message) : NULL;
-	if (!head || head->cmsg_len != CMSG_LEN(sizeof(int[3])))
+	if (!head || head->cmsg_len < CMSG_LEN(sizeof(plan->fds)) || head->cmsg_len > CMSG_LEN(sizeof(fds)))
 		return false;
-	memcpy(fds, CMSG_DATA(head), sizeof(int[3]));
+	memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+	memcpy(plan->fds, fds, sizeof(plan->fds));
+	plan->extra_fd = fds[KEEPER_FDS - 1];
 	return true;
 }
 
@@ -155,21 +155,19 @@ static const char *const *take_list(char **at, const char ***slots, uint32_t cou
 }
 
 /* memory: room for both lists, then the texts. */
-static void start(const struct keeper_request *request, const int fds[3], void *memory, size_t lists,
+static void start(const struct keeper_request *request, struct spawn_plan *plan, void *memory, size_t lists,
                   struct keeper_reply *reply)
 {
 	char *at = (char *)memory + lists;
 	const char **slots = memory;
-	struct spawn_plan plan = {.path = next_text(&at), .has_terminal = request->has_terminal,
-	                          .adopts_orphans = true};
-	plan.cwd = request->has_cwd ? next_text(&at) : NULL;
-	plan.argv = take_list(&at, &slots, request->argc);
-	plan.env = take_list(&at, &slots, request->envc);
-	memcpy(plan.fds, fds, sizeof(plan.fds));
+	plan->path = next_text(&at);
+	plan->cwd = request->has_cwd ? next_text(&at) : NULL;
+	plan->argv = take_list(&at, &slots, request->argc);
+	plan->env = take_list(&at, &slots, request->envc);
 	pid_t *command = find_command(0);
 	if (!command)
-		error_set(&reply->err, ERR_busy, "cannot run %s: too many commands run", plan.argv[0]);
-	else if (spawn_start(&plan, &reply->pid, &reply->err) == 0)
+		error_set(&reply->err, ERR_busy, "cannot run %s: too many commands run", plan->argv[0]);
+	else if (spawn_start(plan, &reply->pid, &reply->err) == 0)
 		*command = reply->pid;
 	else
 		reply->pid = 0;
@@ -180,17 +178,20 @@ static bool serve(void)
 {
 	struct keeper_request request;
 	struct keeper_reply reply = {0};
-	int fds[3];
-	if (!receive_head(&request, fds))
+	struct spawn_plan plan = {.adopts_orphans = true};
+	if (!receive_head(&request, &plan))
 		return false;
+	plan.has_terminal = request.has_terminal;
 	size_t lists = ((size_t)request.argc + request.envc + 2) * sizeof(char *), size = lists + request.len;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED || !receive(memory + lists, request.len))
 		return false;
-	start(&request, fds, memory, lists, &reply);
+	start(&request, &plan, memory, lists, &reply);
 	munmap(memory, size);
 	for (int i = 0; i < 3; i++)
-		close(fds[i]);
+		close(plan.fds[i]);
+	if (plan.extra_fd)
+		close(plan.extra_fd);
 	return send(REQUESTS, &reply, sizeof(reply), MSG_NOSIGNAL) == sizeof(reply);
 }
 

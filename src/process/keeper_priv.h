@@ -1,13 +1,14 @@
 /* keeper_priv.h — what an engine and its keeper say to each other. For process/keeper*.c only.
  *
- * Through a socket the engine sends a request with the command's three descriptors and, behind it, its texts, each with
- * a NUL: the file, the folder if there is one, the words, the environment. The keeper answers with a reply. Through a
+ * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
+ * there is one) and, behind it, its texts, each with a NUL: the file, the folder if there is one, the words, the environment. The keeper answers with a reply. Through a
  * pipe it tells of each command that has ended. When the engine's end of the socket closes, all ends. */
 #ifndef PROCESS_KEEPER_PRIV_H
 #define PROCESS_KEEPER_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -15,6 +16,13 @@
 struct keeper_request {
 	uint32_t argc, envc, len; /* of the texts together */
 	bool has_cwd, has_terminal;
+};
+
+enum { KEEPER_FDS = 4 };
+
+union keeper_control {
+	char bytes[CMSG_SPACE(KEEPER_FDS * sizeof(int))];
+	struct cmsghdr align;
 };
 
 struct keeper_reply {
