@@ -178,7 +178,10 @@ void on_event_agent_message_content_delta(struct thread *thread, const struct ev
 void on_event_plan_delta(struct thread *thread, const struct event *event)
 {
 	const struct ev_content_delta *body = event->msg.plan_delta;
+	struct thread_item *item = thread_item_find(thread, body->item_id);
 	struct app_plan_delta_notification delta = {str_of(thread->id), body->turn_id, body->item_id, body->delta};
+	if (item)
+		buf_append_str(&item->text, body->delta);
 	thread_notify(thread, NOTIFY_item_plan_delta, &delta);
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "engine/codex.h"
 #include "workspace/agents_md.h"
 
 /* ---- thread/start ---- */
@@ -35,7 +36,7 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 	const struct app_thread_start_params *params = thread->opening.wishes;
 	const struct app_ask_for_approval *asked = params->approval_policy;
 	struct app_settings mode_settings = {.model = event->model};
-	struct app_collaboration_mode mode = {.settings = &mode_settings};
+	struct app_collaboration_mode mode = {.mode = thread->config->collaboration_mode, .settings = &mode_settings};
 	struct app_thread_settings settings = {
 		.cwd = event->cwd,
 		.approval_policy = asked ? (struct app_ask_for_approval *)(uintptr_t)policy_normalize(asked, &arena)
@@ -48,6 +49,8 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.effort = event->reasoning_effort,
 		.collaboration_mode = &mode,
 	};
+	if (mode.mode != mode_kind_default)
+		mode_settings.developer__instructions = codex_mode_text(mode.mode);
 	thread_set_settings(thread, &settings);
 }
 

@@ -119,6 +119,9 @@ static bool settle(struct thread_item *item)
 	case app_thread_item_agent_message:
 		item->item.agent_message->text = buf_str(&item->text);
 		return true;
+	case app_thread_item_plan:
+		item->item.plan->text = buf_str(&item->text);
+		return true;
 	default:
 		return true;
 	}

@@ -31,6 +31,8 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 	if (params->collaboration_mode) {
 		mode->mode = params->collaboration_mode->mode;
 		*mode->settings = *params->collaboration_mode->settings;
+		if (!mode->settings->developer__instructions.ptr) /* clients are shown what is told in its place */
+			mode->settings->developer__instructions = codex_mode_text(mode->mode);
 		settings->model = mode->settings->model;
 		settings->has_effort = mode->settings->has_reasoning__effort;
 		settings->effort = mode->settings->reasoning__effort;
@@ -75,11 +77,12 @@ static int change(struct rpc_request *request, const struct app_turn_start_param
 static int submit_change(struct thread *thread, const struct app_turn_start_params *params,
                          const struct app_thread_settings *settings, struct arena *arena, struct error *err)
 {
+	const struct app_collaboration_mode *asked = params->collaboration_mode;
 	struct mode_settings mode_settings = {
 		.model = settings->model,
 		.has_reasoning_effort = settings->has_effort,
 		.reasoning_effort = settings->effort,
-		.developer_instructions = settings->collaboration_mode->settings->developer__instructions,
+		.developer_instructions = asked ? asked->settings->developer__instructions : STR_NONE,
 	};
 	struct collaboration_mode mode = {settings->collaboration_mode->mode, &mode_settings};
 	struct op_override_turn_context override = {
@@ -91,7 +94,7 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.effort = settings->effort,
 		.has_summary = settings->has_summary,
 		.summary = settings->summary,
-		.collaboration_mode = params->collaboration_mode ? &mode : NULL,
+		.collaboration_mode = asked ? &mode : NULL,
 		.has_personality = settings->has_personality,
 		.personality = settings->personality,
 	};

@@ -13,6 +13,7 @@ enum {
 	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
+	LIMIT_BLANKS = 64 * KIB,          /* that a message begins with, held back until there is something to see */
 	LIMIT_TAG_LINE = 4 * KIB,         /* a line that may be a tag, whitespace included; a longer one is text */
 	LIMIT_HTTP_HEAD = 64 * KIB,       /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB, /* how much of an error answer is kept */

@@ -13,6 +13,7 @@
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
+#include "model/prompt.h"
 #include "tool/tool_exec.h"
 
 typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
@@ -176,6 +177,11 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 	if (session_flush_rollout(session, err) != 0)
 		tell_record_failure(codex, err);
 	return 0;
+}
+
+struct str codex_mode_text(enum mode_kind mode)
+{
+	return mode == mode_kind_plan ? prompt_mode_plan : prompt_mode_default;
 }
 
 void codex_hold(struct codex *codex)

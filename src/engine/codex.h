@@ -48,6 +48,9 @@ struct codex *codex_open(const struct codex_options *options);
 /* Copies id and op. ERR_limit when the submission queue is full. */
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 
+/* What the model is told of a mode where the client has no words of its own. */
+struct str codex_mode_text(enum mode_kind mode);
+
 /* What a Codex is about; for a front end whose client is gone. */
 enum codex_state {
 	CODEX_QUEUED,  /* submissions or events wait for the loop's next round */

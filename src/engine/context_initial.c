@@ -85,14 +85,10 @@ static void tell_environment(const struct listener *to, const struct settings *s
 	record_text(to, "user", buf_str(&text));
 }
 
-static void tell_mode(const struct listener *to, const struct settings *settings)
+/* The default mode is not worth a word until there was another. */
+static bool is_mode_plain(const struct settings *settings)
 {
-	if (!settings->mode_instructions)
-		return;
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_CONTEXT_TEXT);
-	buf_printf(&text, "<collaboration_mode>%s</collaboration_mode>", settings->mode_instructions);
-	record_text(to, "developer", buf_str(&text));
+	return settings->mode == mode_kind_default && !settings->mode_instructions;
 }
 
 /* Who it is among the agents of its tree (subagents 4). */
@@ -104,9 +100,19 @@ static void tell_agents(const struct listener *to)
 		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
 }
 
-static bool same_text(const char *a, const char *b)
+static void tell_mode(const struct listener *to, const struct settings *told, const struct settings *settings)
 {
-	return a == b || (a && b && strcmp(a, b) == 0);
+	auto_buf struct buf text;
+	struct str mode = settings_mode_text(settings);
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	if (told ? str_eq(settings_mode_text(told), mode) : is_mode_plain(settings))
+		return;
+	if (mode.len == 0)
+		return;
+	buf_append_c(&text, "<collaboration_mode>");
+	buf_append_str(&text, mode);
+	buf_append_c(&text, "</collaboration_mode>");
+	record_text(to, "developer", buf_str(&text));
 }
 
 static bool same_fences(const struct settings *a, const struct settings *b)
@@ -131,10 +137,9 @@ static void tell_changes(const struct listener *to, const struct settings *told,
 		tell_agents(to);
 	if (!told)
 		tell_instructions(to, settings);
-	if (!told || !same_text(told->cwd, settings->cwd))
+	if (!told || strcmp(told->cwd, settings->cwd) != 0)
 		tell_environment(to, settings);
-	if (!told || !same_text(told->mode_instructions, settings->mode_instructions))
-		tell_mode(to, settings);
+	tell_mode(to, told, settings);
 }
 
 void context_tell_settings(struct session *session, struct settings *settings)

@@ -61,10 +61,16 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	auto_arena struct arena arena = {0};
 	struct sandbox sandbox;
 	struct ask_for_approval policy;
+	struct mode_settings plain = {.model = turn->model.ptr ? turn->model : str_of(session->settings->model)};
+	struct collaboration_mode mode = {.mode = mode_kind_default, .settings = &plain};
 	struct settings_change change = {.cwd = turn->cwd};
 	const struct json *json = turn->sandbox_policy.ptr ? json_parse(&arena, turn->sandbox_policy, NULL) : NULL;
 	if (json && union_decode(&union_sandbox, json, &arena, &sandbox, NULL) == 0)
 		change.sandbox = &sandbox;
+	json = turn->collaboration_mode.ptr ? json_parse(&arena, turn->collaboration_mode, NULL) : NULL;
+	if (json && record_decode(&record_collaboration_mode, json, &arena, &mode, NULL) != 0)
+		mode = (struct collaboration_mode){.mode = mode_kind_default, .settings = &plain};
+	change.mode = &mode;
 	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
 	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
 		change.approval_policy = &policy;

@@ -85,14 +85,32 @@ static struct str task_id(const struct session *session)
 	return session->journal ? rollout_journal_turn_id(session->journal, id) : id;
 }
 
+/* Left out where there is nothing to say: no mode is the default one. */
+static struct str write_mode(const struct settings *settings, struct buf *out)
+{
+	if (settings->mode == mode_kind_default && !settings->mode_instructions)
+		return STR_NONE;
+	struct mode_settings inner = {
+		.model = str_of(settings->model),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.developer_instructions = str_of(settings->mode_instructions),
+	};
+	struct collaboration_mode mode = {settings->mode, &inner};
+	struct json_writer w = json_writer(out);
+	record_encode(&record_collaboration_mode, &mode, &w);
+	return buf_str(out);
+}
+
 void session_record_turn_context(struct session *session, const struct settings *settings)
 {
 	if (!session->rollout)
 		return;
-	auto_buf struct buf payload, fence, policy;
-	buf_init(&payload, 1 * MIB);
+	auto_buf struct buf payload, fence, policy, mode;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
 	buf_init(&fence, 1 * MIB);
 	buf_init(&policy, LIMIT_LINE);
+	buf_init(&mode, LIMIT_ROLLOUT_LINE);
 	struct json_writer w = json_writer(&fence);
 	union_encode(&union_sandbox, settings->sandbox, &w);
 	w = json_writer(&policy);
@@ -107,6 +125,7 @@ void session_record_turn_context(struct session *session, const struct settings 
 	};
 	if (settings->effort != reasoning_effort_unset)
 		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
+	turn.collaboration_mode = write_mode(settings, &mode);
 	w = json_writer(&payload);
 	rollout_turn_encode(&turn, &w);
 	append(session, LINE_turn_context, buf_str(&payload));

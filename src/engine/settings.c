@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "engine/codex.h"
 #include "protocol/approval.h"
 
 struct settings *settings_ref(struct settings *settings)
@@ -110,6 +111,17 @@ static void sandbox_of_config(struct settings *settings, const struct config *co
 	set_sandbox(settings, &sandbox);
 }
 
+/* Where nobody says how much to think about a plan: a fair amount, as the preset of today's clients (core 6.1). */
+static void fill_plan_effort(struct settings *settings, const struct config *config, bool has_preset)
+{
+	if (settings->mode != mode_kind_plan)
+		return;
+	if (config->plan_mode_reasoning_effort != reasoning_effort_unset)
+		settings->effort = config->plan_mode_reasoning_effort;
+	else if (has_preset && settings->effort == reasoning_effort_unset)
+		settings->effort = reasoning_effort_medium;
+}
+
 struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model)
 {
 	struct settings *settings = settings_alloc();
@@ -122,6 +134,9 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->summary = config->model_reasoning_summary;
 	settings->verbosity = config->model_verbosity;
 	settings->sandbox_policy.backend = config->sandbox_backend;
+	settings->mode = config->collaboration_mode;
+	settings->tells_mode = config->include_collaboration_mode_instructions;
+	fill_plan_effort(settings, config, true);
 	sandbox_of_config(settings, config);
 	fill_info(settings, config);
 	fill_policy(settings);
@@ -141,14 +156,23 @@ static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
 }
 
 /* A collaboration mode takes precedence over the plain fields (core 6.1). */
-static void set_mode(struct settings *settings, const struct collaboration_mode *mode)
+static void set_mode(struct settings *settings, const struct collaboration_mode *mode, const struct config *config)
 {
 	settings->mode = mode->mode;
 	settings->model = arena_cstr(&settings->arena, mode->settings->model);
 	settings->effort =
 		mode->settings->has_reasoning_effort ? mode->settings->reasoning_effort : reasoning_effort_unset;
+	if (settings->effort == reasoning_effort_unset)
+		fill_plan_effort(settings, config, false);
 	struct str text = mode->settings->developer_instructions;
 	settings->mode_instructions = text.ptr ? arena_cstr(&settings->arena, text) : NULL;
+}
+
+struct str settings_mode_text(const struct settings *settings)
+{
+	if (settings->mode_instructions)
+		return str_of(settings->mode_instructions);
+	return settings->tells_mode ? codex_mode_text(settings->mode) : STR_NONE;
 }
 
 static struct settings *settings_copy(const struct settings *base)
@@ -184,7 +208,7 @@ struct settings *settings_with(const struct settings *base, const struct config 
 	if (change->sandbox)
 		set_sandbox(settings, change->sandbox);
 	if (change->mode)
-		set_mode(settings, change->mode);
+		set_mode(settings, change->mode, config);
 	if (change->cwd.ptr && set_cwd(settings, change->cwd, err) != 0) {
 		settings_unref(settings);
 		return NULL;

@@ -25,7 +25,8 @@ struct settings {
 	enum reasoning_summary summary;
 	enum verbosity verbosity;
 	enum mode_kind mode;
-	const char *mode_instructions; /* NULL: none */
+	const char *mode_instructions; /* the client's own; NULL: ours, if tells_mode */
+	bool tells_mode;
 	struct model_info info;
 	int64_t compact_limit; /* tokens in use from which the history is compacted */
 	/* private */
@@ -52,6 +53,8 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 /* A new snapshot; NULL and err if a value cannot be used (ERR_invalid: cwd relative or no folder). */
 struct settings *settings_with(const struct settings *base, const struct config *config,
                                const struct settings_change *change, struct error *err);
+/* What the model is to be told of its mode; STR_NONE: nothing. */
+struct str settings_mode_text(const struct settings *settings);
 struct settings *settings_ref(struct settings *settings);
 void settings_unref(struct settings *settings); /* NULL is fine */
 

@@ -16,6 +16,7 @@
 #include "engine/session_record.h"
 #include "engine/turn.h"
 #include "model/model_error.h"
+#include "model/proposed_plan.h"
 
 void task_emit(struct task *task, enum event_tag tag, const void *body)
 {
@@ -66,17 +67,31 @@ static void end(struct task *task)
 	agents_on_task_end(session);
 }
 
+/* What was said to the user; a plan is an item of its own. */
+static struct str without_plan(struct str message, struct arena *arena)
+{
+	auto_buf struct buf text, plan;
+	buf_init(&text, LIMIT_SSE_EVENT);
+	buf_init(&plan, LIMIT_SSE_EVENT);
+	proposed_plan_split(message, &text, &plan);
+	return arena_str(arena, buf_str(&text));
+}
+
 /* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
 static struct str last_message(const struct task *task, struct arena *arena, struct buf *spare)
 {
 	const struct context *context = &task->session->context;
 	if (!task->has_last_message || task->last_message >= context->items.count)
 		return STR_NONE;
-	return response_item_text(spare, json_parse(arena, context_item_text(context, task->last_message), NULL));
+	const struct json *item = json_parse(arena, context_item_text(context, task->last_message), NULL);
+	struct str text = response_item_text(spare, item);
+	return task->settings->mode == mode_kind_plan ? without_plan(text, arena) : text;
 }
 
 void task_complete(struct task *task)
 {
+	if (task->plan == TASK_PLAN_open) /* of a stream that broke, or a message that took it back */
+		turn_close_plan(task, STR(""));
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf spare;
 	buf_init(&spare, LIMIT_SSE_EVENT);

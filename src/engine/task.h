@@ -40,6 +40,9 @@ struct task_kind {
 	void (*finish)(struct task *task);
 };
 
+/* The plan that a Task in plan mode proposes: at most one. */
+enum task_plan { TASK_PLAN_none, TASK_PLAN_open, TASK_PLAN_done };
+
 struct task {
 	/* read-only */
 	const struct task_kind *kind;
@@ -50,6 +53,8 @@ struct task {
 	struct str turn_state;       /* of the Task's first response, absent before */
 	size_t last_message;         /* where in the history the last message of the model is */
 	bool has_last_message;
+	enum task_plan plan;
+	struct str plan_id;          /* absent before there is one */
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
 	struct turn *turn;       /* NULL between two */

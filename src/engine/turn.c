@@ -241,7 +241,7 @@ void turn_destroy(struct turn *turn)
 	vec_finish(&turn->tools);
 	loop_timer_destroy(turn->retry);
 	loop_deferred_finish(&turn->next);
-	free(turn->open.id);
+	turn_close_item(turn);
 	free(turn->response_id);
 	free(turn->failure);
 	free(turn->failure_info);

@@ -13,9 +13,12 @@
 #include "model/model_error.h"
 #include "model/model_stream.h"
 
+struct json;
 struct model_call;
 struct task;
 struct tool_call;
+struct turn_item;
+struct turn_reader;
 
 /* A call of the response that is being read, in the order the model made it. */
 struct turn_tool {
@@ -30,6 +33,7 @@ struct turn_open_item {
 	enum turn_item_kind kind;
 	bool is_told; /* item_started was sent */
 	char *id;
+	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };
 
 /* What a Turn asks that is not the next step of the conversation. */
@@ -76,7 +80,19 @@ void turn_release(struct turn *turn);
 
 /* turn_stream.c: what the model says. */
 void turn_on_event(const struct response_event *event, void *self);
+/* The item whose deltas come; tell says that it has begun, once. */
+void turn_open_item(struct turn *turn, enum turn_item_kind kind, struct str id);
+void turn_tell_open_item(struct turn *turn);
+/* It is whole. What nothing was told of before begins with all that it says. */
+void turn_tell_whole_item(struct turn *turn, struct turn_item *item);
 void turn_close_item(struct turn *turn);
+/* turn_message.c: what of it is for the user, and what is a plan. */
+void turn_message_added(struct turn *turn, const struct json *json);
+void turn_message_delta(struct turn *turn, struct str id, struct str text);
+void turn_message_done(struct turn *turn, const struct json *json);
+void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
+/* The Task's plan is this text; nothing happens if it has one already. */
+void turn_close_plan(struct task *task, struct str text);
 /* turn_tools.c: the response's calls; turn_on_tools_done when all have ended and are recorded. */
 void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struct str input, bool is_custom);
 void turn_run_tools(struct turn *turn);

@@ -39,11 +39,12 @@ _Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed
 
 void turn_close_item(struct turn *turn)
 {
+	turn_reader_destroy(turn->open.reader);
 	free(turn->open.id);
 	turn->open = (struct turn_open_item){0};
 }
 
-static void open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
+void turn_open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
 {
 	char made[UUID_TEXT_SIZE];
 	turn_close_item(turn);
@@ -54,12 +55,15 @@ static void open_item(struct turn *turn, enum turn_item_kind kind, struct str id
 	turn->open = (struct turn_open_item){.kind = kind, .id = str_dup(id)};
 }
 
-static void tell_open_item(struct turn *turn)
+void turn_tell_open_item(struct turn *turn)
 {
 	if (turn->open.is_told)
 		return;
 	turn->open.is_told = true;
-	struct agent_message_item message = {.id = str_of(turn->open.id)};
+	struct agent_text part = {.text = STR("")};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content};
+	message.content_count = turn->task->settings->mode == mode_kind_plan; /* a fact of the wire */
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	bool is_message = turn->open.kind == TURN_ITEM_message;
 	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
@@ -71,20 +75,20 @@ static void tell_open_item(struct turn *turn)
 static void ensure_open(struct turn *turn, enum turn_item_kind kind, struct str id)
 {
 	if (turn->open.kind != kind)
-		open_item(turn, kind, id);
-	tell_open_item(turn);
+		turn_open_item(turn, kind, id);
+	turn_tell_open_item(turn);
 }
 
 /* For an item that is whole. One that nothing was heard of before begins with all that it says: no delta follows. */
 static void ensure_open_whole(struct turn *turn, enum turn_item_kind kind, struct str id)
 {
 	if (turn->open.kind == kind)
-		tell_open_item(turn);
+		turn_tell_open_item(turn);
 	else
-		open_item(turn, kind, id);
+		turn_open_item(turn, kind, id);
 }
 
-static void tell_whole_item(struct turn *turn, struct turn_item *item)
+void turn_tell_whole_item(struct turn *turn, struct turn_item *item)
 {
 	if (!turn->open.is_told)
 		tell_item(turn, EV_item_started, item);
@@ -98,7 +102,7 @@ static void tell_search_started(struct turn *turn, struct str id)
 	struct web_search_item search = {.id = id, .query = STR(""), .action = STR("{\"type\":\"other\"}")};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
 	tell_item(turn, EV_item_started, &item);
-	open_item(turn, TURN_ITEM_web_search, id);
+	turn_open_item(turn, TURN_ITEM_web_search, id);
 	turn->open.is_told = true;
 }
 
@@ -106,9 +110,9 @@ static void on_item_added(struct turn *turn, const struct json *item)
 {
 	struct str type = json_get_str(item, "type");
 	if (str_is(type, "message"))
-		open_item(turn, TURN_ITEM_message, json_get_str(item, "id"));
+		turn_message_added(turn, item);
 	else if (str_is(type, "reasoning"))
-		open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
+		turn_open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
 	else if (str_is(type, "web_search_call"))
 		tell_search_started(turn, json_get_str(item, "id"));
 }
@@ -117,9 +121,7 @@ static void on_item_added(struct turn *turn, const struct json *item)
 
 static void on_text_delta(struct turn *turn, const struct response_event *event)
 {
-	ensure_open(turn, TURN_ITEM_message, event->id);
-	struct ev_content_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text};
-	emit(turn, EV_agent_message_content_delta, &delta);
+	turn_message_delta(turn, event->id, event->text);
 }
 
 static void on_summary_part(struct turn *turn, const struct response_event *event)
@@ -154,22 +156,6 @@ static void on_raw_delta(struct turn *turn, const struct response_event *event)
 
 /* ---- finished items ---- */
 
-static void on_message(struct turn *turn, const struct json *json)
-{
-	struct task *task = turn->task;
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_SSE_EVENT);
-	struct str words = response_item_text(&text, json);
-	ensure_open_whole(turn, TURN_ITEM_message, json_get_str(json, "id"));
-	struct agent_text part = {.text = words};
-	struct agent_content content = {.tag = agent_content_text, .text = &part};
-	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
-	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
-	tell_whole_item(turn, &item);
-	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
-	task->has_last_message = true;
-}
-
 static size_t collect_texts(const struct json *parts, struct arena *arena, struct str **ret)
 {
 	struct str *texts = arena_array(arena, struct str, parts ? parts->count : 0);
@@ -192,7 +178,7 @@ static void on_reasoning(struct turn *turn, const struct json *json)
 	if (shows_raw(turn))
 		reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
 	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
-	tell_whole_item(turn, &item);
+	turn_tell_whole_item(turn, &item);
 }
 
 static void on_web_search(struct turn *turn, const struct json *json)
@@ -227,7 +213,7 @@ static const struct {
 	void (*handle)(struct turn *turn, const struct json *item);
 	bool is_call; /* must carry a call_id to be answered */
 } item_rows[] = {
-	{"message", on_message, false},
+	{"message", turn_message_done, false},
 	{"reasoning", on_reasoning, false},
 	{"web_search_call", on_web_search, false},
 	{"function_call", on_function_call, true},

@@ -369,10 +369,13 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
 }
 
-/* A message began without words, also one that came whole. */
+/* A message began without words, also one that came whole; in plan mode it began with a part that has none. */
 static bool is_message_start(const struct event_msg *msg)
 {
-	return msg->tag == EV_item_started && msg->item_started->item->tag == turn_item_agent_message;
+	if (msg->tag != EV_item_started || msg->item_started->item->tag != turn_item_agent_message)
+		return false;
+	const struct agent_message_item *message = msg->item_started->item->agent_message;
+	return message->content_count && message->content[0].text->text.len;
 }
 
 static void write_message_start(struct wire *wire, const struct ev_item_started *event)

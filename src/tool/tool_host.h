@@ -30,6 +30,7 @@ struct tool_host {
 	const struct ask_for_approval *approval_policy;
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
+	bool offers_update_plan;          /* to the model */
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
 	bool mutes_output;            /* the front end shows no output while a command runs */
 	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */

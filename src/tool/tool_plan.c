@@ -13,6 +13,10 @@ void tool_update_plan_start(struct tool_call *call)
 		                     "DO/checklist tool and is not allowed in Plan mode"));
 		return;
 	}
+	if (!call->host->offers_update_plan) {
+		tool_call_finish(call, false, STR("unsupported call: update_plan"));
+		return;
+	}
 	struct ev_plan_update update = {
 		.explanation = args->explanation, .plan = args->plan, .plan_count = args->plan_count};
 	call->host->emit(call->host, call->turn_id, EV_plan_update, &update);

@@ -51,6 +51,7 @@ struct exec {
 	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
 	int signal; /* that asked us to end */
+	bool has_plan; /* the agent proposed one */
 	bool has_failed;
 	bool is_over; /* shutdown was submitted */
 };
@@ -188,6 +189,15 @@ static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
 }
 _Static_assert(sizeof(struct op_exec_approval) == sizeof(struct op_patch_approval), "one answer serves both questions");
 
+/* A plan is what was asked for; the message is what is said about it. */
+static void keep_plan(struct exec *exec, const struct turn_item *item)
+{
+	if (item->tag != turn_item_plan)
+		return;
+	last_message_keep(&exec->last, item->plan->text);
+	exec->has_plan = true;
+}
+
 static void on_event(const struct event *event, void *self)
 {
 	struct exec *exec = self;
@@ -207,8 +217,12 @@ static void on_event(const struct event *event, void *self)
 	case EV_apply_patch_approval_request:
 		refuse(exec, OP_patch_approval, event->msg.apply_patch_approval_request->call_id);
 		return;
+	case EV_item_completed:
+		keep_plan(exec, event->msg.item_completed->item);
+		return;
 	case EV_task_complete:
-		last_message_keep(&exec->last, event->msg.task_complete->last_agent_message);
+		if (!exec->has_plan)
+			last_message_keep(&exec->last, event->msg.task_complete->last_agent_message);
 		shut_down(exec);
 		return;
 	case EV_turn_aborted:

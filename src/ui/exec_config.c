@@ -27,6 +27,8 @@ static size_t list_flags(const struct exec_options *options, struct config_flag 
 		flags[count++] = (struct config_flag){"--sandbox", "sandbox_mode", str_of(options->sandbox)};
 	else if (options->full_auto)
 		flags[count++] = (struct config_flag){"--full-auto", "sandbox_mode", STR("workspace-write")};
+	if (options->plan)
+		flags[count++] = (struct config_flag){"--plan", "collaboration_mode", STR("plan")};
 	if (options->local_provider)
 		flags[count++] =
 			(struct config_flag){"--local-provider", "oss_provider", str_of(options->local_provider)};

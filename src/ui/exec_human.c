@@ -31,6 +31,7 @@ struct exec_human {
 	char *shown_call; /* whose command was printed last */
 	struct buf text;  /* what one event prints on stderr */
 	struct buf last;  /* the agent's last message */
+	struct buf plan;  /* the plan it proposed; empty: none */
 	int64_t blended;
 };
 
@@ -226,6 +227,14 @@ static void print_thinking(struct exec_human *human, const struct reasoning_item
 		paragraph(human, item->raw_content[i]);
 }
 
+static void print_plan(struct exec_human *human, const struct plan_item *item)
+{
+	heading(human, STYLE_magenta, "proposed plan");
+	buf_clear(&human->plan);
+	buf_append_str(&human->plan, str_trim_end(item->text));
+	paragraph(human, buf_str(&human->plan));
+}
+
 static void on_item_completed(struct exec_human *human, const struct event *event)
 {
 	const struct turn_item *item = event->msg.item_completed->item;
@@ -235,6 +244,8 @@ static void on_item_completed(struct exec_human *human, const struct event *even
 		for (size_t i = 0; i < item->agent_message->content_count; i++)
 			buf_append_str(&human->last, item->agent_message->content[i].text->text);
 		paragraph(human, buf_str(&human->last));
+	} else if (item->tag == turn_item_plan) {
+		print_plan(human, item->plan);
 	} else if (item->tag == turn_item_reasoning && !human->facts->hides_thinking) {
 		print_thinking(human, item->reasoning);
 	}
@@ -294,11 +305,11 @@ static void on_turn_aborted(struct exec_human *human, const struct event *event)
 	heading(human, STYLE_yellow, "interrupted");
 }
 
-/* Where both streams end on one screen, the message stands there already. */
-static void print_answer(struct exec_human *human, struct str answer)
+/* Where both streams end on one screen, the answer stands there already. */
+static void print_answer(struct exec_human *human, struct str answer, struct str shown)
 {
 	bool is_terminal = isatty(STDOUT_FILENO);
-	if (is_terminal && isatty(STDERR_FILENO) && str_eq(answer, buf_str(&human->last)))
+	if (is_terminal && isatty(STDERR_FILENO) && str_eq(answer, shown))
 		return;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_SSE_EVENT * 2);
@@ -318,8 +329,11 @@ static void on_task_complete(struct exec_human *human, const struct event *event
 		buf_printf(&human->text, "%lld\n", (long long)human->blended);
 	}
 	flush(human);
-	if (event->msg.task_complete->last_agent_message.ptr)
-		print_answer(human, event->msg.task_complete->last_agent_message);
+	struct str answer = event->msg.task_complete->last_agent_message;
+	if (human->plan.len) /* what was asked for; the message is what is said about it */
+		print_answer(human, buf_str(&human->plan), buf_str(&human->plan));
+	else if (answer.ptr)
+		print_answer(human, answer, buf_str(&human->last));
 }
 
 typedef void (*event_fn)(struct exec_human *human, const struct event *event);
@@ -358,6 +372,7 @@ static void destroy(struct exec_printer *printer)
 	free(human->shown_call);
 	buf_finish(&human->text);
 	buf_finish(&human->last);
+	buf_finish(&human->plan);
 	free(human);
 }
 
@@ -370,5 +385,6 @@ struct exec_printer *exec_human_create(struct loop *loop, const struct exec_fact
 	human->status = status_line_create(loop, human->color);
 	buf_init(&human->text, (size_t)LIMIT_ROLLOUT_LINE * 2);
 	buf_init(&human->last, LIMIT_SSE_EVENT);
+	buf_init(&human->plan, LIMIT_SSE_EVENT);
 	return &human->printer;
 }

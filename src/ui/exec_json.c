@@ -267,6 +267,8 @@ static void on_item_completed(struct exec_json *json, const struct event *event)
 		on_agent_message(json, item->agent_message);
 	else if (item->tag == turn_item_reasoning)
 		on_reasoning(json, item->reasoning);
+	else if (item->tag == turn_item_plan)
+		write_text_item(json, "plan", "text", item->plan->text);
 	else if (item->tag == turn_item_web_search)
 		on_web_search(json, item->web_search);
 }

@@ -10,7 +10,7 @@ struct exec_options {
 	struct cli_list overrides, enable, disable, images, add_dirs;
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source;
-	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all;
+	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all, plan;
 	/* positionals */
 	bool resume;
 	const char *resume_id; /* NULL: --last */

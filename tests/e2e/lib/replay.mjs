@@ -36,7 +36,7 @@ const itemsOf = (input) => input.map(({ type, text, data }) => ({ type, text: te
 
 /** What the app-server made of a request; null for those that are not about the session. */
 const opOf = {
-	'turn/start': ({ input, collaborationMode: mode }) => ({ type: 'user_input', items: itemsOf(input), mode }),
+	'turn/start': ({ input }) => ({ type: 'user_input', items: itemsOf(input) }),
 	sendUserTurn: (p) => ({ type: 'user_turn', items: itemsOf(p.items), cwd: p.cwd, approval_policy: p.approvalPolicy,
 		sandbox_policy: p.sandboxPolicy, model: p.model, effort: p.effort, summary: p.summary }),
 	'turn/interrupt': () => ({ type: 'interrupt' }),
@@ -51,6 +51,8 @@ const opOf = {
 function answerOp(lines, at) {
 	const { id, result } = lines[at].data;
 	const asked = lines.slice(0, at).findLast(({ dir, data }) => dir === 'server_request' && data.id === id);
+	if (asked.data.method === 'item/tool/requestUserInput')
+		return { type: 'user_input_answer', id: asked.data.params.turnId, response: result };
 	const event = lines.slice(0, at).findLast(({ dir, data }) => dir === 'event' && /approval_request/.test(data.msg.type));
 	if (!event) return null;
 	const type = /fileChange|Patch/i.test(asked.data.method) ? 'patch_approval' : 'exec_approval';
@@ -86,6 +88,9 @@ export function readCapture(root, name) {
 	lines.forEach(({ t, dir, data }, at) => {
 		const step = { line: at + 1, t };
 		const submission = toSubmission(lines, at);
+		const mode = data.params?.collaborationMode;
+		if (mode)
+			steps.push({ ...step, submission: { id: `line-${at + 1}`, op: { type: 'override_turn_context', collaboration_mode: mode } } });
 		if (submission) steps.push({ ...step, submission });
 		else if (dir === 'in_raw') steps.push({ ...step, raw: data });
 		else if (dir === 'note' && data === 'stdin closed') steps.push({ ...step, close: true });
@@ -131,7 +136,7 @@ function makeReplayHome(t, model, capture) {
 
 /** What a client waits for before it goes on: the last thing of these that it had heard by then. */
 const anchors = new RegExp(['session_configured', 'task_started', 'task_complete', 'turn_aborted', 'error', '.*_response',
-	'exec_command_begin', '.*_approval_request', 'agent_message_delta', 'conversation_path', 'entered_review_mode',
+	'exec_command_begin', '.*_approval_request', 'agent_message_delta', 'conversation_path', 'request_user_input', 'entered_review_mode',
 	'exited_review_mode'].map((type) => `^${type}$`).join('|'));
 const SETTLE_MS = 150; // where the client of the capture waited for nothing that it could hear
 const PATIENCE_MS = 6000;

@@ -1,0 +1,57 @@
+/* Both tags have their first character nowhere else, so a text that stops being a tag can only begin another one with
+ * the character that did not fit: what waits is always a part of the tag itself, and needs no memory. */
+#include "model/hidden_span.h"
+
+static const struct str open_tag = {"<oai-mem-citation>", 18}, close_tag = {"</oai-mem-citation>", 19};
+
+void hidden_span_init(struct hidden_span *span, hidden_span_seen_fn on_seen, void *self)
+{
+	*span = (struct hidden_span){.on_seen = on_seen, .self = self};
+}
+
+static void see(struct hidden_span *span, struct str text)
+{
+	if (text.len && !span->is_inside)
+		span->on_seen(text, span->self);
+}
+
+/* The tag that is looked for is whole: it begins at `start` of the piece. */
+static void turn_over(struct hidden_span *span, struct str piece, size_t from, size_t start)
+{
+	see(span, str_n(piece.ptr + from, start - from));
+	span->is_inside = !span->is_inside;
+	span->at = 0;
+}
+
+void hidden_span_feed(struct hidden_span *span, struct str piece)
+{
+	size_t from = 0, at = 0;   /* what is not seen yet; where to look */
+	size_t start = 0;          /* of what may be a tag */
+	size_t carried = span->at; /* bytes of it in earlier pieces */
+	while (at < piece.len) {
+		const struct str *tag = span->is_inside ? &close_tag : &open_tag;
+		if (span->at == 0) {
+			const char *next = memchr(piece.ptr + at, '<', piece.len - at);
+			start = at = next ? (size_t)(next - piece.ptr) : piece.len;
+			carried = 0;
+		}
+		if (at < piece.len && piece.ptr[at] == tag->ptr[span->at]) {
+			at++;
+			if (++span->at == tag->len) {
+				turn_over(span, piece, from, start);
+				from = at;
+			}
+		} else {
+			see(span, str_n(tag->ptr, carried));
+			span->at = carried = 0;
+		}
+	}
+	see(span, str_n(piece.ptr + from, (span->at ? start : piece.len) - from));
+}
+
+void hidden_span_end(struct hidden_span *span)
+{
+	see(span, str_n(open_tag.ptr, span->at));
+	span->at = 0;
+	span->is_inside = false;
+}
