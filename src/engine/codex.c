@@ -78,42 +78,24 @@ static void on_submissions(void *self)
 	}
 }
 
-/* Told once per failure: a full disk must not bury the user in warnings. */
-static void tell_record_failure(struct codex *codex, const struct error *err)
+void codex_deliver(struct codex *codex, struct event *event)
 {
-	if (codex->is_record_failing)
+	if (codex->agent && codex->agent->parent) {
+		agents_take_event(codex, event);
 		return;
-	codex->is_record_failing = true;
-	char text[ERROR_TEXT_MAX + 128];
-	snprintf(text, sizeof(text),
-	         "This session cannot be recorded: %s. Work goes on; what is missing is written once that works again.",
-	         err->text);
-	struct ev_warning event = {.message = str_of(text)};
-	eq_push(&codex->eq, STR(""), EV_warning, &event);
-}
-
-static bool is_subagent(const struct codex *codex)
-{
-	return codex->agent && codex->agent->parent;
+	}
+	codex->on_event(event, codex->self);
+	event_destroy(event);
 }
 
 static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
-	struct error err;
-	if (codex->session && session_flush_rollout(codex->session, &err) != 0)
-		tell_record_failure(codex, &err);
-	else
-		codex->is_record_failing = false;
-	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--) {
-		if (is_subagent(codex)) {
-			agents_take_event(codex, event);
-			continue;
-		}
-		codex->on_event(event, codex->self);
-		event_destroy(event);
-	}
+	if (!record_gate_pass(codex))
+		return;
+	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
+		codex_deliver(codex, event);
 	if (codex->eq.count)
 		loop_defer(&codex->eq.wake);
 }
@@ -174,8 +156,7 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 	context_tell_settings(session, session->settings);
 	for (size_t i = 0; i < count; i++)
 		session_record_item(session, items[i]);
-	if (session_flush_rollout(session, err) != 0)
-		tell_record_failure(codex, err);
+	record_gate_pass(codex);
 	return 0;
 }
 
@@ -221,6 +202,7 @@ void codex_close(struct codex *codex)
 	if (codex->hear.loop)
 		loop_deferred_finish(&codex->hear);
 	session_destroy(codex->session);
+	record_gate_finish(&codex->gate);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
 	config_unref(codex->config);

@@ -4,6 +4,7 @@
 
 #include "engine/codex.h"
 #include "engine/event_queue.h"
+#include "engine/record_gate.h"
 #include "engine/submission_queue.h"
 
 struct agent;
@@ -25,13 +26,13 @@ struct codex {
 	struct submission_queue sq;
 	struct event_queue eq;
 	struct session *session; /* NULL until configure_session */
+	struct record_gate gate;
 	unsigned holds; /* not yet released */
 	bool is_shut_down;
 	struct agent_tree *agents; /* of the root Codex; NULL until one is asked for */
 	struct agent *agent;       /* who this one is in its tree; NULL: it has none */
 	struct loop_deferred hear; /* its inbox; with `agent` */
 	char *failure;             /* a subagent's: why its Task will end */
-	bool is_record_failing; /* the rollout could not be written last time */
 };
 
 /* One handler an Op, bound by op.def: on_op_<tag>. The submission is borrowed. */
@@ -43,6 +44,8 @@ struct codex {
 
 /* Who drives it (core 1.1). */
 struct str codex_originator(const struct codex *codex);
+/* To whoever listens to this Codex, at once. The event is given away. */
+void codex_deliver(struct codex *codex, struct event *event);
 /* An error event for a submission that could not be carried out. */
 void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message);
 

@@ -66,6 +66,7 @@ void on_op_patch_approval(struct codex *codex, const struct submission *submissi
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
+	record_gate_force(codex);
 	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
 	if (codex->session->task)
@@ -74,6 +75,7 @@ void on_op_interrupt(struct codex *codex, const struct submission *submission)
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)
 {
+	record_gate_force(codex);
 	if (codex->agents)
 		agent_cancel_children(codex->agent);
 	if (codex->session && codex->session->task)

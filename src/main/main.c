@@ -114,7 +114,8 @@ static int run_word(int argc, char **argv, int at)
 	argv[1] = text;
 	configure_memory();
 	log_configure(config_env("CODEX_LOG"));
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end */
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end … */
+	signal(SIGXFSZ, SIG_IGN); /* … and so is a limit on the size of files */
 	return word->run(argc - 1, argv + 1);
 }
 

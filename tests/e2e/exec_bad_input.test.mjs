@@ -7,8 +7,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-	cleanEnv, codexBin, codexExec, FEW_RETRIES, forever, httpError, itemsOf, makeHome, needs, outputOf, readLines, reply,
-	rollouts, run, runCodex, say, startModel, tempDir, textsOf,
+	cleanEnv, codexBin, codexExec, FEW_RETRIES, forever, httpError, itemsOf, launch, makeHome, needs, outputOf, readLines, reply,
+	rollouts, run, runCodex, say, startModel, tempDir, textsOf, waitFor,
 } from './lib/codex.mjs';
 
 const exec = needs('exec');
@@ -217,52 +217,75 @@ test('a torn rollout is resumed without its last line', exec, async (t) => {
 
 // --- a full disk ----------------------------------------------------------------------------------------------------
 
-/** Runs the program with CODEX_HOME/sessions on a file system of that size, and keeps what it wrote there. */
-async function onSmallDisk(t, model, size, args) {
-	const home = makeHome(t, model);
-	const kept = path.join(tempDir(t, 'kept'), 'sessions');
-	fs.mkdirSync(path.join(home, 'sessions'));
-	const script = `mount -t tmpfs -o size=${size} none "$0" || exit 99; "$@"; code=$?; cp -r "$0" ${kept}; exit $code`;
-	const child = spawnSync('unshare', ['-rm', 'sh', '-c', script, path.join(home, 'sessions'), codexBin, 'exec', '--json',
-		'--skip-git-repo-check', '-s', 'danger-full-access', ...args], {
-		input: '', encoding: 'utf8', timeout: 60_000, env: cleanEnv(home),
-	});
-	const [file] = fs.readdirSync(kept, { recursive: true }).filter((name) => name.endsWith('.jsonl'));
+/* A limit on the size of files stands in for the end of the disk, and can be taken away while the program runs. */
+const limits = { skip: exec.skip || (spawnSync('prlimit', ['--version']).status !== 0 && 'needs prlimit') };
+
+/** Starts a program that may write no more than `room` bytes into a file. */
+function onSmallDisk(t, model, room, args) {
+	const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n');
+	const cwd = tempDir(t, 'cwd');
+	const program = launch(t, 'prlimit', [`--fsize=${room}:unlimited`, '--', codexBin, ...args], { cwd, env: cleanEnv(home) });
+	program.child.stdin.end();
+	const stdout = (test) => waitFor(program.child.stdout, () => program.result.stdout, test);
 	return {
-		code: child.status,
-		stderr: child.stderr,
-		events: child.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line)),
-		record: file ? fs.readFileSync(path.join(kept, file)) : Buffer.of(),
+		...program, home, cwd, stdout,
+		isPaused: () => stdout((text) => text.includes('The disk is full')),
+		makeRoom: () => spawnSync('prlimit', ['--pid', `${program.child.pid}`, '--fsize=unlimited']),
 	};
 }
 
-const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+const EXEC = ['exec', '--json', '--skip-git-repo-check', 'go'];
+const eventsOf = ({ stdout }) => stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const big = (i) => run(`head -c 20000 /dev/zero | tr '\\0' ${i}`);
 
-test('a disk that fills up is said once, and what was written stays', {
-	skip: exec.skip || (!canMount && 'needs a user namespace with a tmpfs in it'),
-}, async (t) => {
-	const big = (i) => run(`head -c 20000 /dev/zero | tr '\\0' ${i}`);
+test('a full disk pauses the turn, which goes on when there is room, and nothing is missing', limits, async (t) => {
 	const model = await startModel(t, [big(1), big(2), big(3), big(4), say('Done.')]);
-	const { code, events, record } = await onSmallDisk(t, model, '64k', ['go']);
+	const codex = onSmallDisk(t, model, 65536, EXEC);
+	await codex.isPaused();
+	const asked = model.requests().length;
+	assert.ok(asked < 5, 'the model is not asked for more');
+	assert.ok(!codex.result.stdout.includes('Done.'));
+	const told = itemsOf(eventsOf(codex.result), 'command_execution').filter(({ status }) => status !== 'in_progress');
+	const [file] = rollouts(codex.home);
+	const record = fs.readFileSync(file, 'utf8');
+	assert.equal(fs.statSync(file).size, 65536);
+	for (const { aggregated_output: output } of told) assert.ok(record.includes(JSON.stringify(output).slice(1, -1)));
+	codex.makeRoom();
+	const { code } = await codex.done;
 	assert.equal(code, 0);
-	assert.deepEqual(itemsOf(events, 'agent_message').map((item) => item.text), ['Done.']);
-	const warnings = itemsOf(events, 'error').map((item) => item.message);
-	assert.equal(warnings.length, 1, warnings.join('\n'));
-	assert.match(warnings[0], /cannot be recorded: .*No space left on device/);
-	assert.equal(record.length, 65536, 'the disk is full');
-	const whole = record.toString().split('\n').slice(0, -1).map((line) => JSON.parse(line));
-	assert.equal(whole[0].type, 'session_meta');
-	assert.ok(whole.some((line) => line.payload.role === 'user'));
+	const errors = itemsOf(eventsOf(codex.result), 'error').map(({ message }) => message)
+		.concat(eventsOf(codex.result).filter(({ type }) => type === 'error').map(({ message }) => message));
+	assert.equal(errors.length, 1, errors.join('\n'));
+	assert.match(errors[0], /File too large.*stands still until there is room/);
+	const lines = readLines(file);
+	assert.deepEqual(lines.map(({ ordinal }) => ordinal), lines.map((_, index) => index));
+	const outputs = lines.filter(({ payload }) => payload.type === 'function_call_output');
+	assert.equal(outputs.length, 4);
+	assert.equal(lines.at(-1).payload.type, 'task_complete');
 });
 
-test('a disk that is full from the start does not stop the work', {
-	skip: exec.skip || (!canMount && 'needs a user namespace with a tmpfs in it'),
-}, async (t) => {
+test('a session that is paused by a full disk ends when it is told to', limits, async (t) => {
+	const model = await startModel(t, [big(1), big(2), big(3), big(4), say('Done.')]);
+	const codex = onSmallDisk(t, model, 65536, EXEC);
+	await codex.isPaused();
+	codex.child.kill('SIGINT');
+	const { code, stdout } = await codex.done;
+	assert.equal(code, 130);
+	assert.match(stdout, /cannot be recorded: .*File too large/);
+	const [file] = rollouts(codex.home);
+	const again = await codexExec(t, model, ['resume', '--last', 'more'], codex);
+	assert.equal(again.code, 0);
+	assert.ok(readLines(file).length > 5, 'every line of the file is JSON');
+});
+
+test('a disk that is full from the start says so before anything is shown', limits, async (t) => {
 	const model = await startModel(t, [say('Done.')]);
-	const { code, events } = await onSmallDisk(t, model, '4k', ['go']);
-	assert.equal(code, 0);
-	assert.deepEqual(itemsOf(events, 'agent_message').map((item) => item.text), ['Done.']);
-	assert.match(itemsOf(events, 'error')[0].message, /No space left on device/);
+	const codex = onSmallDisk(t, model, 100, EXEC);
+	await codex.isPaused();
+	assert.ok(!codex.result.stdout.includes('Done.'));
+	codex.makeRoom();
+	assert.equal((await codex.done).code, 0);
+	assert.match(codex.result.stdout, /Done\./);
 });
 
 test('-o to a path that cannot be written is said before the model is asked', exec, async (t) => {
