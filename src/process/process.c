@@ -298,13 +298,17 @@ static int fds_open(struct start_fds *fds, const struct process_spec *spec, stru
 	return 0;
 }
 
-/* The command's environment with our mark instead of the one we may have inherited. The strings are borrowed. */
-static const char **marked_env(const char *const *env, const char *mark)
+/* The command's environment with our mark instead of the one we may have inherited, and the name of its fence. The
+ * strings are borrowed. */
+static const char **marked_env(const char *const *env, const char *mark, const char *fence)
 {
 	VEC(const char *) vars = {0};
 	vec_push(&vars, mark);
+	if (fence)
+		vec_push(&vars, fence);
 	for (size_t i = 0; env && env[i]; i++) {
-		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "="))
+		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "=") &&
+		    !str_has_prefix(str_of(env[i]), SANDBOX_MARK_NAME "="))
 			vec_push(&vars, env[i]);
 	}
 	vec_push(&vars, NULL);
@@ -316,7 +320,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
 	process_mark_env(&process->lineage.mark, mark);
-	auto_free const char **env = marked_env(spec->env, mark);
+	auto_free const char **env = marked_env(spec->env, mark, spec->fence ? sandbox_fence_mark(spec->fence) : NULL);
 	const char *const *argv = spec->fence ? sandbox_fence_argv(spec->fence) : spec->argv;
 	auto_free char *path = spawn_find_program(argv[0], spec->env, spec->cwd, err);
 	if (!path)

@@ -295,6 +295,11 @@ int sandbox_fence_fd(const struct sandbox_fence *fence)
 	return fence->fd;
 }
 
+const char *sandbox_fence_mark(const struct sandbox_fence *fence)
+{
+	return fence->mark;
+}
+
 /* What is guarded and missing is there from now on. */
 static int hold_places(struct sandbox_plan *plan, struct error *err)
 {
@@ -316,6 +321,7 @@ static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy 
 	int status = sandbox_plan_init(&plan, policy, &fence->arena, err);
 	if (status == 0)
 		status = hold_places(&plan, err);
+	fence->mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
 	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
 }
 

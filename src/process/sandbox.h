@@ -74,6 +74,9 @@ static inline void sandbox_fence_slot(struct sandbox_fence **fence)
 /* What is started in argv's place, and the descriptor that it reads as number SPAWN_EXTRA_FD; 0: none. */
 const char *const *sandbox_fence_argv(const struct sandbox_fence *fence);
 int sandbox_fence_fd(const struct sandbox_fence *fence);
+/* "CODEX_SANDBOX=bubblewrap": what its command finds in the environment. NULL while a backend is being tried. */
+#define SANDBOX_MARK_NAME "CODEX_SANDBOX"
+const char *sandbox_fence_mark(const struct sandbox_fence *fence);
 
 /* True if a command under this policy could write to path (absolute; it need not exist). For the engine's own writes,
  * which no fence holds. Links are followed; what cannot be resolved cannot be written. */

@@ -24,6 +24,8 @@
 #include "process/sandbox_filter.h"
 #include "process/spawn.h"
 
+enum { BWRAP_WORDS_MAX = 9000 };
+
 struct variant {
 	bool has_user_namespace;
 	bool has_proc;
@@ -93,8 +95,10 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	size_t first = plan->paths.count && strcmp(items[0].path, "/") == 0;
 	add(args, first && items[0].is_writable ? "--bind" : "--ro-bind", "/", "/");
 	add(args, "--dev", "/dev", NULL);
-	if (variant->has_proc)
+	if (variant->has_proc) {
 		add(args, "--proc", "/proc", NULL);
+		add(args, "--remount-ro", "/proc", NULL); /* root could change the kernel's settings there */
+	}
 	for (size_t i = first; i < plan->paths.count; i++) {
 		if (!items[i].is_missing)
 			add(args, items[i].is_writable ? "--bind" : "--ro-bind", items[i].path, items[i].path);
@@ -117,6 +121,17 @@ static int filter_open(const struct sandbox_plan *plan, struct error *err)
 	return status == 0 ? steal_fd(&out) : status;
 }
 
+/* bwrap gives up at 9000 words, and says so in a way that nobody could make sense of. */
+static int check_length(const struct args *args, struct error *err)
+{
+	if (args->items.count <= BWRAP_WORDS_MAX)
+		return 0;
+	return error_set(err, ERR_limit,
+	                 "the command has too many arguments for bubblewrap (%zu, its own included; %d are possible): "
+	                 "set sandbox_backend to landlock, or give them in a file",
+	                 args->items.count, BWRAP_WORDS_MAX);
+}
+
 static int build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
                  struct sandbox_fence *fence, struct error *err)
 {
@@ -135,12 +150,13 @@ static int build(const char *bwrap, const struct variant *variant, const struct 
 	add(&args, "--", NULL, NULL);
 	for (size_t i = 0; fence->argv[i]; i++)
 		add(&args, fence->argv[i], NULL, NULL);
+	int status = check_length(&args, err);
 	vec_push(&args.items, NULL);
 	const char **result = arena_array(&fence->arena, const char *, args.items.count);
 	memcpy(result, args.items.items, args.items.count * sizeof(*result));
 	vec_finish(&args.items);
 	fence->argv = result;
-	return 0;
+	return status;
 }
 
 static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)

@@ -136,11 +136,11 @@ static void rule_ioctl(struct program *to)
 	allow(to);
 }
 
-/* Limits of another process. */
-static void rule_prlimit(struct program *to)
+/* What is asked for another process than oneself, 0. */
+static void rule_self(struct program *to, int call, int who_at)
 {
-	begin_call(to, __NR_prlimit64, 4);
-	load_arg(to, 0);
+	begin_call(to, call, 4);
+	load_arg(to, who_at);
 	compare(to, BPF_JEQ, 0, 1, 0);
 	deny(to);
 	allow(to);
@@ -194,7 +194,9 @@ static void rules(struct program *to, const struct sandbox_filter_spec *spec)
 	deny_calls(to, spec);
 	rule_clone(to);
 	rule_ioctl(to);
-	rule_prlimit(to);
+	rule_self(to, __NR_prlimit64, 0);
+	rule_self(to, __NR_setpriority, 1);
+	rule_self(to, __NR_ioprio_set, 1);
 #ifdef __NR_mknod
 	rule_mknod(to, __NR_mknod, 1);
 #endif

@@ -27,6 +27,7 @@ void sandbox_plan_finish(struct sandbox_plan *plan); /* also a half-built one */
 struct sandbox_fence {
 	struct arena arena;
 	const char *const *argv; /* the arena's, or borrowed */
+	const char *mark;        /* see sandbox_fence_mark */
 	int fd;                  /* which it reads as SPAWN_EXTRA_FD; 0: none */
 };
 
