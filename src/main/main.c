@@ -23,6 +23,7 @@
 #include "ui/login.h"
 #include "ui/mock_command.h"
 #include "ui/proto_command.h"
+#include "ui/sandbox_command.h"
 
 static int run_help(int argc, char **argv);
 static int run_completion(int argc, char **argv);
