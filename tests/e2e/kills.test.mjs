@@ -1,0 +1,13 @@
+// SIGKILL in the middle of the work loses nothing that a client was told; `./dev kills` does the same hundreds of times.
+
+import test from 'node:test';
+
+import { needs, say, startModel } from './lib/codex.mjs';
+import { killOnce } from './lib/kills.mjs';
+
+for (let seed = 1; seed <= 12; seed++) {
+	test(`killed at a random moment (seed ${seed}): all that was told is there, and work goes on`, needs('app-server'), async (t) => {
+		const after = await startModel(t, [{ ...say('After.'), times: 'forever' }]);
+		await killOnce(t, seed, after);
+	});
+}
