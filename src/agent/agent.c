@@ -20,27 +20,42 @@ void agent_tell(struct agent *about, enum event_tag tag, const void *body)
 	options->ops->tell(about, tag, body, options->self);
 }
 
-void agent_tell_inbox(struct agent *agent, const struct agent_message *message)
+static struct ev_agent_inbox depths(const struct agent *agent)
 {
-	struct ev_agent_inbox event = {
+	return (struct ev_agent_inbox){
 		.agent_id = (int64_t)agent->id,
 		.session_id = str_of(agent->session_id),
 		.pending_messages = (int64_t)agent->inbox.regular_count,
 		.pending_interrupts = (int64_t)agent->inbox.interrupt_count,
 	};
-	struct inbox_message added;
-	if (message) {
-		added = (struct inbox_message){
-			.sender_agent_id = (int64_t)message->sender,
-			.recipient_agent_id = (int64_t)agent->id,
-			.interrupt = message->is_interrupt,
-			.prompt = message->text,
-			.timestamp_ms = message->at_ms,
-			.outcome = message->outcome,
-		};
-		event.message = &added;
-	}
+}
+
+void agent_tell_added(struct agent *agent, const struct agent_message *message)
+{
+	struct ev_agent_inbox event = depths(agent);
+	struct inbox_message added = {
+		.sender_agent_id = (int64_t)message->sender,
+		.recipient_agent_id = (int64_t)agent->id,
+		.interrupt = message->is_interrupt,
+		.prompt = message->text,
+		.timestamp_ms = message->at_ms,
+		.outcome = message->outcome,
+	};
+	event.message = &added;
 	agent_tell(agent, EV_agent_inbox, &event);
+}
+
+void agent_tell_inbox(struct agent *agent, const uint64_t *from)
+{
+	struct ev_agent_inbox event = depths(agent);
+	event.has_taken_from = from;
+	event.taken_from = from ? (int64_t)*from : 0;
+	agent_tell(agent, EV_agent_inbox, &event);
+}
+
+const struct agent *agent_root(const struct agent *agent)
+{
+	return agent->tree->root;
 }
 
 bool agent_is_active(const struct agent *agent)
@@ -193,7 +208,9 @@ static void tell_parent(struct agent *agent)
 		message.text = buf_str(&words);
 	}
 	agent_inbox_add(&parent->inbox, &message, NULL); /* ends always fit */
-	agent_tell_inbox(parent, &message);
+	if (!parent->parent) /* the inbox needs no words, but the record has nothing else of them */
+		message.text = str_of(agent->result.text);
+	agent_tell_added(parent, &message);
 	agent_waits_wake(parent);
 	parent->tree->options.ops->deliver(parent, parent->tree->options.self);
 }
@@ -223,25 +240,24 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
 	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
 		return error_wrap(err, "agent_id %llu cannot be told", (unsigned long long)agent->id);
-	agent_tell_inbox(agent, &message);
+	agent_tell_added(agent, &message);
 	agent_waits_wake(agent);
 	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
 	return 0;
 }
 
-static struct agent_message *tell_taken(struct agent *agent, struct agent_message *message)
+struct agent_message *agent_take(struct agent *agent)
 {
+	struct agent_message *message = agent_inbox_take(&agent->inbox);
 	if (message)
 		agent_tell_inbox(agent, NULL);
 	return message;
 }
 
-struct agent_message *agent_take(struct agent *agent)
-{
-	return tell_taken(agent, agent_inbox_take(&agent->inbox));
-}
-
 struct agent_message *agent_take_from(struct agent *agent, uint64_t sender)
 {
-	return tell_taken(agent, agent_inbox_take_from(&agent->inbox, sender));
+	struct agent_message *message = agent_inbox_take_from(&agent->inbox, sender);
+	if (message)
+		agent_tell_inbox(agent, &sender);
+	return message;
 }

@@ -52,6 +52,7 @@ struct agent {
 	bool expects_abort;     /* its Task is being ended for something else to do: no end of its work */
 };
 
+const struct agent *agent_root(const struct agent *agent);
 /* queued, running and ready: it takes one of the places for active agents. */
 bool agent_is_active(const struct agent *agent);
 /* A name for people: the label, else "agent-<id>". */

@@ -40,7 +40,7 @@ static int check_room(const struct agent_inbox *inbox, const struct agent_messag
 		return error_set(err, ERR_limit, "a message may have at most %d KiB; put more into a file",
 		                 LIMIT_AGENT_MESSAGE / KIB);
 	if (inbox->regular_count + inbox->interrupt_count >= LIMIT_AGENT_INBOX)
-		return error_set(err, ERR_limit, "%d messages wait there unread; wait for the agent before sending more",
+		return error_set(err, ERR_limit, "%d messages wait there unread; send more when some have been read",
 		                 LIMIT_AGENT_INBOX);
 	return 0;
 }

@@ -5,7 +5,9 @@
 #include "agent/agent.h"
 
 void agent_tell(struct agent *about, enum event_tag tag, const void *body);
-/* How full its inbox is. message: what was added, for the record; NULL: something was taken. */
-void agent_tell_inbox(struct agent *agent, const struct agent_message *message);
+/* Its inbox has one more message. */
+void agent_tell_added(struct agent *agent, const struct agent_message *message);
+/* How full its inbox is. from: the sender whose oldest message was taken; NULL: the next was, or none. */
+void agent_tell_inbox(struct agent *agent, const uint64_t *from);
 
 #endif

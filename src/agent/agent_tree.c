@@ -117,6 +117,12 @@ static void tell_created(struct agent *agent)
 	agent_tell_inbox(agent, NULL);
 }
 
+void agent_tree_forget(struct agent *agent)
+{
+	agent->tree->count--;
+	free_agent(agent);
+}
+
 static void forget(struct agent *agent)
 {
 	struct ev_subagent_lifecycle event = {
@@ -126,8 +132,7 @@ static void forget(struct agent *agent)
 		.session_id = str_of(agent->session_id),
 	};
 	agent_tell(agent, EV_subagent_lifecycle, &event);
-	agent->tree->count--;
-	free_agent(agent);
+	agent_tree_forget(agent);
 }
 
 /* A finished agent keeps its connections and its history in memory in case it is asked again: only so many do. */
@@ -161,7 +166,7 @@ static int check_child(const struct agent *parent, struct error *err)
 	if (check_places(tree, err) != 0)
 		return -(int)err->code;
 	if (tree->count >= LIMIT_AGENTS)
-		return error_set(err, ERR_limit, "%d subagents are known in this session; prune those that are done with",
+		return error_set(err, ERR_limit, "%d subagents are known in this session; prune those that have ended",
 		                 LIMIT_AGENTS);
 	if (parent->depth >= tree->options.max_depth)
 		return error_set(err, ERR_limit, "subagent depth limit reached: agents at depth %u cannot start others",
@@ -229,7 +234,7 @@ int agent_wake(struct agent *agent, struct error *err)
 		return 0;
 	make_room(tree);
 	if (tree->options.ops->reopen(agent, tree->options.self, err) != 0)
-		return error_wrap(err, "agent_id %llu cannot be opened again", (unsigned long long)agent->id);
+		return -(int)err->code;
 	agent->origin = subagent_origin_send_message;
 	agent->status = subagent_status_ready;
 	tell_created(agent);

@@ -81,6 +81,8 @@ uint64_t agent_tree_delay(const struct agent_tree *tree, uint64_t delay_ms);
 struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
 /* One that an earlier process had: known, and without a Session. */
 struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, const struct subagent_summary *summary);
+/* Drops it from the tree without telling anybody; who stands below it must be gone or have another parent. */
+void agent_tree_forget(struct agent *agent);
 /* Before it gets new work: it has a place, and a Session behind it. */
 int agent_wake(struct agent *agent, struct error *err);
 /* Ends what it works on without ending it: it waits for the next words. */

@@ -39,19 +39,20 @@ static void push(struct codex *codex, enum event_tag tag, const void *body)
 		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body);
 }
 
-/* On the parent's queue and on the root's: whoever watches the root sees the whole tree. What was added to an inbox
- * stands in the record alone, for a resume. */
+/* On the parent's queue and on the root's: whoever watches the root sees the whole tree. It stands in the root's
+ * record, from which the tree is made again on a resume; what was added to an inbox stands only there. */
 static void tell(struct agent *about, enum event_tag tag, const void *body, void *self)
 {
 	struct codex *root = self;
 	struct codex *parent = about->parent ? about->parent->session : root;
 	if (!root->config->features.subagent_tools)
 		return;
-	record(parent, tag, body);
+	record(root, tag, body);
 	struct ev_agent_inbox counts;
 	if (tag == EV_agent_inbox) {
 		counts = *(const struct ev_agent_inbox *)body;
 		counts.message = NULL;
+		counts.has_taken_from = false;
 		body = &counts;
 	}
 	push(root, tag, body);
@@ -63,9 +64,8 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 
 static void deliver(struct agent *agent, void *self)
 {
-	struct codex *codex = agent->session;
-	(void)self;
-	if (codex)
+	struct codex *codex = agent->session, *root = self;
+	if (codex && !root->is_quiet)
 		loop_defer(&codex->hear);
 }
 
@@ -96,7 +96,7 @@ static void on_hear(void *self)
 void agents_on_task_end(struct session *session)
 {
 	struct codex *codex = session->codex;
-	if (codex->agent && !agent_inbox_is_empty(&codex->agent->inbox))
+	if (codex->agent && !root_of(codex)->is_quiet && !agent_inbox_is_empty(&codex->agent->inbox))
 		loop_defer(&codex->hear);
 }
 
@@ -126,6 +126,12 @@ static void close_child(struct agent *agent, void *self)
 	codex_close(child);
 }
 
+void agents_set_quiet(struct codex *codex, bool is_quiet)
+{
+	if (codex->agent)
+		root_of(codex)->is_quiet = is_quiet;
+}
+
 void agents_on_interrupt(struct codex *codex)
 {
 	if (codex->agent && codex->config->agents.interrupt_cascade)
@@ -151,15 +157,16 @@ static size_t max_active(const struct config *config)
 	return count > MAX_ACTIVE_SUBAGENTS ? MAX_ACTIVE_SUBAGENTS : (size_t)count;
 }
 
-static void make_tree(struct codex *root)
+static void make_tree(struct session *session)
 {
+	struct codex *root = session->codex;
 	const struct config *config = root->config;
 	double scale = config->debug.clock_scale;
 	struct agent_tree_options options = {
 		.loop = root->services->loop,
 		.ops = &ops,
 		.self = root,
-		.root_session = root->session->id,
+		.root_session = session->id,
 		.max_active = max_active(config),
 		.max_depth = (unsigned)config->agents.max_depth,
 		.clock_scale = scale,
@@ -176,7 +183,7 @@ struct agent *agents_self(struct session *session)
 	struct codex *codex = session->codex;
 	const struct config *config = codex->config;
 	if (!codex->agent && (config->features.subagent_tools || config->features.multi_agent))
-		make_tree(codex);
+		make_tree(session);
 	return codex->agent;
 }
 

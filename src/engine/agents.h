@@ -15,6 +15,7 @@ struct agent;
 struct codex;
 struct event;
 struct review_decision;
+struct rollout_reader;
 struct session;
 
 /* Who this Session is; NULL if subagents are switched off. */
@@ -25,6 +26,11 @@ const struct session *agents_parent(const struct session *session);
 bool agents_offers(const struct session *session, enum tool_tag tag);
 /* The root's end: closes every subagent. */
 void agents_destroy(struct codex *root);
+
+/* A resumed root has the subagents again that its rollout tells of; none of them runs. */
+void agents_restore(struct session *session, const struct rollout_reader *reader);
+/* Finds out and tells what became of those that were at work; once session_configured is told. */
+void agents_tell_restored(struct session *session);
 
 /* An event of a subagent's Codex, taken over: its state follows from it, and its listener hears it. */
 void agents_take_event(struct codex *child, struct event *event);
@@ -38,6 +44,9 @@ void agents_hear_early(struct session *session);
 void agents_on_task_end(struct session *session);
 /* The user has said something to a Session that may be waiting for subagents. */
 void agents_on_input(struct session *session);
+/* What comes to inboxes now begins no Task, but waits for one: who stops everything does not want to hear at once that
+ * it has stopped. */
+void agents_set_quiet(struct codex *codex, bool is_quiet);
 /* The user has interrupted it: what it started ends as well, where that is configured. */
 void agents_on_interrupt(struct codex *codex);
 

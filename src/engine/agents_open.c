@@ -13,6 +13,8 @@
 #include "engine/session.h"
 #include "engine/session_record.h"
 #include "protocol/types.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_reader.h"
 
 static struct codex *open_codex(struct codex *parent, struct agent *agent)
 {
@@ -174,9 +176,39 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	return 0;
 }
 
+/* What it was allowed when it last worked: reopening must not make its fence any wider. */
+static int take_settings(struct session *session, struct error *err)
+{
+	const struct settings *told = session->told;
+	if (!told)
+		return 0;
+	struct settings_change change = {
+		.model = session->resumed ? session->resumed->turn.model : STR_NONE,
+		.cwd = str_of(told->cwd),
+		.approval_policy = told->approval_policy,
+		.sandbox = told->sandbox,
+	};
+	return session_change_settings(session, &change, err);
+}
+
+static int resume(struct codex *child, const char *path, struct error *err)
+{
+	struct op_configure_session op = {.resume_path = str_of(path)};
+	child->session = session_create(child, STR(""), &op, err);
+	return child->session ? take_settings(child->session, err) : -(int)err->code;
+}
+
+/* The parent may have been unloaded itself; the root is always there. */
 int agents_reopen(struct agent *agent, void *self, struct error *err)
 {
-	(void)self;
-	return error_set(err, ERR_unsupported, "agent_id %llu is no longer active; refresh subagent_list",
-	                 (unsigned long long)agent->id);
+	struct codex *root = self, *above = agent->parent->session ? agent->parent->session : root;
+	unsigned long long id = agent->id;
+	auto_free char *path = rollout_list_find_id(config_home(root->config), str_of(agent->session_id), err);
+	if (!path)
+		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
+	struct codex *child = open_codex(above, agent);
+	if (resume(child, path, err) == 0)
+		return 0;
+	drop(agent, child);
+	return error_wrap(err, "agent_id %llu cannot be opened again", id);
 }

@@ -31,6 +31,7 @@ struct codex {
 	bool is_shut_down;
 	struct agent_tree *agents; /* of the root Codex; NULL until one is asked for */
 	struct agent *agent;       /* who this one is in its tree; NULL: it has none */
+	bool is_quiet;             /* the root's: what comes to inboxes now begins no Task, but waits for one */
 	struct loop_deferred hear; /* its inbox; with `agent` */
 	char *failure;             /* a subagent's: why its Task will end */
 };

@@ -21,7 +21,9 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 		return;
 	}
 	codex->session = session_create(codex, submission->id, op, &err);
-	if (!codex->session)
+	if (codex->session)
+		agents_tell_restored(codex->session);
+	else
 		codex_refuse(codex, submission->id, bad_request, err.text);
 }
 
@@ -67,10 +69,12 @@ void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
 	record_gate_force(codex);
+	agents_set_quiet(codex, true);
 	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	agents_set_quiet(codex, false);
 }
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)

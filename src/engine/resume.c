@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
@@ -118,6 +119,7 @@ int session_resume(struct session *session, struct str path_text, struct error *
 	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
 	take_history(session, reader);
 	take_usage(session, reader);
+	agents_restore(session, reader);
 	session->resumed = reader;
 	return 0;
 }

@@ -125,6 +125,13 @@ static void start_rollout(struct session *session)
 		.git_branch = str_of(git.branch),
 		.git_url = str_of(git.origin_url),
 	};
+	const struct agent *agent = codex->agent;
+	if (agent && agent->parent) {
+		meta.root_thread_id = str_of(agent_root(agent)->session_id);
+		meta.parent_thread_id = str_of(agent->parent->session_id);
+		meta.depth = agent->depth;
+		meta.nickname = str_of(agent->label);
+	}
 	session->rollout = rollout_writer_create(config_home(codex->config), &meta, codex->config->fsync);
 	git_info_finish(&git);
 }

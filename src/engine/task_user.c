@@ -65,6 +65,7 @@ static void begin(struct task *task, struct str item, const struct task_input *i
 	struct session *session = task->session;
 	context_tell_settings(session, task->settings);
 	session_record_unheard(session);
+	agents_hear(session, false);
 	record(session, item);
 	task_tell_message(task, input);
 	session_record_turn_context(session, task->settings);

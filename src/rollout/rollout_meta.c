@@ -34,20 +34,46 @@ static void encode_git(const struct rollout_meta *meta, struct json_writer *w)
 	jw_object_end(w);
 }
 
+/* {"subagent":{"thread_spawn":{…}}} (subagents 8.2) */
+static void encode_source(const struct rollout_meta *meta, struct json_writer *w)
+{
+	if (!meta->parent_thread_id.ptr) {
+		jw_member_cstr(w, "source", enum_wire(&enum_session_source, meta->source));
+		return;
+	}
+	jw_member_str(w, "parent_thread_id", meta->parent_thread_id);
+	jw_key(w, "source");
+	jw_object(w);
+	jw_key(w, "subagent");
+	jw_object(w);
+	jw_key(w, "thread_spawn");
+	jw_object(w);
+	jw_member_str(w, "parent_thread_id", meta->parent_thread_id);
+	jw_member_i64(w, "depth", meta->depth);
+	jw_member_cstr(w, "agent_path", NULL);
+	jw_member_str(w, "agent_nickname", meta->nickname);
+	jw_member_cstr(w, "agent_role", NULL);
+	jw_object_end(w);
+	jw_object_end(w);
+	jw_object_end(w);
+	jw_member_cstr(w, "thread_source", "subagent");
+	optional(w, "agent_nickname", meta->nickname);
+}
+
 void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 {
 	char timestamp[CLOCK_RFC3339_SIZE];
 	clock_rfc3339(meta->started_at_ms, timestamp);
 	jw_object(w);
 	if (meta->is_paginated)
-		jw_member_str(w, "session_id", meta->thread_id);
+		jw_member_str(w, "session_id", meta->root_thread_id.ptr ? meta->root_thread_id : meta->thread_id);
 	jw_member_str(w, "id", meta->thread_id);
 	optional(w, "forked_from_id", meta->forked_from_id);
 	jw_member_cstr(w, "timestamp", timestamp);
 	jw_member_str(w, "cwd", meta->cwd);
 	jw_member_str(w, "originator", meta->originator);
 	jw_member_str(w, "cli_version", meta->cli_version);
-	jw_member_cstr(w, "source", enum_wire(&enum_session_source, meta->source));
+	encode_source(meta, w);
 	jw_member_str(w, "model_provider", meta->model_provider);
 	encode_instructions(meta->base_instructions, w);
 	if (meta->is_paginated)

@@ -25,6 +25,9 @@ struct rollout_meta {
 	enum session_source source;   /* unknown when read from a subagent's file */
 	bool is_subagent;             /* read only */
 	struct str subagent;          /* read only: what kind, JSON; STR_NONE if it does not say */
+	struct str root_thread_id, parent_thread_id; /* written only: of a subagent's file; else STR_NONE */
+	unsigned depth;
+	struct str nickname;          /* STR_NONE: none */
 	struct str model_provider;    /* key in configuration */
 	struct str base_instructions; /* STR_NONE: a resume uses the model's own */
 	struct str forked_from_id;    /* STR_NONE: not a fork */

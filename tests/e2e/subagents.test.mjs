@@ -368,6 +368,52 @@ test('15. only what has ended is pruned', proto, async (t) => {
 	assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('deleted')), ['deleted 2']);
 });
 
+test('16. a resumed session has its subagents again, and they go on where they were', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'pears', lacks: ['You are agent 0', 'plums'] }, message('Pears counted.')),
+		when({ contains: 'apples', lacks: 'You are agent 0' }, { hang: true }),
+		when({ contains: 'plums', lacks: 'You are agent 0' }, message('Plums, too.')),
+		{ reply: [spawn('count pears', { label: 'counter', sandbox_mode: 'read-only' })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [spawn('count apples')] },
+		{ reply: [call('subagent_watchdog', { agent_id: 1, interval_s: 600, message: 'Still there?' })] },
+		{ reply: [message('Begun.')] },
+		// a new process
+		{ reply: [call('subagent_list')] },
+		{ reply: [call('subagent_watchdog', { agent_id: 1, cancel: true })] },
+		{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'now the plums' })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [spawn('count plums')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const first = startProto(t, model, { config: on.replace('danger-full-access', 'workspace-write') });
+	first.submit('1', userInput('go'));
+	const { session_id: thread } = (await first.next('session_configured')).msg;
+	await first.next('task_complete');
+	first.child.kill('SIGKILL');
+	await first.done;
+
+	const second = startProto(t, model, { home: first.home, cwd: first.cwd, args: ['--resume', thread] });
+	await second.next('session_configured');
+	second.submit('1', userInput('go on'));
+	await second.next('task_complete');
+	assert.equal((await second.end()).code, 0);
+	assert.deepEqual(agentEvents(second.events()).slice(0, 2), ['status 2 canceled', 'inbox 0 1 0']);
+	const [{ sessions }] = answers(model, 'subagent_list');
+	assert.deepEqual(sessions.map((it) => [it.agent_id, it.label, it.status, it.summary]),
+		[[1, 'counter', 'idle', 'count pears'], [2, null, 'canceled', 'count apples']]);
+	assert.deepEqual(answers(model, 'subagent_watchdog').map(({ action }) => action), ['started', 'canceled']);
+	const [sent] = answers(model, 'subagent_send_message');
+	assert.deepEqual([sent.agent_id, sent.origin, sent.session_id], [1, 'send_message', sessions[0].session_id]);
+	assert.deepEqual(answers(model, 'subagent_spawn').map(({ agent_id: id }) => id), [1, 2, 3]);
+	const child = model.requests().find(({ body }) => textsOf({ body }, 'user').includes('now the plums'));
+	assert.ok(textsOf(child, 'user').includes('count pears'), 'it knows what it did before');
+	const news = answers(model, 'subagent_await');
+	assert.deepEqual(news.find((it) => it.injected).completion, { Canceled: { reason: 'interrupted' } });
+	assert.ok(news.some((it) => it.completion?.Completed?.last_message === 'Plums, too.'));
+});
+
 test('17. a watchdog pings, and does not pile up', proto, async (t) => {
 	const dog = (args) => ({ reply: [call('subagent_watchdog', { agent_id: 1, ...args })] });
 	const model = await startModel(t, [

@@ -1,0 +1,92 @@
+/* An inbox line that brings a message adds it; one that does not says how many are left, and since messages leave in a
+ * known order, that says which. */
+#include "agent/agent_restore.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static void restore_created(struct agent_tree *tree, const struct subagent_summary *summary)
+{
+	struct agent *agent = summary->agent_id > 0 ? agent_tree_find(tree, (uint64_t)summary->agent_id) : NULL;
+	struct agent *parent = agent_tree_find(tree, (uint64_t)summary->parent_agent_id);
+	if (agent) { /* opened again */
+		agent->origin = summary->origin;
+		agent->status = summary->status;
+	} else if (parent) {
+		agent_tree_adopt(tree, parent, summary);
+	}
+}
+
+static void restore_deleted(struct agent *agent)
+{
+	struct agent *below;
+	list_for_each(below, &agent->tree->agents, link) {
+		if (below->parent == agent) /* its own line was lost */
+			below->parent = agent->tree->root;
+	}
+	agent_tree_forget(agent);
+}
+
+void agent_restore_lifecycle(struct agent_tree *tree, const struct ev_subagent_lifecycle *event)
+{
+	struct agent *agent = event->has_agent_id ? agent_tree_find(tree, (uint64_t)event->agent_id) : NULL;
+	if (event->event == subagent_change_created && event->subagent) {
+		restore_created(tree, event->subagent);
+		return;
+	}
+	if (!agent || !agent->parent)
+		return;
+	if (event->event == subagent_change_deleted) {
+		restore_deleted(agent);
+	} else if (event->event == subagent_change_status && event->has_status) {
+		agent->status = event->status;
+	} else if (event->event == subagent_change_reasoning_header) {
+		free(agent->header);
+		agent->header = agent_tidy(event->reasoning_header);
+	}
+}
+
+/* How work ended is known again, whether or not the news of it was read. */
+static void restore_result(struct agent_tree *tree, const struct inbox_message *message)
+{
+	struct agent *sender = agent_tree_find(tree, (uint64_t)message->sender_agent_id);
+	if (!sender || !sender->parent)
+		return;
+	free(sender->result.text);
+	sender->result.outcome = message->outcome;
+	sender->result.text = message->prompt.ptr ? str_dup(message->prompt) : NULL;
+}
+
+static void restore_message(struct agent *agent, const struct inbox_message *message)
+{
+	struct agent_message added = {
+		.sender = (uint64_t)message->sender_agent_id,
+		.is_interrupt = message->interrupt,
+		.outcome = message->outcome,
+		.at_ms = message->timestamp_ms,
+		.text = message->prompt,
+	};
+	if (message->outcome != agent_outcome_none)
+		restore_result(agent->tree, message);
+	if (message->outcome != agent_outcome_none && !agent->parent)
+		added.text = STR_NONE; /* the root is told by the completion */
+	agent_inbox_add(&agent->inbox, &added, NULL); /* what is over the limit was never there */
+}
+
+void agent_restore_inbox(struct agent_tree *tree, const struct ev_agent_inbox *event)
+{
+	struct agent *agent = event->agent_id >= 0 ? agent_tree_find(tree, (uint64_t)event->agent_id) : NULL;
+	if (!agent)
+		return;
+	if (event->message) {
+		restore_message(agent, event->message);
+		return;
+	}
+	struct agent_inbox *inbox = &agent->inbox;
+	if (event->has_taken_from)
+		agent_message_destroy(agent_inbox_take_from(inbox, (uint64_t)event->taken_from));
+	while (inbox->interrupt_count > (uint64_t)event->pending_interrupts ||
+	       inbox->regular_count > (uint64_t)event->pending_messages)
+		agent_message_destroy(agent_inbox_take(inbox));
+}
