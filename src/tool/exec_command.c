@@ -10,6 +10,7 @@
 #include "process/command_action.h"
 #include "process/process.h"
 #include "process/shell.h"
+#include "tool/exec_retry.h"
 #include "tool/tool_exec.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
@@ -69,6 +70,12 @@ void exec_commands_release(struct tool_host *host)
 		process_resume(it->process);
 }
 
+void exec_command_rewind(struct exec_command *command)
+{
+	list_remove(&command->link);
+	command->process = NULL;
+}
+
 static struct str *words(const struct exec_command *command, struct arena *arena)
 {
 	struct str *list = arena_array(arena, struct str, command->argc);
@@ -121,6 +128,8 @@ struct parsed_command *exec_command_parsed(struct exec_command *command, size_t 
 
 void exec_command_tell_begin(struct exec_command *command)
 {
+	if (command->is_begun) /* it was asked about again */
+		return;
 	auto_arena struct arena arena = {0};
 	size_t parsed_count;
 	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
@@ -199,7 +208,9 @@ void exec_command_head(const struct exec_command *command, int exit_code, struct
 	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
 	if (tenths % 10)
 		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
-	buf_append_c(out, " seconds\nOutput:\n");
+	buf_append_c(out, " seconds\n");
+	exec_retry_note(command, out);
+	buf_append_c(out, "Output:\n");
 }
 
 void exec_command_key(const struct exec_command *command, struct buf *out)

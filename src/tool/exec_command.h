@@ -21,6 +21,10 @@ struct exec_command {
 	enum exec_source source;
 	bool is_escalated; /* asked to run outside the sandbox */
 	bool is_allowed;   /* by a rule of the user's: it runs outside the sandbox */
+	bool is_approved;  /* by the user, who was asked */
+	bool is_fenced;    /* it was started inside the sandbox */
+	bool is_stopped;   /* and the sandbox has likely stopped it */
+	bool is_freed;     /* so it runs again, outside */
 	struct str justification;
 	const struct str *prefix; /* the words that the model would have allowed from then on */
 	size_t prefix_count;
@@ -40,6 +44,9 @@ struct exec_command {
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);
 void exec_command_finish(struct exec_command *command);
+
+/* Before it is started once more: nothing of its first run counts, but that it was begun. */
+void exec_command_rewind(struct exec_command *command);
 
 /* What it does, for display; the command's. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);

@@ -6,14 +6,11 @@
 #include "tool/exec_decision.h"
 #include "tool/exec_judge.h"
 
-static void ask(struct exec_command *command, const struct exec_judgement *judgement, struct tool_call *call,
-                tool_answer_fn answer)
+void exec_gate_ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,
+                   struct tool_call *call, tool_answer_fn answer)
 {
 	exec_command_tell_begin(command);
 	auto_arena struct arena arena = {0};
-	auto_buf struct buf reason;
-	buf_init(&reason, LIMIT_LINE);
-	exec_judge_reason(command, judgement, &reason);
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
 		argv[i] = str_of(command->argv[i]);
@@ -25,7 +22,7 @@ static void ask(struct exec_command *command, const struct exec_judgement *judge
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.reason = reason.len ? buf_str(&reason) : command->justification,
+		.reason = reason,
 		.proposed_execpolicy_amendment = (struct str *)judgement->proposal,
 		.proposed_execpolicy_amendment_count = judgement->proposal_count,
 		.parsed_cmd = parsed,
@@ -34,7 +31,7 @@ static void ask(struct exec_command *command, const struct exec_judgement *judge
 	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
 }
 
-static bool is_approved(const struct exec_command *command)
+bool exec_gate_is_approved(const struct exec_command *command)
 {
 	auto_buf struct buf key;
 	buf_init(&key, LIMIT_LINE);
@@ -72,9 +69,12 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 		exec_judge_refusal(command, &judgement, ret_reason);
 		return EXEC_REFUSED;
 	}
-	if (judgement.decision == EXEC_allow || is_approved(command))
+	if (judgement.decision == EXEC_allow || exec_gate_is_approved(command))
 		return EXEC_RUN;
-	ask(command, &judgement, call, answer);
+	auto_buf struct buf reason;
+	buf_init(&reason, LIMIT_LINE);
+	exec_judge_reason(command, &judgement, &reason);
+	exec_gate_ask(command, &judgement, reason.len ? buf_str(&reason) : command->justification, call, answer);
 	return EXEC_WAIT;
 }
 
@@ -92,20 +92,22 @@ bool exec_gate_read(struct exec_command *command, const struct review_decision *
 	struct tool_host *host = command->host;
 	switch (decision->tag) {
 	case review_decision_approved:
-		return true;
+		break;
 	case review_decision_approved_for_session:
 		remember(command);
-		return true;
+		break;
 	case review_decision_approved_execpolicy_amendment:
 		host->amend(host, decision->approved_execpolicy_amendment->proposed_execpolicy_amendment,
 		            decision->approved_execpolicy_amendment->proposed_execpolicy_amendment_count);
-		return true;
+		break;
 	case review_decision_abort:
 		host->interrupt(host);
 		return false;
 	default:
 		return false;
 	}
+	command->is_approved = true;
+	return true;
 }
 
 void exec_gate_refusal(bool is_unified, struct buf *out)

@@ -19,6 +19,13 @@ void exec_gate_request(struct exec_command *command, struct str permissions, str
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
                                   struct buf *ret_reason);
 
+/* Puts the question, with this reason for the user: begins the command if it was not begun, and registers answer. */
+struct exec_judgement;
+void exec_gate_ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,
+                   struct tool_call *call, tool_answer_fn answer);
+/* The user allowed this very command for the session. */
+bool exec_gate_is_approved(const struct exec_command *command);
+
 /* Reads an answer: true to go on. Remembers "for the session" and "for good"; interrupts the Task on abort. */
 bool exec_gate_read(struct exec_command *command, const struct review_decision *decision);
 

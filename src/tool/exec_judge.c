@@ -119,6 +119,22 @@ void exec_judge(struct exec_command *command, struct exec_judgement *ret)
 	}
 }
 
+void exec_judge_proposal(struct exec_command *command, struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	struct exec_match match;
+	*ret = (struct exec_judgement){.decision = EXEC_prompt};
+	if (!read_commands(command, &arena, &list))
+		return;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_command *plain = &list.commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!is_ruled && !plain_command_is_safe(plain))
+			propose_command(command, plain, ret);
+	}
+}
+
 static void append_command(struct buf *out, const struct exec_command *command)
 {
 	buf_append_char(out, '`');

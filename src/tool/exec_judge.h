@@ -23,6 +23,9 @@ struct exec_judgement {
 /* exec_may_escalate holds if the command asks for it. */
 void exec_judge(struct exec_command *command, struct exec_judgement *ret);
 
+/* Judges nothing, and only proposes: what could be allowed for good so that this command needs no fence. */
+void exec_judge_proposal(struct exec_command *command, struct exec_judgement *ret);
+
 /* Appends why it is forbidden, for the model; or why it asks, for the user (nothing without a rule). */
 void exec_judge_refusal(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out);
 void exec_judge_reason(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "loop/loop.h"
+#include "tool/exec_retry.h"
 #include "tool/exec_start.h"
 
 enum {
@@ -237,6 +238,9 @@ static void tell_end(struct exec_session *session)
 static void on_end(const struct process_result *result, void *self)
 {
 	struct exec_session *session = self;
+	bool is_early = session->waiter && !session->is_answered;
+	if (is_early && session->on_early_end && session->on_early_end(session, result))
+		return;
 	session->has_ended = true;
 	session->exit_code = exec_exit_code(result);
 	tell_end(session);
@@ -251,6 +255,18 @@ int exec_session_start(struct exec_session *session, struct error *err)
 		.merge_output = true, .stdin_open = session->is_stdin_open, .drain_ms = EXEC_DRAIN_MS};
 	session->process = exec_start(&session->command, &start, &handler, session, err);
 	return session->process ? 0 : -(int)err->code;
+}
+
+void exec_session_rewind(struct exec_session *session)
+{
+	exec_session_unwait(session);
+	loop_timer_stop(session->skim);
+	session->is_skimming = false;
+	exec_command_rewind(&session->command);
+	process_destroy(session->process);
+	session->process = NULL;
+	output_finish(&session->transcript);
+	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
 }
 
 static struct text_budget budget_of(const struct exec_session *session)
@@ -288,6 +304,8 @@ static void write_answer(struct exec_session *session, struct buf *out)
 		buf_printf(out, "Process exited with code %d\n", session->exit_code);
 	else
 		buf_printf(out, "Process running with session ID %s\n", session->id_text);
+	if (session->has_ended)
+		exec_retry_note(&session->command, out);
 	buf_printf(out, "Original token count: %zu\nOutput:\n", text_tokens(text.len));
 	text_append_output(out, buf_str(&text), budget_of(session));
 }

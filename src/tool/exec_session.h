@@ -21,6 +21,10 @@ struct exec_sessions {
 	size_t count;
 };
 
+/* True: that end does not count. The session was rewound, and is or may be started again. */
+struct exec_session;
+typedef bool (*exec_session_ended_fn)(struct exec_session *session, const struct process_result *result);
+
 struct exec_session {
 	struct list link;
 	struct exec_sessions *sessions;
@@ -44,6 +48,7 @@ struct exec_session {
 	uint64_t wait_started_ns;
 	int64_t max_tokens;
 	bool is_stdin_open; /* write_stdin may write */
+	exec_session_ended_fn on_early_end; /* asked while the first answer is waited for; may be NULL */
 };
 
 /* A new one for a call of exec_command, registered and not started; makes room first. argv as exec_command_init. */
@@ -56,6 +61,8 @@ void exec_session_destroy(struct exec_session *session);
 
 /* Starts the command behind its fence; err says why not. */
 int exec_session_start(struct exec_session *session, struct error *err);
+/* Back to before the start; nobody waits. */
+void exec_session_rewind(struct exec_session *session);
 /* Lets call wait for output until yield_ms have passed or the command has ended; it then finishes with the answer. */
 void exec_session_wait(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens);
 /* The call is gone: nobody waits any more. */

@@ -20,7 +20,7 @@ static void on_probed(void *self)
 
 static bool leaves_fence(const struct exec_command *command)
 {
-	return command->is_escalated || command->is_allowed;
+	return command->is_escalated || command->is_allowed || command->is_freed;
 }
 
 bool exec_fence_is_ready(const struct exec_command *command)
@@ -51,6 +51,7 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 {
 	auto_sandbox_fence struct sandbox_fence *fence = NULL;
 	struct tool_host *host = command->host;
+	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(host->sandbox->mode);
 	if (!leaves_fence(command) && sandbox_wrap(host->sandbox, command->argv, &fence, err) != 0)
 		return NULL;
 	struct process_spec spec = {

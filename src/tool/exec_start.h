@@ -1,6 +1,7 @@
 /* exec_start.h — puts a command behind the Task's fence and starts it. Private to tool/.
  *
- * An escalated command, which the user has approved, and one that a rule of the user's allows run without a fence;
+ * An escalated command, which the user has approved, one that a rule of the user's allows, and one that the user let
+ * out when the fence had stopped it, run without a fence;
  * every other one runs behind it or not at all. Errors: ERR_unsupported where the fence cannot be built here, and what
  * process_start says. */
 #ifndef TOOL_EXEC_START_H

@@ -7,6 +7,7 @@
 #include "process/shell.h"
 #include "tool/exec_gate.h"
 #include "tool/exec_patch.h"
+#include "tool/exec_retry.h"
 #include "tool/exec_session.h"
 #include "tool/exec_start.h"
 #include "tool/tool_impl.h"
@@ -81,6 +82,39 @@ static void on_answer(struct tool_call *call, const struct review_decision *deci
 	refuse(call, session, buf_str(&text));
 }
 
+static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct exec_session *session = call->state;
+	if (exec_retry_read(&session->command, decision)) {
+		run(call, session);
+		return;
+	}
+	auto_buf struct buf text;
+	buf_init(&text, 1 * KIB);
+	exec_gate_refusal(true, &text);
+	refuse(call, session, buf_str(&text));
+}
+
+/* Stopped by its fence, perhaps: then it may run again without. */
+static bool on_early_end(struct exec_session *session, const struct process_result *result)
+{
+	struct tool_call *call = session->waiter;
+	if (!exec_retry_is_due(&session->command, result))
+		return false;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	output_text(&session->transcript, &text);
+	struct sandbox_outcome outcome = {result->exit_code, result->signal, buf_str(&text), STR("")};
+	enum exec_verdict verdict = exec_retry_check(&session->command, call, &outcome, on_retry_answer);
+	if (verdict == EXEC_REFUSED)
+		return false;
+	exec_session_rewind(session);
+	call->state = session;
+	if (verdict == EXEC_RUN)
+		run(call, session);
+	return true;
+}
+
 static void check(struct tool_call *call, struct exec_session *session)
 {
 	auto_buf struct buf reason;
@@ -130,6 +164,7 @@ void tool_exec_command_start(struct tool_call *call)
 	session->is_stdin_open = args->has_tty && args->tty;
 	exec_gate_request(&session->command, args->sandbox_permissions, args->justification, args->prefix_rule,
 	                  args->prefix_rule_count);
+	session->on_early_end = on_early_end;
 	call->stop = stop_command;
 	check(call, session);
 }

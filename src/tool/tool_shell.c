@@ -12,6 +12,7 @@
 #include "tool/exec_command.h"
 #include "tool/exec_gate.h"
 #include "tool/exec_patch.h"
+#include "tool/exec_retry.h"
 #include "tool/exec_start.h"
 #include "tool/tool_impl.h"
 
@@ -82,9 +83,57 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	exec_command_tell_output(&run->command, stream, bytes);
 }
 
+static void begin_fenced(struct shell_run *run);
+static void fail(struct shell_run *run, struct str text);
+
+static void rewind_run(struct shell_run *run)
+{
+	loop_timer_stop(run->timer);
+	exec_command_rewind(&run->command);
+	process_destroy(run->process);
+	run->process = NULL;
+	output_finish(&run->out);
+	output_finish(&run->err);
+	output_init(&run->out, LIMIT_EXEC_CAPTURE);
+	output_init(&run->err, LIMIT_EXEC_CAPTURE);
+}
+
+static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct shell_run *run = call->state;
+	if (exec_retry_read(&run->command, decision)) {
+		begin_fenced(run);
+		return;
+	}
+	auto_buf struct buf text;
+	buf_init(&text, 1 * KIB);
+	exec_gate_refusal(false, &text);
+	fail(run, buf_str(&text));
+}
+
+/* Stopped by its fence, perhaps: then it may run again without, and this end does not count. */
+static bool runs_again(struct shell_run *run, const struct process_result *result)
+{
+	auto_buf struct buf out, err;
+	buf_init(&out, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	buf_init(&err, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
+	output_text(&run->out, &out);
+	output_text(&run->err, &err);
+	struct sandbox_outcome outcome = {result->exit_code, result->signal, buf_str(&out), buf_str(&err)};
+	enum exec_verdict verdict = exec_retry_check(&run->command, run->call, &outcome, on_retry_answer);
+	if (verdict == EXEC_REFUSED)
+		return false;
+	rewind_run(run);
+	if (verdict == EXEC_RUN)
+		begin_fenced(run);
+	return true;
+}
+
 static void on_end(const struct process_result *result, void *self)
 {
 	struct shell_run *run = self;
+	if (!run->has_timed_out && exec_retry_is_due(&run->command, result) && runs_again(run, result))
+		return;
 	char note[96] = "";
 	uint64_t ms = (clock_now_ns() - run->command.started_ns) / 1000000u;
 	if (run->has_timed_out)

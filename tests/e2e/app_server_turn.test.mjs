@@ -174,6 +174,24 @@ test('a command that must be asked for runs, or does not, as the user decides', 
 	}
 });
 
+test('a command that the sandbox has stopped is asked about again, and stays one item', options, async (t) => {
+	const model = await startModel(t, [run('touch yes'), run('touch no'), say('after')]);
+	const server = await startAppServer(t, model);
+	const granular = { sandbox_approval: true, rules: true, mcp_elicitations: true };
+	const { thread } = await server.request('thread/start', { approvalPolicy: { granular }, sandbox: 'read-only' });
+	const done = turn(server, thread, 'go');
+	for (const decision of ['accept', 'decline']) {
+		const { id, params } = await server.next('item/commandExecution/requestApproval');
+		assert.equal(params.reason, 'command failed; retry without sandbox?');
+		server.answer({ id }, { decision });
+	}
+	await done;
+	const items = (method) => server.all(method).map(({ params }) => params.item).filter(({ type }) => type === 'commandExecution');
+	assert.deepEqual(items('item/started').map(({ status }) => status), ['inProgress', 'inProgress']);
+	assert.deepEqual(items('item/completed').map(({ status }) => status), ['completed', 'declined']);
+	assert.deepEqual(['yes', 'no'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
+});
+
 test('an answer that cannot be used is a refusal, and answers nobody waits for change nothing', options, async (t) => {
 	const model = await startModel(t, [ask('echo no'), say('after')]);
 	const server = await startAppServer(t, model);

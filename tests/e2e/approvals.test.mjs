@@ -5,7 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { codexExec, makeHome, needs, readLines, rollouts, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import {
+	call, codexExec, makeHome, needs, readLines, rollouts, run, runCodex, say, startModel, tempDir,
+} from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -13,7 +15,7 @@ const settings = (policy, sandbox = 'danger-full-access') =>
 	`approval_policy = "${policy}"\nsandbox_mode = "${sandbox}"\n`;
 
 /** One task of these calls and an answer, in a home with these rules; questions are answered in turn by `answers`. */
-async function play(t, calls, { config = settings('untrusted'), rules, answers = [], home, cwd }) {
+async function play(t, calls, { config = settings('untrusted'), rules, answers = [], home, cwd, until = 'task_complete' }) {
 	const model = await startModel(t, [...calls, say('Done.')]);
 	home ??= makeHome(t, model, config);
 	for (const [name, text] of Object.entries(rules ?? {})) {
@@ -24,7 +26,7 @@ async function play(t, calls, { config = settings('untrusted'), rules, answers =
 	codex.submit('1', userInput('go'));
 	for (const decision of answers)
 		codex.submit('a', approve((await codex.next('exec_approval_request')).msg.call_id, decision));
-	await codex.next('task_complete');
+	await codex.next(until);
 	assert.equal((await codex.end()).code, 0);
 	const of = (type) => codex.events().filter(({ msg }) => msg.type === type).map(({ msg }) => msg);
 	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
@@ -32,6 +34,9 @@ async function play(t, calls, { config = settings('untrusted'), rules, answers =
 		home, cwd: codex.cwd,
 		asked: of('exec_approval_request'),
 		warnings: of('warning').map(({ message }) => message),
+		notes: of('background_event').map(({ message }) => message),
+		begins: of('exec_command_begin'),
+		ends: of('exec_command_end'),
 		outputs: outputs.map(({ output }) => output),
 		made: (name) => fs.existsSync(path.join(codex.cwd, name)),
 	};
@@ -188,6 +193,69 @@ test('exec takes a granular policy, and asks nobody all the same', needs('exec')
 	const bad = await codexExec(t, model, ['-c', 'approval_policy={ granular = { rules = 1 } }', 'go']);
 	assert.equal(bad.code, 1);
 	assert.match(bad.stderr, /`approval_policy` must be `on-request` or .*`granular`/);
+});
+
+test('what the sandbox has stopped runs again outside only if the user says so', proto, async (t) => {
+	const calls = [run('touch free'), run('touch never'), call('shell', { command: ['touch', 'old'] })];
+	const answers = ['approved', 'denied', 'approved'];
+	const { asked, made, outputs, notes } = await play(t, calls, { config: settings('on-failure', 'read-only'), answers });
+	assert.deepEqual(asked.map(({ reason }) => reason), Array(3).fill('command failed; retry without sandbox?'));
+	assert.deepEqual(asked[0].proposed_execpolicy_amendment, ['touch', 'free']);
+	assert.deepEqual(['free', 'never', 'old'].map(made), [true, false, true]);
+	assert.match(outputs[0], /exited with code 0/);
+	assert.match(outputs[1], /rejected by user/);
+	assert.match(notes[0], /^The sandbox stopped `.*touch free.*: touch: cannot touch 'free': Read-only file system$/);
+	assert.equal(notes.length, 3);
+});
+
+test('a command that ran again is one item: one begin, one end with what the second run said', proto, async (t) => {
+	const { begins, ends } = await play(t, [run('touch free && echo made')],
+		{ config: settings('on-failure', 'read-only'), answers: ['approved'] });
+	assert.equal(begins.length, 1);
+	assert.deepEqual(ends.map((end) => [end.exit_code, end.aggregated_output]), [[0, 'made\n']]);
+});
+
+test('who has approved a command is not asked again when the sandbox stops it', proto, async (t) => {
+	const { asked, made } = await play(t, [run('touch x')],
+		{ config: settings('untrusted', 'read-only'), answers: ['approved'] });
+	assert.deepEqual(asked.map(({ reason }) => reason), [undefined]);
+	assert.ok(made('x'));
+});
+
+test('approved for the session, the same command in the same folder runs again without a question', proto, async (t) => {
+	const { asked, outputs } = await play(t, [run('rm x; touch x'), run('rm x; touch x'), run('touch y')],
+		{ config: settings('on-failure', 'read-only'), answers: ['approved_for_session', 'denied'] });
+	assert.deepEqual(asked.map(({ command }) => command.at(-1)), ['rm x; touch x', 'touch y']);
+	assert.match(outputs[1], /exited with code 0/);
+});
+
+test('a granular policy asks to run again if it lets that be asked', proto, async (t) => {
+	const may = await play(t, [run('touch x')],
+		{ config: granularConfig({ sandbox_approval: true }, 'read-only'), answers: ['approved'] });
+	assert.deepEqual([may.asked.length, may.made('x')], [1, true]);
+	const not = await play(t, [run('touch x')], { config: granularConfig({ rules: true }, 'read-only') });
+	assert.deepEqual([not.asked, not.made('x')], [[], false]);
+	assert.match(not.outputs[0], /^Sandbox: it seems to have stopped this command, and nobody may be asked/m);
+});
+
+test('where nobody is asked, the model is told that it was the sandbox, and what it can do', proto, async (t) => {
+	const calls = [run('touch x'), call('shell', { command: ['touch', 'y'] }), run('exit 3')];
+	const on = await play(t, calls, { config: settings('on-request', 'read-only') });
+	assert.deepEqual([on.asked, on.made('x')], [[], false]);
+	assert.match(on.outputs[0], /^Process exited with code 1\nSandbox: .* again with sandbox_permissions "require_escalated"/m);
+	assert.match(on.outputs[1], /^Sandbox: .*\nOutput:\n.*Read-only/m);
+	assert.doesNotMatch(on.outputs[2], /Sandbox/); // it failed by itself
+	assert.deepEqual([on.notes.length, on.ends.map(({ exit_code }) => exit_code)], [2, [1, 1, 3]]);
+	const never = await play(t, [run('touch x')], { config: settings('never', 'read-only') });
+	assert.match(never.outputs[0], /^Sandbox: .* nobody may be asked/m);
+	const bare = await play(t, [run('echo permission denied; exit 1')], { config: settings('on-failure') });
+	assert.deepEqual([bare.asked, bare.notes], [[], []]); // there was no sandbox to stop it
+});
+
+test('an interrupt while the question is open leaves nothing behind', proto, async (t) => {
+	const { asked, ends, made } = await play(t, [run('touch x')],
+		{ config: settings('on-failure', 'read-only'), answers: ['abort'], until: 'turn_aborted' });
+	assert.deepEqual([asked.length, ends.length, made('x')], [1, 1, false]);
 });
 
 test("a project's rules count only where the user trusts it", proto, async (t) => {

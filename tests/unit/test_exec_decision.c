@@ -66,15 +66,36 @@ static void only_some_policies_let_a_model_ask_to_leave(void **state)
 	assert_false(exec_may_escalate(&policy));
 }
 
+static void what_the_fence_stopped_is_asked_about_as_the_policy_says(void **state)
+{
+	static const bool asks[] = {
+		[ask_for_approval_untrusted] = true,  [ask_for_approval_on_failure] = true,
+		[ask_for_approval_granular] = true,   [ask_for_approval_on_request] = false,
+		[ask_for_approval_never] = false,
+	};
+	(void)state;
+	for (int tag = 0; tag < ask_for_approval_reject; tag++) {
+		struct granular_approval granular = {.sandbox_approval = true}, none = {.rules = true};
+		struct ask_for_approval policy = {.tag = tag, .granular = &granular};
+		assert_int_equal(exec_decide_stopped(&policy), asks[tag] ? EXEC_prompt : EXEC_forbidden);
+		policy.granular = &none;
+		if (tag == ask_for_approval_granular)
+			assert_int_equal(exec_decide_stopped(&policy), EXEC_forbidden);
+	}
+}
+
 int main(void)
 {
 	enum { CELLS = sizeof(cells) / sizeof(*cells) };
 	static char names[CELLS][64];
-	struct CMUnitTest tests[CELLS + 1] = {cmocka_unit_test(only_some_policies_let_a_model_ask_to_leave)};
+	struct CMUnitTest tests[CELLS + 2] = {
+		cmocka_unit_test(only_some_policies_let_a_model_ask_to_leave),
+		cmocka_unit_test(what_the_fence_stopped_is_asked_about_as_the_policy_says),
+	};
 	for (size_t i = 0; i < CELLS; i++) {
 		snprintf(names[i], sizeof(names[i]), "cell_%d_%d_%d_%d", (int)cells[i].policy, (int)cells[i].kind,
 		         cells[i].is_escalated, cells[i].has_fence);
-		tests[i + 1] = (struct CMUnitTest){.name = names[i],
+		tests[i + 2] = (struct CMUnitTest){.name = names[i],
 		                                   .test_func = each_cell_decides_as_written,
 		                                   .initial_state = (void *)&cells[i]};
 	}
