@@ -181,7 +181,7 @@ static void hand_over(const struct reader *reader, struct arena *arena, struct c
 
 bool command_parse(struct str script, struct arena *arena, struct command_list *ret)
 {
-	if (script.len > LIMIT_COMMAND_PARSE)
+	if (script.len > LIMIT_COMMAND_PARSE || str_find_char(script, '\0') >= 0) /* a shell reads on behind a NUL */
 		return false;
 	/* A word is no longer than what it is read from, and ends where a separator or the script does. */
 	struct reader reader = {.rest = script, .out = arena_alloc_raw(arena, script.len + 1)};
