@@ -76,8 +76,11 @@ static struct str join(const struct agent_message_item *from, struct arena *aren
 static struct app_thread_item agent_message(const struct agent_message_item *from, struct arena *arena)
 {
 	struct app_item_agent_message *to = arena_new(arena, struct app_item_agent_message);
+	int phase = 0;
 	to->id = from->id;
 	to->text = join(from, arena);
+	to->has_phase = from->phase.ptr && enum_parse(&enum_app_message_phase, from->phase, &phase);
+	to->phase = (enum app_message_phase)phase;
 	return (struct app_thread_item){.tag = app_thread_item_agent_message, .agent_message = to};
 }
 

@@ -183,6 +183,33 @@ static void put(struct thread_ask *ask, const void *params)
 		rpc_ask_send(&thread->server->asks, ask->id, it->connection);
 }
 
+/* That such commands are allowed for good can be answered where there is a prefix to allow. */
+static size_t list_decisions(const struct ev_exec_approval *event, struct arena *arena,
+                             struct app_command_execution_approval_decision **ret)
+{
+	static const enum app_command_execution_approval_decision_tag tags[] = {
+		app_command_execution_approval_decision_accept,
+		app_command_execution_approval_decision_accept_for_session,
+		app_command_execution_approval_decision_accept_with_execpolicy_amendment,
+		app_command_execution_approval_decision_decline,
+		app_command_execution_approval_decision_cancel,
+	};
+	struct app_exec_policy_amendment *amendment = arena_new(arena, struct app_exec_policy_amendment);
+	size_t count = 0;
+	amendment->execpolicy__amendment = event->proposed_execpolicy_amendment;
+	amendment->execpolicy__amendment_count = event->proposed_execpolicy_amendment_count;
+	*ret = arena_array(arena, struct app_command_execution_approval_decision, countof(tags));
+	for (size_t i = 0; i < countof(tags); i++) {
+		bool is_amendment =
+			tags[i] == app_command_execution_approval_decision_accept_with_execpolicy_amendment;
+		if (is_amendment && !amendment->execpolicy__amendment_count)
+			continue;
+		(*ret)[count].tag = tags[i];
+		(*ret)[count++].body = is_amendment ? amendment : NULL;
+	}
+	return count;
+}
+
 static void put_command(struct thread_ask *ask, const struct ev_exec_approval *event)
 {
 	auto_arena struct arena arena = {0};
@@ -197,15 +224,10 @@ static void put_command(struct thread_ask *ask, const struct ev_exec_approval *e
 		.cwd = event->cwd,
 		.command_actions = notify_actions(event->parsed_cmd, event->parsed_cmd_count, event->cwd, &arena),
 		.command_actions_count = event->parsed_cmd_count,
+		.proposed_execpolicy_amendment = event->proposed_execpolicy_amendment,
+		.proposed_execpolicy_amendment_count = event->proposed_execpolicy_amendment_count,
 	};
-	struct app_command_execution_approval_decision decisions[] = {
-		{.tag = app_command_execution_approval_decision_accept},
-		{.tag = app_command_execution_approval_decision_accept_for_session},
-		{.tag = app_command_execution_approval_decision_decline},
-		{.tag = app_command_execution_approval_decision_cancel},
-	};
-	params.available_decisions = decisions;
-	params.available_decisions_count = countof(decisions);
+	params.available_decisions_count = list_decisions(event, &arena, &params.available_decisions);
 	put(ask, &params);
 }
 

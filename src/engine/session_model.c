@@ -60,6 +60,13 @@ bool session_is_chained(const struct session *session)
 	return session->provider->chains_responses && !session->is_private;
 }
 
+bool session_lacks_tool(const struct session *session, const struct tool_type *type)
+{
+	const struct config *config = session->codex->config;
+	return (type == tool_get(TOOL_update_plan) && !config->tools.update_plan) ||
+	       (type == tool_get(TOOL_view_image) && !config->tools.view_image);
+}
+
 /* Which form of shell tool: the config can ask for the older ones (core 1.5). */
 static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
 {
@@ -78,7 +85,7 @@ static bool is_offered(const struct session *session, const struct settings *set
 	case TOOL_apply_patch:
 		return settings->info.patch_form != MODEL_PATCH_none;
 	case TOOL_view_image:
-		return config->tools.view_image && settings->info.has_image_input;
+		return !session_lacks_tool(session, tool_get(tag)) && settings->info.has_image_input;
 	case TOOL_subagent_spawn:
 	case TOOL_subagent_fork:
 	case TOOL_subagent_send_message:
@@ -90,7 +97,7 @@ static bool is_offered(const struct session *session, const struct settings *set
 	case TOOL_subagent_cancel:
 		return config->features.subagent_tools && agents_offers(session, tag);
 	case TOOL_update_plan:
-		return config->tools.update_plan;
+		return !session_lacks_tool(session, tool_get(tag));
 	default:
 		return false;
 	}

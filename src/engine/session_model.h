@@ -10,6 +10,7 @@ struct error;
 struct session;
 struct settings;
 struct task;
+struct tool_type;
 
 /* Makes the client of the provider that is described as JSON, else of the configured one. Fails if there is none, or it
  * lacks its key; the session then keeps what it has. No request may be under way. */
@@ -20,6 +21,8 @@ bool session_is_chained(const struct session *session);
 
 /* The tools offered to the settings' model, as a JSON array; borrowed until the model changes. */
 struct str session_tools(struct session *session, const struct settings *settings);
+/* The user has taken this tool from the model: a call of it is none. */
+bool session_lacks_tool(const struct session *session, const struct tool_type *type);
 /* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the
  * configuration adds to it. Fails if the file cannot be read. */
 int session_read_base(struct session *session, struct str own, struct error *err);

@@ -33,6 +33,7 @@ struct turn_open_item {
 	enum turn_item_kind kind;
 	bool is_told; /* item_started was sent */
 	char *id;
+	char *phase; /* of a message, as the model named it, or NULL */
 	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };
 

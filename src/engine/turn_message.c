@@ -111,12 +111,20 @@ void turn_message_delta(struct turn *turn, struct str id, struct str text)
 	proposed_plan_feed(&turn->open.reader->plan, text);
 }
 
+static void take_phase(struct turn *turn, const struct json *json)
+{
+	struct str phase = json_get_str(json, "phase");
+	free(turn->open.phase);
+	turn->open.phase = phase.ptr ? str_dup(phase) : NULL;
+}
+
 /* A server may give the beginning of the text along with the item (0.169). */
 void turn_message_added(struct turn *turn, const struct json *json)
 {
 	auto_buf struct buf spare;
 	buf_init(&spare, LIMIT_SSE_EVENT);
 	turn_open_item(turn, TURN_ITEM_message, json_get_str(json, "id"));
+	take_phase(turn, json);
 	struct str text = proposes_plans(turn) ? response_item_text(&spare, json) : STR_NONE;
 	if (text.len)
 		turn_message_delta(turn, STR_NONE, text);
@@ -129,7 +137,10 @@ static void tell_whole(struct turn *turn, struct str words)
 	struct task *task = turn->task;
 	struct agent_text part = {.text = words};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
-	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content, .content_count = 1};
+	struct agent_message_item message = {.id = str_of(turn->open.id),
+	                                     .content = &content,
+	                                     .content_count = 1,
+	                                     .phase = str_of(turn->open.phase)};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	turn_tell_whole_item(turn, &item);
 	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
@@ -161,6 +172,7 @@ void turn_message_done(struct turn *turn, const struct json *json)
 		turn_open_item(turn, TURN_ITEM_message, json_get_str(json, "id"));
 	else if (!proposes_plans(turn))
 		turn_tell_open_item(turn);
+	take_phase(turn, json);
 	if (proposes_plans(turn))
 		tell_parts(turn, words);
 	else

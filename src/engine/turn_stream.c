@@ -41,6 +41,7 @@ void turn_close_item(struct turn *turn)
 {
 	turn_reader_destroy(turn->open.reader);
 	free(turn->open.id);
+	free(turn->open.phase);
 	turn->open = (struct turn_open_item){0};
 }
 
@@ -62,7 +63,8 @@ void turn_tell_open_item(struct turn *turn)
 	turn->open.is_told = true;
 	struct agent_text part = {.text = STR("")};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
-	struct agent_message_item message = {.id = str_of(turn->open.id), .content = &content};
+	struct agent_message_item message = {
+		.id = str_of(turn->open.id), .content = &content, .phase = str_of(turn->open.phase)};
 	message.content_count = turn->task->settings->mode == mode_kind_plan; /* a fact of the wire */
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	bool is_message = turn->open.kind == TURN_ITEM_message;

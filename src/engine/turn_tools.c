@@ -11,6 +11,7 @@
 #include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/session.h"
+#include "engine/session_model.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
 #include "tool/tool.h"
@@ -31,6 +32,8 @@ void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struc
 	struct session *session = turn->task->session;
 	struct turn_tool tool = {0};
 	tool.call = tool_call_create(&session->host, call_id, name, input, is_custom, on_tool_done, turn);
+	if (session_lacks_tool(session, tool.call->type))
+		tool.call->type = NULL;
 	vec_push(&turn->tools, tool);
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, story, text } from './lib/app_server.mjs';
-import { call, forever, httpError, needs, patch, reply, run, say, startModel } from './lib/codex.mjs';
+import { call, forever, httpError, needs, outputOf, patch, reply, run, say, startModel } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -367,4 +367,44 @@ test('the diff of a turn is what its patches did together', options, async (t) =
 	assert.ok(diffs.every(({ threadId, turnId }) => threadId === thread.id && turnId === id));
 	assert.deepEqual(story(server.messages).filter((word) => /diff|fileChange/.test(word)).slice(0, 4),
 		['item/started fileChange', 'item/completed fileChange', 'turn/diff/updated', 'turn/diff/updated']);
+});
+
+test('a message says whether it is on the way or the answer', options, async (t) => {
+	const phases = [{ message: 'Looking.', chunks: 2, phase: 'commentary' }, { message: 'Found.', phase: 'final_answer' },
+		{ message: 'Odd.', phase: 'other' }];
+	const server = await startAppServer(t, await startModel(t, [reply(...phases)]));
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread, 'go');
+	const of = (name) => server.all(name).map(({ params }) => params.item).filter(({ type }) => type === 'agentMessage')
+		.map(({ phase }) => phase);
+	assert.deepEqual(of('item/completed'), ['commentary', 'final_answer', null]);
+	assert.deepEqual(of('item/started'), ['commentary', 'final_answer', null]);
+	const { thread: stored } = await server.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.deepEqual(stored.turns[0].items.slice(1).map(({ phase }) => phase), ['commentary', 'final_answer', null]);
+});
+
+test('a plan is none where the user has switched that tool off', options, async (t) => {
+	const plan = { plan: [{ step: 'one', status: 'pending' }] };
+	const model = await startModel(t, [reply({ call: 'update_plan', arguments: plan, call_id: 'p' }), say('done')]);
+	const server = await startAppServer(t, model, { args: ['-c', 'tools.update_plan=false'] });
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread, 'go');
+	assert.equal(outputOf(model.requests()[1], 'p'), 'unsupported call: update_plan');
+	assert.equal(server.all('turn/plan/updated').length, 0);
+});
+
+test('a command can be allowed for good with all that starts alike', options, async (t) => {
+	const model = await startModel(t, [run('git init one'), run('git init two'), say('done')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { ...FREE, approvalPolicy: 'untrusted' });
+	const done = turn(server, thread, 'go');
+	const asked = await server.next('item/commandExecution/requestApproval');
+	const { proposedExecpolicyAmendment: words, availableDecisions } = asked.params;
+	assert.deepEqual(words.slice(0, 2), ['git', 'init']);
+	const allows = (prefix) => ({ acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } });
+	assert.deepEqual(availableDecisions, ['accept', 'acceptForSession', allows(words), 'decline', 'cancel']);
+	server.answer(asked, { decision: allows(['git', 'init']) });
+	assert.equal((await done).status, 'completed');
+	assert.equal(server.all('item/commandExecution/requestApproval').length, 1);
+	assert.match(fs.readFileSync(path.join(server.home, 'rules/default.rules'), 'utf8'), /\["git", "init"\]/);
 });
