@@ -207,7 +207,7 @@ static bool on_visit_other(const char *path, const struct rollout_name *name, vo
 	struct reference_search *search = self;
 	auto_arena struct arena arena = {0};
 	struct rollout_meta meta;
-	if (name->is_compressed || str_equal_fold(name->thread_id, search->files->thread_id) ||
+	if (str_equal_fold(name->thread_id, search->files->thread_id) ||
 	    rollout_list_read_head(path, &arena, &meta, NULL) != 0)
 		return false;
 	for (size_t i = 0; i < search->files->rollout_ids.count && meta.base_rollout_id.ptr; i++)

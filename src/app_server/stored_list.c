@@ -50,8 +50,6 @@ static bool on_visit(const char *path, const struct rollout_name *name, void *se
 {
 	struct lister *lister = self;
 	struct stat st;
-	if (name->is_compressed)
-		return false;
 	struct candidate it = {
 		.path = arena_cstr(&lister->scratch, str_of(path)),
 		.id = arena_str(&lister->scratch, name->thread_id),

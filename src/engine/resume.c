@@ -109,7 +109,8 @@ int session_resume(struct session *session, struct str path_text, struct error *
 		session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
 	if (!session->rollout && !session->codex->ephemeral)
 		return -(int)err->code;
-	struct rollout_reader *reader = rollout_reader_create(path, err);
+	struct rollout_reader *reader =
+		rollout_reader_create(session->rollout ? rollout_writer_path(session->rollout) : path, err);
 	if (!reader)
 		return error_wrap(err, "cannot resume"); /* the path is in it already */
 	if (reader->meta.thread_id.len != UUID_TEXT_SIZE - 1) {

@@ -21,6 +21,7 @@
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_source.h"
 
 struct walk {
 	rollout_list_visit_fn visit;
@@ -68,6 +69,9 @@ static void visit_file(struct walk *walk, const char *folder, const char *file_n
 	if (!rollout_path_parse(str_of(file_name), &name))
 		return;
 	auto_free char *path = path_join(folder, file_name);
+	auto_free char *plain = name.is_compressed ? str_dup(str_n(path, strlen(path) - 4)) : NULL;
+	if (plain && file_exists(plain))
+		return; /* it was unpacked, and whoever did that was ended before the packed one was gone */
 	walk->is_done = walk->visit(path, &name, walk->self) || --walk->files_left == 0;
 }
 
@@ -121,15 +125,13 @@ static char *find_id(const char *home, struct str id, bool is_segment, struct er
 	int status = rollout_list_walk(home, false, on_visit_id, &search, err);
 	if (status == 0 && !search.found)
 		status = rollout_list_walk(home, true, on_visit_id, &search, err);
-	auto_free char *compressed = search.compressed;
-	if (search.found || status < 0)
+	if (search.found || status < 0) {
+		free(search.compressed);
 		return search.found;
-	if (compressed)
-		error_set(err, ERR_unsupported, "session %.*s is compressed; unpack it first: zstd -d %s", STR_ARG(id),
-		          compressed);
-	else
+	}
+	if (!search.compressed)
 		error_set(err, ERR_not_found, "no session with id %.*s in %s/sessions", STR_ARG(id), home);
-	return NULL;
+	return search.compressed;
 }
 
 char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err)
@@ -211,23 +213,20 @@ char *rollout_list_find_name(const char *home, struct str name, struct error *er
 /* Up to the first newline; ERR_limit if there is none within the limit. */
 static int read_first_line(const char *path, struct buf *line, struct error *err)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return error_sys(err, errno, "cannot open %s", path);
-	for (;;) {
+	struct rollout_source *source = rollout_source_create(path, err);
+	const char *newline = NULL;
+	ssize_t got = source ? 1 : -1;
+	while (got > 0 && !newline) {
 		char *room = buf_reserve(line, 16 * KIB);
-		if (!room)
-			return error_set(err, ERR_limit, "the first line of %s is too long", path);
-		ssize_t got = read(fd, room, 16 * KIB);
-		if (got < 0 && errno != EINTR)
-			return error_sys(err, errno, "cannot read %s", path);
+		got = room ? rollout_source_read(source, room, 16 * KIB, err)
+		           : error_set(err, ERR_limit, "the first line of %s is too long", path);
 		line->len += got > 0 ? (size_t)got : 0;
-		const char *newline = got > 0 ? memchr(room, '\n', (size_t)got) : NULL;
-		if (newline)
-			buf_truncate(line, (size_t)(newline - line->data));
-		if (newline || got == 0)
-			return 0;
+		newline = got > 0 ? memchr(room, '\n', (size_t)got) : NULL;
 	}
+	if (newline)
+		buf_truncate(line, (size_t)(newline - line->data));
+	rollout_source_destroy(source);
+	return got < 0 ? -1 : 0;
 }
 
 int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret, struct error *err)
@@ -259,7 +258,8 @@ static bool on_visit_any(const char *path, const struct rollout_name *name, void
 {
 	struct candidates *candidates = self;
 	struct stat st;
-	if (!name->is_compressed && stat(path, &st) == 0)
+	(void)name;
+	if (stat(path, &st) == 0)
 		vec_push(&candidates->all, (struct candidate){xstrdup(path), (int64_t)st.st_mtim.tv_sec * 1000000000 +
 		                                                                     st.st_mtim.tv_nsec});
 	return false;

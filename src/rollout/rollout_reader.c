@@ -5,11 +5,8 @@
 #include "rollout/rollout_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -18,6 +15,7 @@
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_source.h"
 
 /* One file, or the part of it that the next one goes on from. */
 struct rollout_segment {
@@ -27,37 +25,49 @@ struct rollout_segment {
 
 /* ---- the bytes ---- */
 
-static int read_bytes(int fd, char *out, size_t len, size_t *ret_got, const char *path, struct error *err)
+enum { READ_CHUNK = 1 * MIB };
+
+/* At most `most` bytes, as many as there are now. */
+static int read_bytes(struct rollout_source *source, size_t most, struct buf *out, struct error *err)
 {
-	size_t got = 0;
-	while (got < len) {
-		ssize_t more = read(fd, out + got, len - got);
-		if (more < 0 && errno != EINTR)
-			return error_sys(err, errno, "cannot read %s", path);
-		if (more == 0)
-			break;
-		got += more > 0 ? (size_t)more : 0;
+	while (out->len < most) {
+		size_t want = most - out->len < READ_CHUNK ? most - out->len : READ_CHUNK;
+		char *room = buf_reserve(out, want);
+		if (!room)
+			return ERR_limit;
+		ssize_t got = rollout_source_read(source, room, want, err);
+		if (got <= 0)
+			return (int)got;
+		out->len += (size_t)got;
 	}
-	*ret_got = got;
 	return 0;
 }
 
-/* At most `most` bytes, as many as there are now. */
+/* An unpacked file's bytes are read in one go, and so is a packed one's room made as it comes. A packed one that is
+ * damaged counts up to there, as any file does. */
 static int read_segment(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return error_sys(err, errno, "cannot open %s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, ERR_invalid, "%s is not a regular file", path);
-	if (st.st_size > LIMIT_ROLLOUT_FILE)
-		return error_set(err, ERR_limit, "%s is larger than %d MiB", path, LIMIT_ROLLOUT_FILE / MIB);
-	size_t len = most < (uint64_t)st.st_size ? (size_t)most : (size_t)st.st_size;
-	auto_free char *text = xmalloc(len + 1);
-	int status = read_bytes(fd, text, len, &len, path, err);
-	if (status == 0)
-		*ret = (struct rollout_segment){steal(text), len};
+	struct buf text;
+	struct rollout_source *source = rollout_source_create(path, err);
+	if (!source)
+		return err ? -(int)err->code : -ERR_invalid;
+	bool is_packed = rollout_source_is_packed(source);
+	int64_t size = rollout_source_stat(source)->st_size;
+	buf_init(&text, LIMIT_ROLLOUT_FILE + 1);
+	if (!is_packed && most > (uint64_t)size)
+		most = (uint64_t)size;
+	if (!is_packed && size <= LIMIT_ROLLOUT_FILE)
+		buf_reserve(&text, (size_t)most + 1);
+	int status = size > LIMIT_ROLLOUT_FILE ? ERR_limit : read_bytes(source, most, &text, err);
+	rollout_source_destroy(source);
+	if (status == ERR_limit || text.len > LIMIT_ROLLOUT_FILE)
+		status = error_set(err, ERR_limit, "%s is larger than %d MiB", path, LIMIT_ROLLOUT_FILE / MIB);
+	if (status == 0 || (is_packed && status == -ERR_invalid && text.len)) {
+		*ret = (struct rollout_segment){.len = text.len};
+		ret->text = buf_take(&text);
+		status = 0;
+	}
+	buf_finish(&text);
 	return status;
 }
 
@@ -278,8 +288,6 @@ struct rollout_reader *rollout_reader_create(const char *path, struct error *err
 	reader->path = realpath(path, NULL);
 	if (!reader->path) {
 		error_sys(err, errno, "cannot open %s", path);
-	} else if (str_has_suffix(str_of(path), ".zst")) {
-		error_set(err, ERR_unsupported, "%s is compressed; unpack it first: zstd -d %s", path, path);
 	} else if (read_segments(reader, err) == 0) {
 		for (size_t i = reader->segments.count; i > 0; i--)
 			read_lines(reader, &reader->segments.items[i - 1]);

@@ -19,6 +19,7 @@
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_source.h"
 #include "rollout/rollout_turn.h"
 
 enum { MAX_BASES = 8 }; /* looked through for a first message: each costs a search for its file */
@@ -134,7 +135,7 @@ static size_t take_lines(struct summary_reader *reader, struct str bytes)
 	return taken;
 }
 
-static int read_lines(struct summary_reader *reader, int fd, const char *path, struct error *err)
+static int read_lines(struct summary_reader *reader, struct rollout_source *source, struct error *err)
 {
 	auto_buf struct buf bytes;
 	size_t left = LIMIT_ROLLOUT_SUMMARY;
@@ -142,11 +143,9 @@ static int read_lines(struct summary_reader *reader, int fd, const char *path, s
 	while (!is_whole(reader) && left) {
 		size_t want = left < 32 * KIB ? left : 32 * KIB;
 		char *room = buf_reserve(&bytes, want);
-		ssize_t got = room ? read(fd, room, want) : 0;
-		if (got < 0 && errno == EINTR)
-			continue;
+		ssize_t got = room ? rollout_source_read(source, room, want, err) : 0;
 		if (got < 0)
-			return error_sys(err, errno, "cannot read %s", path);
+			return (int)got;
 		if (got == 0)
 			break;
 		bytes.len += (size_t)got;
@@ -158,18 +157,15 @@ static int read_lines(struct summary_reader *reader, int fd, const char *path, s
 	return 0;
 }
 
-static int read_open(struct summary_reader *reader, int fd, const char *path, struct error *err)
+static int read_open(struct summary_reader *reader, struct rollout_source *source, const char *path,
+                     struct error *err)
 {
-	struct stat st;
 	struct rollout_name name;
-	if (fstat(fd, &st) != 0)
-		return error_sys(err, errno, "cannot open %s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, ERR_invalid, "%s is not a regular file", path);
-	reader->out->updated_at_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+	const struct stat *st = rollout_source_stat(source);
+	reader->out->updated_at_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 	reader->out->created_at_ms = rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name)
 	                                                                        : reader->out->updated_at_ms;
-	int status = read_lines(reader, fd, path, err);
+	int status = read_lines(reader, source, err);
 	if (status == 0 && !reader->has_meta)
 		return error_set(err, ERR_invalid, "%s: no line says whose session it is", path);
 	return status;
@@ -178,11 +174,12 @@ static int read_open(struct summary_reader *reader, int fd, const char *path, st
 static int read_file(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err)
 {
 	struct summary_reader reader = {.out = ret, .arena = arena};
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return error_sys(err, errno, "cannot open %s", path);
+	struct rollout_source *source = rollout_source_create(path, err);
+	if (!source)
+		return err ? -(int)err->code : -ERR_invalid;
 	*ret = (struct rollout_summary){.path = arena_str(arena, str_of(path))};
-	int status = read_open(&reader, fd, path, err);
+	int status = read_open(&reader, source, path, err);
+	rollout_source_destroy(source);
 	arena_finish(&reader.scratch);
 	return status;
 }

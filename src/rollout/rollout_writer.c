@@ -22,6 +22,7 @@
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_source.h"
 #include "rollout/rollout_tail.h"
 
 enum { NOT_IN_A_LINE = -1 };
@@ -106,13 +107,28 @@ static int create_file(struct rollout_writer *writer, struct error *err)
 	return status;
 }
 
+/* Nothing can be added to a packed file. */
+static int unpack(struct rollout_writer *writer, struct error *err)
+{
+	if (!str_has_suffix(str_of(writer->path), ".zst"))
+		return 0;
+	char *plain = rollout_source_unpack(writer->path, err);
+	if (!plain)
+		return err ? -(int)err->code : -ERR_invalid;
+	free(writer->path);
+	writer->path = plain;
+	return 0;
+}
+
 static int open_file(struct rollout_writer *writer, struct error *err)
 {
 	struct rollout_name name;
 	writer->home = rollout_path_home(writer->path);
-	if (rollout_path_parse(path_name(writer->path), &name) && !name.is_compressed)
+	if (rollout_path_parse(path_name(writer->path), &name))
 		memcpy(writer->thread_id, name.thread_id.ptr, name.thread_id.len);
 	int status = lock_thread(writer, err);
+	if (status == 0)
+		status = unpack(writer, err);
 	if (status < 0)
 		return status;
 	writer->fd = open(writer->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

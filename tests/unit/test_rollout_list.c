@@ -80,14 +80,12 @@ static void the_newest_file_of_a_reverted_thread_wins(void **state)
 	assert_found(rollout_list_find_segment(temp_root, STR("01a1fbce-f409-71a1-aa5c-5fbb73b0624f"), NULL), REVERTED);
 }
 
-static void a_compressed_session_says_how_to_unpack_it(void **state)
+static void a_packed_session_is_found_unless_it_lies_unpacked_beside(void **state)
 {
 	(void)state;
 	struct error err = {0};
 	temp_put(FILE_A ".zst", STR("\x28\xb5\x2f\xfd"));
-	assert_null(rollout_list_find_id(temp_root, STR(ID_A), &err));
-	assert_int_equal(err.code, ERR_unsupported);
-	assert_non_null(strstr(err.text, "zstd -d "));
+	assert_found(rollout_list_find_id(temp_root, STR(ID_A), &err), FILE_A ".zst");
 	put_session(FILE_A, ID_A, "/w/a", "openai", "\"exec\"", 300);
 	assert_found(rollout_list_find_id(temp_root, STR(ID_A), &err), FILE_A);
 }
@@ -167,7 +165,7 @@ int main(void)
 	        TEMP_TEST(ids_are_found_wherever_they_are),
 	        TEMP_TEST(archived_sessions_are_found_last),
 	        TEMP_TEST(the_newest_file_of_a_reverted_thread_wins),
-	        TEMP_TEST(a_compressed_session_says_how_to_unpack_it),
+	        TEMP_TEST(a_packed_session_is_found_unless_it_lies_unpacked_beside),
 	        TEMP_TEST(the_last_session_is_the_one_last_written_to),
 	        TEMP_TEST(the_same_folder_by_another_name_is_the_same),
 	        TEMP_TEST(subagents_and_damaged_files_are_never_the_last),

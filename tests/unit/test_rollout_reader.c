@@ -370,7 +370,7 @@ static void what_is_no_session_is_refused_with_a_reason(void **state)
 	assert_refused("c.jsonl", STR("{}\n{}\n"), ERR_invalid, "no line says whose session it is");
 	assert_refused("d.jsonl", STR("{\"type\":\"session_meta\",\"payload\":{\"id\":\"../x\"}}\n"), ERR_invalid,
 	               "names no session id");
-	assert_refused("e.jsonl.zst", STR("x"), ERR_unsupported, "zstd -d");
+	assert_refused("e.jsonl.zst", STR("not packed"), ERR_invalid, "cannot be unpacked");
 	assert_null(rollout_reader_create(temp_path("absent"), &err));
 	assert_int_equal(err.code, ERR_not_found);
 	assert_int_equal(mkfifo(temp_path("pipe"), 0600), 0);

@@ -136,13 +136,12 @@ function scope() {
 }
 
 async function main(count, first) {
-	const all = scope();
-	const after = await startModel(all, [{ ...say('After.'), times: 'forever' }]);
 	const reached = [];
 	let failures = 0;
 	for (let seed = first; seed < first + count; seed++) {
-		const one = scope();
+		const one = scope(); // with a model of its own: no program of these tests may run for long
 		try {
+			const after = await startModel(one, [{ ...say('After.'), times: 'forever' }]);
 			reached.push(await killOnce(one, seed, after));
 		} catch (error) {
 			failures++;
@@ -151,7 +150,6 @@ async function main(count, first) {
 		await one.end();
 		if ((seed - first + 1) % 50 === 0) console.error(`${seed - first + 1} kills, ${failures} failures`);
 	}
-	await all.end();
 	reached.sort((a, b) => a - b);
 	const at = (part) => reached[Math.floor((reached.length - 1) * part)];
 	console.log(`${count} kills from seed ${first}: items told before the kill ${at(0)}, ${at(0.25)}, ${at(0.5)}, ` +

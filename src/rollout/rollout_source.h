@@ -1,0 +1,30 @@
+/* rollout_source.h — the bytes of a rollout, from its beginning, packed (.jsonl.zst) or not.
+ *
+ * Owns: the descriptor. Blocking; any thread, one at a time. libzstd is loaded when the first packed file is opened.
+ * Errors: ERR_invalid (no regular file, damaged), ERR_unsupported (no libzstd), ERR_limit, what open and read say. */
+#ifndef ROLLOUT_ROLLOUT_SOURCE_H
+#define ROLLOUT_ROLLOUT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct error;
+struct rollout_source;
+
+struct rollout_source *rollout_source_create(const char *path, struct error *err);
+void rollout_source_destroy(struct rollout_source *source); /* NULL is fine */
+
+/* At most len bytes; 0 at the end, negative on failure. What a damaged archive holds up to the damage comes before
+ * that: its end is then a failure. */
+ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
+const struct stat *rollout_source_stat(const struct rollout_source *source);
+bool rollout_source_is_packed(const struct rollout_source *source);
+
+/* Puts the bytes of the packed file at `path` into a file beside it, its name without .zst, whole or not at all, and
+ * then removes the packed one. If the file is there already, it counts. Returns its path, the caller's; or NULL. */
+char *rollout_source_unpack(const char *path, struct error *err);
+
+#endif
