@@ -123,6 +123,8 @@ enum {
 	LIMIT_KEEPER_END_MS = 15 * 1000,  /* … and to end all of them */
 	LIMIT_KILL_GRACE_MS = 2000,       /* between TERM and KILL */
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
+	LIMIT_DOCTOR_DIAL_MS = 5000,      /* for one address of the provider to answer codex doctor */
+	LIMIT_DOCTOR_LOCKS = 20,          /* held locks that it lists */
 	LIMIT_SANDBOX_TRIAL_MS = 5000,    /* for a sandbox to show that it works */
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
 	LIMIT_CALL_ID = 4 * KIB,          /* a tool call's id, as the model gives it */

@@ -17,6 +17,7 @@
 #include "ui/cli.h"
 #include "ui/completion.h"
 #include "ui/debug_command.h"
+#include "ui/doctor_command.h"
 #include "ui/exec.h"
 #include "ui/exec_options.h"
 #include "ui/execpolicy_command.h"

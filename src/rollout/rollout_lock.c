@@ -55,6 +55,13 @@ static long holder_of(int fd)
 	return pid;
 }
 
+bool rollout_lock_find_holder(const char *path, long *ret_pid)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	*ret_pid = fd < 0 ? 0 : holder_of(fd);
+	return *ret_pid != 0;
+}
+
 static int fail_busy(int fd, const char *what, struct error *err)
 {
 	long pid = holder_of(fd);

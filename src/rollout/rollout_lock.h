@@ -7,6 +7,8 @@
 #ifndef ROLLOUT_ROLLOUT_LOCK_H
 #define ROLLOUT_ROLLOUT_LOCK_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 struct error;
@@ -17,5 +19,8 @@ void rollout_lock_destroy(struct rollout_lock *lock);
 
 /* Locks an open file by itself; `path` is for the error. */
 int rollout_lock_fd(int fd, const char *path, struct error *err);
+
+/* True if some process holds the lock on path, as far as the system tells which. Takes none itself. */
+bool rollout_lock_find_holder(const char *path, long *ret_pid);
 
 #endif

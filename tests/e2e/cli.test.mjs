@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
-const COMMANDS = ['app-server', 'debug-client', 'exec', 'execpolicy', 'login', 'logout', 'mock-model', 'proto', 'sandbox', 'completion', 'help'];
+const COMMANDS = ['app-server', 'debug-client', 'exec', 'execpolicy', 'login', 'logout', 'mock-model', 'proto', 'doctor', 'sandbox', 'completion', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
 test('the version is one line', async (t) => {

@@ -1,0 +1,92 @@
+// `codex doctor`: says what works and what does not, changes nothing, asks nobody unasked.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import test from 'node:test';
+import { codexBin } from './lib/codex.mjs';
+
+const PROVIDER = (port) => `model_provider = "near"\n[model_providers.near]\nname = "Near"\nbase_url = "http://user:secret@127.0.0.1:${port}/v1"\n`;
+
+function makeHome(t, config) {
+	const home = fs.mkdtempSync('/var/tmp/codex-doctor-');
+	t.after(() => fs.rmSync(home, { recursive: true, force: true }));
+	if (config !== undefined)
+		fs.writeFileSync(path.join(home, 'config.toml'), config);
+	return home;
+}
+
+function examine(home, ...options) {
+	const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home };
+	const run = spawnSync(codexBin, ['doctor', '--json', ...options], { env, encoding: 'utf8', cwd: home });
+	return { ...JSON.parse(run.stdout), exit: run.status, text: run.stdout };
+}
+
+test('a machine that is well is said to be so, without asking anybody', (t) => {
+	const home = makeHome(t, PROVIDER(1));
+	const report = examine(home);
+	assert.equal(report.schemaVersion, 1);
+	assert.equal(report.checks['config.load'].status, 'ok');
+	assert.equal(report.checks['auth.credentials'].status, 'ok');
+	assert.match(report.checks['network.provider_reachability'].summary, /not asked/);
+	assert.equal(report.checks['network.provider_reachability'].details.endpoint, '127.0.0.1:1');
+	assert.equal(report.exit, report.overallStatus === 'fail' ? 1 : 0);
+	for (const [id, check] of Object.entries(report.checks)) {
+		assert.equal(check.id, id);
+		assert.ok(['ok', 'warning', 'fail'].includes(check.status));
+		assert.ok(check.summary.length > 0, id);
+	}
+	assert.doesNotMatch(report.text, /secret/);
+	assert.deepEqual(fs.readdirSync(home), ['config.toml']);
+});
+
+test('a configuration that cannot be read is named with its place', (t) => {
+	const report = examine(makeHome(t, 'model = [\n'));
+	assert.equal(report.exit, 1);
+	assert.equal(report.checks['config.load'].status, 'fail');
+	assert.match(report.checks['config.load'].summary, /config\.toml:\d+:\d+/);
+});
+
+test('a missing key is a failure that says what to do', (t) => {
+	const report = examine(makeHome(t));
+	assert.equal(report.checks['auth.credentials'].status, 'fail');
+	assert.match(report.checks['auth.credentials'].summary, /OPENAI_API_KEY/);
+});
+
+test('each backend of the sandbox says whether it works, and commands run in the first that does', (t) => {
+	const { checks } = examine(makeHome(t, PROVIDER(1)));
+	for (const name of ['bubblewrap', 'landlock'])
+		assert.match(checks[`sandbox.${name}`].summary, /^(works|does not work: )/);
+	const first = ['bubblewrap', 'landlock'].find((name) => checks[`sandbox.${name}`].status === 'ok');
+	if (first)
+		assert.equal(checks['sandbox.helpers'].summary, `commands run in ${first}`);
+	else
+		assert.equal(checks['sandbox.helpers'].status, 'fail');
+	const open = examine(makeHome(t, PROVIDER(1)), '-c', 'sandbox_mode=danger-full-access').checks['sandbox.helpers'];
+	assert.equal(open.status, 'warning');
+});
+
+test('the provider is asked if that is wished', async (t) => {
+	const server = net.createServer().listen(0, '127.0.0.1');
+	await new Promise((resolve) => server.on('listening', resolve));
+	const port = server.address().port;
+	const home = makeHome(t, PROVIDER(port));
+	assert.equal(examine(home, '--network').checks['network.provider_reachability'].status, 'ok');
+	await new Promise((resolve) => server.close(resolve));
+	const gone = examine(home, '--network').checks['network.provider_reachability'];
+	assert.deepEqual([gone.status, gone.summary], ['fail', 'cannot be reached: Connection refused']);
+});
+
+test('a session that some process has open is told with that process', (t) => {
+	const home = makeHome(t, PROVIDER(1));
+	const folder = path.join(home, 'thread-writer-locks');
+	fs.mkdirSync(folder);
+	fs.writeFileSync(path.join(folder, 'free.lock'), '');
+	const locked = path.join(folder, 'held.lock');
+	const script = `exec 9>"${locked}"; flock 9; "${codexBin}" doctor --json`;
+	const run = spawnSync('sh', ['-c', script], { env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home }, encoding: 'utf8' });
+	const check = JSON.parse(run.stdout).checks['state.locks'];
+	assert.equal(check.summary, '1 sessions are open in some process; 1 lock files nobody holds');
+	assert.match(check.details['held.lock'], /^process \d+$/);
+});
