@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ struct rollout_writer {
 	char thread_id[UUID_TEXT_SIZE];
 	enum fsync_policy fsync;
 	int fd; /* -1 until the first flush of a new session */
+	bool is_new; /* the file has not got its name yet */
 	struct rollout_lock *lock;
 	struct rollout_tail tail;
 	struct buf batch;
@@ -90,18 +92,36 @@ static int lock_thread(struct rollout_writer *writer, struct error *err)
 	return writer->lock ? 0 : -(err ? (int)err->code : ERR_busy);
 }
 
+/* A process that is killed before the first batch is written leaves no file that says nothing: until then it has
+ * another name. */
+static char *first_name(const struct rollout_writer *writer)
+{
+	return xasprintf("%s.new", writer->path);
+}
+
+static int give_name(struct rollout_writer *writer, struct error *err)
+{
+	auto_free char *first = writer->is_new ? first_name(writer) : NULL;
+	if (first && rename(first, writer->path) != 0)
+		return error_sys(err, errno, "cannot create %s", writer->path);
+	writer->is_new = false;
+	return 0;
+}
+
 static int create_file(struct rollout_writer *writer, struct error *err)
 {
+	auto_free char *name = first_name(writer);
 	auto_free char *folder = str_dup(path_dir(writer->path));
 	int status = dir_make(folder, 0700, err);
 	if (status == 0 && !writer->lock)
 		status = lock_thread(writer, err);
 	if (status < 0)
 		return status;
-	auto_close int fd = open(writer->path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	auto_close int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot create %s", writer->path);
 	status = rollout_lock_fd(fd, writer->path, err);
+	writer->is_new = status == 0;
 	if (status == 0)
 		writer->fd = steal_fd(&fd);
 	return status;
@@ -271,6 +291,8 @@ int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 	int status = writer->fd < 0 ? create_file(writer, err) : 0;
 	if (status == 0)
 		status = write_batch(writer, err);
+	if (status == 0)
+		status = give_name(writer, err);
 	if (status == 0 && writer->fsync == fsync_policy_always)
 		status = rollout_writer_sync_now(writer, err);
 	return status;

@@ -29,8 +29,9 @@ struct rollout_writer;
 struct rollout_writer *rollout_writer_create(const char *home, const struct rollout_meta *meta,
                                              enum fsync_policy fsync);
 
-/* Goes on in an existing file: locks it, unpacks it if it is packed (then its name changes, see rollout_writer_path), then makes sure it ends with a whole line (see
- * rollout_writer_torn_path). Open it before reading it, so that nothing is added in between. */
+/* Goes on in an existing file: locks it, unpacks it if it is packed (then its name changes, see rollout_writer_path),
+ * then makes sure it ends with a whole line (see rollout_writer_torn_path). Open it before reading it, so that nothing
+ * is added in between. */
 struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy fsync, struct error *err);
 
 /* Lets the lock and the file go. What was not flushed is gone. NULL is fine. */

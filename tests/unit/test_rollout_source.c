@@ -11,13 +11,16 @@
 #define THREAD "01a1fb55-e849-7942-b12b-582c7876dc93"
 #define PLAIN "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" THREAD ".jsonl"
 #define LINE(ordinal, type, payload)                                                                                   \
-	"{\"timestamp\":\"2026-11-20T10:00:00.500Z\",\"ordinal\":" ordinal ",\"type\":\"" type "\",\"payload\":" payload "}\n"
+	"{\"timestamp\":\"2026-11-20T10:00:00.500Z\",\"ordinal\":" ordinal ",\"type\":\"" type "\",\"payload\":" payload   \
+	"}\n"
+#define SAID(role, kind, text)                                                                                         \
+	"{\"type\":\"message\",\"role\":\"" role "\",\"content\":[{\"type\":\"" kind "\",\"text\":\"" text "\"}]}"
+#define META "{\"id\":\"" THREAD "\",\"cwd\":\"/w\",\"source\":\"exec\",\"history_mode\":\"paginated\"}"
 #define HEAD                                                                                                           \
-	LINE("0", "session_meta", "{\"id\":\"" THREAD "\",\"cwd\":\"/w\",\"source\":\"exec\",\"history_mode\":\"paginated\"}") \
+	LINE("0", "session_meta", META)                                                                                \
 	LINE("1", "event_msg", "{\"type\":\"user_message\",\"message\":\"hi\"}")                                     \
-	LINE("2", "response_item", "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"hi\"}]}")
-#define TAIL                                                                                                           \
-	LINE("3", "response_item", "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"yo\"}]}")
+	LINE("2", "response_item", SAID("user", "input_text", "hi"))
+#define TAIL LINE("3", "response_item", SAID("assistant", "output_text", "yo"))
 
 /* A frame of stored blocks: what the format allows, though nobody would write it. */
 static void pack(struct buf *out, struct str bytes, size_t block)

@@ -229,6 +229,26 @@ static void a_full_disk_costs_nothing_but_time(void **state)
 	rollout_writer_destroy(writer);
 }
 
+/* A file that is killed before its first batch is whole has told nobody anything, and must not be in the way. */
+static void a_file_has_its_name_when_the_first_batch_is_whole(void **state)
+{
+	(void)state;
+	struct rlimit old, small;
+	signal(SIGXFSZ, SIG_IGN);
+	struct rollout_writer *writer = create_writer(fsync_policy_none);
+	append(writer, STR("{\"type\":\"message\"}"));
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){.rlim_cur = 10, .rlim_max = old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &small);
+	int status = rollout_writer_flush(writer, NULL);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(status, -ERR_no_space);
+	assert_false(file_exists(rollout_writer_path(writer)));
+	flush(writer);
+	assert_int_equal(count_lines(rollout_writer_path(writer)), 2);
+	rollout_writer_destroy(writer);
+}
+
 /* A large payload is not copied into the batch; a disk that fills up in its middle must not show. */
 static void a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not(void **state)
 {
@@ -445,6 +465,7 @@ int main(void)
 	        TEMP_TEST(a_payload_over_several_lines_becomes_one),
 	        TEMP_TEST(a_line_that_does_not_fit_leaves_no_trace),
 	        TEMP_TEST(a_full_disk_costs_nothing_but_time),
+	        TEMP_TEST(a_file_has_its_name_when_the_first_batch_is_whole),
 	        TEMP_TEST(a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not),
 	        TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
 	        TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
