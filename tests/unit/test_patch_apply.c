@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -656,6 +657,71 @@ static void a_swapped_folder_leads_nowhere(void **state)
 	}
 }
 
+struct flipper {
+	char ours[1024], theirs[1024];
+	volatile bool is_over;
+};
+
+/* As a command would that runs beside the patch. */
+static void *flip(void *self)
+{
+	struct flipper *flipper = self;
+	while (!flipper->is_over)
+		renameat2(AT_FDCWD, flipper->ours, AT_FDCWD, flipper->theirs, RENAME_EXCHANGE);
+	return NULL;
+}
+
+/* One patch of what is allowed below "in" alone, as patch_run does it. */
+static bool commit_below(const char *root, struct str text)
+{
+	auto_patch struct patch patch = {0};
+	size_t count = 0;
+	assert_int_equal(patch_parse(&patch, text, NULL), 0);
+	struct patch_plan *plan = patch_plan_create(&patch, root, NULL);
+	const struct patch_change *changes = plan ? patch_plan_changes(plan, &count) : NULL;
+	bool is_inside = count > 0;
+	for (size_t i = 0; i < count; i++)
+		is_inside &= path_is_inside(changes[i].real_path, root);
+	bool is_done = is_inside && patch_plan_commit(plan, NULL) == 0;
+	patch_plan_destroy(plan);
+	return is_done;
+}
+
+/* A folder becomes a link to the outside and back, all the time: nothing is ever written, made or removed there. */
+static void a_race_with_links_leads_nowhere(void **state)
+{
+	(void)state;
+	struct flipper flipper = {0};
+	pthread_t thread;
+	size_t done = 0, rounds = 0;
+	put("out/f", "outside\n");
+	put("in/d/f", "a\n");
+	assert_int_equal(symlink("../out", temp_path("in/link")), 0);
+	snprintf(flipper.ours, sizeof(flipper.ours), "%s", temp_path("in/d"));
+	snprintf(flipper.theirs, sizeof(flipper.theirs), "%s", temp_path("in/link"));
+	auto_free char *root = realpath(temp_path("in"), NULL);
+	assert_int_equal(pthread_create(&thread, NULL, flip, &flipper), 0);
+	for (; rounds < 2000 && (rounds < 200 || done < 20); rounds++) {
+		done += commit_below(root, STR(BEGIN "*** Add File: d/new/deep/g\n+x\n" END));
+		done += commit_below(root, STR(BEGIN UPDATE("d/f") "@@\n-a\n+a\n+b\n" END));
+		done += commit_below(root, STR(BEGIN "*** Delete File: d/new/deep/g\n" END));
+		done += commit_below(root, STR(BEGIN UPDATE("d/f") "@@\n a\n-b\n" END));
+	}
+	flipper.is_over = true;
+	pthread_join(thread, NULL);
+	assert_true(done > 0);
+	DIR *dir = opendir(temp_path("out"));
+	size_t entries = 0;
+	while (readdir(dir))
+		entries++;
+	closedir(dir);
+	assert_int_equal(entries, 3); /* with "." and ".." */
+	auto_buf struct buf text;
+	buf_init(&text, 64);
+	assert_int_equal(file_read(temp_path("out/f"), &text, NULL), 0);
+	assert_string_equal(text.data, "outside\n");
+}
+
 static void one_file_under_two_names_is_refused(void **state)
 {
 	(void)state;
@@ -774,6 +840,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stale_plan_writes_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(real_paths_are_known_beforehand, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_swapped_folder_leads_nowhere, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_race_with_links_leads_nowhere, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(one_file_under_two_names_is_refused, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_commit_that_fails_midway_leaves_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_full_disk_changes_nothing, temp_make, temp_remove),
