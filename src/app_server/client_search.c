@@ -143,7 +143,7 @@ struct str client_search_id(const struct client_search *search)
 void client_search_ask(struct client_search *search, struct str query)
 {
 	free(search->query);
-	search->query = str_dup(query);
+	search->query = query.ptr ? str_dup(query) : NULL;
 	search->is_asked = true;
 	if (search->is_running)
 		atomic_store(&search->seeker->stop, true);

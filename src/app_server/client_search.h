@@ -24,7 +24,7 @@ size_t client_search_count(struct connection *client);
 void client_search_end_all(struct list *searches);
 
 struct str client_search_id(const struct client_search *search);
-/* Begins to look for it; what was looked for before is dropped. */
+/* Begins to look for it; what was looked for before is dropped. STR_NONE: for nothing yet, folders are walked. */
 void client_search_ask(struct client_search *search, struct str query);
 /* Looks no further: on_progress follows with what was found, complete. */
 void client_search_cut(struct client_search *search);

@@ -4,6 +4,7 @@
 #include "app_server/rpc_note.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
+#include "app_server/stored_turns.h"
 #include "app_server/thread.h"
 #include "app_server/thread_load.h"
 #include "app_server/thread_settings.h"
@@ -123,21 +124,27 @@ static int64_t count_said(const struct thread_history *history, const struct app
 	return count;
 }
 
-static enum rpc_verdict answer_revert(struct rpc_request *request, struct thread *thread)
+static enum rpc_verdict answer_revert(struct rpc_request *request, struct thread *thread, const struct app_turn *left,
+                                      size_t count)
 {
 	auto_arena struct arena arena = {0};
 	struct app_thread view;
 	thread_view(thread, &arena, &view);
-	struct app_thread_revert_response response = {.thread = &view};
+	struct app_thread_revert_response response = {
+		.thread = &view,
+		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), count, &arena),
+		.items_backwards_cursor = stored_items_end(str_of(thread->id), left, count, &arena),
+	};
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	struct app_thread_reverted_notification event = {str_of(thread->id)};
 	thread_notify(thread, NOTIFY_thread_reverted, &event);
 	return verdict;
 }
 
-static enum rpc_verdict revert(struct rpc_request *request, struct thread *thread, const struct thread_history *history)
+static enum rpc_verdict revert(struct rpc_request *request, struct thread *thread, const struct thread_load *load)
 {
 	struct error err;
+	const struct thread_history *history = &load->history;
 	const struct app_thread_revert_params *params = request->params;
 	const struct app_turn *turn = thread_history_find(history, params->before_turn_id);
 	if (!turn)
@@ -152,7 +159,8 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	rpc_note_on_revert(thread, history, turn);
-	return answer_revert(request, thread);
+	thread_load_tell_git(load, thread);
+	return answer_revert(request, thread, history->turns, (size_t)(turn - history->turns));
 }
 
 static void on_loaded(struct thread_load *load, void *self)
@@ -163,7 +171,7 @@ static void on_loaded(struct thread_load *load, void *self)
 	if (thread && load->err.code)
 		rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
 	else if (thread)
-		revert(request, thread, &load->history);
+		revert(request, thread, load);
 	thread_load_destroy(load);
 }
 

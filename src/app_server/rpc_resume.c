@@ -6,6 +6,7 @@
 #include "app_server/connection.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
+#include "app_server/stored_turns.h"
 #include "app_server/thread.h"
 #include "app_server/thread_load.h"
 #include "app_server/thread_turn.h"
@@ -60,6 +61,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	struct connection *connection = request->connection;
 	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
 	struct app_thread_start_response all;
+	thread_load_tell_git(load, thread);
 	rpc_thread_describe(thread, &arena, &all);
 	add_running(thread, &load->history, &arena);
 	if (shows_turns) {
@@ -81,11 +83,14 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.has_reasoning_effort = all.has_reasoning_effort,
 		.reasoning_effort = all.reasoning_effort,
 		.collaboration_mode = thread->settings->collaboration_mode,
+		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), load->history.count, &arena),
+		.items_backwards_cursor =
+			stored_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
 	};
 	rpc_reply(request, &response);
 	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
-	connection_notify(connection, NOTIFY_thread_goal_cleared, &cleared);
+	thread_notify(thread, NOTIFY_thread_goal_cleared, &cleared);
 }
 
 /* ---- out of the store ---- */
@@ -93,6 +98,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 static void answer_opened(struct thread *thread, struct rpc_request *request)
 {
 	thread_load_tell_origin(thread->opening.load, thread);
+	thread_notify_status(thread);
 	answer(thread, request, thread->opening.load);
 }
 
@@ -152,6 +158,19 @@ static void refuse(struct resume *resume, const struct error *err)
 		rpc_fail(resume->request, APP_INVALID_REQUEST, "%s", err->text);
 }
 
+/* Of a thread that runs there is one history, which its file is. */
+static bool is_stale(const struct thread *thread, struct str path)
+{
+	return path.ptr && !(thread->path && str_is(path, thread->path));
+}
+
+static enum rpc_verdict refuse_stale(struct rpc_request *request, const struct thread *thread, struct str path)
+{
+	return rpc_fail(request, APP_INVALID_REQUEST,
+	                "cannot resume running thread %s with stale path: requested `%.*s`, active `%s`", thread->id,
+	                STR_ARG(path), thread->path ? thread->path : "");
+}
+
 static void on_loaded(struct thread_load *load, void *self)
 {
 	struct resume *resume = self;
@@ -166,8 +185,13 @@ static void on_loaded(struct thread_load *load, void *self)
 		open_stored(request, load);
 		return;
 	}
-	thread_watch(thread, request->connection);
-	answer(thread, request, load);
+	const struct app_thread_resume_params *params = request->params;
+	if (is_stale(thread, params->path)) {
+		refuse_stale(request, thread, params->path);
+	} else {
+		thread_watch(thread, request->connection);
+		answer(thread, request, load);
+	}
 	thread_load_destroy(load);
 }
 
@@ -183,10 +207,8 @@ static enum rpc_verdict load(struct rpc_request *request, struct str id, struct 
 static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, struct str path)
 {
 	bool is_new = !thread_is_watched(thread, request->connection);
-	if (path.ptr && !(thread->path && str_is(path, thread->path)))
-		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "cannot resume running thread %s with stale path: requested `%.*s`, active `%s`",
-		                thread->id, STR_ARG(path), thread->path ? thread->path : "");
+	if (is_stale(thread, path))
+		return refuse_stale(request, thread, path);
 	if (!thread->path)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no rollout found for thread id %s", thread->id);
 	thread_watch(thread, request->connection);

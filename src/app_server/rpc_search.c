@@ -74,6 +74,8 @@ static void on_progress(struct client_search *search, bool is_complete, void *se
 {
 	struct connection *client = self;
 	auto_arena struct arena arena = {0};
+	if (!client_search_query(search).ptr) /* folders are walked, nobody has asked yet */
+		return;
 	struct app_fuzzy_file_search_session_updated_notification updated = {
 		.session_id = client_search_id(search),
 		.query = client_search_query(search),
@@ -100,7 +102,7 @@ enum rpc_verdict on_rpc_fuzzy_file_search_session_start(struct rpc_request *requ
 		return RPC_FAIL;
 	struct client_search *search = client_search_create(client, params->session_id, params->roots,
 	                                                    params->roots_count, on_progress, client);
-	client_search_ask(search, STR(""));
+	client_search_ask(search, STR_NONE);
 	return rpc_reply(request, &response);
 }
 

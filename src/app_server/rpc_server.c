@@ -42,13 +42,14 @@ static void count_requests(const struct app_server *server, int64_t *ret_running
 	}
 }
 
-static int64_t count_threads(const struct app_server *server)
+static void count_threads(const struct app_server *server, int64_t *ret_threads, int64_t *ret_turns)
 {
 	struct thread *it;
-	int64_t count = 0;
-	list_for_each(it, &server->threads, link)
-		count++;
-	return count;
+	*ret_threads = *ret_turns = 0;
+	list_for_each(it, &server->threads, link) {
+		(*ret_threads)++;
+		*ret_turns += it->turn != NULL;
+	}
 }
 
 enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
@@ -58,10 +59,12 @@ enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
 	struct app_server_diagnostics_gauge gauges[] = {
 		{.name = STR("app.requests.in_flight")},
 		{.name = STR("app.requests.queued")},
-		{.name = STR("core.threads.live"), .value = count_threads(request->server)},
+		{.name = STR("core.threads.live")},
+		{.name = STR("core.turns.active")},
 	};
 	(void)params;
 	count_requests(request->server, &gauges[0].value, &gauges[1].value);
+	count_threads(request->server, &gauges[2].value, &gauges[3].value);
 	process.has_resident_memory_bytes = read_resident_bytes(&process.resident_memory_bytes);
 	struct app_server_diagnostics_response response = {&process, gauges, countof(gauges)};
 	return rpc_reply(request, &response);

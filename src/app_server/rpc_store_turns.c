@@ -6,6 +6,19 @@
 
 static const char turns_kind[] = "turns", items_kind[] = "itemsByCreatedAtOrdinal";
 
+struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena)
+{
+	return turns ? stored_page_cursor(thread_id, turns_kind, turns - 1, true, arena) : STR_NONE;
+}
+
+struct str stored_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena)
+{
+	size_t items = 0;
+	for (size_t i = 0; i < count; i++)
+		items += turns[i].items_count;
+	return items ? stored_page_cursor(thread_id, items_kind, items - 1, true, arena) : STR_NONE;
+}
+
 /* ---- thread/turns/list ---- */
 
 /* What was said, and what came of it. */

@@ -35,7 +35,11 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 	auto_arena struct arena arena = {0};
 	const struct app_thread_start_params *params = thread->opening.wishes;
 	const struct app_ask_for_approval *asked = params->approval_policy;
-	struct app_settings mode_settings = {.model = event->model};
+	struct app_settings mode_settings = {
+		.model = event->model,
+		.has_reasoning__effort = event->has_reasoning_effort,
+		.reasoning__effort = event->reasoning_effort,
+	};
 	struct app_collaboration_mode mode = {.mode = thread->config->collaboration_mode, .settings = &mode_settings};
 	struct app_thread_settings settings = {
 		.cwd = event->cwd,

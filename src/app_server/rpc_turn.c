@@ -149,13 +149,13 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 	struct thread *thread = threads_get(request, params->thread_id);
 	if (!thread)
 		return RPC_FAIL;
+	if (thread->turn && !str_is(params->expected_turn_id, thread->turn->id))
+		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
+		                STR_ARG(params->expected_turn_id), thread->turn->id);
 	if (!params->input_count)
 		return rpc_fail(request, APP_INVALID_REQUEST, "input must not be empty");
 	if (!thread->turn)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no active turn to steer");
-	if (!str_is(params->expected_turn_id, thread->turn->id))
-		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
-		                STR_ARG(params->expected_turn_id), thread->turn->id);
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)

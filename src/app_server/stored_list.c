@@ -263,6 +263,8 @@ static bool find_thread(struct lister *lister, const struct candidate *candidate
 	    (query->accepts && !query->accepts(candidate->path, lister->found.count, query->self)))
 		return false;
 	stored_thread_view(&summary, name, lister->arena, ret);
+	if (!ret->model_provider.len) /* of a file of before there were others */
+		ret->model_provider = str_of(query->provider);
 	return true;
 }
 

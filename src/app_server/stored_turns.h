@@ -50,5 +50,8 @@ int stored_page_make(const struct stored_page_query *query, struct arena *arena,
 size_t stored_page_at(const struct stored_page *page, size_t n);
 /* A cursor that begins with the entry (includes), or just behind it. */
 struct str stored_page_cursor(struct str thread_id, const char *kind, size_t index, bool includes, struct arena *arena);
+/* Cursors of the last of these turns, and of their last item: from there a client reads backwards. STR_NONE: none. */
+struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena);
+struct str stored_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena);
 
 #endif

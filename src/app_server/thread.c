@@ -237,6 +237,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 		.client_version = thread->client_version,
 		.ephemeral = thread->is_ephemeral,
 		.steers = true,
+		.runs_unasked = true,
 		.on_event = on_event,
 		.self = thread,
 	};

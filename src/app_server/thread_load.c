@@ -150,8 +150,18 @@ void thread_load_tell_origin(const struct thread_load *load, struct thread *thre
 	thread->preview = history->preview.len ? str_dup(history->preview) : NULL;
 	thread->name = load->name.len ? str_dup(load->name) : NULL;
 	thread->forked_from = meta->forked_from_id.ptr ? str_dup(meta->forked_from_id) : NULL;
-	thread->git = git_of(meta, &thread->origin_arena);
 	thread_set_note(thread, &load->note);
+	if (meta->originator.len) {
+		free(thread->originator);
+		thread->originator = str_dup(meta->originator);
+	}
+	thread_load_tell_git(load, thread);
+}
+
+void thread_load_tell_git(const struct thread_load *load, struct thread *thread)
+{
+	if (!thread->git)
+		thread->git = git_of(&load->reader->meta, &thread->origin_arena);
 }
 
 void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection)

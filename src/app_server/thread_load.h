@@ -43,6 +43,8 @@ struct thread_load *thread_load_create(struct app_server *server, struct str id,
 void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena);
 /* The thread knows how it began. */
 void thread_load_tell_origin(const struct thread_load *load, struct thread *thread);
+/* The thread knows the repository it began in, which its rollout learns later than the thread. */
+void thread_load_tell_git(const struct thread_load *load, struct thread *thread);
 /* The thread knows how many tokens it has used, and one client (or NULL: none) is told. */
 void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection);
 void thread_load_destroy(struct thread_load *load); /* NULL is fine */

@@ -118,6 +118,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->ephemeral = options->ephemeral;
 	codex->is_interactive = options->is_interactive;
 	codex->steers = options->steers;
+	codex->runs_unasked = options->runs_unasked;
 	codex->mutes_output = options->mutes_output;
 	codex->on_event = options->on_event;
 	codex->self = options->self;

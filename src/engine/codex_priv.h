@@ -20,7 +20,7 @@ struct codex {
 	bool ephemeral;
 	bool mutes_output;
 	bool is_interactive;
-	bool steers;
+	bool steers, runs_unasked;
 	codex_event_fn on_event;
 	void *self;
 	struct submission_queue sq;

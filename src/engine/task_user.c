@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/agents.h"
+#include "engine/codex_priv.h"
 #include "engine/compact.h"
 #include "engine/context_initial.h"
 #include "engine/session.h"
@@ -66,8 +67,10 @@ static void begin(struct task *task, struct str item, const struct task_input *i
 	context_tell_settings(session, task->settings);
 	session_record_unheard(session);
 	agents_hear(session, false);
-	record(session, item);
-	task_tell_message(task, input);
+	if (item.len) {
+		record(session, item);
+		task_tell_message(task, input);
+	}
 	session_record_turn_context(session, task->settings);
 	task->turn = turn_start(task);
 }
@@ -182,7 +185,7 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 
 void task_start_user(struct session *session, struct str id, const struct task_input *input)
 {
-	if (input->count == 0) { /* nothing said, nothing to begin (protocol-v1 2.2) */
+	if (input->count == 0 && !session->codex->runs_unasked) { /* nothing said, nothing to begin */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}
@@ -194,7 +197,8 @@ void task_start_user(struct session *session, struct str id, const struct task_i
 	buf_init(&user->pending, LIMIT_USER_ITEM);
 	task->output_schema = arena_str(&task->arena, input->output_schema);
 	session_warn_unknown_model(session, task);
-	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (input->count)
+		user_message_write(&item, task->settings->cwd, input->items, input->count);
 	if (item.over) {
 		tell_too_large(task);
 		task_complete(task);

@@ -91,7 +91,7 @@ static struct str text_of(const struct json *object, const char *key, struct are
 static void decode_source(const struct json *source, struct arena *arena, struct rollout_meta *meta)
 {
 	const struct json *kind = json_get(source, "subagent");
-	int value = session_source_unknown;
+	int value = source ? session_source_unknown : session_source_vscode; /* as before there were others */
 	struct str word;
 	if (json_to_str(source, &word))
 		enum_parse(&enum_session_source, word, &value);

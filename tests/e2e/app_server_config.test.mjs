@@ -277,7 +277,7 @@ test('figures of the process are told', options, async (t) => {
 	assert.equal(own.id, server.child.pid);
 	assert.ok(own.residentMemoryBytes > 1_000_000);
 	assert.deepEqual(gauges.map(({ name }) => name),
-		['app.requests.in_flight', 'app.requests.queued', 'core.threads.live']);
+		['app.requests.in_flight', 'app.requests.queued', 'core.threads.live', 'core.turns.active']);
 	assert.equal(gauges[0].value, 1);
 });
 

@@ -6,7 +6,7 @@
 /** A recorder shortened or replaced these texts: any text is the same as they are. */
 const isElided = (text) => typeof text === 'string' && (text === '<text>' || /<elided len=\d+ sha256=/.test(text));
 
-const masked = new Set(['processId', 'installationId', 'serverName', 'cliVersion', 'environmentId']);
+const masked = new Set(['processId', 'residentMemoryBytes', 'installationId', 'serverName', 'cliVersion', 'environmentId']);
 const prose = new Set(['warning', 'configWarning', 'error', 'deprecationNotice', 'guardianWarning']);
 const free = new Set(['thread/tokenUsage/updated', 'account/rateLimits/updated', 'remoteControl/status/changed', 'warning',
 	'configWarning', 'thread/settings/updated']);
@@ -23,8 +23,11 @@ const textRules = [
 	[/\b0\.(169\.0|1\.0)\b/g, 'VERSION'],
 	[/^\/\S*\/(ba|da|z)?sh -l?c /, 'SHELL -c '],
 	[/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'],
+	[/\/dev\/pts\/\d+/g, '/dev/pts/N'],
+	[/("rolloutOrdinal":)\d+/g, '$1N'], // a cursor means something to the server that made it
 ];
 
+const isId = (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 const isTime = (key) => /(At|AtMs|durationMs|resetsAt)$/.test(key ?? '');
 
 function maskIn(value, key) {
@@ -33,7 +36,8 @@ function maskIn(value, key) {
 	if (Array.isArray(value)) return value.map((it) => maskIn(it));
 	if (typeof value === 'string') return textRules.reduce((text, [from, to]) => text.replace(from, to), value);
 	if (value && typeof value === 'object')
-		return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, maskIn(it, name)]));
+		return Object.fromEntries(Object.entries(value).map(([name, it]) =>
+			[isId(name) ? 'UUID' : name, key === 'process' && name === 'id' ? '#' : maskIn(it, name)]));
 	return value;
 }
 
@@ -52,9 +56,12 @@ const nameOf = ({ method, params }) =>
 	[method, params?.item?.type ?? params?.status?.type ?? params?.turn?.status].filter((it) => typeof it === 'string')
 		.join(' ');
 
-/** Tools are told apart by the ids of their calls, which are the scenario's. */
-const keyOf = ({ method, params }) =>
-	`${nameOf({ method, params })} ${/^(command|file)/.test(params?.item?.type ?? method.slice(5)) ? params.item?.id ?? params.itemId : ''}`;
+/** Tools are told apart by the ids of their calls, which are the scenario's; those that a server made say nothing. */
+function keyOf({ method, params }) {
+	const isTool = /^(command|file)/.test(params?.item?.type ?? method.slice(5));
+	const id = isTool ? params.item?.id ?? params.itemId : '';
+	return `${nameOf({ method, params })} ${isId(id) ? '' : id}`;
+}
 
 /** Deltas of one item are one delta, where the first of them was. */
 function joinDeltas(rows) {
