@@ -97,9 +97,11 @@ enum rpc_verdict on_rpc_experimental_feature_list(struct rpc_request *request,
 	struct app_experimental_feature shown[countof(features)];
 	struct page page;
 	struct error err;
-	if (params->thread_id.ptr && !uuid_is_valid(params->thread_id))
-		return threads_refuse_id(request, "thread", params->thread_id);
-	struct config *config = config_view_load(request->server, NULL, NULL, &err);
+	const struct thread *thread = params->thread_id.ptr ? threads_get(request, params->thread_id) : NULL;
+	if (params->thread_id.ptr && !thread)
+		return RPC_FAIL;
+	struct config *config =
+		thread ? config_ref(thread->config) : config_view_load(request->server, NULL, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to reload config: %s", err.text);
 	for (size_t i = 0; i < countof(features); i++)

@@ -4,7 +4,7 @@
 #include "app_server/thread_items.h"
 #include "base/mem.h"
 
-static const char turns_kind[] = "turns", items_kind[] = "itemsByCreatedAtOrdinal";
+static const char turns_kind[] = STORED_TURNS, items_kind[] = STORED_ITEMS;
 
 struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena)
 {

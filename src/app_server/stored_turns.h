@@ -27,6 +27,10 @@ bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_t
 
 /* ---- parts of lists ---- */
 
+/* What a cursor is for: kind of a query. */
+#define STORED_TURNS "turns"
+#define STORED_ITEMS "itemsByCreatedAtOrdinal"
+
 struct stored_page_query {
 	struct str thread_id;
 	struct str cursor;      /* JSON text of the wire, or STR_NONE */

@@ -148,6 +148,10 @@ bool thread_unwatch(struct thread *thread, const struct connection *connection)
 		if (thread->watchers.items[i].is_held)
 			codex_release(thread->codex);
 		thread->watchers.items[i] = thread->watchers.items[--thread->watchers.count];
+		if (!thread->watchers.count && thread->elicitations) { /* nobody is there who could answer */
+			thread->elicitations = 0;
+			codex_release(thread->codex);
+		}
 		thread_review_holds(thread);
 		return true;
 	}

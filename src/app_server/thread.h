@@ -54,6 +54,7 @@ struct thread {
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
 	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
+	int64_t elicitations; /* questions that clients ask beside it; while there are any, it stands still */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
 	struct thread_turn *turn;  /* the one that runs, or NULL */

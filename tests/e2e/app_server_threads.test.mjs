@@ -158,3 +158,103 @@ test('what is noted of a thread can be corrected, loaded or not', options, async
 	const { thread: resumed } = await again.request('thread/resume', { threadId });
 	assert.deepEqual([resumed.gitInfo, resumed.daybreakEnabled], [{ ...now, sha: 'def' }, true]);
 });
+
+test('the timeline has turns and items in order, and is read from its end', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
+	const list = (more) => server.request('thread/timeline/list', { threadId, ...more });
+	const first = await turn(server, threadId, 'first');
+	const second = await turn(server, threadId, 'second');
+	const whole = await list();
+	const names = ({ type, item }) => item ? `${type} ${item.type}` : type;
+	const each = ['turnStarted', 'item userMessage', 'item agentMessage', 'turnCompleted'];
+	assert.deepEqual(whole.data.map(names), [...each, ...each]);
+	assert.deepEqual(whole.data.map(({ turnId }) => turnId), [...Array(4).fill(first.id), ...Array(4).fill(second.id)]);
+	assert.deepEqual(whole.data.map(({ position }) => position), [0, 1, 2, 3, 4, 5, 6, 7]);
+	assert.deepEqual([whole.nextCursor, whole.activeRealtimeSessionAtPageStart], [null, null]);
+	const end = whole.data[7];
+	assert.deepEqual([end.status, end.error, end.completedAt >= end.startedAt], ['completed', null, true]);
+	const pages = [];
+	for (let cursor, page; !pages.length || cursor; cursor = page.nextCursor) {
+		page = await list({ limit: 3, cursor });
+		pages.unshift(...page.data);
+	}
+	assert.deepEqual(pages, whole.data);
+	assert.equal((await list({ limit: 0 })).data.length, 1);
+	await assert.rejects(list({ cursor: 'bogus' }), { code: -32600, message: 'invalid thread timeline cursor' });
+	await assert.rejects(list({ threadId: NOBODY }), { message: `thread not loaded: ${NOBODY}` });
+});
+
+test('a resume says where its lists go on', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
+	await turn(server, threadId, 'first');
+	await turn(server, threadId, 'second');
+	const resumed = await server.request('thread/resume', { threadId, excludeTurns: true });
+	const turns = await server.request('thread/turns/list', { threadId, cursor: resumed.turnsBackwardsCursor, sortDirection: 'asc' });
+	assert.equal(turns.data.length, 1); // the last one, and what will come after it
+	const items = await server.request('thread/items/list', { threadId, cursor: resumed.itemsBackwardsCursor });
+	assert.deepEqual(items.data.map(({ item }) => item.text), ['two']);
+});
+
+test('older clients ask for a summary', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread.id, 'first');
+	await server.request('thread/metadata/update', { threadId: thread.id, gitInfo: { branch: 'b' } });
+	const { summary } = await server.request('getConversationSummary', { conversationId: thread.id });
+	assert.deepEqual(summary, { conversationId: thread.id, path: thread.path, preview: 'first', timestamp: summary.timestamp,
+		updatedAt: summary.updatedAt, modelProvider: 'mock', cwd: server.cwd, cliVersion: thread.cliVersion, source: 'vscode',
+		gitInfo: { sha: null, branch: 'b', origin_url: null } });
+	assert.ok(Date.parse(summary.timestamp) <= Date.parse(summary.updatedAt));
+	assert.deepEqual(await server.request('getConversationSummary', { rolloutPath: thread.path }), { summary });
+	const refused = (params, message) => assert.rejects(server.request('getConversationSummary', params), { message });
+	await refused({ conversationId: NOBODY }, `no rollout found for conversation id ${NOBODY}`);
+	await refused({ rolloutPath: '/nope' }, 'failed to resolve rollout path `/nope`: file does not exist');
+	await refused({}, /did not match any variant/);
+	await refused({ conversationId: 'nope' }, /did not match any variant/);
+});
+
+test('a thread stands still while its client asks somebody for a command', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const server = await startAppServer(t, model);
+	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
+	const count = (way, id = threadId) => server.request(`thread/${way}_elicitation`, { threadId: id });
+	await assert.rejects(count('decrement'), { message: 'out-of-band elicitation count is already zero' });
+	assert.deepEqual(await count('increment'), { count: 1, paused: true });
+	assert.deepEqual(await count('increment'), { count: 2, paused: true });
+	const done = turn(server, threadId, 'go');
+	assert.deepEqual(await count('decrement'), { count: 1, paused: true });
+	assert.equal(server.all('item/agentMessage/delta').length, 0);
+	assert.deepEqual(await count('decrement'), { count: 0, paused: false });
+	assert.equal((await done).items[0].text, 'one');
+	await assert.rejects(count('increment', NOBODY), { message: `thread not found: ${NOBODY}` });
+	await count('increment'); // whoever leaves takes the questions along
+	await server.request('thread/unsubscribe', { threadId });
+	await assert.rejects(count('decrement'), { message: 'out-of-band elicitation count is already zero' });
+	await assert.rejects(count('increment'), /you do not follow it/);
+});
+
+test('this machine is the one environment', options, async (t) => {
+	const server = await startAppServer(t, await startModel(t, [say('unheard')]));
+	const ask = (what, environmentId) => server.request(`environment/${what}`, { environmentId });
+	const { shell, cwd } = await ask('info', 'local');
+	assert.equal(cwd, `file://${server.cwd}`);
+	assert.equal(shell.name, path.basename(shell.path));
+	assert.deepEqual(await ask('status', 'local'), { status: 'ready' });
+	assert.deepEqual(await ask('status', 'x'), { status: 'unknown', error: 'unknown environment id `x`' });
+	await assert.rejects(ask('info', 'x'), { code: -32600, message: 'unknown environment id `x`' });
+});
+
+test('features are listed as a thread has them', options, async (t) => {
+	const server = await startAppServer(t, await startModel(t, [say('unheard')]));
+	const { thread } = await server.request('thread/start', { ...FREE, config: { 'features.unified_exec': false } });
+	const list = async (params) => (await server.request('experimentalFeature/list', params)).data;
+	const find = (data) => data.find(({ name }) => name === 'unified_exec').enabled;
+	assert.equal(find(await list({ threadId: thread.id })), false);
+	assert.equal(find(await list({})), true);
+	await assert.rejects(list({ threadId: NOBODY }), { message: `thread not found: ${NOBODY}` });
+});
