@@ -44,9 +44,29 @@ void rollout_history_roll_back(struct rollout_reader *reader, uint64_t turns)
 
 /* ---- items ---- */
 
+/* A damaged file may have lost one of the two, or have one twice, and a request with that would be refused. A call
+ * that lacks its output gets one from the engine; what else does not fit is left out. */
+static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id)
+{
+	size_t at = reader->open_calls.count;
+	if (call == ROLLOUT_NO_CALL)
+		return true;
+	while (at > 0 && !str_eq(reader->open_calls.items[at - 1], call_id))
+		at--;
+	bool fits = (call == ROLLOUT_CALL) == (at == 0);
+	reader->damage.stray_items += !fits;
+	if (fits && call == ROLLOUT_CALL)
+		vec_push(&reader->open_calls, call_id);
+	else if (fits)
+		reader->open_calls.items[at - 1] = reader->open_calls.items[--reader->open_calls.count];
+	return fits;
+}
+
 static void add_sent(struct rollout_reader *reader, const struct json *item)
 {
-	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))))
+	enum rollout_call call = rollout_item_call(item);
+	struct str call_id = call ? arena_str(&reader->arena, json_get_str(item, "call_id")) : STR_NONE;
+	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))) && admits(reader, call, call_id))
 		vec_push(&reader->history, rollout_item_strip(item));
 }
 
@@ -90,6 +110,7 @@ static void compact(struct rollout_reader *reader, struct str message, const cha
 			vec_push(&kept, part);
 	}
 	reader->marks.count = 0; /* what they point at is gone */
+	reader->open_calls.count = 0;
 	replace_history(reader, kept.items, kept.count);
 	vec_finish(&kept);
 	struct str item = summary_item(reader, message);
@@ -163,6 +184,8 @@ void rollout_history_build(struct rollout_reader *reader)
 	for (size_t i = start; i < reader->records.count; i++) {
 		const struct rollout_record *record = &reader->records.items[i];
 		user_turns += record->role == ROLLOUT_USER;
+		if (record->type == LINE_response_item && !admits(reader, record->call, record->call_id))
+			continue;
 		if (record->type == LINE_response_item)
 			vec_push(&reader->history, record->payload);
 		else if (record->type == LINE_compacted)

@@ -57,6 +57,16 @@ bool rollout_item_is_sent(enum rollout_item_kind kind)
 	return kind < ITEM_KIND_count && kinds[kind].is_sent;
 }
 
+enum rollout_call rollout_item_call(const struct json *item)
+{
+	struct str type = json_get_str(item, "type");
+	if (!json_get_str(item, "call_id").len)
+		return ROLLOUT_NO_CALL;
+	if (str_has_suffix(type, "_call"))
+		return ROLLOUT_CALL;
+	return str_has_suffix(type, "_output") ? ROLLOUT_CALL_OUTPUT : ROLLOUT_NO_CALL;
+}
+
 bool rollout_item_is_context_text(struct str text)
 {
 	text = str_trim_start(text);

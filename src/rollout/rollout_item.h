@@ -21,9 +21,15 @@ enum rollout_item_kind {
 	ITEM_KIND_unknown = ITEM_KIND_count
 };
 
+/* A request must have an output for each call, and a call for each output. */
+enum rollout_call { ROLLOUT_NO_CALL, ROLLOUT_CALL, ROLLOUT_CALL_OUTPUT };
+
 enum rollout_item_kind rollout_item_kind(struct str type);
 /* True if items of this kind belong into a request. */
 bool rollout_item_is_sent(enum rollout_item_kind kind);
+
+/* What the item is to the call that its call_id names. */
+enum rollout_call rollout_item_call(const struct json *item);
 
 /* True if a text with role user is something the engine put there: environment, AGENTS.md, skills, … */
 bool rollout_item_is_context_text(struct str text);

@@ -14,6 +14,7 @@
 #include "rollout/rollout_history.h"
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_list.h"
+#include "rollout/rollout_order.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_source.h"
 
@@ -21,6 +22,7 @@
 struct rollout_segment {
 	char *text; /* owned */
 	size_t len;
+	bool is_disordered; /* its lines have to be sorted by their numbers */
 };
 
 /* ---- the bytes ---- */
@@ -144,7 +146,12 @@ static void on_response_item(struct rollout_reader *reader, const struct json *p
 		role = ROLLOUT_USER;
 	else if (rollout_item_is_context(payload))
 		role = ROLLOUT_PREAMBLE;
+	enum rollout_call call = rollout_item_call(payload);
+	struct str call_id = call ? arena_str(&reader->arena, json_get_str(payload, "call_id")) : STR_NONE;
 	add_record(reader, LINE_response_item, role, rollout_item_strip(payload));
+	struct rollout_record *record = &reader->records.items[reader->records.count - 1];
+	record->call = call;
+	record->call_id = call_id;
 }
 
 static void on_compacted(struct rollout_reader *reader, const struct json *payload)
@@ -255,6 +262,16 @@ static void (*const line_handlers[LINE_count])(struct rollout_reader *, const st
         [LINE_token_usage_record] = on_usage,
 };
 
+/* False: its number is not behind the last one's. */
+static bool is_next(struct rollout_reader *reader, const struct rollout_line *line)
+{
+	bool is_good = !line->has_ordinal || line->ordinal >= reader->next_ordinal;
+	reader->line_is_numbered = line->has_ordinal;
+	if (line->has_ordinal && is_good)
+		reader->next_ordinal = line->ordinal + 1;
+	return is_good;
+}
+
 static void read_line(struct rollout_reader *reader, struct str text, bool is_ended)
 {
 	struct rollout_line line;
@@ -268,18 +285,55 @@ static void read_line(struct rollout_reader *reader, struct str text, bool is_en
 		reader->damage.bad_lines += is_ended;
 	} else if (line.type == LINE_unknown) {
 		reader->damage.unknown_lines++;
+	} else if (!is_next(reader, &line)) {
+		reader->is_disordered = true;
 	} else if (line_handlers[line.type]) {
 		reader->line_at_ms = line.at_ms;
-		reader->line_is_numbered = line.has_ordinal;
 		line_handlers[line.type](reader, line.payload);
 	}
 }
 
-static void read_lines(struct rollout_reader *reader, const struct rollout_segment *segment)
+static void read_sorted(struct rollout_reader *reader, const struct rollout_segment *segment)
+{
+	struct rollout_order order;
+	rollout_order_init(&order, str_n(segment->text, segment->len));
+	reader->damage.repeated_lines += order.repeated;
+	reader->damage.is_disordered = true;
+	vec_for_each (it, &order.lines) {
+		reader->next_ordinal = 0;
+		read_line(reader, it->text, true);
+	}
+	rollout_order_finish(&order);
+}
+
+/* False: it has to be read again from the start, because a segment's lines are not in their order. */
+static bool read_lines(struct rollout_reader *reader, struct rollout_segment *segment)
 {
 	struct str rest = str_n(segment->text, segment->len), text;
-	while (str_next_line(&rest, &text))
+	reader->next_ordinal = 0;
+	reader->is_disordered = false;
+	if (segment->is_disordered) {
+		read_sorted(reader, segment);
+		return true;
+	}
+	while (!reader->is_disordered && str_next_line(&rest, &text))
 		read_line(reader, text, rest.len > 0 || segment->text[segment->len - 1] == '\n');
+	segment->is_disordered = reader->is_disordered;
+	return !segment->is_disordered;
+}
+
+static void read_all(struct rollout_reader *reader)
+{
+	bool is_whole;
+	do {
+		is_whole = true;
+		reader->records.count = 0;
+		reader->damage = (struct rollout_damage){0};
+		reader->token_info = STR_NONE;
+		reader->is_turn_open = false;
+		for (size_t i = reader->segments.count; i > 0 && is_whole; i--)
+			is_whole = read_lines(reader, &reader->segments.items[i - 1]);
+	} while (!is_whole);
 }
 
 struct rollout_reader *rollout_reader_create(const char *path, struct error *err)
@@ -289,8 +343,7 @@ struct rollout_reader *rollout_reader_create(const char *path, struct error *err
 	if (!reader->path) {
 		error_sys(err, errno, "cannot open %s", path);
 	} else if (read_segments(reader, err) == 0) {
-		for (size_t i = reader->segments.count; i > 0; i--)
-			read_lines(reader, &reader->segments.items[i - 1]);
+		read_all(reader);
 		rollout_history_build(reader);
 		return reader;
 	}
@@ -308,6 +361,7 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	vec_finish(&reader->records);
 	vec_finish(&reader->history);
 	vec_finish(&reader->marks);
+	vec_finish(&reader->open_calls);
 	arena_finish(&reader->arena);
 	arena_finish(&reader->line);
 	free(reader->path);
@@ -340,10 +394,18 @@ bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct 
 	describe(&what, damage->bad_lines, "damaged line", "damaged lines");
 	describe(&what, damage->is_torn, "unfinished last line", "");
 	describe(&what, damage->long_lines, "oversized line", "oversized lines");
+	describe(&what, damage->repeated_lines, "repeated line", "repeated lines");
 	describe(&what, damage->unknown_lines, "line of an unknown kind", "lines of unknown kinds");
 	describe(&what, damage->unknown_items, "item of an unknown kind", "items of unknown kinds");
-	if (what.len == 0)
+	describe(&what, damage->stray_items, "call or output that stood alone", "calls or outputs that stood alone");
+	if (what.len == 0 && !damage->is_disordered)
 		return false;
+	if (damage->is_disordered)
+		buf_printf(out, "Lines of the session file were not in their order and have been sorted. ");
+	if (what.len == 0) {
+		buf_printf(out, "Nothing is missing: %s", reader->path);
+		return true;
+	}
 	buf_printf(out, "Parts of the session file were passed over (%.*s); the rest is restored: %s",
 	           STR_ARG(buf_str(&what)), reader->path);
 	return true;

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "rollout/rollout_item.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_turn.h"
@@ -37,6 +38,8 @@ struct rollout_record {
 	enum rollout_role role;
 	bool is_numbered;    /* the line has an ordinal: what is told in old words is told as an item, too */
 	bool is_replacement; /* a compacted line that brings its own history */
+	enum rollout_call call; /* what a response_item is to a call, and to which */
+	struct str call_id;
 	struct str payload;  /* JSON; of a response_item: as a request may carry it */
 	int64_t at_ms;       /* when it was written, Unix; 0: nobody knows */
 };
@@ -53,6 +56,9 @@ struct rollout_damage {
 	size_t bad_lines;     /* no JSON, or not the JSON of a line */
 	size_t long_lines;    /* longer than LIMIT_ROLLOUT_LINE */
 	size_t unknown_lines; /* of a kind this version does not know */
+	size_t repeated_lines; /* of a number that there was before */
+	size_t stray_items;    /* outputs that answer no call, calls that were made already: not sent again */
+	bool is_disordered;    /* lines had to be sorted by their numbers */
 	size_t unknown_items; /* items of a kind this version does not know: not sent again */
 	bool is_torn;         /* the last line has no end and makes no sense */
 };
@@ -77,6 +83,9 @@ struct rollout_reader {
 	struct arena line;  /* the tree of the line being looked at */
 	int64_t line_at_ms; /* when it was written */
 	bool line_is_numbered;
+	uint64_t next_ordinal; /* the least that a line may have */
+	bool is_disordered;    /* one had less */
+	VEC(struct str) open_calls; /* without an output so far */
 };
 
 /* NULL and err if the file cannot be read at all. */

@@ -341,6 +341,70 @@ static void damage_takes_only_what_it_hit(void **state)
 	rollout_reader_destroy(reader);
 }
 
+static void numbered(int ordinal, const char *text)
+{
+	buf_printf(&file,
+	           "{\"timestamp\":\"2026-11-20T10:00:00.%03dZ\",\"ordinal\":%d,\"type\":\"response_item\",\"payload\":"
+	           "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"%s\"}],"
+	           "\"internal_chat_message_metadata_passthrough\":{\"turn_id\":\"t\"}}}\n",
+	           ordinal, ordinal, text);
+}
+
+static void numbered_lines_come_in_their_order_and_once(void **state)
+{
+	(void)state;
+	numbered(1, "one");
+	numbered(2, "two");
+	numbered(5, "five");
+	numbered(3, "three");
+	message("user", "behind-three");
+	numbered(2, "two");
+	numbered(4, "four");
+	struct rollout_reader *reader = read_file_so_far();
+	assert_words(reader, "one two three behind-three four five");
+	assert_int_equal(reader->damage.repeated_lines, 1);
+	auto_free char *text = damage_of(reader);
+	assert_non_null(strstr(text, "have been sorted. Parts of the session file were passed over (1 repeated line)"));
+	rollout_reader_destroy(reader);
+	buf_clear(&file);
+	line("session_meta", "{\"id\":\"" THREAD "\"}");
+	numbered(2, "two");
+	numbered(1, "one");
+	reader = read_file_so_far();
+	assert_words(reader, "one two");
+	auto_free char *sorted = damage_of(reader);
+	assert_non_null(strstr(sorted, "sorted. Nothing is missing: "));
+	rollout_reader_destroy(reader);
+}
+
+static void call(const char *type, const char *id)
+{
+	auto_free char *payload = xasprintf("{\"type\":\"%s\",\"call_id\":\"%s\"}", type, id);
+	line("response_item", payload);
+}
+
+static void calls_and_outputs_that_stand_alone_are_left_out(void **state)
+{
+	(void)state;
+	call("function_call_output", "lost");
+	call("function_call", "a");
+	call("function_call", "a");
+	call("custom_tool_call", "b");
+	call("custom_tool_call_output", "b");
+	call("function_call_output", "a");
+	call("function_call_output", "a");
+	call("function_call", "a"); /* a model may use an id again */
+	call("function_call_output", "a");
+	call("function_call", "open");
+	struct rollout_reader *reader = read_file_so_far();
+	assert_words(reader, "function_call custom_tool_call custom_tool_call_output function_call_output function_call "
+	                     "function_call_output function_call");
+	assert_int_equal(reader->damage.stray_items, 3);
+	auto_free char *text = damage_of(reader);
+	assert_non_null(strstr(text, "3 calls or outputs that stood alone"));
+	rollout_reader_destroy(reader);
+}
+
 static void a_last_line_without_newline_counts(void **state)
 {
 	(void)state;
@@ -532,6 +596,8 @@ int main(void)
 	        FILE_TEST(what_an_old_compaction_keeps_has_a_budget),
 	        FILE_TEST(items_that_no_request_may_carry_are_left_out),
 	        FILE_TEST(damage_takes_only_what_it_hit),
+	        FILE_TEST(numbered_lines_come_in_their_order_and_once),
+	        FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
 	        FILE_TEST(a_last_line_without_newline_counts),
 	        FILE_TEST(what_is_no_session_is_refused_with_a_reason),
 	        FILE_TEST(a_turn_that_never_ended_is_seen),
