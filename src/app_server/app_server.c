@@ -8,6 +8,7 @@
 #include "app_server/rpc.h"
 #include "app_server/rpc_request.h"
 #include "app_server/thread.h"
+#include "app_server/thread_idle.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -142,6 +143,7 @@ void app_server_destroy(struct app_server *server)
 		app_server_drop(it);
 	list_for_each(thread, &server->threads, link)
 		thread_destroy(thread);
+	thread_idle_finish(server);
 	thread_configs_finish(&server->configs);
 	rpc_asks_finish(&server->asks);
 	rpc_scopes_finish(&server->scopes);

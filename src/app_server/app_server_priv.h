@@ -26,6 +26,7 @@ struct app_server {
 	struct rpc_asks asks;
 	struct buf out; /* a frame is written here and sent from here, or to many */
 	struct loop_deferred sweep;
+	struct loop_timer *idle; /* runs while a thread is not watched; NULL before */
 	char *installation_id; /* NULL until somebody wants to know */
 };
 

@@ -11,7 +11,7 @@
 #include "app_server/stored_thread.h"
 #include "app_server/stored_turns.h"
 #include "app_server/thread.h"
-#include "app_server/thread_turn.h"
+#include "app_server/thread_idle.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -117,27 +117,15 @@ static void tell_all(struct app_server *server, enum app_notification_tag tag, c
 		connection_notify(it, tag, params);
 }
 
-/* Its turn ends, those who watch are told, and it is gone. */
-static void unload(struct app_server *server, struct str thread_id)
-{
-	struct thread *thread = threads_find(server, thread_id);
-	if (!thread)
-		return;
-	if (thread->turn)
-		thread_turn_end(thread->turn, app_turn_status_interrupted);
-	struct app_thread_status status = {.tag = app_thread_status_not_loaded};
-	struct app_thread_status_changed_notification event = {str_of(thread->id), &status};
-	thread_notify(thread, NOTIFY_thread_status_changed, &event);
-	thread_destroy(thread);
-}
-
 /* Answers with an empty record, then tells everybody. */
 static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
 {
 	struct app_server *server = job->request->server;
 	char nothing[64] = {0}; /* every record without fields fits */
 	struct app_thread_archived_notification event = {id_of(job)};
-	unload(server, id_of(job));
+	struct thread *thread = threads_find(server, id_of(job));
+	if (thread)
+		thread_idle_unload(thread);
 	rpc_reply(job->request, nothing);
 	tell_all(server, tag, &event);
 }

@@ -9,6 +9,7 @@
 #include "app_server/rpc_request.h"
 #include "app_server/thread_ask.h"
 #include "app_server/thread_config.h"
+#include "app_server/thread_idle.h"
 #include "app_server/thread_load.h"
 #include "app_server/thread_policy.h"
 #include "app_server/thread_turn.h"
@@ -153,6 +154,7 @@ bool thread_unwatch(struct thread *thread, const struct connection *connection)
 			codex_release(thread->codex);
 		}
 		thread_review_holds(thread);
+		thread_idle_review(thread);
 		return true;
 	}
 	return false;

@@ -53,6 +53,7 @@ struct thread {
 	struct thread_note note;              /* what is noted of it, in note_arena */
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
+	uint64_t left_ms;                     /* since when nobody watches it and nothing happens; monotonic */
 	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
 	int64_t elicitations; /* questions that clients ask beside it; while there are any, it stands still */
 	bool is_ephemeral;

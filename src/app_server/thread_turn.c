@@ -7,6 +7,7 @@
 #include "app_server/rpc_request.h"
 #include "app_server/thread.h"
 #include "app_server/thread_ask.h"
+#include "app_server/thread_idle.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -164,4 +165,5 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	tell_end(turn, status);
 	thread_asks_withdraw(thread);
 	thread_turn_destroy(turn);
+	thread_idle_review(thread);
 }

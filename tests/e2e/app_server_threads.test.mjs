@@ -258,3 +258,23 @@ test('features are listed as a thread has them', options, async (t) => {
 	assert.equal(find(await list({})), true);
 	await assert.rejects(list({ threadId: NOBODY }), { message: `thread not found: ${NOBODY}` });
 });
+
+test('a thread that nobody follows is unloaded once it does nothing', options, async (t) => {
+	const model = await startModel(t, [say('one'), reply({ message: 'half' }, { gate: 'end' }), say('three')]);
+	const server = await startAppServer(t, model, { args: ['-c', 'app_server.idle_thread_timeout_ms=100'] });
+	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
+	const { thread: followed } = await server.request('thread/start', FREE);
+	await turn(server, threadId, 'first');
+	await server.request('turn/start', { threadId, input: [text('second')] });
+	await server.next('item/agentMessage/delta');
+	assert.deepEqual(await server.request('thread/unsubscribe', { threadId }), { status: 'unsubscribed' });
+	const loaded = async () => (await server.request('thread/loaded/list', {})).data;
+	assert.deepEqual(await loaded(), [threadId, followed.id]); // its turn goes on
+	await model.openGate('end');
+	assert.deepEqual((await server.next('thread/closed')).params, { threadId });
+	assert.deepEqual(server.all('thread/status/changed').at(-1).params, { threadId, status: { type: 'notLoaded' } });
+	assert.deepEqual(await loaded(), [followed.id]);
+	const { thread } = await server.request('thread/resume', { threadId });
+	assert.deepEqual(thread.turns.map(({ status }) => status), ['completed', 'completed']);
+	assert.equal((await turn(server, threadId, 'third')).items[0].text, 'three');
+});
