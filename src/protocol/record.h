@@ -43,7 +43,8 @@ enum field_kind {
 	FIELD_ints,    /* int64_t *, and NAME_count */
 	FIELD_records, /* struct NAME *, and NAME_count */
 	FIELD_unions,  /* struct NAME *, and NAME_count */
-	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count */
+	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records may have
+	                * keys as well, and is a map then */
 };
 
 enum presence {

@@ -118,14 +118,19 @@ static int decode_records(const struct field *field, const struct json *json, st
 {
 	const struct record *record = field->type;
 	char *items = arena_alloc(arena, record->size * json->count);
+	struct str *keys = field->keys ? arena_array(arena, struct str, json->count) : NULL;
 	size_t count = 0;
 	json_for_each(item, json) {
+		if (keys)
+			keys[count] = arena_str(arena, item->key);
 		int status = record_decode(record, item, arena, items + record->size * count++, err);
 		if (status != 0)
 			return status;
 	}
 	*SLOT(void *, out, field->offset) = items;
 	*SLOT(size_t, out, field->aux) = count;
+	if (keys)
+		*SLOT(struct str *, out, field->keys) = keys;
 	return 0;
 }
 
@@ -194,9 +199,9 @@ static int decode_part(const struct field *field, const struct json *json, struc
 static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out,
                           struct error *err)
 {
-	if (field->kind >= FIELD_strs && field->kind != FIELD_map && json->type != JSON_array)
+	if (field->kind >= FIELD_strs && !field->keys && json->type != JSON_array)
 		return wrong_type(json, "a sequence", err);
-	if (field->kind == FIELD_map && json->type != JSON_object)
+	if (field->keys && json->type != JSON_object)
 		return wrong_type(json, "a map", err);
 	switch (field->kind) {
 	case FIELD_strs:

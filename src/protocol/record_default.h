@@ -69,6 +69,9 @@
 #ifndef LIST_OF
 #define LIST_OF(...)
 #endif
+#ifndef MAP
+#define MAP(...)
+#endif
 #ifndef MAP_OF
 #define MAP_OF(...)
 #endif

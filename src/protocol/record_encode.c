@@ -35,7 +35,10 @@ static void encode_map(const struct field *field, const void *value, const struc
 	jw_object(w);
 	for (size_t i = 0; i < count; i++) {
 		jw_key_str(w, keys[i]);
-		union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
+		if (field->kind == FIELD_records)
+			encode_record(field->type, items + ((const struct record *)field->type)->size * i, dialect, w);
+		else
+			union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
 	}
 	jw_object_end(w);
 }
@@ -72,11 +75,8 @@ static void encode_value(const struct field *field, const void *value, const str
 	case FIELD_union:
 		union_encode_as(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
-	case FIELD_map:
-		encode_map(field, value, dialect, w);
-		return;
 	default:
-		encode_list(field, value, dialect, w);
+		(field->keys ? encode_map : encode_list)(field, value, dialect, w);
 	}
 }
 

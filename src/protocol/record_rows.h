@@ -39,6 +39,7 @@
 #define LIST(f, t, p, doc) {#f, FIELD_records, p, AT(f), AT(f##_count), 0, &record_##t, doc},
 #define LIST_OF(f, t, p, doc) {#f, FIELD_unions, p, AT(f), AT(f##_count), 0, &union_##t, doc},
 #define MAP_OF(f, t, p, doc) {#f, FIELD_map, p, AT(f), AT(f##_count), AT(f##_keys), &union_##t, doc},
+#define MAP(f, t, p, doc) {#f, FIELD_records, p, AT(f), AT(f##_count), AT(f##_keys), &record_##t, doc},
 #define RECORD_EMPTY(name, doc) \
 	const struct record record_##name = {#name, doc, sizeof(struct name), NULL, RECORD_FAMILY, false};
 #define RECORD_OPEN(name, doc) \

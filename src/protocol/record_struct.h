@@ -21,6 +21,7 @@
 #define CHOICES(field, type, presence, doc) enum type *field; size_t field##_count;
 #define LIST(field, type, presence, doc) struct type *field; size_t field##_count;
 #define LIST_OF(field, type, presence, doc) struct type *field; size_t field##_count;
+#define MAP(field, type, presence, doc) struct str *field##_keys; struct type *field; size_t field##_count;
 #define MAP_OF(field, type, presence, doc) struct str *field##_keys; struct type *field; size_t field##_count;
 #define RECORD_EMPTY(name, doc) struct name { char unused; };
 #define RECORD_OPEN(name, doc) struct name { struct str json; };

@@ -22,6 +22,7 @@
 #undef CHOICES
 #undef LIST
 #undef LIST_OF
+#undef MAP
 #undef MAP_OF
 #undef UNION
 #undef VARIANT

@@ -55,7 +55,7 @@ static void write_ref_members(const struct schema *schema, const char *name, boo
 static void write_items(const struct schema *schema, const struct field *field)
 {
 	struct named_type item;
-	jw_key(schema->w, field->kind == FIELD_map ? "additionalProperties" : "items");
+	jw_key(schema->w, field->keys ? "additionalProperties" : "items");
 	if (field_named_type(field, &item)) {
 		schema_write_ref(schema, item.name);
 		return;
@@ -94,7 +94,7 @@ static void write_field_members(const struct schema *schema, const struct field 
 			write_ref_members(schema, type.name, is_nullable);
 		return;
 	default:
-		write_type(schema, field->kind == FIELD_map ? "object" : "array", is_nullable);
+		write_type(schema, field->keys ? "object" : "array", is_nullable);
 		write_items(schema, field);
 	}
 }
@@ -106,12 +106,14 @@ static void write_default(const struct schema *schema, const struct field *field
 		[FIELD_str] = "\"\"",     [FIELD_bool] = "false", [FIELD_i64] = "0",     [FIELD_f64] = "0",
 		[FIELD_strs] = "[]",      [FIELD_paths] = "[]",   [FIELD_enums] = "[]",  [FIELD_ints] = "[]",
 		[FIELD_records] = "[]",
-		[FIELD_unions] = "[]",    [FIELD_map] = "{}",
+		[FIELD_unions] = "[]",
 	};
 	if ((field->presence & PRESENCE_MASK) != DEF)
 		return;
 	if (field->kind == FIELD_enum)
 		jw_member_cstr(schema->w, "default", enum_wire(field->type, 0));
+	else if (field->keys)
+		jw_member_raw(schema->w, "default", STR("{}"));
 	else if (zeros[field->kind])
 		jw_member_raw(schema->w, "default", str_of(zeros[field->kind]));
 }

@@ -38,9 +38,9 @@ static const char *scalar_name(enum field_kind kind)
 static void append_value(const struct script *script, const struct field *field)
 {
 	struct named_type type;
-	bool is_list = field->kind >= FIELD_strs && field->kind != FIELD_map;
+	bool is_list = field->kind >= FIELD_strs && !field->keys;
 	const char *name = field_named_type(field, &type) ? type.name : scalar_name(field->kind);
-	if (field->kind == FIELD_map)
+	if (field->keys)
 		buf_printf(script->out, "{ [key in string]?: %s }", name);
 	else
 		buf_printf(script->out, is_list ? "Array<%s>" : "%s", name);
