@@ -141,7 +141,7 @@ void app_server_destroy(struct app_server *server)
 		return;
 	list_for_each(it, &server->connections, link)
 		app_server_drop(it);
-	list_for_each(thread, &server->threads, link)
+	while ((thread = list_first(&server->threads, struct thread, link))) /* subagents' go with their root's */
 		thread_destroy(thread);
 	thread_idle_finish(server);
 	thread_configs_finish(&server->configs);

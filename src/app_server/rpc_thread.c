@@ -120,6 +120,12 @@ enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct a
 
 void rpc_thread_on_configured(struct thread *thread, const struct ev_session_configured *event)
 {
+	if (thread->root) {
+		take_settings(thread, event);
+		thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
+		thread_notify_status(thread);
+		return;
+	}
 	if (!thread->starting) /* its client has gone meanwhile */
 		return;
 	snprintf(thread->id, sizeof(thread->id), "%.*s", STR_ARG(event->session_id));

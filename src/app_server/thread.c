@@ -57,11 +57,13 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 	struct app_session_source *source = arena_new(arena, struct app_session_source);
 	thread_get_status(thread, status);
 	source->tag = app_session_source_vscode;
+	if (thread->source)
+		*source = *thread->source;
 	*ret = (struct app_thread){
 		.id = str_of(thread->id),
 		.environments = thread_environment(settings, arena),
 		.environments_count = 1,
-		.session_id = str_of(thread->id),
+		.session_id = str_of(thread->root ? thread->root->id : thread->id),
 		.forked_from_id = str_of(thread->forked_from),
 		.preview = str_of(thread->preview ? thread->preview : ""),
 		.ephemeral = thread->is_ephemeral,
@@ -245,6 +247,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 		.steers = true,
 		.runs_unasked = true,
 		.on_event = on_event,
+		.on_child = thread_on_child,
 		.self = thread,
 	};
 	thread->codex = codex_open(&options);
@@ -301,7 +304,8 @@ void thread_destroy(struct thread *thread)
 {
 	if (!thread)
 		return;
-	codex_close(thread->codex);
+	if (!thread->root)
+		codex_close(thread->codex);
 	thread_load_destroy(thread->opening.load);
 	config_unref(thread->config);
 	list_remove(&thread->link);

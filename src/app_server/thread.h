@@ -16,6 +16,7 @@
 #include "protocol/app.h"
 
 struct codex;
+struct codex_child;
 struct config;
 struct connection;
 struct rpc_request;
@@ -56,6 +57,8 @@ struct thread {
 	uint64_t left_ms;                     /* since when nobody watches it and nothing happens; monotonic */
 	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
 	int64_t elicitations; /* questions that clients ask beside it; while there are any, it stands still */
+	struct thread *root; /* of a subagent's: the thread whose Codex owns its own; else NULL */
+	struct app_session_source *source; /* of a subagent's, in origin_arena; else NULL */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
 	struct thread_turn *turn;  /* the one that runs, or NULL */
@@ -80,6 +83,9 @@ struct thread {
 struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err);
 void thread_destroy(struct thread *thread); /* NULL is fine */
 
+/* A subagent's: known from the start, and destroyed with its Codex, which is not its own. For codex_options.on_child;
+ * self: the root's thread. */
+void thread_on_child(struct codex *child, const struct codex_child *about, void *self);
 /* How it is now. flags has room for app_thread_active_flag_count; status points to it and to active. */
 struct thread_status {
 	struct app_thread_status status;

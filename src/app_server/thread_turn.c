@@ -45,9 +45,10 @@ void thread_turn_destroy(struct thread_turn *turn)
 
 void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret)
 {
+	const struct thread *root = turn->thread->root;
 	*ret = (struct app_turn){
 		.id = str_of(turn->id),
-		.root_turn_id = str_of(turn->id),
+		.root_turn_id = str_of(root && root->turn ? root->turn->id : turn->id),
 		.items_view = app_turn_items_view_not_loaded,
 		.status = app_turn_status_in_progress,
 		.has_started_at = turn->is_started,

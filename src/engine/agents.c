@@ -120,8 +120,9 @@ static bool interrupt(struct agent *agent, void *self)
 
 static void close_child(struct agent *agent, void *self)
 {
-	struct codex *child = agent->session;
-	(void)self;
+	struct codex *child = agent->session, *root = self;
+	if (root->on_child)
+		root->on_child(child, NULL, root->self);
 	agent->session = NULL;
 	codex_close(child);
 }
@@ -206,6 +207,19 @@ void agents_join(struct codex *child, struct agent *agent)
 	child->agent = agent;
 	agent->session = child;
 	loop_deferred_init(&child->hear, child->services->loop, on_hear, child);
+}
+
+void agents_announce(struct codex *child)
+{
+	const struct codex *root = root_of(child);
+	struct codex_child about = {
+		.thread_id = child->agent->session_id,
+		.parent_thread_id = child->agent->parent->session_id,
+		.nickname = child->agent->label,
+		.depth = child->agent->depth,
+	};
+	if (root->on_child)
+		root->on_child(child, &about, root->self);
 }
 
 void agents_destroy(struct codex *root)

@@ -167,13 +167,10 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		drop(agent, child);
 		return -(int)err->code;
 	}
+	agents_announce(child);
 	if (launch->shares_history)
 		inherit(parent->session, child->session, agent, launch);
-	if (str_trim(launch->prompt).len && submit(child, launch->prompt, err) != 0) {
-		drop(agent, child);
-		return -(int)err->code;
-	}
-	return 0;
+	return str_trim(launch->prompt).len ? submit(child, launch->prompt, err) : 0; /* an empty queue takes it */
 }
 
 /* What it was allowed when it last worked: reopening must not make its fence any wider. */
@@ -207,8 +204,10 @@ int agents_reopen(struct agent *agent, void *self, struct error *err)
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
 	struct codex *child = open_codex(above, agent);
-	if (resume(child, path, err) == 0)
+	if (resume(child, path, err) == 0) {
+		agents_announce(child);
 		return 0;
+	}
 	drop(agent, child);
 	return error_wrap(err, "agent_id %llu cannot be opened again", id);
 }

@@ -15,5 +15,7 @@ int agents_reopen(struct agent *agent, void *self, struct error *err);
 
 /* A new Codex is that agent's. */
 void agents_join(struct codex *child, struct agent *agent);
+/* Its Session is there: the root's front end is told. */
+void agents_announce(struct codex *child);
 
 #endif

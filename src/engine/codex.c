@@ -121,10 +121,17 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->runs_unasked = options->runs_unasked;
 	codex->mutes_output = options->mutes_output;
 	codex->on_event = options->on_event;
+	codex->on_child = options->on_child;
 	codex->self = options->self;
 	sq_init(&codex->sq, loop, on_submissions, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
 	return codex;
+}
+
+void codex_listen(struct codex *child, codex_event_fn on_event, void *self)
+{
+	child->on_event = on_event;
+	child->self = self;
 }
 
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err)

@@ -29,6 +29,13 @@ void services_preload(struct services *services);
  * The event is borrowed during the call, and the codex must not be closed in it. */
 typedef void (*codex_event_fn)(const struct event *event, void *self);
 
+/* A subagent's Codex, as it comes to be. */
+struct codex_child {
+	const char *thread_id, *parent_thread_id;
+	const char *nickname; /* or NULL */
+	unsigned depth;       /* 1: the root's own */
+};
+
 struct codex_options {
 	struct services *services; /* borrowed; outlives the codex */
 	struct config *config;     /* a reference is taken */
@@ -42,10 +49,16 @@ struct codex_options {
 	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */
 	bool runs_unasked; /* input without a word makes the model go on; else it ends at once (protocol-v1 2.2) */
 	codex_event_fn on_event;
+	/* A subagent somewhere below has a Codex now (its session_configured comes later), or (about is NULL) that is
+	 * about to be closed. It is the engine's to close; Ops may be submitted to it, and codex_listen hears it. NULL:
+	 * nobody wants to know, and what subagents ask the user comes as an event of this Codex. */
+	void (*on_child)(struct codex *child, const struct codex_child *about, void *self);
 	void *self;
 };
 
 struct codex *codex_open(const struct codex_options *options);
+/* Whom the events of a subagent's Codex are told; NULL: nobody. */
+void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
 /* Copies id and op. ERR_limit when the submission queue is full. */
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 

@@ -22,6 +22,7 @@ struct codex {
 	bool is_interactive;
 	bool steers, runs_unasked;
 	codex_event_fn on_event;
+	void (*on_child)(struct codex *child, const struct codex_child *about, void *self);
 	void *self;
 	struct submission_queue sq;
 	struct event_queue eq;

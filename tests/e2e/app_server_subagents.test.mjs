@@ -1,0 +1,102 @@
+// Subagents as clients of the app-server see them (test 18 of subagents 11): items of the parent, threads of their own.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { needs, startModel } from './lib/codex.mjs';
+
+const options = needs('app-server');
+const config = 'features.subagent_tools = true';
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const call = (name, args = {}) => ({ call: name, arguments: args });
+const child = (contains, ...steps) => ({ when: { contains, lacks: 'You are agent 0' }, reply: steps });
+const message = (words) => ({ message: words });
+
+const items = (server) => server.messages
+	.filter(({ method, params }) => /^item\/(started|completed)$/.test(method) && params.item.type === 'collabAgentToolCall')
+	.map(({ method, params: { item } }) => ({ method: method.slice(5), ...item, startedAtMs: 0, completedAtMs: 0 }));
+
+test('18. spawning, waiting and pruning are items, and the subagent is a thread', options, async (t) => {
+	const model = await startModel(t, [
+		child('Count the files', message('There are three.')),
+		{ reply: [call('subagent_spawn', { prompt: 'Count the files.', label: 'counter' })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [call('subagent_prune', { all: true })] },
+		{ reply: [message('Three.')] },
+	]);
+	const server = await startAppServer(t, model, { config });
+	const { thread } = await server.request('thread/start', FREE);
+	const { turn } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	const told = items(server);
+	assert.deepEqual(told.map(({ method, tool, status }) => `${method} ${tool} ${status}`), [
+		'started spawnAgent inProgress', 'completed spawnAgent completed', 'started wait inProgress',
+		'completed wait completed', 'started closeAgent inProgress', 'completed closeAgent completed']);
+	const [begun, spawned, , waited, , closed] = told;
+	const id = spawned.receiverThreadIds[0];
+	assert.deepEqual([begun.receiverThreadIds, begun.model, begun.agentsStates], [[], '', {}]);
+	assert.deepEqual([spawned.senderThreadId, spawned.prompt], [thread.id, 'Count the files.']);
+	assert.deepEqual(spawned.agentsStates, { [id]: { status: 'pendingInit', message: null } });
+	assert.deepEqual(waited.agentsStates, { [id]: { status: 'completed', message: 'There are three.' } });
+	assert.deepEqual(closed.agentsStates, { [id]: { status: 'shutdown', message: null } });
+
+	const own = server.messages.filter(({ params }) => params?.threadId === id);
+	const life = own.map(({ method, params }) => method === 'thread/status/changed' ? params.status.type : method)
+		.filter((word) => !/delta|tokenUsage|rateLimits|readState|warning/.test(word));
+	assert.deepEqual(life, ['idle', 'active', 'turn/started', 'item/started', 'item/completed', 'item/started',
+		'item/completed', 'idle', 'turn/completed', 'notLoaded']);
+	const started = own.find(({ method }) => method === 'turn/started');
+	assert.equal(started.params.turn.rootTurnId, turn.id);
+	assert.equal(server.messages.some(({ method, params }) => method === 'thread/started' && params.thread.id === id), false);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('what a subagent asks the user comes with its own thread', options, async (t) => {
+	const model = await startModel(t, [
+		child(['touch it', 'function_call_output'], message('Touched.')),
+		child('touch it', call('exec_command', { cmd: 'touch there' })),
+		{ reply: [call('subagent_spawn', { prompt: 'touch it' })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const server = await startAppServer(t, model, { config });
+	const { thread } = await server.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'untrusted' });
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	const asked = await server.next('item/commandExecution/requestApproval');
+	assert.notEqual(asked.params.threadId, thread.id);
+	const read = await server.request('thread/read', { threadId: asked.params.threadId });
+	assert.equal(read.thread.source.subAgent.thread_spawn.parent_thread_id, thread.id);
+	assert.equal(read.thread.status.type, 'active');
+	server.answer(asked, { decision: 'accept' });
+	const done = await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	assert.equal(done.params.turn.status, 'completed');
+	const ran = server.messages.find(({ method, params }) => method === 'item/completed' && params.item.type === 'commandExecution');
+	assert.deepEqual([ran.params.threadId, ran.params.item.exitCode], [asked.params.threadId, 0]);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('interrupting a parent ends its subagents, interrupting one of them ends it alone', options, async (t) => {
+	const model = await startModel(t, [
+		child('wait here', { hang: true }),
+		child('wait there', { hang: true }),
+		{ reply: [call('subagent_spawn', { prompt: 'wait here' }), call('subagent_spawn', { prompt: 'wait there' })] },
+		{ reply: [call('subagent_await', { agent_id: 2 })] },
+	]);
+	const server = await startAppServer(t, model, { config });
+	const { thread } = await server.request('thread/start', FREE);
+	const { turn } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'item/started' && params.item.tool === 'wait', 'wait');
+	const turns = server.messages.filter(({ method, params }) => method === 'turn/started' && params.threadId !== thread.id)
+		.map(({ params }) => params);
+	assert.equal(turns.length, 2);
+	await server.request('turn/interrupt', { threadId: turns[0].threadId, turnId: turns[0].turn.id });
+	const ends = () => server.messages.filter(({ method }) => method === 'turn/completed').map(({ params }) => params.threadId);
+	assert.deepEqual(ends(), [turns[0].threadId]);
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+	await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	assert.equal((await server.end()).code, 0);
+	assert.deepEqual(new Set(ends()), new Set([thread.id, turns[0].threadId, turns[1].threadId]));
+	const waits = items(server).filter(({ tool }) => tool === 'wait');
+	assert.deepEqual(waits.map(({ method, status }) => `${method} ${status}`), ['started inProgress', 'completed interrupted']);
+});
