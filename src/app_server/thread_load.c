@@ -61,6 +61,8 @@ static void on_work(void *self)
 	thread_note_read(load->home, load->reader->meta.thread_id, &load->arena, &load->note);
 	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
 		load->err.code = ERR_invalid;
+	if (load->reader)
+		rollout_reader_forget(load->reader); /* the engine reads it anew, and two of a large one are too much */
 }
 
 static void on_done(void *self)

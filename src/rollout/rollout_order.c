@@ -40,8 +40,14 @@ void rollout_order_init(struct rollout_order *order, struct str bytes)
 		struct rollout_line line = {.type = LINE_unknown};
 		if (rollout_line_parse(&arena, text, &line, NULL) == 0 && line.has_ordinal)
 			ordinal = line.ordinal;
-		struct rollout_place place = {ordinal, order->lines.count, text, line.has_ordinal, line.type, line.at_ms};
-		vec_push(&order->lines, place);
+		vec_push(&order->lines, (struct rollout_place){
+			.ordinal = ordinal,
+			.seq = order->lines.count,
+			.text = text,
+			.has_ordinal = line.has_ordinal,
+			.type = line.type,
+			.at_ms = line.at_ms,
+		});
 	}
 	if (order->lines.count)
 		qsort(order->lines.items, order->lines.count, sizeof(*order->lines.items), by_ordinal);

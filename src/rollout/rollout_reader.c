@@ -351,10 +351,9 @@ struct rollout_reader *rollout_reader_create(const char *path, struct error *err
 	return NULL;
 }
 
-void rollout_reader_destroy(struct rollout_reader *reader)
+void rollout_reader_forget(struct rollout_reader *reader)
 {
-	if (!reader)
-		return;
+	reader->token_info = arena_str(&reader->arena, reader->token_info);
 	vec_for_each (it, &reader->segments)
 		free(it->text);
 	vec_finish(&reader->segments);
@@ -362,6 +361,13 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	vec_finish(&reader->history);
 	vec_finish(&reader->marks);
 	vec_finish(&reader->open_calls);
+}
+
+void rollout_reader_destroy(struct rollout_reader *reader)
+{
+	if (!reader)
+		return;
+	rollout_reader_forget(reader);
 	arena_finish(&reader->arena);
 	arena_finish(&reader->line);
 	free(reader->path);

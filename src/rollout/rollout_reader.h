@@ -91,6 +91,8 @@ struct rollout_reader {
 /* NULL and err if the file cannot be read at all. */
 struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
+/* Lets the bytes of the files go, with records, history and marks; what it says of the session stays. */
+void rollout_reader_forget(struct rollout_reader *reader);
 
 /* The array of persisted events that a client is shown after a resume (initial_messages). */
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w);

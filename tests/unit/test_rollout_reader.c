@@ -343,11 +343,12 @@ static void damage_takes_only_what_it_hit(void **state)
 
 static void numbered(int ordinal, const char *text)
 {
+	buf_printf(&file, "{\"timestamp\":\"2026-11-20T10:00:00.%03dZ\",\"ordinal\":%d,", ordinal, ordinal);
 	buf_printf(&file,
-	           "{\"timestamp\":\"2026-11-20T10:00:00.%03dZ\",\"ordinal\":%d,\"type\":\"response_item\",\"payload\":"
-	           "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"%s\"}],"
+	           "\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\","
+	           "\"content\":[{\"text\":\"%s\"}],"
 	           "\"internal_chat_message_metadata_passthrough\":{\"turn_id\":\"t\"}}}\n",
-	           ordinal, ordinal, text);
+	           text);
 }
 
 static void numbered_lines_come_in_their_order_and_once(void **state)
@@ -397,8 +398,8 @@ static void calls_and_outputs_that_stand_alone_are_left_out(void **state)
 	call("function_call_output", "a");
 	call("function_call", "open");
 	struct rollout_reader *reader = read_file_so_far();
-	assert_words(reader, "function_call custom_tool_call custom_tool_call_output function_call_output function_call "
-	                     "function_call_output function_call");
+	assert_words(reader, "function_call custom_tool_call custom_tool_call_output function_call_output "
+	                     "function_call function_call_output function_call");
 	assert_int_equal(reader->damage.stray_items, 3);
 	auto_free char *text = damage_of(reader);
 	assert_non_null(strstr(text, "3 calls or outputs that stood alone"));

@@ -1,0 +1,96 @@
+"""Rows about sessions on disk: what it costs to take one up again."""
+import json
+
+THREAD = "01a1fb55-e849-7942-b12b-582c7876dc93"
+SESSION = "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + THREAD + ".jsonl"
+
+
+def turn(number):
+    """The lines of one turn as they are recorded: two commands, a patch, thoughts and an answer."""
+    turn_id = "01a1fb55-e849-7942-b12b-%012x" % number
+    words = "and so on, with what there is to say about number %d; " % number * 4
+
+    def event(**payload):
+        return "event_msg", payload
+
+    def item(**item):
+        return event(type="item_completed", thread_id=THREAD, turn_id=turn_id, started_at_ms=1795218073808,
+                     completed_at_ms=1795218073811, item=item)
+
+    def said(role, text):
+        kind = "output_text" if role == "assistant" else "input_text"
+        return "response_item", {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+    def command(which):
+        call_id = "call_%d_%d" % (number, which)
+        output = "Wall time: 0.0001 seconds\nProcess exited with code 0\nOutput:\n" + words * 3
+        yield "response_item", {"type": "function_call", "name": "exec_command", "call_id": call_id,
+                                "arguments": json.dumps({"cmd": "grep -rn number_%d src" % number})}
+        yield item(type="CommandExecution", id=call_id, process_id="12", cwd="file:///work", source="agent",
+                   command=["/bin/bash", "-lc", "grep -rn number_%d src" % number], parsed_cmd=[],
+                   status="completed", aggregated_output=words * 3, exit_code=0,
+                   duration={"secs": 0, "nanos": 18579})
+        yield "response_item", {"type": "function_call_output", "call_id": call_id, "output": output}
+
+    yield event(type="task_started", turn_id=turn_id, started_at=1795218073)
+    yield "turn_context", {"turn_id": turn_id, "cwd": "/work", "approval_policy": "never", "model": "gpt-5.5",
+                           "sandbox_policy": {"type": "danger-full-access"}, "summary": "auto"}
+    yield said("user", words)
+    yield item(type="UserMessage", id="u%d" % number, content=[{"type": "text", "text": words, "text_elements": []}])
+    yield event(type="user_message", message=words, images=[], local_images=[], text_elements=[])
+    yield item(type="Reasoning", id="rs_%d" % number, summary_text=[words], raw_content=[])
+    yield "response_item", {"type": "reasoning", "id": "rs_%d" % number, "encrypted_content": "ENC0" * 200,
+                            "summary": [{"type": "summary_text", "text": words}]}
+    yield from command(1)
+    yield from command(2)
+    yield event(type="token_count", info=None, rate_limits=None)
+    yield item(type="AgentMessage", id="m%d" % number, content=[{"type": "Text", "text": words * 2}])
+    yield event(type="agent_message", message=words * 2)
+    yield said("assistant", words * 2)
+    yield event(type="task_complete", turn_id=turn_id, last_agent_message=None, duration_ms=55)
+
+
+def lines():
+    yield "session_meta", {"id": THREAD, "session_id": THREAD, "timestamp": "2026-11-20T10:00:00.000Z",
+                           "cwd": "/work", "originator": "bench", "cli_version": "0.1.0", "source": "exec",
+                           "model_provider": "mock", "history_mode": "paginated"}
+    number = 0
+    while True:
+        number += 1
+        yield from turn(number)
+
+
+def write_session(home, count):
+    """A session of that many lines; returns its size in MB."""
+    path = home / SESSION
+    path.parent.mkdir(parents=True)
+    with open(path, "w") as out:
+        for ordinal, (kind, payload) in zip(range(count), lines()):
+            line = {"timestamp": "2026-11-20T10:00:00.123Z", "ordinal": ordinal, "type": kind, "payload": payload}
+            out.write(json.dumps(line, separators=(",", ":")) + "\n")
+    return path.stat().st_size / 1e6
+
+
+def resume(here, count):
+    """On top of an app-server that begins a thread: taking up this one. Peak of the whole process."""
+    def row(bench, binary):
+        size = write_session(bench.home, count)
+        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
+
+        def talk(method, params):
+            def run(process):
+                client = {"name": "bench", "title": "bench", "version": "1"}
+                here.send(process, {"id": 1, "method": "initialize", "params": {
+                    "clientInfo": client, "capabilities": {"experimentalApi": True}}})
+                here.wait_for(process, b'"id":1')
+                here.send(process, {"method": "initialized"})
+                here.send(process, {"id": 2, "method": method, "params": params})
+                here.wait_for(process, b'"id":2')
+            return run
+        base = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk("thread/start", {}))
+        params = {"threadId": THREAD, "excludeTurns": True}
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk("thread/resume", params))
+        cost.status = cost.status or base.status
+        cost.said = "the file has %.1f MB" % size
+        return max(cost.own - base.own, 1e-6), cost
+    return row
