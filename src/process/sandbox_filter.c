@@ -2,6 +2,9 @@
  * that are judged by an argument need no more than a comparison each. Everything not named is allowed: a list of
  * what programs need would break the next compiler.
  *
+ * The numbers are searched for by halves. The kernel tries a new filter with every number that it knows, once for
+ * each command, to remember which are always allowed; with a list in a row that took longer than all the rest.
+ *
  * Arguments are 64 bits wide; only the lower half of those that the kernel itself takes as int is looked at. Pointers
  * cannot be followed, so nothing here depends on a path. */
 #include "process/sandbox_filter.h"
@@ -10,6 +13,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,6 +30,7 @@
 #endif
 
 enum {
+	SEARCH_GROUP = 3, /* so small that a row is as good */
 	X32_BIT = 0x40000000, /* x86: the same calls under other numbers */
 	NAME_SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
 		      CLONE_NEWNET,
@@ -52,6 +57,8 @@ struct program {
 	struct sock_filter *code;
 	size_t len;
 };
+
+_Static_assert(countof(denied) * 3 / 2 < 256, "half of the table is jumped over in one step");
 
 static void put(struct program *to, struct sock_filter step)
 {
@@ -92,20 +99,63 @@ static void allow(struct program *to)
 	answer(to, SECCOMP_RET_ALLOW);
 }
 
-/* The number is loaded before and after each of these rules. */
-static void deny_call(struct program *to, int call)
+/* Numbers in order, and where to go on for one that is not among them: a jump for each group, filled in at the end. */
+struct search {
+	int calls[countof(denied)];
+	size_t jumps[countof(denied)];
+	size_t jump_count;
+};
+
+static int compare_calls(const void *left, const void *right)
 {
-	compare(to, BPF_JEQ, (unsigned)call, 0, 1);
-	deny(to);
+	return *(const int *)left - *(const int *)right;
 }
 
-static void deny_calls(struct program *to, const struct sandbox_filter_spec *spec)
+static size_t list_denied(const struct sandbox_filter_spec *spec, int *ret_calls)
 {
+	size_t count = 0;
 	for (size_t i = 0; i < countof(denied); i++) {
 		if ((denied[i].where != WHERE_BARE || spec->is_bare) &&
 		    (denied[i].where != WHERE_OFFLINE || spec->net == SANDBOX_NET_NONE))
-			deny_call(to, denied[i].call);
+			ret_calls[count++] = denied[i].call;
 	}
+	qsort(ret_calls, count, sizeof(*ret_calls), compare_calls);
+	return count;
+}
+
+static void search_group(struct program *to, struct search *search, size_t from, size_t count)
+{
+	for (size_t i = from; i < from + count; i++) {
+		compare(to, BPF_JEQ, (unsigned)search->calls[i], 0, 1);
+		deny(to);
+	}
+	search->jumps[search->jump_count++] = to->len;
+	put(to, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
+}
+
+/* The lower half follows its comparison; the upper one is jumped to, less than 256 steps away.
+ * list_denied sorts. */
+static void search_calls(struct program *to, struct search *search, size_t from, size_t count)
+{
+	if (count <= SEARCH_GROUP) {
+		search_group(to, search, from, count);
+		return;
+	}
+	size_t half = count / 2, at = to->len;
+	compare(to, BPF_JGE, (unsigned)search->calls[from + half], 0, 0);
+	search_calls(to, search, from, half);
+	if (to->len <= SANDBOX_FILTER_MAX)
+		to->code[at].jt = (__u8)(to->len - at - 1);
+	search_calls(to, search, from + half, count - half);
+}
+
+/* The number is loaded before and after each rule, this one included. */
+static void deny_calls(struct program *to, const struct sandbox_filter_spec *spec)
+{
+	struct search search = {.jump_count = 0};
+	search_calls(to, &search, 0, list_denied(spec, search.calls));
+	for (size_t i = 0; i < search.jump_count && to->len <= SANDBOX_FILTER_MAX; i++)
+		to->code[search.jumps[i]].k = (__u32)(to->len - search.jumps[i] - 1);
 }
 
 /* Begins a rule of one call that looks at arguments: `steps` follow, and each way through them ends in an answer. */
