@@ -2,7 +2,9 @@
 #include "app_server/notify.h"
 #include "app_server/thread.h"
 #include "app_server/thread_turn.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "protocol/review_text.h"
 
 /* ---- what the user says ---- */
 
@@ -163,6 +165,35 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 	thread_item_complete(thread, body->turn_id, &item);
 	if (item.tag == app_thread_item_agent_message && thread->turn) /* with its times */
 		thread_turn_keep_message(thread->turn, item.agent_message);
+}
+
+/* ---- reviews ---- */
+
+/* Whole as soon as it is told: a moment, not a span. */
+static void tell_moment(struct thread *thread, struct str turn_id, enum app_thread_item_tag tag,
+                        struct app_item_review_mode *moment)
+{
+	struct app_thread_item item = {.tag = tag, .body = moment};
+	thread_item_complete(thread, turn_id, &item);
+}
+
+void on_event_entered_review_mode(struct thread *thread, const struct event *event)
+{
+	const struct ev_entered_review_mode *body = event->msg.entered_review_mode;
+	struct app_item_review_mode moment = {.id = body->item_id, .review = body->user_facing_hint};
+	if (thread->turn)
+		thread->turn->is_review = true;
+	tell_moment(thread, event->id, app_thread_item_entered_review_mode, &moment);
+}
+
+void on_event_exited_review_mode(struct thread *thread, const struct event *event)
+{
+	auto_buf struct buf text;
+	const struct ev_exited_review_mode *body = event->msg.exited_review_mode;
+	buf_init(&text, LIMIT_REVIEW_TEXT);
+	review_write_output(body->review_output, &text);
+	struct app_item_review_mode moment = {.id = body->item_id, .review = buf_str(&text)};
+	tell_moment(thread, event->id, app_thread_item_exited_review_mode, &moment);
 }
 
 /* ---- deltas ---- */

@@ -125,6 +125,12 @@ static enum rpc_verdict join(struct rpc_request *request, struct thread *thread,
 	return RPC_DONE;
 }
 
+static enum rpc_verdict refuse_review(struct rpc_request *request, enum app_error_code code, const char *message)
+{
+	return rpc_fail_data(request, code, str_of(message),
+	                     STR("{\"codexErrorInfo\":{\"activeTurnNotSteerable\":{\"turnKind\":\"review\"}}}"));
+}
+
 enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app_turn_start_params *params)
 {
 	struct error err;
@@ -132,6 +138,9 @@ enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app
 	struct thread *thread = threads_get(request, params->thread_id);
 	if (!thread)
 		return RPC_FAIL;
+	if (thread->turn && thread->turn->is_review)
+		return refuse_review(request, APP_INTERNAL_ERROR,
+		                     "failed to submit turn input: ActiveTurnNotSteerable { turn_kind: Review }");
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0 ||
 	    apply(request, thread, params, &err) != 0)
 		return rpc_thread_refuse(request, &err);
@@ -156,6 +165,8 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 		return rpc_fail(request, APP_INVALID_REQUEST, "input must not be empty");
 	if (!thread->turn)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no active turn to steer");
+	if (thread->turn->is_review)
+		return refuse_review(request, APP_INVALID_REQUEST, "cannot steer a review turn");
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)

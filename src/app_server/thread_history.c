@@ -9,8 +9,10 @@
 #include "app_server/thread_items.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "protocol/review_text.h"
 #include "rollout/rollout_reader.h"
 
 struct history_builder {
@@ -255,6 +257,34 @@ static void on_compacted(struct history_builder *builder, const struct json *pay
 	item_push_now(builder, app_thread_item_context_compaction, item);
 }
 
+/* Of these events the older ones have no id of their own. */
+static void push_review(struct history_builder *builder, const struct json *payload, enum app_thread_item_tag tag,
+                        struct str review)
+{
+	struct app_item_review_mode *item = arena_new(&builder->line, struct app_item_review_mode);
+	struct str id = json_get_str(payload, "item_id");
+	*item = (struct app_item_review_mode){.id = id.ptr ? id : next_id(builder), .review = review};
+	item_push_now(builder, tag, item);
+}
+
+static void on_review_begin(struct history_builder *builder, const struct json *payload)
+{
+	struct str hint = json_get_str(payload, "user_facing_hint");
+	push_review(builder, payload, app_thread_item_entered_review_mode, hint.ptr ? hint : STR("a review"));
+}
+
+static void on_review_end(struct history_builder *builder, const struct json *payload)
+{
+	auto_buf struct buf text;
+	struct review_output output = {0};
+	const struct json *json = json_get(payload, "review_output");
+	bool is_there = json_is(json, JSON_object) &&
+	                record_decode(&record_review_output, json, &builder->line, &output, NULL) == 0;
+	buf_init(&text, LIMIT_REVIEW_TEXT);
+	review_write_output(is_there ? &output : NULL, &text);
+	push_review(builder, payload, app_thread_item_exited_review_mode, buf_str(&text));
+}
+
 static struct app_thread_item *find_command(struct history_builder *builder, struct str id)
 {
 	enum { SIDE_BY_SIDE = 256 }; /* calls of one response, at most */
@@ -337,6 +367,8 @@ static const struct {
 	{"agent_reasoning", on_reasoning, true},
 	{"agent_reasoning_raw_content", on_raw_reasoning, true},
 	{"context_compacted", on_compacted, true},
+	{"entered_review_mode", on_review_begin, true},
+	{"exited_review_mode", on_review_end, true},
 };
 
 static void on_event_msg(struct history_builder *builder, const struct json *payload)

@@ -18,6 +18,7 @@ struct thread_turn {
 	char id[UUID_TEXT_SIZE];
 	bool is_service; /* nothing was said: a compaction, or a command of the user's */
 	bool is_started; /* its Task runs; before, it waits in the queue */
+	bool is_review;  /* and so takes no input */
 	int64_t started_at_ms;
 	const struct app_turn_error *error; /* in `kept`, or NULL */
 	/* private */

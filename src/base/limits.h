@@ -133,6 +133,7 @@ enum {
 	LIMIT_TOOL_OUTPUT = 4 * MIB,      /* text of one tool call before it is cut for the model */
 	LIMIT_TOOL_ITEM = 32 * MIB,       /* the same as a JSON item: escaping may multiply it */
 	LIMIT_CONTEXT_TEXT = 16 * MIB,    /* one text that tells the model of its surroundings */
+	LIMIT_REVIEW_TEXT = 4 * MIB,      /* what a review found, in words; the rest is left out of them */
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
 	LIMIT_AGENT_MESSAGE = 64 * KIB,   /* from one agent to another */
 	LIMIT_AGENT_INBOX = 256,          /* messages that one agent has not read; ends of others' work come on top */

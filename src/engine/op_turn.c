@@ -120,6 +120,34 @@ void on_op_compact(struct codex *codex, const struct submission *submission)
 	task_start_compact(codex->session, submission->id);
 }
 
+static int check_review(const struct review_request *request, struct error *err)
+{
+	const struct review_target *target = request->target;
+	if (!target)
+		return str_trim(request->prompt).len ? 0 : error_set(err, ERR_invalid, "a review needs a target or a prompt");
+	if (target->tag == review_target_base_branch && !str_trim(target->base_branch->branch).len)
+		return error_set(err, ERR_invalid, "branch must not be empty");
+	if (target->tag == review_target_commit && !str_trim(target->commit->sha).len)
+		return error_set(err, ERR_invalid, "sha must not be empty");
+	if (target->tag == review_target_custom && !str_trim(target->custom->instructions).len)
+		return error_set(err, ERR_invalid, "instructions must not be empty");
+	return 0;
+}
+
+void on_op_review(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct review_request *request = submission->op.review->review_request;
+	if (check_review(request, &err) != 0) {
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		return;
+	}
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_replaced);
+	if (task_start_review(codex->session, submission->id, request, &err) != 0)
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+}
+
 /* Beside a running Task, not in its place. */
 void on_op_run_user_shell_command(struct codex *codex, const struct submission *submission)
 {

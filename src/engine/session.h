@@ -24,6 +24,7 @@ struct model_provider;
 struct rollout_journal;
 struct rollout_reader;
 struct rollout_writer;
+struct session_aside;
 struct task;
 
 struct session {
@@ -31,6 +32,7 @@ struct session {
 	char id[UUID_TEXT_SIZE];   /* thread id */
 	struct settings *settings; /* of the next Task */
 	struct context context;
+	struct session_aside *aside; /* the user's conversation, while a Task has one of its own; else NULL */
 	struct settings *told; /* settings the model has been told about; NULL before the first Task */
 	size_t told_at;        /* items there were when it was last told something of them */
 	struct task *task;     /* at most one */

@@ -13,6 +13,7 @@
 #include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
+#include "engine/session_aside.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
@@ -72,6 +73,8 @@ static bool is_offered(const struct session *session, const struct settings *set
 {
 	const struct config *config = session->codex->config;
 	bool unified = config->features.unified_exec;
+	if (session->aside && (tag == TOOL_apply_patch || tag == TOOL_update_plan))
+		return false; /* who looks at the user's work does not change it */
 	if (!config->features.shell_tool && tag <= TOOL_shell_command)
 		return false;
 	switch (tag) {
@@ -112,7 +115,7 @@ static void write_web_search(const struct session *session, struct json_writer *
 		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
 	if (mode == web_search_mode_unset)
 		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
-	if (mode == web_search_mode_disabled)
+	if (mode == web_search_mode_disabled || session->aside)
 		return;
 	jw_object(w);
 	jw_member_cstr(w, "type", "web_search");
@@ -178,7 +181,8 @@ int session_read_base(struct session *session, struct str own, struct error *err
 
 struct str session_instructions(const struct session *session)
 {
-	return str_of(session->base_instructions);
+	const struct session_voice *voice = session_find_voice(session);
+	return voice ? voice->instructions : str_of(session->base_instructions);
 }
 
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)

@@ -29,7 +29,7 @@ static void flush_large(struct session *session, size_t pending_before)
 static void append(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
-	if (!session->rollout)
+	if (!session->rollout || session->aside) /* what is said aside is no part of the user's conversation */
 		return;
 	size_t before = rollout_writer_pending_bytes(session->rollout);
 	if (rollout_writer_append(session->rollout, type, payload, &err) != 0)
@@ -60,7 +60,7 @@ void session_record_event(struct session *session, struct str turn_id, enum even
 {
 	struct error err;
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
-	if (!session->rollout)
+	if (!session->rollout || (session->aside && is_of_history(&event)))
 		return;
 	if (!session->journal)
 		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
@@ -104,7 +104,7 @@ static struct str write_mode(const struct settings *settings, struct buf *out)
 
 void session_record_turn_context(struct session *session, const struct settings *settings)
 {
-	if (!session->rollout)
+	if (!session->rollout || session->aside)
 		return;
 	auto_buf struct buf payload, fence, policy, mode;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
@@ -165,7 +165,7 @@ void session_record_rewind(struct session *session, size_t user_turns)
 /* {"message":"…","replacement_history":[…]}: a resume starts from here, and needs no model for it. */
 void session_record_history(struct session *session, struct str summary)
 {
-	if (!session->rollout)
+	if (!session->rollout || session->aside)
 		return;
 	auto_buf struct buf payload;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);

@@ -43,18 +43,24 @@ static void tell_started(struct task *task)
 	task_emit(task, EV_task_started, &event);
 }
 
-struct task *task_create(const struct task_kind *kind, struct session *session, struct str id)
+struct task *task_create_under(const struct task_kind *kind, struct session *session, struct str id,
+                               struct settings *settings)
 {
 	struct task *task = xcalloc(1, kind->size);
 	task->kind = kind;
 	task->session = session;
 	task->id = arena_str(&task->arena, id);
-	task->settings = settings_ref(session->settings);
+	task->settings = settings_ref(settings);
 	task->started_ns = clock_now_ns();
 	session->task = task;
 	session_lend_host(session, task);
 	tell_started(task);
 	return task;
+}
+
+struct task *task_create(const struct task_kind *kind, struct session *session, struct str id)
+{
+	return task_create_under(kind, session, id, session->settings);
 }
 
 static void end(struct task *task)

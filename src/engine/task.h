@@ -14,6 +14,7 @@
 #include "protocol/types.h"
 
 struct compact;
+struct error;
 struct patch_plan;
 struct session;
 struct task;
@@ -79,6 +80,10 @@ struct shell_request {
 /* Runs a command of the user's own. */
 void task_start_shell(struct session *session, struct str id, const struct shell_request *request);
 
+/* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid, and no
+ * Task, if the reviewer's model cannot be used. */
+int task_start_review(struct session *session, struct str id, const struct review_request *request, struct error *err);
+
 /* ---- for everybody ---- */
 
 bool task_can_steer(const struct task *task);
@@ -109,6 +114,9 @@ void task_tell_diff(struct task *task);
 
 /* Makes the session's Task and tells task_started. Never NULL. */
 struct task *task_create(const struct task_kind *kind, struct session *session, struct str id);
+/* The same with settings of its own; a reference is taken. */
+struct task *task_create_under(const struct task_kind *kind, struct session *session, struct str id,
+                               struct settings *settings);
 /* Tells task_complete and frees the Task. */
 void task_complete(struct task *task);
 /* Runs the user's notify program for a Task that did what it was asked; before task_complete. */

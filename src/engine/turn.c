@@ -12,6 +12,7 @@
 #include "engine/codex_priv.h"
 #include "engine/services.h"
 #include "engine/session.h"
+#include "engine/session_aside.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
 #include "engine/session_usage.h"
@@ -165,7 +166,8 @@ static void send_request(struct turn *turn)
 	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
 	struct task *task = turn->task;
 	struct session *session = task->session;
-	bool is_step = turn->question.on_event == turn_on_event;
+	const struct session_voice *voice = session_find_voice(session);
+	bool is_step = !turn->question.item.ptr;
 	struct model_prompt prompt = {
 		.info = &task->settings->info,
 		.instructions = session_instructions(session),
@@ -178,6 +180,7 @@ static void send_request(struct turn *turn)
 		.thread_id = str_of(session->id),
 		.turn_state = task->turn_state,
 		.is_private = session->is_private,
+		.subagent = str_of(voice ? voice->subagent : NULL),
 	};
 	prompt.input = lend_input(turn, &prompt);
 	turn->is_complete = false;

@@ -37,10 +37,11 @@ struct turn_open_item {
 	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };
 
-/* What a Turn asks that is not the next step of the conversation. */
+/* What a Turn asks, and who listens. */
 struct turn_question {
 	response_event_fn on_event; /* self: the Turn */
-	struct str item;            /* asked behind the history, a JSON item; borrowed while the Turn lives */
+	struct str item;            /* asked behind the history, a JSON item; borrowed while the Turn lives. Absent: the
+	                             * next step of the conversation is wanted, with all tools */
 	size_t first_item;          /* of the history that is sent */
 };
 
@@ -68,7 +69,7 @@ struct turn {
 
 /* Asks for the next step: the whole history, with all tools. */
 struct turn *turn_start(struct task *task);
-/* Asks something about the history, without tools. */
+/* Asks something about the history, without tools; or for the next step, with another listener. */
 struct turn *turn_ask(struct task *task, const struct turn_question *question);
 /* Ends the model call and all tools without events. NULL is fine. */
 void turn_destroy(struct turn *turn);

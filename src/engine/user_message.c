@@ -99,7 +99,10 @@ void text_message_write(struct buf *out, const char *role, struct str text)
 	jw_member_cstr(&w, "role", role);
 	jw_key(&w, "content");
 	jw_array(&w);
-	write_text(&w, text);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", strcmp(role, "assistant") == 0 ? "output_text" : "input_text");
+	jw_member_str(&w, "text", text);
+	jw_object_end(&w);
 	jw_array_end(&w);
 	jw_object_end(&w);
 }

@@ -9,7 +9,7 @@
  * below cwd; an unreadable or unknown one becomes a line of text that says so. */
 void user_message_write(struct buf *out, const char *cwd, const struct user_input *items, size_t count);
 
-/* A message of one text part: role is "user" or "developer". */
+/* A message of one text part: role is "user", "developer" or "assistant". */
 void text_message_write(struct buf *out, const char *role, struct str text);
 
 #endif

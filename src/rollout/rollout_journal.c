@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "protocol/review_text.h"
 #include "protocol/types.h"
 #include "rollout/rollout_event.h"
 #include "rollout/rollout_tool_item.h"
@@ -234,6 +235,41 @@ static int on_image(struct rollout_journal *journal, struct str turn_id, const s
 	return line_end(journal, &w, err);
 }
 
+/* ---- reviews ---- */
+
+static int write_review(struct rollout_journal *journal, struct str turn_id, const char *kind, struct str id,
+                        struct str review, struct error *err)
+{
+	if (!rollout_writer_is_paginated(journal->writer))
+		return 0;
+	struct json_writer w = line_begin(journal, turn_id, NULL);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", kind);
+	jw_member_str(&w, "id", id);
+	jw_member_str(&w, "review", review);
+	jw_object_end(&w);
+	return line_end(journal, &w, err);
+}
+
+/* What was found stands in the older word field by field, in the item in words. */
+static int on_review(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                     struct error *err)
+{
+	auto_buf struct buf text;
+	struct rollout_note note = {.turn_id = rollout_journal_turn_id(journal, turn_id)};
+	int status;
+	buf_init(&text, LIMIT_REVIEW_TEXT);
+	if (event->tag == EV_entered_review_mode) {
+		const struct ev_entered_review_mode *body = event->entered_review_mode;
+		status = write_review(journal, turn_id, "EnteredReviewMode", body->item_id, body->user_facing_hint, err);
+	} else {
+		const struct ev_exited_review_mode *body = event->exited_review_mode;
+		review_write_output(body->review_output, &text);
+		status = write_review(journal, turn_id, "ExitedReviewMode", body->item_id, buf_str(&text), err);
+	}
+	return status ? status : rollout_event_append(journal->writer, &note, event, err);
+}
+
 /* ---- turns ---- */
 
 static void name_turn(struct rollout_journal *journal, struct str turn_id)
@@ -356,6 +392,9 @@ int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, c
 	case EV_task_complete:
 	case EV_turn_aborted:
 		return on_turn_end(journal, turn_id, event, err);
+	case EV_entered_review_mode:
+	case EV_exited_review_mode:
+		return on_review(journal, turn_id, event, err);
 	case EV_error:
 		return on_error(journal, turn_id, event->error);
 	case EV_token_count:

@@ -73,7 +73,7 @@ function thinking({ deltas: { reason } }) {
 
 const review = JSON.stringify({ findings: [{ title: '[P1] Bug', body: 'Off by one.', confidence_score: 0.9, priority: 1,
 	code_location: { absolute_file_path: '/WORK/a.txt', line_range: { start: 1, end: 2 } } }],
-overall_correctness: 'patch is incorrect', overall_explanation: 'Bug.', overall_confidence_score: 0.8 });
+overall_correctness: 'patch is incorrect', overall_explanation: 'One bug.', overall_confidence_score: 0.8 });
 const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'weather' } };
 const limits = { 'x-codex-primary-used-percent': '12.5', 'x-codex-primary-window-minutes': '300',
 	'x-codex-secondary-used-percent': '40', 'x-codex-secondary-window-minutes': '10080' };
