@@ -124,7 +124,9 @@ static int check_review(const struct review_request *request, struct error *err)
 {
 	const struct review_target *target = request->target;
 	if (!target)
-		return str_trim(request->prompt).len ? 0 : error_set(err, ERR_invalid, "a review needs a target or a prompt");
+		return str_trim(request->prompt).len
+		               ? 0
+		               : error_set(err, ERR_invalid, "a review needs a target or a prompt");
 	if (target->tag == review_target_base_branch && !str_trim(target->base_branch->branch).len)
 		return error_set(err, ERR_invalid, "branch must not be empty");
 	if (target->tag == review_target_commit && !str_trim(target->commit->sha).len)

@@ -1,5 +1,5 @@
-/* Read by hand instead of by the record's decoder, which wants every field: a list of findings without a verdict is still a
- * list of findings. */
+/* Read by hand instead of by the record's decoder, which wants every field: a list of findings without a verdict is
+ * still a list of findings. */
 #include "engine/review_answer.h"
 
 #include "base/json.h"

@@ -1,7 +1,8 @@
 /* review_answer.h — what a reviewer answered, as findings (core 19). Private to engine/.
  *
- * It is asked for JSON, and models wrap that in words or leave fields out: whatever can be understood is, and what cannot
- * is the explanation, as it stands. Nothing a reviewer says is lost, and nothing it says is an error. Thread: any. */
+ * It is asked for JSON, and models wrap that in words or leave fields out: whatever can be understood is, and what
+ * cannot is the explanation, as it stands. Nothing a reviewer says is lost, and nothing it says is an error.
+ * Thread: any. */
 #ifndef ENGINE_REVIEW_ANSWER_H
 #define ENGINE_REVIEW_ANSWER_H
 

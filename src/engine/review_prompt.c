@@ -1,6 +1,6 @@
-/* The reviewer finds the change itself, with git: what a branch has in common with another is asked when the diff is made, in
- * one command, so that nothing is run here and a commit made meanwhile is in it. Names come from the client and stand in that
- * command, so they are quoted for the shell. */
+/* The reviewer finds the change itself, with git: what a branch has in common with another is asked when the diff is
+ * made, in one command, so that nothing is run here and a commit made meanwhile is in it. Names come from the client
+ * and stand in that command, so they are quoted for the shell. */
 #include "engine/review_prompt.h"
 
 static void quote(struct str word, struct buf *out)
@@ -21,8 +21,8 @@ static void ask_branch(struct str branch, struct buf *out)
 	           STR_ARG(branch));
 	buf_append_c(out, "`git diff \"$(git merge-base HEAD ");
 	quote(branch, out);
-	buf_append_c(out, ")\"` shows, from where the two parted; if that branch exists only on a remote, use its remote "
-	                  "name.");
+	buf_append_c(out, ")\"` shows, from where the two parted; if that branch exists only on a remote, use its "
+	                  "remote name.");
 }
 
 static void ask_commit(const struct review_commit *commit, struct buf *out)
@@ -49,8 +49,9 @@ void review_prompt_write(const struct review_target *target, struct buf *out)
 		buf_append_str(out, str_trim(target->custom->instructions));
 		break;
 	default:
-		buf_append_c(out, "Review what is not committed yet in this working tree: what is staged, what is not, and "
-		                  "the files that git does not track (`git status --porcelain`, `git diff HEAD`).");
+		buf_append_c(out, "Review what is not committed yet in this working tree: what is staged, what is not, "
+		                  "and the files that git does not track (`git status --porcelain`, "
+		                  "`git diff HEAD`).");
 	}
 }
 

@@ -1,5 +1,5 @@
-/* The Session's own fields are exchanged, so that turns, compaction and counting, which know one history, work aside as they
- * do elsewhere. What belongs to that history is listed here once, in the struct, and nowhere else. */
+/* The Session's own fields are exchanged, so that turns, compaction and counting, which know one history, work aside as
+ * they do elsewhere. What belongs to that history is listed here once, in the struct, and nowhere else. */
 #include "engine/session_aside.h"
 
 #include "base/mem.h"

@@ -60,7 +60,8 @@ void session_record_event(struct session *session, struct str turn_id, enum even
 {
 	struct error err;
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
-	if (!session->rollout || (session->aside && is_of_history(&event)))
+	bool is_count = tag == EV_token_count; /* a resume takes the last one for that of the history it reads */
+	if (!session->rollout || (session->aside && is_count))
 		return;
 	if (!session->journal)
 		session->journal = rollout_journal_create(session->rollout, str_of(session->id));

@@ -80,8 +80,8 @@ struct shell_request {
 /* Runs a command of the user's own. */
 void task_start_shell(struct session *session, struct str id, const struct shell_request *request);
 
-/* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid, and no
- * Task, if the reviewer's model cannot be used. */
+/* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
+ * and no Task, if the reviewer's model cannot be used. */
 int task_start_review(struct session *session, struct str id, const struct review_request *request, struct error *err);
 
 /* ---- for everybody ---- */

@@ -1,9 +1,10 @@
-/* A Task that is a code review: a reviewer with a prompt and a history of its own (session_aside.h), whose last message is its
- * report. It asks nobody for consent and takes no further input.
+/* A Task that is a code review: a reviewer with a prompt and a history of its own (session_aside.h), whose last message
+ * is its report. It asks nobody for consent and takes no further input.
  *
- * That report is JSON for the program that parses it: it is not told as it comes, but as findings and in words once it is
- * whole. What the reviewer says before its last message is told like any other message. Afterwards the user's model knows of
- * the review by two messages, as if the user had done it and it had answered: they count as one turn of the user's. */
+ * That report is JSON for the program that parses it: it is not told as it comes, but as findings and in words once it
+ * is whole. What the reviewer says before its last message is told like any other message. Afterwards the user's model
+ * knows of the review by two messages, as if the user had done it and it had answered: they count as one turn of the
+ * user's. */
 #include "engine/task.h"
 
 #include <stdio.h>
@@ -217,11 +218,8 @@ static const struct task_kind kind = {
 static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
 {
 	const struct config *config = session->codex->config;
-	struct settings_change change = {
-		.model = str_of(config->review_model),
-		.has_approval_policy = true,
-		.approval_policy = approval_policy_never,
-	};
+	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
+	struct settings_change change = {.model = str_of(config->review_model), .approval_policy = &never};
 	return settings_with(session->settings, config, &change, err);
 }
 

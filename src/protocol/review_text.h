@@ -1,7 +1,7 @@
 /* review_text.h — a code review in words, for people and for the history: of what it is, and what it found.
  *
- * Both forms are read by programs: clients cut findings out of them (core 19), so every front end and the engine say them
- * alike. Appends to the caller's buffer. Thread: any. */
+ * Both forms are read by programs: clients cut findings out of them (core 19), so every front end and the engine say
+ * them alike. Appends to the caller's buffer. Thread: any. */
 #ifndef PROTOCOL_REVIEW_TEXT_H
 #define PROTOCOL_REVIEW_TEXT_H
 

@@ -261,7 +261,8 @@ static int on_review(struct rollout_journal *journal, struct str turn_id, const 
 	buf_init(&text, LIMIT_REVIEW_TEXT);
 	if (event->tag == EV_entered_review_mode) {
 		const struct ev_entered_review_mode *body = event->entered_review_mode;
-		status = write_review(journal, turn_id, "EnteredReviewMode", body->item_id, body->user_facing_hint, err);
+		status = write_review(journal, turn_id, "EnteredReviewMode", body->item_id, body->user_facing_hint,
+		                      err);
 	} else {
 		const struct ev_exited_review_mode *body = event->exited_review_mode;
 		review_write_output(body->review_output, &text);

@@ -20,6 +20,7 @@
 #include "engine/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
+#include "protocol/review_text.h"
 #include "rollout/rollout_list.h"
 #include "ui/exec_config.h"
 #include "ui/exec_images.h"
@@ -53,8 +54,32 @@ struct exec {
 	int signal; /* that asked us to end */
 	bool has_plan; /* the agent proposed one */
 	bool has_failed;
+	bool has_task; /* it has begun, and so will end */
 	bool is_over; /* shutdown was submitted */
 };
+
+/* What the target of a review is made of. */
+struct review_words {
+	struct review_target target;
+	struct review_branch branch;
+	struct review_commit commit;
+};
+
+/* NULL: what the prompt says. */
+static struct review_target *review_target_of(const struct exec_options *options, struct review_words *words)
+{
+	*words = (struct review_words){.target = {.tag = review_target_uncommitted_changes}};
+	if (options->review.base) {
+		words->branch.branch = str_of(options->review.base);
+		words->target = (struct review_target){.tag = review_target_base_branch, .base_branch = &words->branch};
+	} else if (options->review.commit) {
+		words->commit = (struct review_commit){str_of(options->review.commit), str_of(options->review.title)};
+		words->target = (struct review_target){.tag = review_target_commit, .commit = &words->commit};
+	} else if (!options->review.uncommitted) {
+		return NULL;
+	}
+	return &words->target;
+}
 
 /* Names of files and keys stand in such texts, and may hold what a terminal would obey. */
 static void complain(const char *what, const char *text)
@@ -127,6 +152,19 @@ static int find_session(struct exec *exec, struct error *err)
 	return 0;
 }
 
+/* A review's target has a name, which is shown as if the user had said it. */
+static int read_prompt(struct exec *exec, struct error *err)
+{
+	struct exec_options *options = &exec->options;
+	if (!options->is_review)
+		return exec_prompt_read(options->prompt, &exec->prompt, err);
+	if (options->prompt)
+		return exec_prompt_read_alone(options->prompt, &exec->prompt, err);
+	struct review_words words;
+	review_write_hint(review_target_of(options, &words), &exec->prompt);
+	return 0;
+}
+
 static int prepare(struct exec *exec, struct error *err)
 {
 	int status = find_cwd(exec, err);
@@ -142,7 +180,7 @@ static int prepare(struct exec *exec, struct error *err)
 		status = last_message_init(&exec->last, exec->options.last_message_file, err);
 	exec_images_init(&exec->images, &exec->options.images);
 	if (status == 0) /* last, for it may wait */
-		status = exec_prompt_read(exec->options.prompt, &exec->prompt, err);
+		status = read_prompt(exec, err);
 	return status;
 }
 
@@ -180,6 +218,17 @@ static void submit_prompt(struct exec *exec)
 	vec_finish(&items);
 }
 
+static void submit_review(struct exec *exec)
+{
+	struct review_words words;
+	struct review_custom custom = {buf_str(&exec->prompt)};
+	struct review_target said = {.tag = review_target_custom, .custom = &custom};
+	struct review_target *target = review_target_of(&exec->options, &words);
+	struct review_request request = {.target = target ? target : &said};
+	struct op_review review = {.review_request = &request};
+	submit(exec, "0", OP_review, &review);
+}
+
 /* A non-interactive run has nobody to ask: what waits for an answer is told no. */
 static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
 {
@@ -204,11 +253,18 @@ static void on_event(const struct event *event, void *self)
 	exec->printer->on_event(exec->printer, event);
 	switch (event->msg.tag) {
 	case EV_session_configured:
-		submit_prompt(exec);
+		if (exec->options.is_review)
+			submit_review(exec);
+		else
+			submit_prompt(exec);
+		return;
+	case EV_task_started:
+		exec->has_task = true;
 		return;
 	case EV_error:
 		exec->has_failed = true;
-		if (str_is(event->id, "configure")) /* there is no Session, and no Task will end */
+		/* without a Session, or where a review is refused, no Task will end */
+		if (str_is(event->id, "configure") || !exec->has_task)
 			shut_down(exec);
 		return;
 	case EV_exec_approval_request:
@@ -353,12 +409,12 @@ static void exec_finish(struct exec *exec)
 	buf_finish(&exec->schema);
 }
 
-int exec_main(int argc, char **argv)
+static int main_of(const struct cli_command *command, int argc, char **argv)
 {
 	struct exec exec = {0};
 	struct cli_result words;
 	struct error err;
-	int status = exec_options_read(&exec.options, &words, argc, argv);
+	int status = exec_options_read(command, &exec.options, &words, argc, argv);
 	if (status < 0) {
 		buf_init(&exec.prompt, LIMIT_PROMPT * 2);
 		buf_init(&exec.schema, LIMIT_CONFIG_FILE);
@@ -375,4 +431,14 @@ int exec_main(int argc, char **argv)
 	}
 	exec_options_finish(&exec.options, &words);
 	return status;
+}
+
+int exec_main(int argc, char **argv)
+{
+	return main_of(&exec_command, argc, argv);
+}
+
+int review_main(int argc, char **argv)
+{
+	return main_of(&review_command, argc, argv);
 }

@@ -6,5 +6,7 @@
 /* argv[0] is the command's name. Returns the exit status: 0, 1 after an error event, 2 for a command line
  * that cannot be understood, 130 after Ctrl-C, 143 after SIGTERM. */
 int exec_main(int argc, char **argv);
+/* `codex review`: the same for a review. */
+int review_main(int argc, char **argv);
 
 #endif

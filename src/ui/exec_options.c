@@ -3,6 +3,7 @@
 #include "ui/exec_options.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -16,8 +17,8 @@ static const struct cli_option exec_rows[] = {
 
 static const struct cli_word exec_words[] = {
 	{.word = "resume", .doc = "Go on from a recorded session, given by id or name, or by --last"},
-	/* Words of other Codex programs: better refused than taken for prompts. */
-	{.word = "review"},
+	{.word = "review", .doc = "Have a reviewer look at code, and print what it found"},
+	/* A word of other Codex programs: better refused than taken for a prompt. */
 	{.word = "fork"},
 };
 
@@ -39,7 +40,9 @@ const struct cli_command exec_command = {
 	.name = "codex exec",
 	.about = "Do one task without asking: the answer goes to standard output, all else to standard error.",
 	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
-		 "       codex exec [OPTIONS] resume <SESSION | --last> [PROMPT]",
+		 "       codex exec [OPTIONS] resume <SESSION | --last> [PROMPT]\n"
+		 "       codex exec [OPTIONS] review <--uncommitted | --base BRANCH |\n"
+		 "                                    --commit SHA | PROMPT>",
 	.details = exec_details,
 	.words = exec_words,
 	.word_count = countof(exec_words),
@@ -50,9 +53,35 @@ const struct cli_command exec_command = {
 	.most_positionals = 2,
 };
 
-static int read_word(struct exec_options *options, const struct cli_word *word, struct error *err)
+static const struct cli_argument review_arguments[] = {
+	{.name = "[PROMPT]", .doc = "What to review, in words. Read from standard input if \"-\""},
+};
+
+static const char review_details[] = "Examples:\n"
+				     "  codex review --uncommitted\n"
+				     "  codex review --base main -o review.txt\n"
+				     "  codex review \"is the locking in src/cache.c sound?\"\n"
+				     "\n"
+				     "The reviewer changes nothing. `review_model` in config.toml names its model.\n";
+
+const struct cli_command review_command = {
+	.name = "codex review",
+	.about = "Have a reviewer look at code: what it found goes to standard output.",
+	.usage = "Usage: codex review [OPTIONS] <--uncommitted | --base BRANCH | --commit SHA |\n"
+		 "                               PROMPT>",
+	.details = review_details,
+	.arguments = review_arguments,
+	.argument_count = countof(review_arguments),
+	.options = exec_rows,
+	.option_count = countof(exec_rows),
+	.most_positionals = 1,
+};
+
+static int read_word(const struct cli_command *command, struct exec_options *options, const struct cli_word *word,
+                     struct error *err)
 {
-	options->resume = word && word->doc;
+	options->is_review = command == &review_command || (word && strcmp(word->word, "review") == 0);
+	options->resume = word && word->doc && !options->is_review;
 	if (word && !word->doc)
 		return error_set(err, ERR_usage,
 		                 "this program has no 'codex exec %s'\n\n"
@@ -61,6 +90,41 @@ static int read_word(struct exec_options *options, const struct cli_word *word, 
 	if (!options->resume && (options->last || options->all))
 		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
 	return 0;
+}
+
+/* What a review is of: one of these. */
+static int read_review(struct exec_options *options, struct error *err)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} targets[] = {
+		{"--uncommitted", options->review.uncommitted},
+		{"--base <BRANCH>", options->review.base},
+		{"--commit <SHA>", options->review.commit},
+		{"[PROMPT]", options->prompt && options->is_review},
+	};
+	const char *first = NULL;
+	for (size_t i = 0; i < countof(targets); i++) {
+		if (targets[i].is_given && first)
+			return error_set(err, ERR_usage, "the argument '%s' cannot be used with '%s'", first,
+			                 targets[i].name);
+		if (targets[i].is_given)
+			first = targets[i].name;
+	}
+	if (!options->is_review && (first || options->review.title))
+		return error_set(err, ERR_usage, "'%s' goes with review", first ? first : "--title <TITLE>");
+	if (!options->is_review)
+		return 0;
+	if (options->review.title && !options->review.commit)
+		return error_set(err, ERR_usage, "'--title <TITLE>' goes with '--commit <SHA>'");
+	if (options->output_schema || options->images.count)
+		return error_set(err, ERR_usage,
+		                 "'--%s' does not go with review: a reviewer has its own form of answer",
+		                 options->output_schema ? "output-schema" : "image");
+	return first ? 0
+	             : error_set(err, ERR_usage,
+	                         "Specify --uncommitted, --base, --commit, or provide custom review instructions");
 }
 
 static int read_positionals(struct exec_options *options, const struct cli_list *texts, struct error *err)
@@ -80,15 +144,17 @@ static int read_positionals(struct exec_options *options, const struct cli_list 
 	return 0;
 }
 
-int exec_options_read(struct exec_options *options, struct cli_result *result, int argc, char **argv)
+int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
+                      int argc, char **argv)
 {
 	struct error err;
 	*options = (struct exec_options){0};
-	int status = cli_read(&exec_command, argc, argv, options, result);
+	int status = cli_read(command, argc, argv, options, result);
 	if (status >= 0)
 		return status;
-	if (read_word(options, result->word, &err) != 0 || read_positionals(options, &result->positionals, &err) != 0)
-		return cli_print_error(&exec_command, &err);
+	if (read_word(command, options, result->word, &err) != 0 ||
+	    read_positionals(options, &result->positionals, &err) != 0 || read_review(options, &err) != 0)
+		return cli_print_error(command, &err);
 	return -1;
 }
 

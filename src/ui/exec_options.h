@@ -11,16 +11,23 @@ struct exec_options {
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source;
 	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all, plan;
+	struct {
+		bool uncommitted;
+		const char *base, *commit, *title;
+	} review;
 	/* positionals */
+	bool is_review; /* of what `review` says, else of what the prompt says */
 	bool resume;
 	const char *resume_id; /* NULL: --last */
 	const char *prompt;    /* NULL: from standard input */
 };
 
-extern const struct cli_command exec_command;
+extern const struct cli_command exec_command, review_command;
 
-/* Fills options from argv[1..]. Returns -1 to go on, else the exit status (help was printed, or an error). */
-int exec_options_read(struct exec_options *options, struct cli_result *result, int argc, char **argv);
+/* Fills options from argv[1..], for exec_command or review_command. Returns -1 to go on, else the exit status (help was
+ * printed, or an error). */
+int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
+                      int argc, char **argv);
 void exec_options_finish(struct exec_options *options, struct cli_result *result);
 
 #endif

@@ -89,16 +89,27 @@ static int append_stdin_block(struct buf *out, struct error *err)
 	return status;
 }
 
-static int take_argument(const char *argument, struct buf *out, struct error *err)
+static int take_words(const char *argument, struct buf *out, struct error *err)
 {
 	struct str text = str_of(argument);
 	if (!text_is_utf8(text))
 		return error_set(err, ERR_invalid, "the prompt is not UTF-8; convert it, for example with iconv");
 	buf_append_str(out, text);
-	int status = stdin_has_more() ? append_stdin_block(out, err) : 0;
-	if (status == 0 && !str_trim(buf_str(out)).len)
-		return error_set(err, ERR_invalid, "No prompt provided: the argument is empty.");
-	return status;
+	return 0;
+}
+
+static int check_words(const struct buf *out, struct error *err)
+{
+	return str_trim(buf_str(out)).len ? 0
+	                                  : error_set(err, ERR_invalid, "No prompt provided: the argument is empty.");
+}
+
+static int take_argument(const char *argument, struct buf *out, struct error *err)
+{
+	int status = take_words(argument, out, err);
+	if (status == 0 && stdin_has_more())
+		status = append_stdin_block(out, err);
+	return status == 0 ? check_words(out, err) : status;
 }
 
 static int take_stdin(struct buf *out, struct error *err)
@@ -122,4 +133,11 @@ int exec_prompt_read(const char *argument, struct buf *out, struct error *err)
 	if (status == 0 && out->over)
 		return error_set(err, ERR_limit, "the prompt is larger than %zu MiB", out->max / MIB);
 	return status;
+}
+
+int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *err)
+{
+	if (strcmp(argument, "-") == 0)
+		return exec_prompt_read(argument, out, err);
+	return take_words(argument, out, err) == 0 ? check_words(out, err) : -(int)err->code;
 }

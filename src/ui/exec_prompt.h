@@ -8,5 +8,7 @@ struct error;
 
 /* argument: NULL or "-" to read standard input. Appends UTF-8 to out. Blocks until standard input ends. */
 int exec_prompt_read(const char *argument, struct buf *out, struct error *err);
+/* The same, but standard input is read for "-" alone. */
+int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *err);
 
 #endif

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
-const COMMANDS = ['app-server', 'debug-client', 'exec', 'execpolicy', 'login', 'logout', 'mock-model', 'proto', 'doctor', 'sandbox', 'completion', 'help'];
+const COMMANDS = ['app-server', 'debug-client', 'exec', 'execpolicy', 'login', 'logout', 'mock-model', 'proto', 'review',
+	'doctor', 'sandbox', 'completion', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
 test('the version is one line', async (t) => {
@@ -186,7 +187,7 @@ test('bash completes commands, options, values, files and folders', has('bash'),
 	assert.deepEqual(offers('codex', 'exec', '-C', 'a'), ['a folder']);
 	assert.deepEqual(offers('codex', 'exec', '-i', 'a'), ['a file', 'a folder']);
 	assert.deepEqual(offers('codex', 'exec', '-m', ''), []);
-	assert.deepEqual(offers('codex', 'exec', 're'), ['resume']);
+	assert.deepEqual(offers('codex', 'exec', 're'), ['resume', 'review']);
 	assert.deepEqual(offers('codex', 'login', 's'), ['status']);
 	assert.deepEqual(offers('codex', 'help', 'm'), ['mock-model']);
 	assert.deepEqual(offers('codex', 'completion', ''), ['bash', 'fish', 'zsh']);

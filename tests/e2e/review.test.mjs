@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, story as storyOf, text } from './lib/app_server.mjs';
-import { call, makeHome, needs, reply, rollouts, run, say, startModel, textsOf } from './lib/codex.mjs';
+import { makeHome, needs, reply, rollouts, run, runCodex, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { startProto, story, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -170,7 +171,8 @@ test('review/start: a turn whose items tell of it, live and as kept', appServer,
 	assert.deepEqual(turn.items.map(({ type, content }) => [type, content[0].text]), [['userMessage', 'current changes']]);
 	const { params } = await server.next('turn/completed');
 	assert.deepEqual([params.turn.id, params.turn.status, params.turn.items[0].text], [turn.id, 'completed', REPORT]);
-	assert.deepEqual(storyOf(server.messages.slice(before)), ['thread/status/changed active', 'turn/started',
+	const told = storyOf(server.messages.slice(before)).filter((it) => !it.startsWith('thread/readState'));
+	assert.deepEqual(told, ['thread/status/changed active', 'turn/started',
 		'item/started enteredReviewMode', 'item/completed enteredReviewMode', 'item/started userMessage',
 		'item/completed userMessage', 'item/started commandExecution', 'item/completed commandExecution',
 		'item/started exitedReviewMode', 'item/completed exitedReviewMode', 'item/started agentMessage',
@@ -179,7 +181,8 @@ test('review/start: a turn whose items tell of it, live and as kept', appServer,
 		REPORT);
 	const read = await server.request('thread/read', { threadId: thread.id, includeTurns: true });
 	assert.deepEqual(read.thread.turns[1].items.map(({ type, review }) => [type, review]), [
-		['enteredReviewMode', 'current changes'], ['userMessage', undefined], ['exitedReviewMode', REPORT],
+		['enteredReviewMode', 'current changes'], ['userMessage', undefined], ['commandExecution', undefined],
+		['exitedReviewMode', REPORT],
 		['agentMessage', undefined]]);
 	assert.equal((await server.end()).code, 0);
 });
@@ -211,4 +214,36 @@ test('review/start refuses what names nothing, and its turn takes no input', app
 	const last = server.all('item/completed').at(-1).params.item;
 	assert.deepEqual([last.type, last.review], ['exitedReviewMode', 'The review ended without a result.']);
 	await server.end();
+});
+
+test('codex review and codex exec review print what was found', needs('review'), async (t) => {
+	const model = await startModel(t, [1, 2, 3].map(() => say(JSON.stringify(OUTPUT))));
+	const home = makeHome(t, model);
+	const cwd = tempDir(t, 'cwd');
+	const file = path.join(cwd, 'report.txt');
+	for (const args of [['review', '--skip-git-repo-check', '--commit', 'abcdef0123', '--title', 'A title', '-o', file],
+		['exec', '--skip-git-repo-check', 'review', '-'], ['exec', 'review', '--base', 'main', '--yolo']]) {
+		const { code, stdout, stderr } = await runCodex(t, args, { home, cwd, input: 'look here\n' });
+		assert.deepEqual([code, stdout], [0, REPORT + '\n'], stderr);
+	}
+	assert.equal(fs.readFileSync(file, 'utf8'), REPORT);
+	const asked = model.requests().map((request) => textsOf(request, 'user').at(-1));
+	assert.match(asked[0], /git show 'abcdef0123'/);
+	assert.equal(asked[1], 'look here');
+	assert.match(asked[2], /merge-base HEAD 'main'/);
+});
+
+test('codex review says what it needs', needs('review'), async (t) => {
+	const home = makeHome(t, await startModel(t, [say('never')]));
+	for (const [args, message] of [[[], /Specify --uncommitted, --base, --commit, or provide custom review instructions/],
+		[['--uncommitted', 'x'], /the argument '--uncommitted' cannot be used with '\[PROMPT\]'/],
+		[['--title', 'x', 'y'], /'--title <TITLE>' goes with '--commit <SHA>'/],
+		[['x', '--output-schema', 'f'], /'--output-schema' does not go with review/]]) {
+		const { code, stderr } = await runCodex(t, ['review', ...args], { home });
+		assert.equal(code, 2);
+		assert.match(stderr, message);
+	}
+	const { code, stderr } = await runCodex(t, ['review', '--skip-git-repo-check', '--base', ' '], { home });
+	assert.equal(code, 1);
+	assert.match(stderr, /branch must not be empty/);
 });

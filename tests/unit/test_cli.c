@@ -410,7 +410,7 @@ static int read_exec(struct exec_options *options, struct cli_result *result, co
 	int argc = 0;
 	while (argv[argc])
 		argc++;
-	return exec_options_read(options, result, argc, (char **)(uintptr_t)argv);
+	return exec_options_read(&exec_command, options, result, argc, (char **)(uintptr_t)argv);
 }
 
 #define EXEC(options, result, ...) read_exec(options, result, (const char *const[]){"exec", __VA_ARGS__, NULL})
@@ -447,12 +447,33 @@ static void test_exec_resume(void **state)
 	exec_options_finish(&options, &result);
 }
 
+static void test_exec_review(void **state)
+{
+	struct exec_options options;
+	struct cli_result result;
+	(void)state;
+	assert_int_equal(EXEC(&options, &result, "review", "--commit", "abc", "--title", "T", "--json"), -1);
+	assert_true(options.is_review && options.json && !options.resume && !options.prompt);
+	assert_string_equal(options.review.commit, "abc");
+	assert_string_equal(options.review.title, "T");
+	exec_options_finish(&options, &result);
+	assert_int_equal(EXEC(&options, &result, "review", "look here"), -1);
+	assert_string_equal(options.prompt, "look here");
+	exec_options_finish(&options, &result);
+	const char *const argv[] = {"review", "--uncommitted", NULL};
+	assert_int_equal(exec_options_read(&review_command, &options, &result, 2, (char **)(uintptr_t)argv), -1);
+	assert_true(options.is_review && options.review.uncommitted);
+	exec_options_finish(&options, &result);
+}
+
 static void test_exec_refusals(void **state)
 {
-	static const char *const lines[][5] = {
+	static const char *const lines[][6] = {
 		{"exec", "resume"},       {"exec", "--last", "x"},           {"exec", "--all"},
 		{"exec", "two", "words"}, {"exec", "resume", "a", "b", "c"}, {"exec", "review"},
-		{"exec", "fork", "id"},
+		{"exec", "fork", "id"},   {"exec", "--base", "main", "x"},   {"exec", "--title", "t", "x"},
+		{"exec", "review", "--uncommitted", "x"}, {"exec", "review", "--uncommitted", "--base", "m"},
+		{"exec", "review", "--title", "t"}, {"exec", "review", "x", "-i", "f"}, {"exec", "review", "--last", "x"},
 	};
 	(void)state;
 	for (size_t i = 0; i < countof(lines); i++) {
@@ -493,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_help_lists_what_has_a_text),
 		cmocka_unit_test(test_exec_prompt_and_options),
 		cmocka_unit_test(test_exec_resume),
+		cmocka_unit_test(test_exec_review),
 		cmocka_unit_test(test_exec_refusals),
 		cmocka_unit_test(test_exec_words_as_prompts),
 	};
