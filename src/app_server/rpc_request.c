@@ -229,6 +229,31 @@ static struct rpc_request *request_create(struct connection *connection, const s
 	return request;
 }
 
+static bool holds_nul(const struct json *value)
+{
+	struct str text;
+	return json_to_str(value, &text) && str_find_char(text, '\0') >= 0;
+}
+
+/* Of a path with a NUL in it the system sees the beginning, which is another file than the one that was meant. */
+static bool check_paths(struct connection *connection, const struct rpc_message *message)
+{
+	static const char *const members[] = {"cwd", "path", "roots"};
+	for (size_t i = 0; i < countof(members); i++) {
+		const struct json *member = json_get(message->body, members[i]);
+		bool is_bad = holds_nul(member);
+		if (json_is(member, JSON_array)) {
+			json_for_each(it, member)
+				is_bad |= holds_nul(it);
+		}
+		if (is_bad) {
+			refuse(connection, message->id, "file name contained an unexpected NUL byte");
+			return false;
+		}
+	}
+	return true;
+}
+
 void rpc_request_take(struct connection *connection, const struct rpc_message *message)
 {
 	const struct app_method *method = app_method_find(message->method);
@@ -245,7 +270,7 @@ void rpc_request_take(struct connection *connection, const struct rpc_message *m
 	struct rpc_request *request = request_create(connection, method, message->id);
 	if (decode_params(request, message->body, &err) != 0)
 		refuse(connection, message->id, "Invalid request: %s", err.text);
-	else if (check_gate(connection, method, message)) {
+	else if (check_gate(connection, method, message) && check_paths(connection, message)) {
 		if (rpc_scope_enter(&connection->server->scopes, request))
 			rpc_request_run(request);
 		return;
