@@ -28,22 +28,32 @@ static bool is_plain(char c)
 	       (c != '\0' && strchr("_-./,:@%+", c));
 }
 
-/* What is plain only in its place: an equals sign makes an assignment of a command's name, and zsh takes =word for a
- * path of its own; # begins a comment. */
-static bool is_plain_at(char c, bool is_first, bool is_name)
+/* What is plain only in its place: a name has no marks that one shell or another reads as more; an equals sign makes an
+ * assignment of a name, and zsh takes =word for a path of its own; # begins a comment; ~ is a home folder at the start,
+ * and where a list or a value begins. */
+static bool is_plain_at(char c, char before, bool is_name)
 {
+	bool is_first = before == '\0';
 	if (c == '=')
 		return !is_first && !is_name;
 	if (c == '~')
-		return is_first && !is_name;
+		return before != ':' && before != '=' && !is_name;
 	if (c == '#' || c == '^')
-		return !is_first;
+		return !is_first && !is_name;
+	if (is_name && (strchr(",:@%", c) || (is_first && strchr("-+", c))))
+		return false;
 	return is_plain(c);
 }
 
-static bool is_pattern(char c)
+/* The bytes of a pattern at the start of text, 0 for none: brackets with what they choose from, if that is plain. */
+static size_t pattern_length(struct str text)
 {
-	return c == '*' || c == '?' || c == '[' || c == ']';
+	if (text.ptr[0] == '*' || text.ptr[0] == '?')
+		return 1;
+	size_t length = 1;
+	while (length < text.len && (is_plain(text.ptr[length]) || (length == 1 && text.ptr[length] == '^')))
+		length++;
+	return text.ptr[0] == '[' && length > 1 && length < text.len && text.ptr[length] == ']' ? length + 1 : 0;
 }
 
 static bool ends_word(char c)
@@ -72,12 +82,15 @@ static bool read_bare(struct reader *reader, struct command_word *word, bool is_
 {
 	char c = reader->rest.ptr[0];
 	bool is_first = reader->out == word->text;
-	if (is_pattern(c) && !is_name)
+	size_t length = is_name ? 0 : pattern_length(reader->rest);
+	if (length > 0)
 		word->can_vary = word->can_vary || is_first;
-	else if (!is_plain_at(c, is_first, is_name))
+	else if (!is_plain_at(c, is_first ? '\0' : reader->out[-1], is_name))
 		return false;
-	*reader->out++ = c;
-	reader->rest = str_skip(reader->rest, 1);
+	length += length == 0;
+	memcpy(reader->out, reader->rest.ptr, length);
+	reader->out += length;
+	reader->rest = str_skip(reader->rest, length);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "process/command_safety.h"
 
 #include "base/str.h"
+#include "process/command_scan.h"
 #include "process/shell.h"
 
 typedef bool (*plain_rule_fn)(const struct plain_command *command);
@@ -145,30 +146,111 @@ static bool only_lists_branches(const struct plain_command *command)
 	return true;
 }
 
+static bool only_lists_remotes(const struct plain_command *command)
+{
+	static const char *const lists[] = {"-v", "--verbose", NULL};
+	return command->count == 2 || (command->count == 3 && is_in(word(command, 2), lists));
+}
+
+/* Without those of git's own options that change nothing but where and how it speaks. */
+static struct plain_command skip_git_options(const struct plain_command *command)
+{
+	static const char *const harmless[] = {"--no-pager", "--no-optional-locks", NULL};
+	struct plain_command rest = *command;
+	for (;;) {
+		bool is_folder = is_word(&rest, 1, "-C") && rest.count > 2 && !rest.words[2].can_vary;
+		size_t count = is_folder ? 2 : is_in(word(&rest, 1), harmless) ? 1 : 0;
+		if (count == 0)
+			return rest;
+		rest.words += count; /* the name is not looked at again */
+		rest.count -= count;
+	}
+}
+
 static bool is_git_safe(const struct plain_command *command)
 {
-	static const char *const reads[] = {"status", "log", "diff", "show", "branch", NULL};
+	static const char *const reads[] = {"blame", "branch", "describe", "diff", "log", "ls-files", "remote",
+	                                    "rev-parse", "show", "status", NULL};
 	static const char *const acts[] = {"--output", "--ext-diff", "--textconv", "--exec", "--paginate", NULL};
-	if (!is_in(word(command, 1), reads) || can_vary(command))
+	struct plain_command git = skip_git_options(command);
+	if (!is_in(word(&git, 1), reads) || can_vary(&git))
 		return false;
-	for (size_t i = 2; i < command->count; i++)
-		if (is_long_option(word(command, i), acts))
+	for (size_t i = 2; i < git.count; i++)
+		if (is_long_option(word(&git, i), acts))
 			return false;
-	return !is_word(command, 1, "branch") || only_lists_branches(command);
+	if (is_word(&git, 1, "remote"))
+		return only_lists_remotes(&git);
+	return !is_word(&git, 1, "branch") || only_lists_branches(&git);
+}
+
+/* None of these letters among the short options, however they are joined; none of these long ones. */
+static bool has_none_of(const struct plain_command *command, const char *letters, const char *const *names)
+{
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_short = text[0] == '-' && text[1] != '-';
+		if (is_long_option(text, names) || (is_short && strpbrk(text + 1, letters)))
+			return false;
+	}
+	return !can_vary(command);
+}
+
+static bool is_sort_safe(const struct plain_command *command)
+{
+	static const char *const acts[] = {"--output", "--compress-program", "--temporary-directory", NULL};
+	return has_none_of(command, "oT", acts);
+}
+
+static bool is_diff_safe(const struct plain_command *command)
+{
+	static const char *const runs[] = {"--paginate", NULL};
+	return has_none_of(command, "l", runs);
+}
+
+static bool is_tree_safe(const struct plain_command *command)
+{
+	static const char *const writes[] = {"--output", NULL};
+	return has_none_of(command, "oR", writes);
+}
+
+/* Anything that is not known to say when, or how to write it, could set the clock. */
+static bool is_date_safe(const struct plain_command *command)
+{
+	static const char *const says[] = {"-u", "-R", "-I", "--utc", "--universal", "--rfc-email", "--iso-8601", NULL};
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		if (is_word(command, i, "-d") && i + 1 < command->count)
+			i++;
+		else if (text[0] != '+' && strncmp(text, "--date=", 7) != 0 && !is_in(text, says))
+			return false;
+	}
+	return !can_vary(command);
+}
+
+/* "command -v git": where it is, not what it does. */
+static bool is_command_safe(const struct plain_command *command)
+{
+	return is_word(command, 1, "-v") && command->count == 3 && !can_vary(command);
 }
 
 static const struct {
 	const char *name;
 	plain_rule_fn is_safe;
 } safe_rules[] = {
-	{"base64", is_base64_safe}, {"cat", is_always_safe},    {"cd", is_always_safe},    {"cut", is_always_safe},
-	{"echo", is_always_safe},   {"expr", is_always_safe},   {"false", is_always_safe}, {"find", is_find_safe},
-	{"git", is_git_safe},       {"grep", is_always_safe},   {"head", is_always_safe},  {"id", is_always_safe},
-	{"ls", is_always_safe},     {"nl", is_always_safe},     {"numfmt", is_always_safe}, {"paste", is_always_safe},
-	{"pwd", is_always_safe},    {"rev", is_always_safe},    {"rg", is_rg_safe},        {"sed", is_sed_safe},
-	{"seq", is_always_safe},    {"stat", is_always_safe},   {"tac", is_always_safe},   {"tail", is_always_safe},
-	{"tr", is_always_safe},     {"true", is_always_safe},   {"uname", is_always_safe}, {"uniq", is_uniq_safe},
-	{"wc", is_always_safe},     {"which", is_always_safe},  {"whoami", is_always_safe},
+	{"base64", is_base64_safe}, {"basename", is_always_safe}, {"cat", is_always_safe},
+	{"cd", is_always_safe}, {"cksum", is_always_safe}, {"cmp", is_always_safe}, {"comm", is_always_safe},
+	{"command", is_command_safe}, {"cut", is_always_safe}, {"date", is_date_safe}, {"df", is_always_safe},
+	{"diff", is_diff_safe}, {"dirname", is_always_safe}, {"du", is_always_safe}, {"echo", is_always_safe},
+	{"expr", is_always_safe}, {"false", is_always_safe}, {"find", is_find_safe}, {"git", is_git_safe},
+	{"grep", is_always_safe}, {"head", is_always_safe}, {"id", is_always_safe}, {"jq", is_always_safe},
+	{"ls", is_always_safe}, {"md5sum", is_always_safe}, {"nl", is_always_safe}, {"numfmt", is_always_safe},
+	{"od", is_always_safe}, {"paste", is_always_safe}, {"ps", is_always_safe}, {"pwd", is_always_safe},
+	{"readlink", is_always_safe}, {"realpath", is_always_safe}, {"rev", is_always_safe},
+	{"rg", is_rg_safe}, {"sed", is_sed_safe}, {"seq", is_always_safe}, {"sha1sum", is_always_safe},
+	{"sha256sum", is_always_safe}, {"sort", is_sort_safe}, {"stat", is_always_safe},
+	{"strings", is_always_safe}, {"tac", is_always_safe}, {"tail", is_always_safe}, {"tr", is_always_safe},
+	{"tree", is_tree_safe}, {"true", is_always_safe}, {"type", is_always_safe}, {"uname", is_always_safe},
+	{"uniq", is_uniq_safe}, {"wc", is_always_safe}, {"which", is_always_safe}, {"whoami", is_always_safe},
 };
 
 bool plain_command_is_safe(const struct plain_command *command)
@@ -269,14 +351,34 @@ static const char *skip_sudo(struct plain_command *command)
 	return shell_base_name(word(command, 0));
 }
 
+/* The script of a shell in a shell; NULL if it is none. */
+static const char *nested_script(const struct plain_command *command)
+{
+	for (size_t i = 1; shell_is_known(word(command, 0)) && word(command, i)[0] == '-'; i++)
+		if (word(command, i)[1] != '-' && strchr(word(command, i), 'c'))
+			return i + 1 < command->count ? word(command, i + 1) : NULL;
+	return NULL;
+}
+
 bool plain_command_is_dangerous(const struct plain_command *command)
 {
 	const char *name = shell_base_name(word(command, 0));
 	struct plain_command inner = *command;
 	if (strcmp(name, "sudo") == 0)
 		name = skip_sudo(&inner);
+	const char *script = nested_script(command);
+	if (script && command_scan_forces_rm(str_of(script)))
+		return true;
 	return (strcmp(name, "git") == 0 && is_git_dangerous(&inner)) ||
 	       (strcmp(name, "rm") == 0 && is_rm_dangerous(&inner));
+}
+
+static bool forces_rm_somewhere(const char *const *argv)
+{
+	for (; *argv; argv++)
+		if (command_scan_forces_rm(str_of(*argv)))
+			return true;
+	return false;
 }
 
 bool command_is_dangerous(const char *const *argv)
@@ -284,7 +386,7 @@ bool command_is_dangerous(const char *const *argv)
 	auto_arena struct arena arena = {0};
 	struct command_list list;
 	if (!command_parse_argv(argv, &arena, &list))
-		return false;
+		return forces_rm_somewhere(argv);
 	for (size_t i = 0; i < list.count; i++)
 		if (plain_command_is_dangerous(&list.commands[i]))
 			return true;

@@ -2,7 +2,7 @@
  *
  * Harmless means that it only reads and says, whatever the folder holds; so nobody is asked about it. Dangerous means
  * that it destroys what cannot be had back; so somebody always is. Both are about plain commands (command_parse.h);
- * what is not understood is neither.
+ * what is not understood is neither, unless `rm -f` is found in it (command_scan.h).
  *
  * Thread: any. Source: core 2.1, 2.2; where ours is stricter than upstream's, command_safety.c says so. */
 #ifndef PROCESS_COMMAND_SAFETY_H

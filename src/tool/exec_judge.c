@@ -17,6 +17,11 @@ static enum exec_kind kind_of(const struct plain_command *command)
 	return plain_command_is_safe(command) ? EXEC_safe : EXEC_ordinary;
 }
 
+static enum exec_kind kind_of_unread(const struct exec_command *command)
+{
+	return command_is_dangerous(command->argv) ? EXEC_dangerous : EXEC_ordinary;
+}
+
 /* The plain commands, or else the vector as one that nothing is known of. */
 static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
 {
@@ -74,7 +79,7 @@ static void judge_one(struct exec_command *command, const struct plain_command *
 	struct exec_match match;
 	bool is_ruled = exec_policy_decide(host->rules(command->host), plain, &match);
 	if (!is_ruled) {
-		enum exec_kind kind = is_read ? kind_of(plain) : EXEC_ordinary;
+		enum exec_kind kind = is_read ? kind_of(plain) : kind_of_unread(command);
 		match = (struct exec_match){.decision = exec_decide(host->approval_policy, kind, command->is_escalated,
 		                                                    sandbox_is_needed(host->sandbox->mode))};
 		if (match.decision == EXEC_prompt && is_read)
