@@ -24,8 +24,16 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 	for (size_t i = 0; i < count; i++) {
 		struct str old = patch_change_old(&changes[i]);
 		bool is_large = old.len > LIMIT_GIT_DIFF_FILE; /* left out anyway: its new text need not be made */
-		git_diff_note(&task->diff, changes[i].path, changes[i].move_path, old,
-		              is_large ? old : patch_change_new(&changes[i]));
+		struct git_diff_change change = {
+			.path = changes[i].path,
+			.move_path = changes[i].move_path,
+			.old = old,
+			.now = is_large ? old : patch_change_new(&changes[i]),
+			.is_executable = patch_change_is_executable(&changes[i]),
+			.overwritten = patch_change_overwritten(&changes[i]),
+			.was_executable = patch_change_was_executable(&changes[i]),
+		};
+		git_diff_note(&task->diff, &change);
 	}
 	task_tell_diff(task);
 }

@@ -387,6 +387,26 @@ struct str patch_change_new(const struct patch_change *change)
 	return str_n(file->new_text, file->new_len);
 }
 
+struct str patch_change_overwritten(const struct patch_change *change)
+{
+	return change->to != change->from && change->to->was_there ? change->to->old.text : STR_NONE;
+}
+
+static bool is_executable(const struct patch_file *file)
+{
+	return file->was_there && (file->old.st.st_mode & S_IXUSR);
+}
+
+bool patch_change_is_executable(const struct patch_change *change)
+{
+	return is_executable(change->from);
+}
+
+bool patch_change_was_executable(const struct patch_change *change)
+{
+	return change->to != change->from && is_executable(change->to);
+}
+
 void patch_change_diff(const struct patch_change *change, size_t context, struct buf *out)
 {
 	struct str old_text = patch_change_old(change);

@@ -7,6 +7,7 @@
 #ifndef PATCH_PATCH_PLAN_H
 #define PATCH_PATCH_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -40,6 +41,10 @@ const struct patch_change *patch_plan_changes(const struct patch_plan *plan, siz
 /* The file's bytes before (STR_NONE: there was none) and after (STR_NONE: it is gone). Owned by the plan. */
 struct str patch_change_old(const struct patch_change *change);
 struct str patch_change_new(const struct patch_change *change);
+/* What was where it moves to, STR_NONE if nothing was; whether the file, or that one, can be executed. */
+struct str patch_change_overwritten(const struct patch_change *change);
+bool patch_change_is_executable(const struct patch_change *change);
+bool patch_change_was_executable(const struct patch_change *change);
 /* Appends unified hunks from old to new; both are empty where there is no file. Made anew each time. */
 void patch_change_diff(const struct patch_change *change, size_t context, struct buf *out);
 

@@ -14,6 +14,11 @@ static const char *written(struct git_diff *diff)
 	return out.data ? out.data : "";
 }
 
+static void note(struct git_diff *diff, const char *path, const char *move_path, struct str old, struct str now)
+{
+	git_diff_note(diff, &(struct git_diff_change){.path = path, .move_path = move_path, .old = old, .now = now});
+}
+
 #define NO_BLOB "0000000000000000000000000000000000000000"
 #define HELLO_BLOB "ce013625030ba8dba906f756967f9e9ca394464a" /* git hash-object of "hello\n" */
 #define OTHER_BLOB "e45c9c2666d44e0327c1f9c239a74c508336053e" /* of "other\n" */
@@ -23,11 +28,11 @@ static void a_new_file_a_gone_one_and_a_changed_one(void **state)
 	(void)state;
 	struct git_diff diff = {0};
 	assert_string_equal(written(&diff), "");
-	git_diff_note(&diff, "/w/new.txt", NULL, STR_NONE, STR("hello\n"));
+	note(&diff, "/w/new.txt", NULL, STR_NONE, STR("hello\n"));
 	assert_string_equal(written(&diff), "diff --git a/new.txt b/new.txt\nnew file mode 100644\nindex " NO_BLOB
 	                                    ".." HELLO_BLOB "\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+hello\n");
 	git_diff_finish(&diff);
-	git_diff_note(&diff, "/else/gone.txt", NULL, STR("hello\n"), STR_NONE);
+	note(&diff, "/else/gone.txt", NULL, STR("hello\n"), STR_NONE);
 	assert_string_equal(written(&diff),
 	                    "diff --git a//else/gone.txt b//else/gone.txt\ndeleted file mode 100644\nindex " HELLO_BLOB
 	                    ".." NO_BLOB "\n--- a//else/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-hello\n");
@@ -38,8 +43,8 @@ static void a_moved_file_keeps_what_it_was(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
-	git_diff_note(&diff, "/w/a", "/w/b", STR("hello\n"), STR("between\n"));
-	git_diff_note(&diff, "/w/b", NULL, STR("between\n"), STR("other\n"));
+	note(&diff, "/w/a", "/w/b", STR("hello\n"), STR("between\n"));
+	note(&diff, "/w/b", NULL, STR("between\n"), STR("other\n"));
 	assert_string_equal(written(&diff), "diff --git a/a b/b\nindex " HELLO_BLOB ".." OTHER_BLOB
 	                                    "\n--- a/a\n+++ b/b\n@@ -1 +1 @@\n-hello\n+other\n");
 	git_diff_finish(&diff);
@@ -49,15 +54,15 @@ static void what_is_as_it_was_is_not_told(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
-	git_diff_note(&diff, "/w/a", NULL, STR("hello\n"), STR("other\n"));
-	git_diff_note(&diff, "/w/new", NULL, STR_NONE, STR("x\n"));
+	note(&diff, "/w/a", NULL, STR("hello\n"), STR("other\n"));
+	note(&diff, "/w/new", NULL, STR_NONE, STR("x\n"));
 	assert_non_null(strstr(written(&diff), "a/a"));
-	git_diff_note(&diff, "/w/a", NULL, STR("other\n"), STR("hello\n"));
-	git_diff_note(&diff, "/w/new", NULL, STR("x\n"), STR_NONE);
+	note(&diff, "/w/a", NULL, STR("other\n"), STR("hello\n"));
+	note(&diff, "/w/new", NULL, STR("x\n"), STR_NONE);
 	assert_string_equal(written(&diff), "");
-	git_diff_note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is one */
+	note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is one */
 	assert_string_equal(written(&diff), "diff --git a/new b/new\nnew file mode 100644\nindex " NO_BLOB
-	                                    "..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n--- /dev/null\n+++ b/new\n");
+	                                    "..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n");
 	git_diff_finish(&diff);
 }
 
@@ -65,8 +70,8 @@ static void files_are_told_by_path(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
-	git_diff_note(&diff, "/w/z", NULL, STR_NONE, STR("1\n"));
-	git_diff_note(&diff, "/w/a", NULL, STR_NONE, STR("2\n"));
+	note(&diff, "/w/z", NULL, STR_NONE, STR("1\n"));
+	note(&diff, "/w/a", NULL, STR_NONE, STR("2\n"));
 	const char *text = written(&diff);
 	assert_true(strstr(text, "a/a") < strstr(text, "a/z"));
 	git_diff_finish(&diff);
@@ -79,16 +84,16 @@ static void what_is_too_large_is_left_out(void **state)
 	size_t len = LIMIT_GIT_DIFF_FILE + 1;
 	auto_free char *large = xmalloc(len);
 	memset(large, 'x', len);
-	git_diff_note(&diff, "/w/large", NULL, STR("small\n"), str_n(large, len));
+	note(&diff, "/w/large", NULL, STR("small\n"), str_n(large, len));
 	assert_string_equal(written(&diff), "");
-	git_diff_note(&diff, "/w/large", NULL, str_n(large, len), STR("small again\n"));
+	note(&diff, "/w/large", NULL, str_n(large, len), STR("small again\n"));
 	assert_non_null(strstr(written(&diff), "+small again"));
-	git_diff_note(&diff, "/w/was", NULL, str_n(large, len), STR("small\n"));
+	note(&diff, "/w/was", NULL, str_n(large, len), STR("small\n"));
 	assert_null(strstr(written(&diff), "was"));
 	for (int i = 0; i < 40; i++) {
 		char path[32];
 		snprintf(path, sizeof(path), "/w/%d", i);
-		git_diff_note(&diff, path, NULL, STR_NONE, str_n(large, LIMIT_GIT_DIFF_FILE));
+		note(&diff, path, NULL, STR_NONE, str_n(large, LIMIT_GIT_DIFF_FILE));
 	}
 	assert_non_null(strstr(written(&diff), "b/1\n"));
 	assert_null(strstr(written(&diff), "b/39\n")); /* all together are too much */
