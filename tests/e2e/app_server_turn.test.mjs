@@ -408,3 +408,46 @@ test('a command can be allowed for good with all that starts alike', options, as
 	assert.equal(server.all('item/commandExecution/requestApproval').length, 1);
 	assert.match(fs.readFileSync(path.join(server.home, 'rules/default.rules'), 'utf8'), /\["git", "init"\]/);
 });
+
+test('outcomes are told to the client that asked for them, and to no other', options, async (t) => {
+	const model = await startModel(t, [httpError(400, 'no'), reply({ delta: 'half' }, { hang: true })]);
+	const server = await startAppServer(t, model, { args: ['-c', 'model_providers.mock.request_max_retries=0'],
+		capabilities: { turnOutcomeEvents: true } });
+	const { thread } = await server.request('thread/start', FREE);
+	assert.equal((await turn(server, thread, 'go')).status, 'failed');
+	assert.deepEqual(story(server.messages).slice(-2), ['turn/failed', 'turn/completed']);
+	const { turn: { id: turnId } } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('item/agentMessage/delta');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId });
+	const { params } = await server.next('turn/completed');
+	assert.deepEqual(server.all('turn/cancelled').map(({ params }) => params.turn), [params.turn]);
+
+	const plain = await startAppServer(t, await startModel(t, [httpError(400, 'no')]),
+		{ args: ['-c', 'model_providers.mock.request_max_retries=0'] });
+	const { thread: other } = await plain.request('thread/start', FREE);
+	await turn(plain, other, 'go');
+	assert.equal(plain.all('turn/failed').length, 0);
+});
+
+test('a granular policy is taken and told wherever a policy is', options, async (t) => {
+	const server = await startAppServer(t, await startModel(t, [say('one'), say('two')]));
+	const granular = (sandbox_approval, rules) => ({ granular: { sandbox_approval, rules, mcp_elicitations: true } });
+	const whole = (sandbox_approval, rules) => ({ granular: { sandbox_approval, rules, skill_approval: false,
+		request_permissions: false, mcp_elicitations: true } });
+	const { thread, approvalPolicy } = await server.request('thread/start', { ...FREE, approvalPolicy: granular(true, false) });
+	assert.deepEqual(approvalPolicy, whole(true, false));
+	await turn(server, thread, 'go', { approvalPolicy: { reject: { sandbox_approval: true, rules: false } } });
+	assert.deepEqual(server.all('thread/settings/updated')[0].params.threadSettings.approvalPolicy, whole(false, true));
+	await server.request('thread/settings/update', { threadId: thread.id, approvalPolicy: granular(true, true) });
+	const told = await server.take(({ method, params }) => method === 'thread/settings/updated' &&
+		params.threadSettings.approvalPolicy.granular.sandbox_approval, 'settings');
+	assert.deepEqual(told.params.threadSettings.approvalPolicy, whole(true, true));
+	await turn(server, thread, 'again');
+	const fork = await server.request('thread/fork', { threadId: thread.id, approvalPolicy: granular(false, false) });
+	assert.deepEqual(fork.approvalPolicy, whole(false, false));
+	await server.end();
+	const later = await startAppServer(t, await startModel(t, [say('unheard')]), { home: server.home });
+	assert.deepEqual((await later.request('thread/resume', { threadId: thread.id })).approvalPolicy, whole(true, true));
+	const changed = await later.request('thread/resume', { threadId: fork.thread.id, approvalPolicy: granular(true, false) });
+	assert.deepEqual(changed.approvalPolicy, whole(true, false));
+});
