@@ -124,6 +124,20 @@ void on_event_warning(struct thread *thread, const struct event *event)
 	thread_notify(thread, NOTIFY_warning, &warning);
 }
 
+/* The wire knows one reason. */
+void on_event_model_reroute(struct thread *thread, const struct event *event)
+{
+	const struct ev_model_reroute *body = event->msg.model_reroute;
+	struct app_model_rerouted_notification rerouted = {
+		.thread_id = str_of(thread->id),
+		.turn_id = turn_id(thread, event),
+		.from_model = body->from_model,
+		.to_model = body->to_model,
+		.reason = app_model_reroute_reason_high_risk_cyber_activity,
+	};
+	thread_notify(thread, NOTIFY_model_rerouted, &rerouted);
+}
+
 void on_event_deprecation_notice(struct thread *thread, const struct event *event)
 {
 	const struct ev_deprecation_notice *body = event->msg.deprecation_notice;

@@ -54,6 +54,7 @@ struct task {
 	struct str turn_state;       /* of the Task's first response, absent before */
 	size_t last_message;         /* where in the history the last message of the model is */
 	bool has_last_message;
+	bool is_rerouted; /* it was told that another model answers */
 	enum task_plan plan;
 	struct str plan_id;          /* absent before there is one */
 	struct str last_response_id; /* owned */

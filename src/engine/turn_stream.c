@@ -271,6 +271,28 @@ static void on_turn_state(struct turn *turn, const struct response_event *event)
 		task->turn_state = arena_str(&task->arena, event->text);
 }
 
+/* "gpt-5.5-2026-02-01" is gpt-5.5, of a date. */
+static bool is_same_model(struct str served, struct str asked)
+{
+	if (served.len > asked.len + 1 && served.ptr[asked.len] == '-' && served.ptr[asked.len + 1] >= '0' &&
+	    served.ptr[asked.len + 1] <= '9')
+		served.len = asked.len;
+	return str_equal_fold(served, asked);
+}
+
+/* Told once a Task: each of its requests would say the same. */
+static void on_served_by(struct turn *turn, const struct response_event *event)
+{
+	struct task *task = turn->task;
+	struct ev_model_reroute reroute = {str_of(task->settings->model), event->text};
+	if (task->is_rerouted || is_same_model(event->text, reroute.from_model))
+		return;
+	task->is_rerouted = true;
+	task_emit(task, EV_model_reroute, &reroute);
+	session_warn(task->session, task->id, "The provider answers with the model %.*s in place of %s.",
+	             event->text.len < 200 ? (int)event->text.len : 200, event->text.ptr, task->settings->model);
+}
+
 static void on_added(struct turn *turn, const struct response_event *event)
 {
 	on_item_added(turn, event->item);
@@ -293,6 +315,7 @@ static const response_fn handlers[RESPONSE_count] = {
 	[RESPONSE_completed] = on_completed,
 	[RESPONSE_rate_limits] = on_limits,
 	[RESPONSE_turn_state] = on_turn_state,
+	[RESPONSE_served_by] = on_served_by,
 };
 
 void turn_on_event(const struct response_event *event, void *self)

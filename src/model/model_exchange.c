@@ -50,6 +50,13 @@ static struct str keep_header(struct model_exchange *exchange, const struct http
 	return arena_str(&exchange->arena, http_head_get(head, name));
 }
 
+static void tell_header(struct model_exchange *exchange, enum response_event_type type, struct str value)
+{
+	struct response_event event = {.type = type, .text = value};
+	if (value.len && is_success(exchange) && !exchange->is_stopped)
+		exchange->on_event(&event, exchange->self);
+}
+
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head)
 {
 	struct rate_limits limits;
@@ -66,9 +73,8 @@ void model_exchange_head(struct model_exchange *exchange, int status, const stru
 	bool has_limits = model_usage_limits(head, &exchange->arena, &limits);
 	if (has_limits || (is_success(exchange) && exchange->is_event_stream))
 		exchange->on_event(&event, exchange->self);
-	event = (struct response_event){.type = RESPONSE_turn_state, .text = http_head_get(head, "x-codex-turn-state")};
-	if (event.text.len && is_success(exchange) && !exchange->is_stopped)
-		exchange->on_event(&event, exchange->self);
+	tell_header(exchange, RESPONSE_turn_state, http_head_get(head, "x-codex-turn-state"));
+	tell_header(exchange, RESPONSE_served_by, http_head_get(head, "openai-model"));
 }
 
 static void keep_body(struct model_exchange *exchange, struct str bytes, size_t max)

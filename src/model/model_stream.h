@@ -23,13 +23,14 @@ enum response_event_type {
 #undef RESPONSE_EVENT
 	RESPONSE_rate_limits, /* from the head of the answer */
 	RESPONSE_turn_state,  /* from the head of the answer: text goes out with the turn's next requests */
+	RESPONSE_served_by,   /* from the head of the answer: text is the model that answers */
 	RESPONSE_count
 };
 
 struct response_event {
 	enum response_event_type type;
 	struct str id;           /* created, completed: the response's; deltas and parts: the item's. May be absent */
-	struct str text;         /* deltas, turn_state */
+	struct str text;         /* deltas, turn_state, served_by */
 	int64_t index;           /* summary_part, summary_delta: which summary; reasoning_delta: which content */
 	const struct json *item; /* item_added, item_done; item->span is its JSON as sent */
 	const struct token_usage *usage;  /* completed; NULL if the server did not say */

@@ -451,3 +451,16 @@ test('a granular policy is taken and told wherever a policy is', options, async 
 	const changed = await later.request('thread/resume', { threadId: fork.thread.id, approvalPolicy: granular(true, false) });
 	assert.deepEqual(changed.approvalPolicy, whole(true, false));
 });
+
+test('who is answered by another model is told so, once a turn', options, async (t) => {
+	const headers = { 'openai-model': 'small-1' };
+	const model = await startModel(t, [{ ...run('true'), headers }, { ...say('one'), headers },
+		{ ...say('two'), headers: { 'openai-model': 'gpt-5.5-2026-01-01' } }]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { ...FREE, model: 'gpt-5.5' });
+	const { id: turnId } = await turn(server, thread, 'go');
+	await turn(server, thread, 'again'); // the same model, of some date
+	assert.deepEqual(server.all('model/rerouted').map(({ params }) => params), [{ threadId: thread.id, turnId,
+		fromModel: 'gpt-5.5', toModel: 'small-1', reason: 'highRiskCyberActivity' }]);
+	assert.match(server.all('warning').map(({ params }) => params.message).join(), /small-1 in place of gpt-5.5/);
+});
