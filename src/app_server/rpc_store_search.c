@@ -75,7 +75,7 @@ static bool on_candidate(const char *path, size_t index, void *self)
 	const struct app_thread_search_params *params = search->job->params;
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
-	struct rollout_reader *reader = rollout_reader_create(path, NULL);
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, NULL);
 	if (!reader)
 		return false;
 	thread_history_read(reader, &arena, &history);

@@ -28,7 +28,7 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
 
 static int read_history(struct store_job *job, const char *path, struct stored_turns *out, struct error *err)
 {
-	struct rollout_reader *reader = rollout_reader_create(path, err);
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
 	if (!reader)
 		return -1;
 	thread_history_read(reader, &job->arena, &out->history);

@@ -52,7 +52,7 @@ static void on_work(void *self)
 	load->err.code = ERR_none;
 	if (!load->path && find(load) != 0)
 		return;
-	load->reader = rollout_reader_create(load->path, &load->err);
+	load->reader = rollout_reader_create_for(load->path, load->fork ? ROLLOUT_ALL : ROLLOUT_EVENTS, &load->err);
 	if (!load->reader)
 		return;
 	load->err.code = ERR_none;

@@ -109,8 +109,9 @@ int session_resume(struct session *session, struct str path_text, struct error *
 		session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
 	if (!session->rollout && !session->codex->ephemeral)
 		return -(int)err->code;
-	struct rollout_reader *reader =
-		rollout_reader_create(session->rollout ? rollout_writer_path(session->rollout) : path, err);
+	enum rollout_wants wants = session->codex->is_interactive ? ROLLOUT_ALL : ROLLOUT_HISTORY;
+	const char *file = session->rollout ? rollout_writer_path(session->rollout) : path;
+	struct rollout_reader *reader = rollout_reader_create_for(file, wants, err);
 	if (!reader)
 		return error_wrap(err, "cannot resume"); /* the path is in it already */
 	if (reader->meta.thread_id.len != UUID_TEXT_SIZE - 1) {
@@ -138,7 +139,7 @@ int session_reread(struct session *session, struct error *err)
 {
 	if (session_flush_rollout(session, err) != 0)
 		return -(int)err->code;
-	struct rollout_reader *reader = rollout_reader_create(rollout_writer_path(session->rollout), err);
+	struct rollout_reader *reader = rollout_reader_create_for(rollout_writer_path(session->rollout), ROLLOUT_HISTORY, err);
 	if (!reader)
 		return -(int)err->code;
 	context_finish(&session->context);

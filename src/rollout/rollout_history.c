@@ -178,6 +178,9 @@ void rollout_history_build(struct rollout_reader *reader)
 {
 	const char *summary = NULL;
 	bool has_context = false;
+	reader->turn = last_turn(reader);
+	if (reader->wants == ROLLOUT_EVENTS)
+		return;
 	size_t start = begin(reader), user_turns = 0;
 	for (size_t i = 0; i < start; i++)
 		user_turns += reader->records.items[i].role == ROLLOUT_USER;
@@ -196,6 +199,5 @@ void rollout_history_build(struct rollout_reader *reader)
 			mark(reader, record, user_turns);
 	}
 	reader->needs_context = !has_context || summary;
-	reader->turn = last_turn(reader);
 	reader->user_turns = user_turns;
 }

@@ -1,12 +1,14 @@
 /* The file is read, not mapped: somebody may shorten it while we look, and the items are trimmed in
- * place. One line's tree is alive at a time; what stays is a slice a line, so that a resume costs little
- * more memory than the file. A rolled back turn is taken out at once, which is also what makes it undo a
+ * place. One line's tree is alive at a time; what is wanted of a line is moved to the front of the bytes, and the rest
+ * of them given back, so that a resume costs little more memory than the file and later less. A rolled back turn is taken out at once, which is also what makes it undo a
  * compaction that happened in it. */
 #include "rollout/rollout_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -23,6 +25,9 @@ struct rollout_segment {
 	char *text; /* owned */
 	size_t len;
 	bool is_disordered; /* its lines have to be sorted by their numbers */
+	char *path;         /* owned */
+	uint64_t most;      /* bytes of it that count */
+	size_t kept;        /* bytes at its front that records point to */
 };
 
 /* ---- the bytes ---- */
@@ -94,6 +99,8 @@ static int add_segment(struct rollout_reader *reader, const char *path, uint64_t
 	int status = read_segment(path, most, &segment, err);
 	if (status < 0)
 		return status;
+	segment.path = xstrdup(path);
+	segment.most = most;
 	vec_push(&reader->segments, segment);
 	if (str_trim(str_n(segment.text, segment.len)).len == 0)
 		return error_set(err, ERR_invalid, "empty session file: %s", path);
@@ -123,9 +130,47 @@ static int read_segments(struct rollout_reader *reader, struct error *err)
 
 /* ---- the lines ---- */
 
+/* What is kept stands before what is still to be read, always. */
+static struct str keep(struct rollout_reader *reader, struct str payload)
+{
+	struct rollout_segment *segment = reader->segment;
+	if (payload.len == 0 || payload.ptr < segment->text || payload.ptr >= segment->text + segment->len)
+		return payload;
+	if (segment->is_disordered)
+		return payload; /* the lines are not looked at from front to back */
+	char *to = segment->text + segment->kept;
+	memmove(to, payload.ptr, payload.len);
+	segment->kept += payload.len;
+	return str_n(to, payload.len);
+}
+
+/* The system may have the pages behind what is kept. */
+static void give_back(const struct rollout_segment *segment)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)segment->text + segment->kept + page - 1) / page * page;
+	uintptr_t to = ((uintptr_t)segment->text + segment->len) / page * page;
+	if (!segment->is_disordered && from < to)
+		madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+/* Of a numbered line, an item for the model says nothing that the events do not. */
+static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type)
+{
+	switch (reader->wants) {
+	case ROLLOUT_HISTORY:
+		return type != LINE_event_msg || reader->ends_turn;
+	case ROLLOUT_EVENTS:
+		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered;
+	default:
+		return true;
+	}
+}
+
 static void add_record(struct rollout_reader *reader, enum rollout_line_type type, enum rollout_role role,
                        struct str payload)
 {
+	payload = is_wanted(reader, type) ? keep(reader, payload) : STR("");
 	vec_push(&reader->records, (struct rollout_record){
 	                                   .type = type,
 	                                   .role = role,
@@ -208,14 +253,18 @@ static enum rollout_role on_turn_end(struct rollout_reader *reader, const struct
 {
 	(void)payload;
 	reader->is_turn_open = false;
+	reader->ends_turn = true;
 	return ROLLOUT_PART;
 }
 
 static enum rollout_role on_token_count(struct rollout_reader *reader, const struct json *payload)
 {
 	const struct json *info = json_get(payload, "info");
-	if (json_is(info, JSON_object))
-		reader->token_info = info->span;
+	if (!json_is(info, JSON_object))
+		return ROLLOUT_PART;
+	buf_clear(&reader->usage);
+	buf_append_str(&reader->usage, info->span);
+	reader->token_info = buf_str(&reader->usage);
 	return ROLLOUT_PART;
 }
 
@@ -239,6 +288,7 @@ static void on_event_msg(struct rollout_reader *reader, const struct json *paylo
 {
 	struct str type = json_get_str(payload, "type");
 	enum rollout_role role = ROLLOUT_PART;
+	reader->ends_turn = false;
 	if (str_is(type, "thread_rolled_back")) {
 		uint64_t turns = 0;
 		json_to_u64(json_get(payload, "num_turns"), &turns);
@@ -311,6 +361,7 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 {
 	struct str rest = str_n(segment->text, segment->len), text;
 	reader->next_ordinal = 0;
+	reader->segment = segment;
 	reader->is_disordered = false;
 	if (segment->is_disordered) {
 		read_sorted(reader, segment);
@@ -322,10 +373,24 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 	return !segment->is_disordered;
 }
 
-static void read_all(struct rollout_reader *reader)
+/* The bytes of a segment that was looked at are no file any more. */
+static int read_again(struct rollout_segment *segment, struct error *err)
 {
-	bool is_whole;
-	do {
+	struct rollout_segment fresh;
+	int status = segment->kept ? read_segment(segment->path, segment->most, &fresh, err) : 0;
+	if (status < 0 || !segment->kept)
+		return status;
+	free(segment->text);
+	segment->text = fresh.text;
+	segment->len = fresh.len;
+	segment->kept = 0;
+	return 0;
+}
+
+static int read_all(struct rollout_reader *reader, struct error *err)
+{
+	bool is_whole = false;
+	while (!is_whole) {
 		is_whole = true;
 		reader->records.count = 0;
 		reader->damage = (struct rollout_damage){0};
@@ -333,17 +398,31 @@ static void read_all(struct rollout_reader *reader)
 		reader->is_turn_open = false;
 		for (size_t i = reader->segments.count; i > 0 && is_whole; i--)
 			is_whole = read_lines(reader, &reader->segments.items[i - 1]);
-	} while (!is_whole);
+		vec_for_each (it, &reader->segments) {
+			int status = is_whole ? 0 : read_again(it, err);
+			if (status < 0)
+				return status;
+		}
+	}
+	vec_for_each (it, &reader->segments)
+		give_back(it);
+	return 0;
 }
 
 struct rollout_reader *rollout_reader_create(const char *path, struct error *err)
 {
+	return rollout_reader_create_for(path, ROLLOUT_ALL, err);
+}
+
+struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants, struct error *err)
+{
 	struct rollout_reader *reader = xnew(struct rollout_reader);
+	reader->wants = wants;
+	buf_init(&reader->usage, LIMIT_ROLLOUT_LINE);
 	reader->path = realpath(path, NULL);
 	if (!reader->path) {
 		error_sys(err, errno, "cannot open %s", path);
-	} else if (read_segments(reader, err) == 0) {
-		read_all(reader);
+	} else if (read_segments(reader, err) == 0 && read_all(reader, err) == 0) {
 		rollout_history_build(reader);
 		return reader;
 	}
@@ -353,9 +432,10 @@ struct rollout_reader *rollout_reader_create(const char *path, struct error *err
 
 void rollout_reader_forget(struct rollout_reader *reader)
 {
-	reader->token_info = arena_str(&reader->arena, reader->token_info);
-	vec_for_each (it, &reader->segments)
+	vec_for_each (it, &reader->segments) {
 		free(it->text);
+		free(it->path);
+	}
 	vec_finish(&reader->segments);
 	vec_finish(&reader->records);
 	vec_finish(&reader->history);
@@ -368,6 +448,7 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	if (!reader)
 		return;
 	rollout_reader_forget(reader);
+	buf_finish(&reader->usage);
 	arena_finish(&reader->arena);
 	arena_finish(&reader->line);
 	free(reader->path);

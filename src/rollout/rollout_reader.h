@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -63,6 +64,13 @@ struct rollout_damage {
 	bool is_torn;         /* the last line has no end and makes no sense */
 };
 
+/* What of it is kept. */
+enum rollout_wants {
+	ROLLOUT_ALL,
+	ROLLOUT_HISTORY, /* what the model is sent, and how it can be gone back; events have no payload */
+	ROLLOUT_EVENTS,  /* what clients are shown; no history, and of numbered lines only events have a payload */
+};
+
 struct rollout_reader {
 	/* read-only */
 	char *path;
@@ -86,10 +94,15 @@ struct rollout_reader {
 	uint64_t next_ordinal; /* the least that a line may have */
 	bool is_disordered;    /* one had less */
 	VEC(struct str) open_calls; /* without an output so far */
+	enum rollout_wants wants;
+	struct rollout_segment *segment; /* that is being read */
+	bool ends_turn;                  /* the event does */
+	struct buf usage;                /* holds token_info */
 };
 
 /* NULL and err if the file cannot be read at all. */
 struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
+struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants, struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
 /* Lets the bytes of the files go, with records, history and marks; what it says of the session stays. */
 void rollout_reader_forget(struct rollout_reader *reader);

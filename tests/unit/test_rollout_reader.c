@@ -378,6 +378,35 @@ static void numbered_lines_come_in_their_order_and_once(void **state)
 	rollout_reader_destroy(reader);
 }
 
+static void only_what_is_wanted_is_kept(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	turn("U1", "A1");
+	numbered(1, "N1");
+	line("event_msg", "{\"type\":\"token_count\",\"info\":{\"a\":1}}");
+	line("event_msg", "{\"type\":\"task_complete\",\"response_id\":\"r1\"}");
+	line("compacted", "{\"message\":\"S\",\"replacement_history\":[{\"type\":\"reasoning\"}]}");
+	turn("U2", "A2");
+	const char *path = temp_put(DAY OLD_NAME, buf_str(&file));
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_HISTORY, &err);
+	assert_words(reader, "reasoning U2 A2");
+	assert_true(str_is(reader->token_info, "{\"a\":1}"));
+	rollout_reader_destroy(reader);
+	reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, &err);
+	assert_int_equal(reader->history.count, 0);
+	assert_true(str_is(reader->turn.model, "m"));
+	auto_buf struct buf events;
+	buf_init(&events, 65536);
+	struct json_writer w = json_writer(&events);
+	rollout_reader_write_events(reader, &w);
+	assert_true(str_find(buf_str(&events), STR("\"response_id\":\"r1\"")) > 0);
+	rollout_reader_forget(reader);
+	assert_true(str_is(reader->token_info, "{\"a\":1}"));
+	assert_true(str_is(reader->meta.thread_id, THREAD));
+	rollout_reader_destroy(reader);
+}
+
 static void call(const char *type, const char *id)
 {
 	auto_free char *payload = xasprintf("{\"type\":\"%s\",\"call_id\":\"%s\"}", type, id);
@@ -598,6 +627,7 @@ int main(void)
 	        FILE_TEST(items_that_no_request_may_carry_are_left_out),
 	        FILE_TEST(damage_takes_only_what_it_hit),
 	        FILE_TEST(numbered_lines_come_in_their_order_and_once),
+	        FILE_TEST(only_what_is_wanted_is_kept),
 	        FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
 	        FILE_TEST(a_last_line_without_newline_counts),
 	        FILE_TEST(what_is_no_session_is_refused_with_a_reason),
