@@ -182,6 +182,16 @@ void on_event_exec_approval_request(struct thread *thread, const struct event *e
 	thread_ask_command(thread, event->msg.exec_approval_request);
 }
 
+void on_event_request_user_input(struct thread *thread, const struct event *event)
+{
+	thread_ask_question(thread, event->msg.request_user_input);
+}
+
+void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
+{
+	thread_ask_expire(thread, event->msg.request_user_input_expired->call_id);
+}
+
 /* ---- patches ---- */
 
 static struct app_file_update_change change_of(struct str path, const struct file_change *from, struct arena *arena)

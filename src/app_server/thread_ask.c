@@ -19,6 +19,7 @@ struct thread_ask {
 	enum app_server_request_tag tag;
 	enum app_thread_active_flag flag;
 	struct str call_id;
+	struct str turn_id; /* of what is not an approval */
 	struct arena arena; /* this, too, lives in it */
 };
 
@@ -137,25 +138,61 @@ static struct review_decision read_answer(const struct thread_ask *ask, const vo
 	}
 }
 
+/* It is closed and waits no more; the question itself lives on for its answer. */
+static void close_ask(struct thread *thread, struct thread_ask *ask)
+{
+	tell_resolved(thread, ask);
+	list_remove(&ask->link);
+	list_init(&ask->link);
+	if (thread->turn)
+		thread_notify_status(thread);
+}
+
+static void submit_words(struct thread *thread, const struct thread_ask *ask,
+                         const struct app_tool_request_user_input_response *answer)
+{
+	struct user_input_answers answers = {.answers = answer ? answer->answers : STR("{}")};
+	struct op_user_input_answer body = {.id = ask->turn_id, .response = &answers};
+	struct op op = {.tag = OP_user_input_answer, .user_input_answer = &body};
+	codex_submit_op(thread->codex, STR(""), &op, NULL);
+}
+
+static void submit_decision(struct thread *thread, const struct thread_ask *ask, const void *result)
+{
+	struct exec_amendment amendment;
+	struct review_decision decision = read_answer(ask, result, &amendment);
+	if (decision.tag == review_decision_denied || decision.tag == review_decision_abort)
+		decline_item(thread, ask);
+	submit(thread, ask, &decision);
+}
+
 static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
 {
 	struct thread *thread = self;
-	struct exec_amendment amendment;
 	struct thread_ask *ask = NULL, *it;
 	(void)outcome;
 	list_for_each(it, &thread->asks, link) {
 		if (it->id == id)
 			ask = it;
 	}
-	struct review_decision decision = read_answer(ask, result, &amendment);
-	tell_resolved(thread, ask);
-	list_remove(&ask->link);
-	if (thread->turn)
-		thread_notify_status(thread);
-	if (decision.tag == review_decision_denied || decision.tag == review_decision_abort)
-		decline_item(thread, ask);
-	submit(thread, ask, &decision);
+	close_ask(thread, ask);
+	if (ask->tag == ASK_item_tool_request_user_input)
+		submit_words(thread, ask, result);
+	else
+		submit_decision(thread, ask, result);
 	ask_destroy(ask);
+}
+
+void thread_ask_expire(struct thread *thread, struct str call_id)
+{
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link) {
+		if (it->tag != ASK_item_tool_request_user_input || !str_eq(it->call_id, call_id))
+			continue;
+		rpc_ask_withdraw(&thread->server->asks, it->id);
+		close_ask(thread, it);
+		ask_destroy(it);
+	}
 }
 
 void thread_asks_withdraw(struct thread *thread)
@@ -289,4 +326,49 @@ void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *eve
 		thread, old ? ASK_apply_patch_approval : ASK_item_file_change_request_approval, event->call_id);
 	thread_notify_status(thread);
 	(old ? put_legacy_patch : put_patch)(ask, event);
+}
+
+/* ---- what the model wants to know ---- */
+
+static struct app_tool_request_user_input_question *copy_questions(const struct ev_request_user_input *event,
+                                                                   struct arena *arena)
+{
+	struct app_tool_request_user_input_question *to =
+		arena_array(arena, struct app_tool_request_user_input_question, event->questions_count);
+	for (size_t i = 0; i < event->questions_count; i++) {
+		const struct user_input_question *from = &event->questions[i];
+		to[i] = (struct app_tool_request_user_input_question){
+			.id = from->id,
+			.header = from->header,
+			.question = from->question,
+			.is_other = from->isOther,
+			.is_secret = from->isSecret,
+			.options_count = from->options_count,
+			.options = arena_array(arena, struct app_tool_request_user_input_option, from->options_count),
+		};
+		for (size_t n = 0; n < from->options_count; n++)
+			to[i].options[n] = (struct app_tool_request_user_input_option){from->options[n].label,
+			                                                               from->options[n].description};
+	}
+	return to;
+}
+
+void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event)
+{
+	auto_arena struct arena arena = {0};
+	struct thread_ask *ask = ask_create(thread, ASK_item_tool_request_user_input, event->call_id);
+	struct app_tool_request_user_input_params params = {
+		.thread_id = str_of(thread->id),
+		.turn_id = event->turn_id,
+		.item_id = event->call_id,
+		.questions = copy_questions(event, &arena),
+		.questions_count = event->questions_count,
+		.is_blocking = true,
+		.has_auto_resolution_ms = event->has_auto_resolution_ms,
+		.auto_resolution_ms = event->auto_resolution_ms,
+	};
+	ask->flag = app_thread_active_flag_waiting_on_user_input;
+	ask->turn_id = arena_str(&ask->arena, event->turn_id);
+	thread_notify_status(thread);
+	put(ask, &params);
 }

@@ -1,4 +1,4 @@
-/* thread_ask.h — what a turn asks of the user: may this command run, may this patch be applied?
+/* thread_ask.h — what a turn asks of the user: may this command run, may this patch be applied, what is wanted?
  *
  * A question goes to all who watch the thread. Its answer becomes an Op; what a client's answer cannot be read from, or
  * nobody gave, refuses. Source: app-server-wire 6, 7. */
@@ -10,6 +10,10 @@
 struct thread;
 
 void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event);
+/* Without a usable answer the model gets an empty one. */
+void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event);
+/* Nobody has answered in time. */
+void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 /* What the thread waits for, without repeating; returns how many. */
 size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);

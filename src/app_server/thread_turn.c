@@ -154,7 +154,9 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	struct thread *thread = turn->thread;
 	thread_items_close(thread);
 	thread->turn = NULL;
-	if (status != app_turn_status_interrupted && !turn->is_service)
+	/* as the reference: a plan alone is not */
+	bool is_unread = turn->last_message || status == app_turn_status_failed;
+	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
 		rpc_note_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
 	while (turn->interrupts.count) { /* the answer comes before what it caused is told */

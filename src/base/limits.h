@@ -130,6 +130,7 @@ enum {
 	LIMIT_CALL_ID = 4 * KIB,          /* a tool call's id, as the model gives it */
 	LIMIT_TOOLS_RUNNING = 16,         /* calls of one response that run side by side */
 	LIMIT_TOOLS_JSON = 4 * MIB,       /* the tools array of a request */
+	LIMIT_QUESTIONS = 32,             /* to the user in one call */
 	LIMIT_TOOL_OUTPUT = 4 * MIB,      /* text of one tool call before it is cut for the model */
 	LIMIT_TOOL_ITEM = 32 * MIB,       /* the same as a JSON item: escaping may multiply it */
 	LIMIT_CONTEXT_TEXT = 16 * MIB,    /* one text that tells the model of its surroundings */

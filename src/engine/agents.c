@@ -268,7 +268,8 @@ static void follow(struct codex *child, const struct event *event)
 
 static bool is_question(enum event_tag tag)
 {
-	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request;
+	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request ||
+	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
 }
 
 void agents_take_event(struct codex *child, struct event *event)
@@ -280,6 +281,19 @@ void agents_take_event(struct codex *child, struct event *event)
 	else if (is_question(event->msg.tag)) /* somebody has to hear it */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
 	agent_log_add(&child->agent->log, event);
+}
+
+bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer)
+{
+	struct agent *agent;
+	if (!root->agents)
+		return false;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && questions_answer(&child->session->questions, asks, id, answer))
+			return true;
+	}
+	return false;
 }
 
 bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision)

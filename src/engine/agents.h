@@ -51,6 +51,7 @@ void agents_set_quiet(struct codex *codex, bool is_quiet);
 void agents_on_interrupt(struct codex *codex);
 
 /* An answer to a question that a subagent put through its root. False if none asked. */
+bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer);
 bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision);
 
 #endif

@@ -28,6 +28,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 		.ephemeral = parent->ephemeral,
 		.mutes_output = true,
 		.is_interactive = parent->is_interactive,
+		.is_unattended = parent->is_unattended,
 		.steers = true,
 	};
 	struct codex *child = codex_open(&options);

@@ -117,6 +117,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->client_version = options->client_version ? xstrdup(options->client_version) : NULL;
 	codex->ephemeral = options->ephemeral;
 	codex->is_interactive = options->is_interactive;
+	codex->is_unattended = options->is_unattended;
 	codex->steers = options->steers;
 	codex->runs_unasked = options->runs_unasked;
 	codex->mutes_output = options->mutes_output;
@@ -192,7 +193,8 @@ enum codex_state codex_get_state(const struct codex *codex)
 		return CODEX_QUEUED;
 	if (!session || (!session->task && list_empty(&session->shells)))
 		return CODEX_IDLE;
-	return approvals_waiting(&session->approvals) ? CODEX_BLOCKED : CODEX_RUNNING;
+	bool is_asking = approvals_waiting(&session->approvals) || questions_waiting(&session->questions);
+	return is_asking ? CODEX_BLOCKED : CODEX_RUNNING;
 }
 
 bool codex_end_command(struct codex *codex, int64_t process_id)

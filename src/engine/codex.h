@@ -46,6 +46,7 @@ struct codex_options {
 	bool ephemeral;      /* no rollout; one that is resumed is only read */
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */
+	bool is_unattended;  /* nobody can: the model is told so at once */
 	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */
 	bool runs_unasked; /* input without a word makes the model go on; else it ends at once (protocol-v1 2.2) */
 	codex_event_fn on_event;

@@ -28,6 +28,12 @@ void context_init(struct context *context)
 	*context = (struct context){0};
 }
 
+static void drop_secrets_past(struct context *context, size_t count)
+{
+	while (context->secrets.count && context->secrets.items[context->secrets.count - 1].item >= count)
+		free(context->secrets.items[--context->secrets.count].recorded);
+}
+
 void context_finish(struct context *context)
 {
 	vec_for_each(part, &context->blocks)
@@ -35,8 +41,10 @@ void context_finish(struct context *context)
 	vec_for_each(mark, &context->marks)
 		free((char *)(uintptr_t)mark->response_id.ptr);
 	vec_finish(&context->blocks);
+	drop_secrets_past(context, 0);
 	vec_finish(&context->items);
 	vec_finish(&context->marks);
+	vec_finish(&context->secrets);
 	context->bytes = context->user_turns = 0;
 }
 
@@ -73,6 +81,21 @@ void context_append(struct context *context, struct str json)
 	part->len += json.len;
 	context->bytes += json.len;
 	vec_push(&context->items, item);
+}
+
+void context_append_secret(struct context *context, struct str json, struct str recorded)
+{
+	vec_push(&context->secrets, (struct context_secret){context->items.count, str_dup(recorded)});
+	context_append(context, json);
+}
+
+struct str context_item_recorded(const struct context *context, size_t index)
+{
+	vec_for_each(secret, &context->secrets) {
+		if (secret->item == index)
+			return str_of(secret->recorded);
+	}
+	return context_item_text(context, index);
 }
 
 void context_take(struct context *context, struct buf *json)
@@ -130,6 +153,10 @@ void context_share(struct context *context, const struct context *from, size_t c
 	}
 	if (count)
 		last_part(context)->len = context->items.items[count - 1].at + context->items.items[count - 1].len;
+	vec_for_each(secret, &from->secrets) {
+		if (secret->item < count)
+			vec_push(&context->secrets, (struct context_secret){secret->item, xstrdup(secret->recorded)});
+	}
 	context->user_turns = from->user_turns;
 }
 
@@ -148,6 +175,7 @@ void context_truncate(struct context *context, size_t count)
 		while (context->blocks.count && last_part(context)->len == 0)
 			unref_block(context->blocks.items[--context->blocks.count].block);
 	}
+	drop_secrets_past(context, count);
 	drop_marks_past(context, count);
 }
 

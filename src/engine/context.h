@@ -31,6 +31,12 @@ struct context_part {
 	size_t len;
 };
 
+/* An item that files must not have as it is. */
+struct context_secret {
+	size_t item;
+	char *recorded; /* owned: what they have in its place, JSON */
+};
+
 struct context_mark {
 	struct str response_id; /* owned by the context */
 	size_t known_count;     /* items there were when the model had answered: it knows them */
@@ -48,6 +54,7 @@ struct context {
 	/* private */
 	VEC(struct context_part) blocks;
 	VEC(struct context_mark) marks;
+	VEC(struct context_secret) secrets; /* in the order of the items */
 };
 
 void context_init(struct context *context);
@@ -55,9 +62,13 @@ void context_finish(struct context *context); /* it is empty then, and usable */
 
 /* Appends one item; json must be one JSON object. */
 void context_append(struct context *context, struct str json);
+/* The same for an item of which files shall have `recorded` instead. */
+void context_append_secret(struct context *context, struct str json, struct str recorded);
 /* The same; the buffer is left empty, and a large item is not copied. */
 void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
+/* The item as files may have it. */
+struct str context_item_recorded(const struct context *context, size_t index);
 /* The segments of the list from that item on, as an array owned by the caller that has room for one more; its
  * texts are borrowed until truncation. */
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count);

@@ -65,6 +65,16 @@ void on_op_patch_approval(struct codex *codex, const struct submission *submissi
 	answer(codex, submission->op.patch_approval->id, submission->op.patch_approval->decision);
 }
 
+void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
+{
+	const struct op_user_input_answer *op = submission->op.user_input_answer;
+	struct session *session = codex->session;
+	if (!questions_answer(&session->questions, EV_request_user_input, op->id, op->response) &&
+	    !agents_reply(codex, EV_request_user_input, op->id, op->response))
+		session_warn(session, submission->id,
+		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
+}
+
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;

@@ -177,6 +177,7 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 		uuid_v7(session->id);
 	context_init(&session->context);
 	approvals_init(&session->approvals);
+	questions_init(&session->questions);
 	detached_init(&session->notices);
 	buf_init(&session->tools, LIMIT_TOOLS_JSON);
 	if (fill(session, op, err) != 0) {
@@ -311,6 +312,7 @@ void session_destroy(struct session *session)
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	approvals_finish(&session->approvals);
+	questions_finish(&session->questions);
 	context_finish(&session->context);
 	settings_unref(session->settings);
 	settings_unref(session->told);

@@ -9,6 +9,7 @@
 #include "engine/approval.h"
 #include "engine/context.h"
 #include "engine/exec_rules.h"
+#include "engine/question.h"
 #include "engine/settings.h"
 #include "loop/loop.h"
 #include "model/model_usage.h"
@@ -37,6 +38,7 @@ struct session {
 	size_t told_at;        /* items there were when it was last told something of them */
 	struct task *task;     /* at most one */
 	struct approvals approvals;
+	struct questions questions;
 	struct exec_rules rules;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
 	struct rollout_journal *journal; /* the rollout's events */

@@ -32,6 +32,18 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
 	host_emit(host, call->turn_id, tag, body);
 }
 
+static void host_ask_client(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+                            tool_reply_fn reply)
+{
+	questions_add(&session_of(host)->questions, tag, call, reply);
+	host_emit(host, call->turn_id, tag, body);
+}
+
+static void host_unask(struct tool_host *host, struct tool_call *call)
+{
+	questions_drop(&session_of(host)->questions, call);
+}
+
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)
 {
 	struct session *session = session_of(host);
@@ -115,7 +127,11 @@ void session_host_init(struct session *session)
 		.is_held = session->codex->holds > 0,
 		.command_env = host_command_env,
 		.emit = host_emit,
+		.is_unattended = session->codex->is_unattended,
+		.question_timeout_ms = (uint64_t)session->codex->config->request_user_input_timeout_ms,
 		.ask = host_ask,
+		.ask_client = host_ask_client,
+		.unask = host_unask,
 		.patched = host_patched,
 		.interrupt = host_interrupt,
 		.is_approved = host_is_approved,

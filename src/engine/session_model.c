@@ -99,6 +99,8 @@ static bool is_offered(const struct session *session, const struct settings *set
 	case TOOL_subagent_logs:
 	case TOOL_subagent_cancel:
 		return config->features.subagent_tools && agents_offers(session, tag);
+	case TOOL_request_user_input:
+		return !session->codex->is_unattended;
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
 	default:

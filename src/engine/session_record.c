@@ -43,6 +43,12 @@ void session_record_item(struct session *session, struct str item)
 	append(session, LINE_response_item, item);
 }
 
+void session_record_secret(struct session *session, struct str item, struct str recorded)
+{
+	context_append_secret(&session->context, item, recorded);
+	append(session, LINE_response_item, recorded);
+}
+
 void session_record_item_buf(struct session *session, struct buf *item)
 {
 	context_take(&session->context, item);
@@ -52,7 +58,7 @@ void session_record_item_buf(struct session *session, struct buf *item)
 void session_record_inherited(struct session *session)
 {
 	for (size_t i = 0; i < session->context.items.count; i++)
-		append(session, LINE_response_item, context_item_text(&session->context, i));
+		append(session, LINE_response_item, context_item_recorded(&session->context, i));
 	session_flush_rollout(session, NULL);
 }
 
@@ -170,15 +176,13 @@ void session_record_history(struct session *session, struct str summary)
 		return;
 	auto_buf struct buf payload;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
-	size_t count;
-	auto_free struct str *segments = context_segments(&session->context, 0, &count);
 	buf_append_c(&payload, "{\"message\":");
 	json_quote(&payload, summary);
 	buf_append_c(&payload, ",\"replacement_history\":[");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < session->context.items.count; i++) {
 		if (i)
 			buf_append_char(&payload, ',');
-		buf_append_str(&payload, segments[i]);
+		buf_append_str(&payload, context_item_recorded(&session->context, i));
 	}
 	buf_append_c(&payload, "]}");
 	append(session, LINE_compacted, buf_str(&payload));

@@ -13,7 +13,9 @@ struct task_input;
 
 /* One history item: into the context and the rollout. */
 void session_record_item(struct session *session, struct str item);
-/* The same; the buffer is left empty, and a large item is not copied. */
+/* One of which the rollout shall have `recorded` instead, now and whenever the history is recorded anew. */
+void session_record_secret(struct session *session, struct str item, struct str recorded);
+/* The same as the first; the buffer is left empty, and a large item is not copied. */
 void session_record_item_buf(struct session *session, struct buf *item);
 /* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
 void session_close_calls(struct session *session);

@@ -43,22 +43,33 @@ static bool runs_beside_others(const struct turn_tool *tool)
 }
 
 /* {"type":"function_call_output","call_id":…,"output":…}; a custom tool's answer has its own type. */
-static void record_output(struct session *session, const struct tool_call *call, struct str text)
+static void write_output(const struct session *session, const struct tool_call *call, struct str text, struct buf *item)
 {
-	auto_buf struct buf cut, item;
+	auto_buf struct buf cut;
 	buf_init(&cut, LIMIT_TOOL_OUTPUT);
-	buf_init(&item, LIMIT_TOOL_ITEM);
+	buf_init(item, LIMIT_TOOL_ITEM);
 	/* room for what the tool itself wrote around an output cut to the budget (core 12.1) */
 	struct text_budget budget = session->host.output_budget;
 	budget.limit += budget.limit / 5;
 	text_append_output(&cut, text, budget);
-	struct json_writer w = json_writer(&item);
+	struct json_writer w = json_writer(item);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");
 	jw_member_str(&w, "call_id", call->call_id);
 	jw_member_str(&w, "output", buf_str(&cut));
 	jw_object_end(&w);
-	session_record_item(session, buf_str(&item));
+}
+
+static void record_output(struct session *session, const struct tool_call *call, struct str text)
+{
+	auto_buf struct buf item, recorded = {0};
+	write_output(session, call, text, &item);
+	if (call->recorded.len) {
+		write_output(session, call, buf_str(&call->recorded), &recorded);
+		session_record_secret(session, buf_str(&item), buf_str(&recorded));
+	} else {
+		session_record_item(session, buf_str(&item));
+	}
 }
 
 static void record_follow_ups(struct turn *turn)
@@ -76,6 +87,7 @@ static void drop_tools(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
 		approvals_drop(&turn->task->session->approvals, tool->call);
+		questions_drop(&turn->task->session->questions, tool->call);
 		tool_call_destroy(tool->call);
 	}
 	turn->tools.count = 0;

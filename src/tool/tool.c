@@ -54,6 +54,7 @@ struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, s
 	call->on_done = on_done;
 	call->self = self;
 	buf_init(&call->output, LIMIT_TOOL_OUTPUT);
+	buf_init(&call->recorded, LIMIT_TOOL_OUTPUT);
 	buf_init(&call->follow_up, LIMIT_TOOL_FOLLOW_UP);
 	loop_deferred_init(&call->done, host->loop, on_deferred_done, call);
 	return call;
@@ -125,6 +126,7 @@ void tool_call_destroy(struct tool_call *call)
 		call->stop(call);
 	loop_deferred_finish(&call->done);
 	buf_finish(&call->output);
+	buf_finish(&call->recorded);
 	buf_finish(&call->follow_up);
 	arena_finish(&call->arena);
 	free(call);

@@ -46,6 +46,7 @@ struct tool_call {
 	bool is_finished;
 	bool is_success;
 	struct buf output;    /* UTF-8; what the model gets */
+	struct buf recorded;  /* what the session's file gets in place of the output; empty: the output */
 	struct buf follow_up; /* more input items for the model, JSON, comma-separated; often empty */
 	uint64_t started_ns;
 	/* private: of the tool */

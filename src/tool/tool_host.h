@@ -22,6 +22,9 @@ struct tool_call;
 /* How an approval came back. The answer is borrowed during the call. */
 typedef void (*tool_answer_fn)(struct tool_call *call, const struct review_decision *answer);
 
+/* What the client said to a question; a record of the Op that brings it, borrowed during the call. */
+typedef void (*tool_reply_fn)(struct tool_call *call, const void *answer);
+
 struct tool_host {
 	struct loop *loop;
 	const char *cwd;       /* absolute folder of the Task */
@@ -31,6 +34,8 @@ struct tool_host {
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
 	bool offers_update_plan;          /* to the model */
+	bool is_unattended;               /* nobody can answer a question */
+	uint64_t question_timeout_ms;     /* how long one waits for an answer; 0: for ever */
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
 	bool mutes_output;            /* the front end shows no output while a command runs */
 	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */
@@ -46,6 +51,10 @@ struct tool_host {
 	 * `answer` runs later, at most once; never after the call was cancelled. */
 	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
 	            tool_answer_fn answer);
+	/* The same for what is answered with words; unask forgets the question. */
+	void (*ask_client)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+	                   tool_reply_fn reply);
+	void (*unask)(struct tool_host *host, struct tool_call *call);
 	/* A patch has been written; the plan is borrowed. */
 	void (*patched)(struct tool_host *host, const struct patch_plan *plan);
 	/* The user said abort: the Task is to be interrupted. */

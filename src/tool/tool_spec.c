@@ -75,7 +75,8 @@ static void write_object(const struct record *record, struct json_writer *w)
 	jw_key(w, "required");
 	jw_array(w);
 	for (size_t i = 0; i < count; i++) {
-		if (fields[i].presence == REQ)
+		/* DEF is asked for as well; whether a call may come without it is the tool's affair */
+		if (fields[i].presence == REQ || fields[i].presence == DEF)
 			jw_cstr(w, fields[i].name);
 	}
 	jw_array_end(w);

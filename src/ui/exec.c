@@ -373,6 +373,7 @@ static int run(struct exec *exec, struct error *err)
 		.cwd = exec->cwd,
 		.ephemeral = exec->options.ephemeral,
 		.mutes_output = true,
+		.is_unattended = true,
 		.steers = true,
 		.on_event = on_event,
 		.self = exec,

@@ -210,6 +210,29 @@ static void a_shared_history_is_one_until_it_parts(void **state)
 	}
 }
 
+static void a_secret_is_sent_and_recorded_as_something_else(void **state)
+{
+	(void)state;
+	struct context context, fork;
+	size_t count;
+	context_init(&context);
+	context_append(&context, STR("{\"a\":1}"));
+	context_append_secret(&context, STR("{\"key\":\"k\"}"), STR("{\"key\":\"*\"}"));
+	context_append(&context, STR("{\"b\":2}"));
+	auto_free struct str *sent = context_segments(&context, 0, &count);
+	assert_str(sent[0], "{\"a\":1},{\"key\":\"k\"},{\"b\":2}");
+	assert_str(context_item_recorded(&context, 0), "{\"a\":1}");
+	assert_str(context_item_recorded(&context, 1), "{\"key\":\"*\"}");
+	context_init(&fork);
+	context_share(&fork, &context, 2);
+	assert_str(context_item_recorded(&fork, 1), "{\"key\":\"*\"}");
+	context_truncate(&context, 1);
+	context_append(&context, STR("{\"c\":3}"));
+	assert_str(context_item_recorded(&context, 1), "{\"c\":3}");
+	context_finish(&fork);
+	context_finish(&context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_shared_history_is_one_until_it_parts),
 		cmocka_unit_test(a_response_can_be_gone_back_to),
 		cmocka_unit_test(a_turn_ends_behind_the_outputs_of_its_calls),
+		cmocka_unit_test(a_secret_is_sent_and_recorded_as_something_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,182 @@
+/* The question is an event and the answer an Op, which may come in an hour or never: nothing waits here but the call.
+ * What the user says to a secret question goes to the model, which asked for it, and nowhere else: the session's
+ * file gets a copy of the answers without it. Texts: core 6.4. */
+#include "base/json.h"
+#include "base/limits.h"
+#include "tool/tool.h"
+#include "tool/tool_impl.h"
+
+static const struct args_request_user_input *args_of(const struct tool_call *call)
+{
+	return call->args;
+}
+
+static const struct args_question *find_question(const struct tool_call *call, struct str id)
+{
+	const struct args_request_user_input *args = args_of(call);
+	for (size_t i = 0; i < args->questions_count; i++) {
+		if (str_eq(args->questions[i].id, id))
+			return &args->questions[i];
+	}
+	return NULL;
+}
+
+/* ---- the answer ---- */
+
+/* "q": {"answers": ["…", …]}; what is no text is left out. */
+static void write_answer(struct json_writer *w, struct str id, const struct json *answer, bool is_hidden)
+{
+	struct str text;
+	jw_key_str(w, id);
+	jw_object(w);
+	jw_key(w, "answers");
+	jw_array(w);
+	json_for_each(it, json_get(answer, "answers")) {
+		if (json_to_str(it, &text))
+			jw_str(w, is_hidden ? STR("[secret]") : text);
+	}
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
+/* Returns how many answers are to nothing that was asked. */
+static size_t write_answers(const struct tool_call *call, const struct json *answers, bool hides_secrets,
+                            struct buf *out)
+{
+	size_t unasked = 0;
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_key(&w, "answers");
+	jw_object(&w);
+	json_for_each(it, answers) {
+		const struct args_question *question = find_question(call, it->key);
+		unasked += question == NULL;
+		if (question)
+			write_answer(&w, it->key, it, hides_secrets && question->isSecret);
+	}
+	jw_object_end(&w);
+	jw_object_end(&w);
+	return unasked;
+}
+
+static bool has_secret(const struct tool_call *call)
+{
+	const struct args_request_user_input *args = args_of(call);
+	for (size_t i = 0; i < args->questions_count; i++) {
+		if (args->questions[i].isSecret)
+			return true;
+	}
+	return false;
+}
+
+static void stop(struct tool_call *call)
+{
+	loop_timer_destroy(call->state);
+	call->state = NULL;
+}
+
+static void on_reply(struct tool_call *call, const void *answer)
+{
+	const struct user_input_answers *given = answer;
+	const struct json *answers = json_parse(&call->arena, given->answers, NULL);
+	stop(call);
+	if (!json_is(answers, JSON_object))
+		answers = NULL;
+	if (write_answers(call, answers, false, &call->output)) {
+		struct ev_warning warning = {.message = STR("Answers to questions that nobody asked were left out.")};
+		call->host->emit(call->host, call->turn_id, EV_warning, &warning);
+	}
+	if (has_secret(call))
+		write_answers(call, answers, true, &call->recorded);
+	tool_call_finish_output(call, true);
+}
+
+/* ---- nobody answers ---- */
+
+static void on_timeout(void *self)
+{
+	struct tool_call *call = self;
+	struct ev_request_user_input_expired event = {.call_id = call->call_id, .turn_id = call->turn_id};
+	call->host->unask(call->host, call);
+	stop(call);
+	call->host->emit(call->host, call->turn_id, EV_request_user_input_expired, &event);
+	tool_call_finish(call, false,
+	                 STR("The user did not answer in time. Take the choices that you recommend, go on, and "
+	                     "name them as assumptions."));
+}
+
+static void start_timer(struct tool_call *call)
+{
+	struct tool_host *host = call->host;
+	call->stop = stop;
+	if (!host->question_timeout_ms)
+		return;
+	call->state = loop_timer_create(host->loop, on_timeout, call);
+	loop_timer_start(call->state, host->question_timeout_ms);
+}
+
+/* ---- the question ---- */
+
+static struct user_input_question *copy_questions(struct tool_call *call)
+{
+	const struct args_request_user_input *args = args_of(call);
+	struct user_input_question *to = arena_array(&call->arena, struct user_input_question, args->questions_count);
+	for (size_t i = 0; i < args->questions_count; i++) {
+		const struct args_question *from = &args->questions[i];
+		to[i] = (struct user_input_question){
+			.id = from->id,
+			.header = from->header,
+			.question = from->question,
+			.isOther = true,
+			.isSecret = from->isSecret,
+			.options_count = from->options_count,
+			.options = arena_array(&call->arena, struct user_input_option, from->options_count),
+		};
+		for (size_t n = 0; n < from->options_count; n++)
+			to[i].options[n] =
+				(struct user_input_option){from->options[n].label, from->options[n].description};
+	}
+	return to;
+}
+
+static void ask(struct tool_call *call)
+{
+	struct tool_host *host = call->host;
+	struct ev_request_user_input event = {
+		.call_id = call->call_id,
+		.turn_id = call->turn_id,
+		.questions = copy_questions(call),
+		.questions_count = args_of(call)->questions_count,
+		.has_auto_resolution_ms = host->question_timeout_ms > 0,
+		.auto_resolution_ms = (int64_t)host->question_timeout_ms,
+	};
+	start_timer(call);
+	host->ask_client(host, call, EV_request_user_input, &event, on_reply);
+}
+
+static bool has_all_options(const struct args_request_user_input *args)
+{
+	for (size_t i = 0; i < args->questions_count; i++) {
+		if (args->questions[i].options_count == 0)
+			return false;
+	}
+	return true;
+}
+
+void tool_request_user_input_start(struct tool_call *call)
+{
+	const struct args_request_user_input *args = args_of(call);
+	if (call->host->mode != mode_kind_plan)
+		tool_call_finish(call, false, STR("request_user_input is unavailable in Default mode"));
+	else if (!has_all_options(args))
+		tool_call_finish(call, false, STR("request_user_input requires non-empty options for every question"));
+	else if (args->questions_count > LIMIT_QUESTIONS)
+		tool_call_finishf(call, false, "request_user_input takes %d questions at a time; ask fewer",
+		                  LIMIT_QUESTIONS);
+	else if (call->host->is_unattended)
+		tool_call_finish(call, false,
+		                 STR("No operator is there to answer: this session runs by itself. Take the "
+		                     "choices that you recommend, go on, and name them as assumptions."));
+	else
+		ask(call);
+}
