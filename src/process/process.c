@@ -320,7 +320,9 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
 	process_mark_env(&process->lineage.mark, mark);
-	auto_free const char **env = marked_env(spec->env, mark, spec->fence ? sandbox_fence_mark(spec->fence) : NULL);
+	const char *fence_mark = spec->fence ? sandbox_fence_mark(spec->fence) : NULL;
+	const char *const *plain = spec->fence ? sandbox_fence_env(spec->fence, spec->env) : spec->env;
+	auto_free const char **env = marked_env(plain, mark, fence_mark);
 	const char *const *argv = spec->fence ? sandbox_fence_argv(spec->fence) : spec->argv;
 	auto_free char *path = spawn_find_program(argv[0], spec->env, spec->cwd, err);
 	if (!path)

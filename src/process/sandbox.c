@@ -295,6 +295,45 @@ int sandbox_fence_fd(const struct sandbox_fence *fence)
 	return fence->fd;
 }
 
+static bool steers_loader(struct str name)
+{
+	return str_has_prefix(name, "LD_") || str_is(name, "GLIBC_TUNABLES") || str_is(name, "GCONV_PATH");
+}
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+	while (words && words[count])
+		count++;
+	return count;
+}
+
+static void insert_words(struct sandbox_fence *fence, const char *const *words)
+{
+	size_t at = fence->driver->env_at, count = count_words(words), old = count_words(fence->argv);
+	const char **argv = arena_array(&fence->arena, const char *, old + count + 1);
+	memcpy(argv, fence->argv, at * sizeof(*argv));
+	memcpy(argv + at, words, count * sizeof(*argv));
+	memcpy(argv + at + count, fence->argv + at, (old - at) * sizeof(*argv));
+	fence->argv = argv;
+}
+
+const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *const *env)
+{
+	const char **kept = arena_array(&fence->arena, const char *, count_words(env) + 1);
+	size_t count = 0;
+	for (size_t i = 0; env && env[i]; i++) {
+		struct str value = str_of(env[i]), name;
+		str_next_part(&value, '=', &name);
+		if (fence->driver && value.ptr && steers_loader(name))
+			insert_words(fence, fence->driver->env_words(arena_cstr(&fence->arena, name), value.ptr,
+			                                             &fence->arena));
+		else
+			kept[count++] = env[i];
+	}
+	return kept;
+}
+
 const char *sandbox_fence_mark(const struct sandbox_fence *fence)
 {
 	return fence->mark;
@@ -321,6 +360,7 @@ static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy 
 	int status = sandbox_plan_init(&plan, policy, &fence->arena, err);
 	if (status == 0)
 		status = hold_places(&plan, err);
+	fence->driver = drivers[at];
 	fence->mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
 	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
 }

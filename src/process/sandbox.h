@@ -74,6 +74,9 @@ static inline void sandbox_fence_slot(struct sandbox_fence **fence)
 /* What is started in argv's place, and the descriptor that it reads as number SPAWN_EXTRA_FD; 0: none. */
 const char *const *sandbox_fence_argv(const struct sandbox_fence *fence);
 int sandbox_fence_fd(const struct sandbox_fence *fence);
+/* The environment to start it with, good until the fence is destroyed; call before sandbox_fence_argv. What steers the
+ * dynamic loader is set inside: a library that a command left in the workspace must not be loaded by the fence. */
+const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *const *env);
 /* "CODEX_SANDBOX=bubblewrap": what its command finds in the environment. NULL while a backend is being tried. */
 #define SANDBOX_MARK_NAME "CODEX_SANDBOX"
 const char *sandbox_fence_mark(const struct sandbox_fence *fence);

@@ -177,10 +177,21 @@ static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
 	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, fence, err);
 }
 
+static const char *const *env_words(const char *name, const char *value, struct arena *arena)
+{
+	const char **words = arena_array(arena, const char *, 4);
+	words[0] = "--setenv";
+	words[1] = name;
+	words[2] = value;
+	return words;
+}
+
 const struct sandbox_driver sandbox_bwrap = {
 	.name = "bubblewrap",
 	.variants = countof(variants),
 	.details = details,
 	.trial = trial,
+	.env_at = 1,
+	.env_words = env_words,
 	.wrap = wrap,
 };

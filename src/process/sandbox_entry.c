@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -25,8 +26,16 @@
 
 #define HIDDEN_WORD "--codex-run-in-sandbox"
 
-/* One letter a setting; a path begins with '+' (writable) or '-' (not). */
-enum { WITH_MOUNTS = 'm', WITH_USER_NAMESPACE = 'u', WITH_NETWORK = 'n', TRIAL = 't', WRITABLE = '+', GUARDED = '-' };
+/* One letter a setting; a path begins with '+' (writable) or '-' (not), a variable with '='. */
+enum {
+	VARIABLE = '=',
+	WRITABLE = '+',
+	GUARDED = '-',
+	WITH_MOUNTS = 'm',
+	WITH_USER_NAMESPACE = 'u',
+	WITH_NETWORK = 'n',
+	TRIAL = 't',
+};
 
 static bool is_offered;
 
@@ -74,6 +83,11 @@ const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const
 	return words;
 }
 
+const char *sandbox_entry_env(const char *name, const char *value, struct arena *arena)
+{
+	return arena_printf(arena, "%c%s=%s", VARIABLE, name, value);
+}
+
 /* Returns where the command begins; 0 for a line that the engine did not write. */
 static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struct sandbox_plan *plan)
 {
@@ -86,6 +100,10 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 		if (strcmp(argv[i], "--") == 0)
 			return i + 1;
 		bool is_writable = argv[i][0] == WRITABLE;
+		if (argv[i][0] == VARIABLE) { /* for what comes after us: our own loader has done its work */
+			putenv(argv[i] + 1);
+			continue;
+		}
 		if (!is_writable && argv[i][0] != GUARDED)
 			return 0;
 		vec_push(&plan->paths, (struct sandbox_path){.path = argv[i] + 1, .is_writable = is_writable});

@@ -57,10 +57,19 @@ static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_
 	return 0;
 }
 
+static const char *const *env_words(const char *name, const char *value, struct arena *arena)
+{
+	const char **words = arena_array(arena, const char *, 2);
+	words[0] = sandbox_entry_env(name, value, arena);
+	return words;
+}
+
 const struct sandbox_driver sandbox_landlock = {
 	.name = "landlock",
 	.variants = countof(variants),
 	.details = details,
 	.trial = trial,
+	.env_at = SANDBOX_ENTRY_ENV_AT,
+	.env_words = env_words,
 	.wrap = wrap,
 };

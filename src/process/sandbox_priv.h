@@ -23,9 +23,12 @@ int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *po
 void sandbox_plan_finish(struct sandbox_plan *plan); /* also a half-built one */
 #define auto_sandbox_plan __attribute__((cleanup(sandbox_plan_finish)))
 
+struct sandbox_driver;
+
 /* A command with the fence before it. */
 struct sandbox_fence {
 	struct arena arena;
+	const struct sandbox_driver *driver; /* NULL for a trial */
 	const char *const *argv; /* the arena's, or borrowed */
 	const char *mark;        /* see sandbox_fence_mark */
 	int fd;                  /* which it reads as SPAWN_EXTRA_FD; 0: none */
@@ -38,6 +41,9 @@ struct sandbox_driver {
 	const char *const *details; /* one a variant: how it does it */
 	/* A command that ends with 0 if the variant works here; fails with ERR_unsupported if it cannot be tried. */
 	int (*trial)(size_t variant, struct sandbox_fence *fence, struct error *err);
+	/* The words that make the fence set a variable, put after the first env_at of its own. */
+	size_t env_at;
+	const char *const *(*env_words)(const char *name, const char *value, struct arena *arena);
 	/* Puts the fence before fence->argv. */
 	int (*wrap)(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err);
 };

@@ -166,8 +166,11 @@ static void catch_signals(void)
 	signal(SIGHUP, pass_on);
 }
 
-static int spawn_fenced(struct run *run, const char *const *argv, int extra_fd, pid_t *ret_pid)
+static int spawn_fenced(struct run *run, struct sandbox_fence *fence, pid_t *ret_pid)
 {
+	const char *const *env = fence ? sandbox_fence_env(fence, env_vars(&run->env)) : env_vars(&run->env);
+	const char *const *argv = fence ? sandbox_fence_argv(fence) : (const char *const *)run->argv;
+	int extra_fd = fence ? sandbox_fence_fd(fence) : 0;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t fallback;
@@ -181,7 +184,7 @@ static int spawn_fenced(struct run *run, const char *const *argv, int extra_fd, 
 	if (extra_fd)
 		posix_spawn_file_actions_adddup2(&actions, extra_fd, SPAWN_EXTRA_FD);
 	posix_spawn_file_actions_addclosefrom_np(&actions, extra_fd ? SPAWN_EXTRA_FD + 1 : SPAWN_EXTRA_FD);
-	int sys = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, run->env.vars);
+	int sys = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, (char *const *)env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return sys == 0 ? 0 : error_sys(&run->err, sys, "cannot run %s", argv[0]);
@@ -238,8 +241,7 @@ static int run_fenced(struct run *run)
 	if (status != 0)
 		return status;
 	catch_signals();
-	status = spawn_fenced(run, fence ? sandbox_fence_argv(fence) : argv, fence ? sandbox_fence_fd(fence) : 0,
-	                      &running);
+	status = spawn_fenced(run, fence, &running);
 	if (status != 0)
 		return status;
 	struct child *child = child_create(run->loop, running, on_exit_of_command, run, &run->err);

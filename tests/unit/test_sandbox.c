@@ -225,6 +225,8 @@ static void on_end(const struct process_result *result, void *self)
 	loop_stop(outcome->loop);
 }
 
+static const char *const *run_env = plain_env;
+
 /* Runs argv under the policy; its output, both streams, is in outcome->text. */
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
 {
@@ -236,7 +238,7 @@ static void run_argv(const struct sandbox_policy *policy, const char *const *arg
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
 	struct process_spec spec = {
-	        .argv = argv, .fence = fence, .env = plain_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
+	        .argv = argv, .fence = fence, .env = run_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
 	struct process *process = process_start(outcome->loop, &spec, &handler, outcome, &err);
 	assert_non_null(process);
 	loop_run(outcome->loop);
@@ -324,6 +326,27 @@ static void read_only_writes_nowhere(void **state)
 	expect_run(&policy,
 	           TRY("echo x >file") TRY("echo x >/tmp/test-sandbox") TRY("echo x >/dev/null") TRY("cat /etc/passwd"),
 	           "no\nno\nyes\nyes\n");
+}
+
+/* The library may be one that a command left in the workspace. */
+static void a_library_is_loaded_by_the_command_alone(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	char library[PATH_MAX], preload[2 * PATH_MAX], out[2 * PATH_MAX];
+	snprintf(library, sizeof(library), "%s", self_path);
+	snprintf(strrchr(library, '/'), 32, "/../escape/preloaded.so");
+	if (!file_exists(library))
+		skip();
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", library);
+	snprintf(out, sizeof(out), "PRELOADED_OUT=%s/loaded", outside);
+	const char *env[] = {plain_env[0], preload, out, "LD_LIBRARY_PATH=/nowhere", NULL};
+	run_env = env;
+	expect_run(&policy, "echo $LD_LIBRARY_PATH", "/nowhere\n");
+	assert_false(file_exists(out + strlen("PRELOADED_OUT=")));
+	snprintf(out, sizeof(out), "PRELOADED_OUT=%s", in_workspace("loaded"));
+	expect_run(&policy, "[ -e loaded ] && echo loaded", "loaded\n");
+	run_env = plain_env;
 }
 
 static void mounts_cannot_be_undone(void **state)
@@ -476,6 +499,7 @@ int main(int argc, char **argv)
 	        AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
 	        AT_HOME(what_was_put_into_a_free_place_stays),
 	        AT_HOME(read_only_writes_nowhere),
+	        AT_HOME(a_library_is_loaded_by_the_command_alone),
 	        AT_HOME(mounts_cannot_be_undone),
 	        AT_HOME(the_outside_cannot_be_seen_or_reached),
 	        AT_HOME(exit_codes_come_through),
