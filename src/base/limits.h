@@ -111,7 +111,7 @@ enum {
 	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */
 	LIMIT_EXEC_CHUNK = 8 * KIB,       /* one output delta (core 2.5) */
 	LIMIT_EXEC_DELTAS = 10000,        /* output deltas of one call (core 2.5) */
-	LIMIT_EXEC_DELTA_BYTES = 768 * KIB, /* and their bytes: 1 MiB in base64 */
+	LIMIT_EXEC_DELTA_BYTES = 1000 * 1000 - KIB, /* and their bytes, as JSON; with what tells of the rest: 1 MB */
 	LIMIT_USER_COMMAND = 128 * KIB,   /* the text of one of the user's own; the system takes no more in a word */
 	LIMIT_USER_COMMAND_MS = 3600 * 1000, /* for it, unless the client says otherwise (core 2.5) */
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */

@@ -8,6 +8,7 @@
 #include "engine/session_host.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
+#include "tool/tool_exec.h"
 
 static const char bad_request[] = "\"bad_request\"";
 
@@ -49,6 +50,8 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 static void answer(struct codex *codex, struct str id, const struct review_decision *decision)
 {
 	struct session *session = codex->session;
+	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
+		return;
 	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
 		session_record_decline(session, approvals_call_id(&session->approvals, id));
 	if (!approvals_answer(&session->approvals, id, decision))
@@ -85,6 +88,13 @@ void on_op_interrupt(struct codex *codex, const struct submission *submission)
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
 	agents_set_quiet(codex, false);
+}
+
+void on_op_clean_background_terminals(struct codex *codex, const struct submission *submission)
+{
+	(void)submission;
+	if (codex->session->exec)
+		exec_sessions_end_background(codex->session->exec, 0);
 }
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)

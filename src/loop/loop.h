@@ -40,6 +40,10 @@ typedef void (*loop_run_fn)(void *self);
 void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, loop_run_fn run, void *self);
 void loop_defer(struct loop_deferred *deferred);  /* no effect if already waiting */
 void loop_deferred_finish(struct loop_deferred *deferred); /* cancels */
+static inline bool loop_deferred_is_waiting(const struct loop_deferred *deferred)
+{
+	return !list_empty(&deferred->link);
+}
 
 /* A one-shot timer. Heap-allocated because libuv closes handles asynchronously. */
 struct loop_timer;

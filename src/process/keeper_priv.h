@@ -1,8 +1,9 @@
 /* keeper_priv.h — what an engine and its keeper say to each other. For process/keeper*.c only.
  *
  * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
- * there is one) and, behind it, its texts, each with a NUL: the file, the folder if there is one, the words, the environment. The keeper answers with a reply. Through a
- * pipe it tells of each command that has ended. When the engine's end of the socket closes, all ends. */
+ * there is one) and, behind it, its texts, each with a NUL: the file, the folder if there is one, the words, the
+ * environment. The keeper answers with a reply. Through a pipe it tells of each command that has ended. When the
+ * engine's end of the socket closes, all ends. */
 #ifndef PROCESS_KEEPER_PRIV_H
 #define PROCESS_KEEPER_PRIV_H
 

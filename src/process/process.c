@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -152,17 +153,6 @@ static void report_output(struct stream *stream, size_t len)
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
 }
 
-static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf)
-{
-	struct stream *stream = uv->data;
-	(void)buf;
-	if (got > 0)
-		report_output(stream, (size_t)got);
-	if (got >= 0)
-		return;
-	stream_close(stream);
-	end_if_complete(stream->process);
-}
 
 /* What came in while the loop was busy elsewhere is output, too. A background process may go on printing, so there
  * is an end to it: what a pipe can hold. */
@@ -174,13 +164,37 @@ static void read_rest(struct stream *stream)
 		ssize_t got = read(fd, read_buffer, READ_SIZE);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got == 0)
+		if (got == 0 || (got < 0 && errno == EIO))
 			stream_close(stream);
 		if (got <= 0)
 			return;
 		total += (size_t)got;
 		report_output(stream, (size_t)got);
 	}
+}
+
+/* A terminal that was hung up is over for libuv after the next read that does not fill its buffer, which none does. */
+static bool has_more(struct stream *stream)
+{
+	if (!stream->process->has_terminal)
+		return false;
+	read_rest(stream);
+	if (!stream->process->pauses)
+		stream_read_start(stream);
+	return stream->is_open;
+}
+
+static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf)
+{
+	struct stream *stream = uv->data;
+	struct process *process = stream->process;
+	(void)buf;
+	if (got > 0)
+		report_output(stream, (size_t)got);
+	if (got >= 0 || (got == UV_EOF && has_more(stream)))
+		return;
+	stream_close(stream);
+	end_if_complete(process);
 }
 
 /* From now on the pipes are read for the sake of whoever writes into them. */
@@ -198,9 +212,22 @@ static void linger(struct process *process)
 	lingering_count += has_room;
 }
 
+static int output_fd(struct process *process);
+
+/* Nobody holds the terminal any more, but the system may still be moving to our end what was printed. */
+static bool is_hung_up(struct process *process)
+{
+	struct pollfd end = {.fd = output_fd(process)};
+	return process->has_terminal && end.fd >= 0 && poll(&end, 1, 0) == 1 && (end.revents & POLLHUP);
+}
+
 static void on_drain_over(void *self)
 {
 	struct process *process = self;
+	if (is_hung_up(process)) {
+		loop_timer_start(process->drain, process->drain_ms);
+		return;
+	}
 	for (int i = 0; i < STREAMS; i++)
 		read_rest(&process->out[i]);
 	if (process->is_dropped)

@@ -1,5 +1,4 @@
-/* Output events are for watching, not for keeping: they are bounded, and the end event carries head and
- * tail of everything (core 2.5). A command that prints 50 MB costs its reader one megabyte. */
+/* A command is told as three kinds of events, which all say the same of it; what they say is gathered here once. */
 #include "tool/exec_command.h"
 
 #include "base/clock.h"
@@ -34,11 +33,13 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 	for (size_t i = 0; i < command->argc; i++)
 		command->argv[i] = arena_cstr(&command->arena, str_of(argv[i]));
 	command->cwd = resolve(command, call->host->cwd, workdir);
+	exec_deltas_init(&command->deltas, call->host, command->call_id, command->turn_id);
 }
 
 void exec_command_finish(struct exec_command *command)
 {
 	list_remove(&command->link);
+	exec_deltas_finish(&command->deltas);
 	arena_finish(&command->arena);
 }
 
@@ -148,32 +149,16 @@ void exec_command_tell_begin(struct exec_command *command)
 	command->host->emit(command->host, command->turn_id, EV_exec_command_begin, &event);
 }
 
-static void tell_chunk(struct exec_command *command, enum exec_stream stream, struct str chunk)
-{
-	auto_buf struct buf coded;
-	buf_init(&coded, LIMIT_EXEC_CHUNK * 2);
-	text_base64(&coded, chunk.ptr, chunk.len);
-	struct ev_exec_output event = {.call_id = command->call_id, .stream = stream, .chunk = buf_str(&coded)};
-	command->deltas++;
-	command->delta_bytes += chunk.len;
-	command->host->emit(command->host, command->turn_id, EV_exec_command_output_delta, &event);
-}
-
 void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
 {
-	if (command->host->mutes_output)
-		return;
-	while (bytes.len && command->deltas < LIMIT_EXEC_DELTAS && command->delta_bytes < LIMIT_EXEC_DELTA_BYTES) {
-		size_t len = bytes.len < LIMIT_EXEC_CHUNK ? bytes.len : LIMIT_EXEC_CHUNK;
-		tell_chunk(command, stream, str_n(bytes.ptr, len));
-		bytes = str_skip(bytes, len);
-	}
+	exec_deltas_add(&command->deltas, stream, bytes);
 }
 
 void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome)
 {
 	if (!command->is_begun)
 		return;
+	exec_deltas_end(&command->deltas);
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);

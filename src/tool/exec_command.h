@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "process/output.h"
+#include "tool/exec_deltas.h"
 #include "tool/tool.h"
 
 struct process;
@@ -33,8 +34,7 @@ struct exec_command {
 	struct arena arena;
 	struct list link;        /* in the host's commands once it runs */
 	struct process *process; /* of its owner */
-	size_t deltas; /* output events sent, and their bytes */
-	size_t delta_bytes;
+	struct exec_deltas deltas;
 	struct parsed_command *parsed; /* what it does, once somebody asked */
 	size_t parsed_count;
 	bool is_begun;
@@ -54,7 +54,7 @@ struct parsed_command *exec_command_parsed(struct exec_command *command, size_t 
 void exec_command_started(struct exec_command *command, struct process *process);
 
 void exec_command_tell_begin(struct exec_command *command);
-/* At most LIMIT_EXEC_DELTAS events and LIMIT_EXEC_DELTA_BYTES; what comes after is in the end event alone. */
+/* Paced and bounded (exec_deltas.h): head and tail of everything are in the end event. */
 void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes);
 
 struct exec_outcome {

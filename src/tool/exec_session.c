@@ -17,6 +17,7 @@
 
 enum {
 	EXEC_PROTECTED = 8, /* sessions used last that are never pruned (core 3) */
+	EXEC_MANY = 60,     /* from then on the model is warned */
 	EXEC_DRAIN_MS = 50, /* for output after the exit (core 3) */
 	EXEC_ID_FIRST = 1000,
 	EXEC_ID_COUNT = 99000,
@@ -188,6 +189,7 @@ static void on_skim(void *self)
 		return;
 	}
 	output_skip(&session->transcript, gone);
+	exec_deltas_skip(&session->command.deltas, gone);
 	if (session->is_answered)
 		output_skip(&session->unread, gone);
 	loop_timer_start(session->skim, SKIM_TICK_MS);
@@ -216,8 +218,25 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	consider_skim(session, bytes.len);
 }
 
+/* When its wait is over, as upstream does: behind what the program answered at once. */
+static void tell_typed(struct exec_session *session)
+{
+	struct exec_command *command = &session->command;
+	struct ev_terminal_interaction event = {
+		.call_id = command->call_id,
+		.process_id = str_of(session->id_text),
+		.stdin = session->typed,
+	};
+	if (session->typed.len == 0)
+		return;
+	session->typed = STR("");
+	exec_deltas_flush(&command->deltas);
+	command->host->emit(command->host, command->turn_id, EV_terminal_interaction, &event);
+}
+
 static void tell_end(struct exec_session *session)
 {
+	tell_typed(session);
 	struct buf *text = &session->text;
 	auto_buf struct buf formatted;
 	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
@@ -251,8 +270,13 @@ static void on_end(const struct process_result *result, void *self)
 int exec_session_start(struct exec_session *session, struct error *err)
 {
 	static const struct process_handler handler = {on_output, on_end};
+	static const struct pty_size size = {PTY_ROWS, PTY_COLS};
 	struct exec_start start = {
-		.merge_output = true, .stdin_open = session->is_stdin_open, .drain_ms = EXEC_DRAIN_MS};
+		.merge_output = true,
+		.stdin_open = session->has_terminal,
+		.terminal = session->has_terminal ? &size : NULL,
+		.drain_ms = EXEC_DRAIN_MS,
+	};
 	session->process = exec_start(&session->command, &start, &handler, session, err);
 	return session->process ? 0 : -(int)err->code;
 }
@@ -306,6 +330,9 @@ static void write_answer(struct exec_session *session, struct buf *out)
 		buf_printf(out, "Process running with session ID %s\n", session->id_text);
 	if (session->has_ended)
 		exec_retry_note(&session->command, out);
+	if (session->sessions->count >= EXEC_MANY)
+		buf_printf(out, "Warning: %zu sessions are open; from %d on the one unused for longest is ended\n",
+		           session->sessions->count, LIMIT_EXEC_SESSIONS);
 	buf_printf(out, "Original token count: %zu\nOutput:\n", text_tokens(text.len));
 	text_append_output(out, buf_str(&text), budget_of(session));
 }
@@ -340,6 +367,7 @@ void exec_session_wait(struct exec_session *session, struct tool_call *call, uin
 
 void exec_session_unwait(struct exec_session *session)
 {
+	tell_typed(session);
 	session->waiter = NULL;
 	session->is_due = false;
 	loop_timer_stop(session->timer);

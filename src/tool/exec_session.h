@@ -40,6 +40,7 @@ struct exec_session {
 	struct output transcript; /* of the whole command; at its end it becomes `text` */
 	struct buf text;          /* told as the end, then answered with if there was no answer before */
 	struct tool_call *waiter; /* the call that waits for output, or NULL */
+	struct str typed;         /* by it, and not yet told */
 	struct loop_timer *skim;  /* runs while output goes by unread */
 	bool is_skimming;
 	size_t read_on;           /* bytes to be read before the next skimming, unless a read is short */
@@ -47,7 +48,7 @@ struct exec_session {
 	struct loop_timer *timer; /* ends the waiter's wait */
 	uint64_t wait_started_ns;
 	int64_t max_tokens;
-	bool is_stdin_open; /* write_stdin may write */
+	bool has_terminal; /* of its own, in which write_stdin types */
 	exec_session_ended_fn on_early_end; /* asked while the first answer is waited for; may be NULL */
 };
 

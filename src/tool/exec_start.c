@@ -51,8 +51,10 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 {
 	auto_sandbox_fence struct sandbox_fence *fence = NULL;
 	struct tool_host *host = command->host;
-	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(host->sandbox->mode);
-	if (!leaves_fence(command) && sandbox_wrap(host->sandbox, command->argv, &fence, err) != 0)
+	struct sandbox_policy policy = *host->sandbox;
+	policy.has_terminal = start->terminal != NULL;
+	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(policy.mode);
+	if (!leaves_fence(command) && sandbox_wrap(&policy, command->argv, &fence, err) != 0)
 		return NULL;
 	struct process_spec spec = {
 		.argv = command->argv,
@@ -60,6 +62,7 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 		.env = host->command_env(host, true),
 		.cwd = command->cwd,
 		.stdin_open = start->stdin_open,
+		.terminal = start->terminal,
 		.merge_output = start->merge_output,
 		.drain_ms = start->drain_ms,
 	};

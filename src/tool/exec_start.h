@@ -9,6 +9,7 @@
 
 #include "loop/loop.h"
 #include "process/process.h"
+#include "process/pty.h"
 #include "tool/exec_command.h"
 
 /* False while it is not yet known what fence can be built here: wait with exec_fence_wait. */
@@ -22,6 +23,7 @@ void exec_fence_destroy(struct exec_fence *fence);
 struct exec_start {
 	bool merge_output;
 	bool stdin_open;
+	const struct pty_size *terminal; /* NULL: none */
 	uint64_t drain_ms;
 };
 

@@ -161,7 +161,7 @@ void tool_exec_command_start(struct tool_call *call)
 	if (exec_patch_intercept(call, argv, args->workdir))
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
-	session->is_stdin_open = args->has_tty && args->tty;
+	session->has_terminal = args->has_tty && args->tty;
 	exec_gate_request(&session->command, args->sandbox_permissions, args->justification, args->prefix_rule,
 	                  args->prefix_rule_count);
 	session->on_early_end = on_early_end;
@@ -182,7 +182,7 @@ static void stop_waiting(struct tool_call *call)
 static bool write_chars(struct tool_call *call, struct exec_session *session, struct str chars)
 {
 	struct error err;
-	if (!session->is_stdin_open) {
+	if (!session->has_terminal) {
 		tool_call_finish(call, false,
 		                 STR("write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true "
 		                     "to keep stdin open"));
@@ -192,12 +192,7 @@ static bool write_chars(struct tool_call *call, struct exec_session *session, st
 		tool_call_finishf(call, false, "write_stdin failed: %s", err.text);
 		return false;
 	}
-	struct ev_terminal_interaction event = {
-		.call_id = session->command.call_id,
-		.process_id = str_of(session->id_text),
-		.stdin = chars,
-	};
-	call->host->emit(call->host, session->command.turn_id, EV_terminal_interaction, &event);
+	session->typed = chars;
 	return true;
 }
 

@@ -113,13 +113,13 @@ test('tools that do not exist and arguments that are not JSON are answered', exe
 test('of very much output the first and the last are kept, while it runs as well', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('echo first; seq 1 3000000; echo last', 'c1', { yield_time_ms: 30000 })),
-		reply(command('echo begin; yes | head -c 30000000; echo end; read x', 'c2', { yield_time_ms: 3000, tty: true })),
+		reply(command('echo begin; yes | head -c 3000000; echo end; read x', 'c2', { yield_time_ms: 3000, tty: true })),
 		say('Long.'),
 	]);
 	const { code } = await codexExec(t, model, ['go']);
 	assert.equal(code, 0);
 	assert.match(outputOf(model.requests()[1], 'c1'), /Output:\nTotal output lines[^]*first\n1\n2\n[^]*truncated[^]*\n3000000\nlast\n$/);
-	assert.match(outputOf(model.requests()[2], 'c2'), /running with session ID[^]*begin\ny\n[^]*truncated[^]*y\nend\n$/);
+	assert.match(outputOf(model.requests()[2], 'c2'), /running with session ID[^]*begin\r\ny\r\n[^]*truncated[^]*y\r\nend\r\n$/);
 });
 
 test('a command has ended when it exits, whatever goes on printing behind it', exec, async (t) => {
@@ -133,7 +133,7 @@ test('a command has ended when it exits, whatever goes on printing behind it', e
 
 test('of a command that was answered for, only what is new comes next, its first and its last', exec, async (t) => {
 	const model = await startModel(t, [
-		reply(command('echo begin; read x; echo first; yes | head -c 30000000; echo last', 'c1',
+		reply(command('echo begin; read x; echo first; yes | head -c 3000000; echo last', 'c1',
 			{ yield_time_ms: 250, tty: true })),
 		{
 			take: { session: { from: 'input.-1.output', after: 'session ID ' } },
@@ -145,7 +145,7 @@ test('of a command that was answered for, only what is new comes next, its first
 	const { code } = await codexExec(t, model, ['go']);
 	assert.equal(code, 0);
 	const text = outputOf(model.requests()[2], 'c2');
-	assert.match(text, /exited with code 0\n[^]*first\ny\n[^]*truncated[^]*y\nlast\n$/);
+	assert.match(text, /exited with code 0\n[^]*first\r\ny\r\n[^]*truncated[^]*y\r\nlast\r\n$/);
 	assert.doesNotMatch(text, /begin/);
 });
 
