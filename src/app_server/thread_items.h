@@ -24,7 +24,7 @@ struct thread_item {
 	struct app_thread_item item; /* as it was told */
 	struct str id, turn_id;
 	int64_t started_at_ms;
-	struct buf text;  /* deltas so far: what a message or a plan says; of a command, a character that is not whole */
+	struct buf text;  /* deltas so far: what a message or plan says; of a command, a character that is not whole */
 	bool is_declined; /* the user said no */
 	/* private */
 	struct list link;
