@@ -141,7 +141,8 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 	void *self = ask->self;
 	bool is_usable = decode(ask, message, &arena, &result);
 	ask_destroy(ask);
-	on_answer(is_usable ? RPC_ASK_ANSWERED : RPC_ASK_FAILED, id, is_usable ? result : NULL, self);
+	enum rpc_ask_outcome failure = message->kind == RPC_ERROR ? RPC_ASK_FAILED : RPC_ASK_INVALID;
+	on_answer(is_usable ? RPC_ASK_ANSWERED : failure, id, is_usable ? result : NULL, self);
 }
 
 static void forget_client(struct rpc_ask *ask, const struct connection *client)

@@ -17,7 +17,8 @@ struct rpc_message;
 
 enum rpc_ask_outcome {
 	RPC_ASK_ANSWERED, /* result: a struct of the row's result, borrowed during the call */
-	RPC_ASK_FAILED,   /* the client answered with an error, or with what is no result */
+	RPC_ASK_FAILED,   /* the client answered with an error */
+	RPC_ASK_INVALID,  /* … with what is no result */
 };
 
 /* Runs once, unless the question was withdrawn. */

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "engine/codex.h"
 #include "workspace/agents_md.h"
+#include "tool/dynamic_tools.h"
 
 /* ---- thread/start ---- */
 
@@ -105,6 +106,14 @@ static void answer_start(struct thread *thread, struct rpc_request *request)
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 
+/* The Session would say the same, but as a failure to make one. */
+static int check_tools(struct str described, struct error *err)
+{
+	struct dynamic_tools *tools = described.ptr ? dynamic_tools_read(described, err) : NULL;
+	dynamic_tools_destroy(tools);
+	return described.ptr && !tools ? -(int)err->code : 0;
+}
+
 enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct app_thread_start_params *params)
 {
 	struct error err;
@@ -113,6 +122,8 @@ enum rpc_verdict on_rpc_thread_start(struct rpc_request *request, const struct a
 		.refusal = "failed to load configuration",
 		.answer = answer_start,
 	};
+	if (check_tools(params->dynamic_tools, &err) != 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	return thread_open(request, &opening, &err) ? RPC_WAIT : rpc_fail_with(request, &err);
 }
 

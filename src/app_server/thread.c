@@ -156,6 +156,8 @@ bool thread_unwatch(struct thread *thread, const struct connection *connection)
 			codex_release(thread->codex);
 		}
 		thread_review_holds(thread);
+		if (!thread->watchers.count)
+			thread_asks_abandon(thread);
 		thread_idle_review(thread);
 		return true;
 	}
@@ -245,6 +247,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 		.client_version = thread->client_version,
 		.ephemeral = thread->is_ephemeral,
 		.steers = true,
+		.serves_tools = true,
 		.runs_unasked = true,
 		.on_event = on_event,
 		.on_child = thread_on_child,
@@ -261,6 +264,7 @@ static int configure(struct thread *thread, struct error *err)
 	if (wishes->model.ptr)
 		configure.model = wishes->model;
 	configure.base_instructions = wishes->base_instructions;
+	configure.dynamic_tools = wishes->dynamic_tools;
 	if (wishes->approval_policy) {
 		configure.approval_policy = policy_to_engine(wishes->approval_policy, &arena);
 	}

@@ -8,6 +8,7 @@
 #include "app_server/thread.h"
 #include "app_server/thread_turn.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex.h"
@@ -28,8 +29,10 @@ size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_fla
 	bool has[app_thread_active_flag_count] = {false};
 	size_t count = 0;
 	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link)
-		has[it->flag] = true;
+	list_for_each(it, &thread->asks, link) {
+		if (it->tag != ASK_item_tool_call)
+			has[it->flag] = true;
+	}
 	for (int i = 0; i < app_thread_active_flag_count; i++) {
 		if (has[i])
 			ret[count++] = (enum app_thread_active_flag)i;
@@ -166,14 +169,94 @@ static void submit_decision(struct thread *thread, const struct thread_ask *ask,
 	submit(thread, ask, &decision);
 }
 
+/* ---- answers of tools ---- */
+
+static void submit_result(struct thread *thread, struct str call_id, struct dynamic_tool_answer *answer)
+{
+	struct op_dynamic_tool_response response = {call_id, answer};
+	struct op op = {.tag = OP_dynamic_tool_response, .dynamic_tool_response = &response};
+	codex_submit_op(thread->codex, STR(""), &op, NULL);
+}
+
+static void submit_failure(struct thread *thread, struct str call_id, const char *why)
+{
+	struct dynamic_tool_answer answer = {.output = str_of(why), .success = false};
+	submit_result(thread, call_id, &answer);
+}
+
+static void write_items(const struct app_dynamic_tool_call_response *response, struct buf *out)
+{
+	struct json_writer w = json_writer(out);
+	jw_array(&w);
+	for (size_t i = 0; i < response->content_items_count; i++)
+		union_encode(&union_app_dynamic_tool_call_output_content_item, &response->content_items[i], &w);
+	jw_array_end(&w);
+}
+
+static void take_result(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
+                        const struct app_dynamic_tool_call_response *response)
+{
+	auto_buf struct buf items;
+	buf_init(&items, LIMIT_LINE);
+	if (outcome != RPC_ASK_ANSWERED) {
+		submit_failure(thread, ask->call_id,
+		               outcome == RPC_ASK_FAILED ? "dynamic tool request failed"
+		                                         : "dynamic tool response was invalid");
+		return;
+	}
+	write_items(response, &items);
+	struct dynamic_tool_answer answer = {.content_items = buf_str(&items), .success = response->success};
+	submit_result(thread, ask->call_id, &answer);
+}
+
+static void drop(struct thread *thread, struct thread_ask *ask)
+{
+	rpc_ask_withdraw(&thread->server->asks, ask->id);
+	ask_destroy(ask);
+}
+
+void thread_asks_forget_call(struct thread *thread, struct str call_id)
+{
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link) {
+		if (it->tag == ASK_item_tool_call && str_eq(it->call_id, call_id))
+			drop(thread, it);
+	}
+}
+
+void thread_asks_abandon(struct thread *thread)
+{
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link) {
+		if (it->tag != ASK_item_tool_call)
+			continue;
+		submit_failure(thread, it->call_id,
+		               "No client that could carry out this tool is connected any more. Whether the call had "
+		               "an effect is not known.");
+		drop(thread, it);
+	}
+}
+
+/* ---- all of them ---- */
+
+static struct thread_ask *find(struct thread *thread, int64_t id)
+{
+	struct thread_ask *it;
+	list_for_each(it, &thread->asks, link) {
+		if (it->id == id)
+			return it;
+	}
+	return NULL;
+}
+
 static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
 {
 	struct thread *thread = self;
-	struct thread_ask *ask = NULL, *it;
-	(void)outcome;
-	list_for_each(it, &thread->asks, link) {
-		if (it->id == id)
-			ask = it;
+	struct thread_ask *ask = find(thread, id);
+	if (ask->tag == ASK_item_tool_call) {
+		take_result(thread, ask, outcome, result);
+		ask_destroy(ask);
+		return;
 	}
 	close_ask(thread, ask);
 	if (ask->tag == ASK_item_tool_request_user_input)
@@ -371,4 +454,22 @@ void thread_ask_question(struct thread *thread, const struct ev_request_user_inp
 	ask->turn_id = arena_str(&ask->arena, event->turn_id);
 	thread_notify_status(thread);
 	put(ask, &params);
+}
+
+/* ---- tools of the client ---- */
+
+void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event)
+{
+	struct thread_ask *ask = ask_create(thread, ASK_item_tool_call, event->callId);
+	struct app_dynamic_tool_call_params params = {
+		.thread_id = str_of(thread->id),
+		.turn_id = event->turnId,
+		.call_id = event->callId,
+		.namespace = event->namespace,
+		.tool = event->tool,
+		.arguments = event->arguments,
+	};
+	put(ask, &params);
+	if (!thread->watchers.count)
+		thread_asks_abandon(thread);
 }

@@ -1,7 +1,9 @@
-/* thread_ask.h — what a turn asks of the user: may this command run, may this patch be applied, what is wanted?
+/* thread_ask.h — what a turn asks of its clients: may this command run, may this patch be applied, what is wanted, what
+ * does your tool answer?
  *
  * A question goes to all who watch the thread. Its answer becomes an Op; what a client's answer cannot be read from, or
- * nobody gave, refuses. Source: app-server-wire 6, 7. */
+ * nobody gave, refuses. A permission waits for somebody to give it; a tool that nobody is there for has failed.
+ * Source: app-server-wire 6, 7, 9. */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H
 
@@ -15,6 +17,11 @@ void thread_ask_question(struct thread *thread, const struct ev_request_user_inp
 /* Nobody has answered in time. */
 void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
+void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
+/* Nobody watches any more: calls of clients' tools have failed. */
+void thread_asks_abandon(struct thread *thread);
+/* That call is over, whoever ended it. */
+void thread_asks_forget_call(struct thread *thread, struct str call_id);
 /* What the thread waits for, without repeating; returns how many. */
 size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);
 /* The turn is over: no answer is needed any more. */

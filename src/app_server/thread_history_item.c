@@ -3,6 +3,7 @@
 #include "app_server/thread_history_item.h"
 
 #include "app_server/notify.h"
+#include "app_server/notify_dynamic.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "process/shell.h"
@@ -172,6 +173,27 @@ static bool decode_review(const struct json *item, enum app_thread_item_tag tag,
 	return to->id.ptr && to->review.ptr;
 }
 
+static bool decode_dynamic(const struct json *item, struct arena *arena, struct app_thread_item *ret)
+{
+	struct app_item_dynamic_tool_call *to = arena_new(arena, struct app_item_dynamic_tool_call);
+	const struct json *arguments = json_get(item, "arguments"), *duration = json_get(item, "duration");
+	*to = (struct app_item_dynamic_tool_call){
+		.id = json_get_str(item, "id"),
+		.namespace = json_get_str(item, "namespace"),
+		.tool = json_get_str(item, "tool"),
+		.arguments = arguments ? arguments->span : STR("{}"),
+		.status = (enum app_dynamic_tool_call_status)choice(&enum_app_dynamic_tool_call_status,
+	                                                            json_get_str(item, "status"),
+	                                                            app_dynamic_tool_call_status_failed),
+		.has_duration_ms = json_is(duration, JSON_object),
+		.duration_ms = ms_of(duration),
+	};
+	to->has_success = json_to_bool(json_get(item, "success"), &to->success);
+	to->content_items = notify_dynamic_parts(json_get(item, "content_items"), arena, &to->content_items_count);
+	*ret = (struct app_thread_item){.tag = app_thread_item_dynamic_tool_call, .dynamic_tool_call = to};
+	return to->id.ptr && to->tool.ptr;
+}
+
 static bool decode_entered(const struct json *item, struct arena *arena, struct app_thread_item *ret)
 {
 	return decode_review(item, app_thread_item_entered_review_mode, arena, ret);
@@ -189,6 +211,7 @@ static const struct {
 	{"CommandExecution", decode_command},
 	{"FileChange", decode_patch},
 	{"ImageView", decode_image},
+	{"DynamicToolCall", decode_dynamic},
 	{"EnteredReviewMode", decode_entered},
 	{"ExitedReviewMode", decode_exited},
 };

@@ -119,6 +119,9 @@ static bool settle(struct thread_item *item)
 	case app_thread_item_collab_agent_tool_call:
 		item->item.collab_agent_tool_call->status = app_collab_agent_tool_call_status_interrupted;
 		return true;
+	case app_thread_item_dynamic_tool_call:
+		item->item.dynamic_tool_call->status = app_dynamic_tool_call_status_failed;
+		return true;
 	case app_thread_item_agent_message:
 		item->item.agent_message->text = buf_str(&item->text);
 		return true;

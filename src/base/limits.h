@@ -129,6 +129,10 @@ enum {
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
 	LIMIT_CALL_ID = 4 * KIB,          /* a tool call's id, as the model gives it */
 	LIMIT_TOOLS_RUNNING = 16,         /* calls of one response that run side by side */
+	LIMIT_DYNAMIC_TOOLS = 1024,       /* tools that one client provides */
+	LIMIT_DYNAMIC_CALL_MS = 60 * 60 * 1000, /* until a client must have answered a call of its tool */
+	LIMIT_TOOL_NAME = 128,            /* characters: what providers take */
+	LIMIT_TOOL_NAMESPACE = 64,
 	LIMIT_TOOLS_JSON = 4 * MIB,       /* the tools array of a request */
 	LIMIT_QUESTIONS = 32,             /* to the user in one call */
 	LIMIT_TOOL_OUTPUT = 4 * MIB,      /* text of one tool call before it is cut for the model */

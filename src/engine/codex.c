@@ -13,6 +13,8 @@
 #include "engine/services.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
+#include "engine/task.h"
+#include "engine/turn.h"
 #include "model/prompt.h"
 #include "tool/tool_exec.h"
 
@@ -118,6 +120,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->ephemeral = options->ephemeral;
 	codex->is_interactive = options->is_interactive;
 	codex->is_unattended = options->is_unattended;
+	codex->serves_tools = options->serves_tools;
 	codex->steers = options->steers;
 	codex->runs_unasked = options->runs_unasked;
 	codex->mutes_output = options->mutes_output;
@@ -193,8 +196,9 @@ enum codex_state codex_get_state(const struct codex *codex)
 		return CODEX_QUEUED;
 	if (!session || (!session->task && list_empty(&session->shells)))
 		return CODEX_IDLE;
+	bool waits_for_tool = session->task && session->task->turn && turn_waits_for_client(session->task->turn);
 	bool is_asking = approvals_waiting(&session->approvals) || questions_waiting(&session->questions);
-	return is_asking ? CODEX_BLOCKED : CODEX_RUNNING;
+	return is_asking || waits_for_tool ? CODEX_BLOCKED : CODEX_RUNNING;
 }
 
 bool codex_end_command(struct codex *codex, int64_t process_id)

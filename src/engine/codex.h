@@ -47,6 +47,7 @@ struct codex_options {
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
 	bool is_interactive; /* somebody can answer questions */
 	bool is_unattended;  /* nobody can: the model is told so at once */
+	bool serves_tools;   /* calls of tools that its client provides are carried out */
 	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */
 	bool runs_unasked; /* input without a word makes the model go on; else it ends at once (protocol-v1 2.2) */
 	codex_event_fn on_event;
@@ -71,7 +72,7 @@ enum codex_state {
 	CODEX_QUEUED,  /* submissions or events wait for the loop's next round */
 	CODEX_IDLE,    /* nothing happens until something is submitted */
 	CODEX_RUNNING, /* a Task runs */
-	CODEX_BLOCKED, /* a Task waits for the user's answer */
+	CODEX_BLOCKED, /* a Task waits for an answer of the user, or of a tool that the client provides */
 };
 enum codex_state codex_get_state(const struct codex *codex);
 /* Adds items to the history, as the Responses API has them, without a Turn: each one JSON object in one line. What was

@@ -21,6 +21,7 @@ struct codex {
 	bool mutes_output;
 	bool is_interactive;
 	bool is_unattended;
+	bool serves_tools;
 	bool steers, runs_unasked;
 	codex_event_fn on_event;
 	void (*on_child)(struct codex *child, const struct codex_child *about, void *self);

@@ -8,6 +8,9 @@
 #include "engine/session_host.h"
 #include "engine/session_record.h"
 #include "engine/task.h"
+#include "engine/turn.h"
+#include "tool/tool.h"
+#include "tool/tool_dynamic.h"
 #include "tool/tool_exec.h"
 
 static const char bad_request[] = "\"bad_request\"";
@@ -76,6 +79,16 @@ void on_op_user_input_answer(struct codex *codex, const struct submission *submi
 	    !agents_reply(codex, EV_request_user_input, op->id, op->response))
 		session_warn(session, submission->id,
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
+}
+
+/* An answer to no call, or a second one, is passed over like that to an approval that nobody asked for. */
+void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
+{
+	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
+	struct task *task = codex->session->task;
+	struct tool_call *call = task && task->turn ? turn_find_tool(task->turn, op->id) : NULL;
+	if (call && call->dynamic)
+		tool_dynamic_answer(call, op->response);
 }
 
 void on_op_interrupt(struct codex *codex, const struct submission *submission)

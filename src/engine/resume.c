@@ -14,6 +14,7 @@
 #include "engine/session_record.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
+#include "tool/dynamic_tools.h"
 
 /* A damaged file is worth a word, and what was put aside can be looked at. */
 static void warn_of_damage(struct session *session, const struct rollout_reader *reader)
@@ -102,6 +103,23 @@ static void take_history(struct session *session, const struct rollout_reader *r
 	session->told_at = session->context.items.count; /* where in it is not known */
 }
 
+/* What a session began with holds for as long as it goes on (session_meta.dynamic_tools). */
+static void take_dynamic_tools(struct session *session, struct str described)
+{
+	struct error err;
+	if (described.ptr)
+		session->dynamic_tools = dynamic_tools_read(described, &err);
+}
+
+static void warn_of_tools(struct session *session, const struct rollout_reader *reader)
+{
+	if (reader->meta.dynamic_tools.ptr && !session->dynamic_tools)
+		session_warn(session, STR(""),
+		             "The tools that this session's client provided cannot be read from %s: the model has none "
+		             "of them.",
+		             reader->path);
+}
+
 int session_resume(struct session *session, struct str path_text, struct error *err)
 {
 	auto_free char *path = str_dup(path_text);
@@ -122,6 +140,7 @@ int session_resume(struct session *session, struct str path_text, struct error *
 	take_history(session, reader);
 	take_usage(session, reader);
 	agents_restore(session, reader);
+	take_dynamic_tools(session, reader->meta.dynamic_tools);
 	session->resumed = reader;
 	return 0;
 }
@@ -153,6 +172,7 @@ void session_resume_tell(struct session *session)
 	if (!session->resumed)
 		return;
 	warn_of_damage(session, session->resumed);
+	warn_of_tools(session, session->resumed);
 	warn_of_model(session, session->resumed);
 	rollout_reader_destroy(session->resumed);
 	session->resumed = NULL;

@@ -29,6 +29,7 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
+#include "tool/dynamic_tools.h"
 #include "tool/tool_exec.h"
 #include "workspace/git_info.h"
 
@@ -110,6 +111,11 @@ static void start_rollout(struct session *session)
 {
 	struct codex *codex = session->codex;
 	struct git_info git = {0};
+	auto_buf struct buf tools;
+	buf_init(&tools, LIMIT_TOOLS_JSON);
+	struct json_writer w = json_writer(&tools);
+	if (session->dynamic_tools)
+		dynamic_tools_write(session->dynamic_tools, &w);
 	git_info_read(session->settings->cwd, &git);
 	struct rollout_meta meta = {
 		.thread_id = str_of(session->id),
@@ -124,6 +130,7 @@ static void start_rollout(struct session *session)
 		.git_commit = str_of(git.commit),
 		.git_branch = str_of(git.branch),
 		.git_url = str_of(git.origin_url),
+		.dynamic_tools = session->dynamic_tools ? buf_str(&tools) : STR_NONE,
 	};
 	const struct agent *agent = codex->agent;
 	if (agent && agent->parent) {
@@ -134,6 +141,19 @@ static void start_rollout(struct session *session)
 	}
 	session->rollout = rollout_writer_create(config_home(codex->config), &meta, codex->config->fsync);
 	git_info_finish(&git);
+}
+
+/* A resume has read them from its file by now. */
+static int take_dynamic_tools(struct session *session, struct str described, struct error *err)
+{
+	if (!described.ptr)
+		return 0;
+	struct dynamic_tools *tools = dynamic_tools_read(described, err);
+	if (!tools)
+		return -(int)err->code;
+	dynamic_tools_destroy(session->dynamic_tools);
+	session->dynamic_tools = tools;
+	return 0;
 }
 
 static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
@@ -160,6 +180,8 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 		return -(int)err->code;
 	if (session_read_base(session, op->base_instructions, err) != 0)
 		return -(int)err->code;
+	if (!op->resume_path.ptr && take_dynamic_tools(session, op->dynamic_tools, err) != 0)
+		return -(int)err->code;
 	take_notify(session, op);
 	replace_text(&session->user_instructions, op->instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
@@ -185,6 +207,8 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 		return NULL;
 	}
 	session_host_init(session);
+	if (session->codex->serves_tools) /* nobody else would carry them out */
+		session->host.dynamic = session->dynamic_tools;
 	tell_configured(session, sub_id);
 	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
 	session_resume_tell(session);
@@ -212,6 +236,8 @@ int session_reconfigure(struct session *session, struct str sub_id, const struct
 	struct settings_change change = change_of(op);
 	if (op->resume_path.ptr)
 		return error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
+	if (op->dynamic_tools.ptr)
+		return error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
 	struct settings *settings = settings_with(session->settings, session->codex->config, &change, err);
 	if (!settings)
 		return -(int)err->code;
@@ -313,6 +339,7 @@ void session_destroy(struct session *session)
 	model_provider_destroy(session->provider);
 	approvals_finish(&session->approvals);
 	questions_finish(&session->questions);
+	dynamic_tools_destroy(session->dynamic_tools);
 	context_finish(&session->context);
 	settings_unref(session->settings);
 	settings_unref(session->told);

@@ -19,6 +19,7 @@
 #include "tool/tool_host.h"
 
 struct codex;
+struct dynamic_tools;
 struct error;
 struct model_client;
 struct model_provider;
@@ -39,6 +40,7 @@ struct session {
 	struct task *task;     /* at most one */
 	struct approvals approvals;
 	struct questions questions;
+	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
 	struct exec_rules rules;
 	struct rollout_writer *rollout; /* NULL: ephemeral */
 	struct rollout_journal *journal; /* the rollout's events */

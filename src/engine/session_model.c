@@ -19,6 +19,8 @@
 #include "engine/task.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
+#include "tool/dynamic_tools.h"
+#include "tool/tool.h"
 #include "tool/tool_spec.h"
 #include "workspace/agents_md.h"
 
@@ -73,8 +75,8 @@ static bool is_offered(const struct session *session, const struct settings *set
 {
 	const struct config *config = session->codex->config;
 	bool unified = config->features.unified_exec;
-	if (session->aside && (tag == TOOL_apply_patch || tag == TOOL_update_plan))
-		return false; /* who looks at the user's work does not change it */
+	if (session->aside && tag > TOOL_shell_command && tag != TOOL_view_image)
+		return false; /* who looks at the user's work does not change it, and has nobody work for it */
 	if (!config->features.shell_tool && tag <= TOOL_shell_command)
 		return false;
 	switch (tag) {
@@ -125,6 +127,12 @@ static void write_web_search(const struct session *session, struct json_writer *
 	jw_object_end(w);
 }
 
+/* A client's tool of the same name could not be told apart. */
+static bool is_built_in(struct str name)
+{
+	return tool_find(name);
+}
+
 struct str session_tools(struct session *session, const struct settings *settings)
 {
 	if (session->tools_model && strcmp(session->tools_model, settings->model) == 0)
@@ -139,6 +147,8 @@ struct str session_tools(struct session *session, const struct settings *setting
 			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
 			                &w);
 	}
+	if (!session->aside)
+		dynamic_tools_write_specs(session->host.dynamic, is_built_in, &w);
 	write_web_search(session, &w);
 	jw_array_end(&w);
 	return buf_str(&session->tools);

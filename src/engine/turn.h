@@ -19,6 +19,7 @@ struct task;
 struct tool_call;
 struct turn_item;
 struct turn_reader;
+struct tool_call_words;
 
 /* A call of the response that is being read, in the order the model made it. */
 struct turn_tool {
@@ -96,7 +97,11 @@ void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* The Task's plan is this text; nothing happens if it has one already. */
 void turn_close_plan(struct task *task, struct str text);
 /* turn_tools.c: the response's calls; turn_on_tools_done when all have ended and are recorded. */
-void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struct str input, bool is_custom);
+void turn_add_tool(struct turn *turn, const struct tool_call_words *words);
+/* The call of that id that runs, or NULL. */
+struct tool_call *turn_find_tool(struct turn *turn, struct str call_id);
+/* A tool of the client's has been called and has not answered. */
+bool turn_waits_for_client(const struct turn *turn);
 void turn_run_tools(struct turn *turn);
 /* Ends all calls and records why they have no output: the user's interrupt, or a stream that broke before they ran. */
 void turn_abort_tools(struct turn *turn, bool by_user);

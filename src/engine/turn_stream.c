@@ -16,6 +16,7 @@
 #include "engine/session_usage.h"
 #include "engine/task.h"
 #include "model/model_stream.h"
+#include "tool/tool.h"
 
 static struct str thread_id(const struct turn *turn)
 {
@@ -200,14 +201,22 @@ static void on_web_search(struct turn *turn, const struct json *json)
 
 static void on_function_call(struct turn *turn, const struct json *json)
 {
-	turn_add_tool(turn, json_get_str(json, "call_id"), json_get_str(json, "name"), json_get_str(json, "arguments"),
-	              false);
+	turn_add_tool(turn, &(struct tool_call_words){
+				    .call_id = json_get_str(json, "call_id"),
+				    .namespace = json_get_str(json, "namespace"),
+				    .name = json_get_str(json, "name"),
+				    .input = json_get_str(json, "arguments"),
+			    });
 }
 
 static void on_custom_call(struct turn *turn, const struct json *json)
 {
-	turn_add_tool(turn, json_get_str(json, "call_id"), json_get_str(json, "name"), json_get_str(json, "input"),
-	              true);
+	turn_add_tool(turn, &(struct tool_call_words){
+				    .call_id = json_get_str(json, "call_id"),
+				    .name = json_get_str(json, "name"),
+				    .input = json_get_str(json, "input"),
+				    .is_custom = true,
+			    });
 }
 
 static const struct {

@@ -27,19 +27,37 @@ static void on_tool_done(struct tool_call *call, void *self)
 	start_ready(turn);
 }
 
-void turn_add_tool(struct turn *turn, struct str call_id, struct str name, struct str input, bool is_custom)
+void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 {
 	struct session *session = turn->task->session;
 	struct turn_tool tool = {0};
-	tool.call = tool_call_create(&session->host, call_id, name, input, is_custom, on_tool_done, turn);
+	tool.call = tool_call_create(&session->host, words, on_tool_done, turn);
 	if (session_lacks_tool(session, tool.call->type))
 		tool.call->type = NULL;
 	vec_push(&turn->tools, tool);
 }
 
+struct tool_call *turn_find_tool(struct turn *turn, struct str call_id)
+{
+	vec_for_each(tool, &turn->tools) {
+		if (tool->is_started && !tool->call->is_finished && str_eq(tool->call->call_id, call_id))
+			return tool->call;
+	}
+	return NULL;
+}
+
+bool turn_waits_for_client(const struct turn *turn)
+{
+	vec_for_each(tool, &turn->tools) {
+		if (tool->is_started && tool->call->dynamic && !tool->call->is_finished)
+			return true;
+	}
+	return false;
+}
+
 static bool runs_beside_others(const struct turn_tool *tool)
 {
-	return !tool->call->type || (tool->call->type->flags & TOOL_PARALLEL);
+	return !tool->call->type || (tool->call->type->flags & TOOL_PARALLEL); /* clients say nothing against it */
 }
 
 /* {"type":"function_call_output","call_id":…,"output":…}; a custom tool's answer has its own type. */
@@ -56,7 +74,10 @@ static void write_output(const struct session *session, const struct tool_call *
 	jw_object(&w);
 	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");
 	jw_member_str(&w, "call_id", call->call_id);
-	jw_member_str(&w, "output", buf_str(&cut));
+	if (call->parts.len && call->is_finished)
+		jw_member_raw(&w, "output", buf_str(&call->parts));
+	else
+		jw_member_str(&w, "output", buf_str(&cut));
 	jw_object_end(&w);
 }
 

@@ -235,6 +235,16 @@ static int on_image(struct rollout_journal *journal, struct str turn_id, const s
 	return line_end(journal, &w, err);
 }
 
+static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynamic_tool_done *event, struct error *err)
+{
+	struct open_item *item = item_find(journal, event->call_id);
+	struct json_writer w = line_begin(journal, event->turn_id, item);
+	rollout_tool_item_dynamic(event, &w);
+	int status = line_end(journal, &w, err);
+	item_destroy(journal, item);
+	return status;
+}
+
 /* ---- reviews ---- */
 
 static int write_review(struct rollout_journal *journal, struct str turn_id, const char *kind, struct str id,
@@ -371,6 +381,11 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 		return on_patch_begin(journal, turn_id, event->patch_apply_begin);
 	case EV_patch_apply_end:
 		return on_patch_end(journal, event->patch_apply_end, err);
+	case EV_dynamic_tool_call_request:
+		item_begin(journal, event->dynamic_tool_call_request->turnId, event->dynamic_tool_call_request->callId);
+		return 0;
+	case EV_dynamic_tool_call_response:
+		return on_dynamic_end(journal, event->dynamic_tool_call_response, err);
 	case EV_view_image_tool_call:
 		return on_image(journal, turn_id, event->view_image_tool_call, err);
 	default:

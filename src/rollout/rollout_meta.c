@@ -79,6 +79,8 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 	if (meta->is_paginated)
 		jw_member_cstr(w, "history_mode", "paginated");
 	encode_git(meta, w);
+	if (meta->dynamic_tools.ptr)
+		jw_member_raw(w, "dynamic_tools", meta->dynamic_tools);
 	jw_object_end(w);
 }
 
@@ -112,7 +114,7 @@ static int decode_base(const struct json *base, struct arena *arena, struct roll
 
 int rollout_meta_decode(const struct json *payload, struct arena *arena, struct rollout_meta *ret, struct error *err)
 {
-	const struct json *git = json_get(payload, "git");
+	const struct json *git = json_get(payload, "git"), *tools = json_get(payload, "dynamic_tools");
 	struct rollout_meta meta = {
 	        .thread_id = text_of(payload, "id", arena),
 	        .timestamp = text_of(payload, "timestamp", arena),
@@ -125,6 +127,7 @@ int rollout_meta_decode(const struct json *payload, struct arena *arena, struct 
 	        .git_commit = text_of(git, "commit_hash", arena),
 	        .git_branch = text_of(git, "branch", arena),
 	        .git_url = text_of(git, "repository_url", arena),
+	        .dynamic_tools = json_is(tools, JSON_array) ? arena_str(arena, tools->span) : STR_NONE,
 	        .is_paginated = str_is(json_get_str(payload, "history_mode"), "paginated"),
 	};
 	if (!uuid_is_valid(meta.thread_id))

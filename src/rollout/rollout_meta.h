@@ -34,6 +34,7 @@ struct rollout_meta {
 	struct str git_commit;        /* STR_NONE each where unknown */
 	struct str git_branch;
 	struct str git_url;
+	struct str dynamic_tools; /* JSON array; STR_NONE: the client provided none */
 	/* Files of 0.169's kind: */
 	bool is_paginated;          /* lines are numbered, turns are told by item_completed; ours are */
 	struct str base_rollout_id; /* STR_NONE, or the file that this one goes on from … */

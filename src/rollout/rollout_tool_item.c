@@ -120,3 +120,20 @@ void rollout_tool_item_image(const struct ev_view_image *event, struct json_writ
 	write_address(event->path, "path", w);
 	jw_object_end(w);
 }
+
+void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "DynamicToolCall");
+	jw_member_str(w, "id", event->call_id);
+	if (event->namespace.ptr)
+		jw_member_str(w, "namespace", event->namespace);
+	jw_member_str(w, "tool", event->tool);
+	jw_member_raw(w, "arguments", event->arguments);
+	jw_member_cstr(w, "status", event->success ? "completed" : "failed");
+	jw_member_raw(w, "content_items", event->content_items);
+	jw_member_bool(w, "success", event->success);
+	jw_key(w, "duration");
+	record_encode(&record_duration, event->duration, w);
+	jw_object_end(w);
+}

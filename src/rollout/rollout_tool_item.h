@@ -13,5 +13,7 @@ void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined,
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
                                    size_t count, struct json_writer *w);
 void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w);
+/* A tool of the client has answered, or failed. */
+void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct json_writer *w);
 
 #endif

@@ -167,6 +167,7 @@ static void *run_engine(void *self)
 		.cwd = handle->cwd,
 		.ephemeral = handle->ephemeral,
 		.is_interactive = true,
+		.serves_tools = true,
 		.on_event = on_event,
 		.self = handle,
 	};

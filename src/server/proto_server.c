@@ -193,6 +193,7 @@ static void open_codex(struct proto_server *server)
 		.source = session_source_cli,
 		.cwd = own->cwd,
 		.is_interactive = true,
+		.serves_tools = true,
 		.on_event = on_event,
 		.self = server,
 	};

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "tool/dynamic_tools.h"
+#include "tool/tool_dynamic.h"
 #include "tool/tool_impl.h"
 #include "tool/tool_text.h"
 
@@ -40,21 +42,24 @@ static void on_deferred_done(void *self)
 	call->on_done(call, call->self);
 }
 
-struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, struct str name, struct str input,
-                                   bool is_custom, tool_done_fn on_done, void *self)
+struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
+                                   void *self)
 {
 	struct tool_call *call = xnew(struct tool_call);
 	call->host = host;
 	call->turn_id = arena_str(&call->arena, host->turn_id);
-	call->call_id = arena_str(&call->arena, call_id);
-	call->name = arena_str(&call->arena, name);
-	call->input = arena_str(&call->arena, input);
-	call->is_custom = is_custom;
-	call->type = tool_find(name);
+	call->call_id = arena_str(&call->arena, words->call_id);
+	call->name = arena_str(&call->arena, words->name);
+	call->input = arena_str(&call->arena, words->input);
+	call->is_custom = words->is_custom;
+	call->type = words->namespace.ptr ? NULL : tool_find(words->name);
+	if (!call->type && !call->is_custom)
+		call->dynamic = dynamic_tools_find(host->dynamic, words->namespace, words->name);
 	call->on_done = on_done;
 	call->self = self;
 	buf_init(&call->output, LIMIT_TOOL_OUTPUT);
 	buf_init(&call->recorded, LIMIT_TOOL_OUTPUT);
+	buf_init(&call->parts, LIMIT_TOOL_ITEM);
 	buf_init(&call->follow_up, LIMIT_TOOL_FOLLOW_UP);
 	loop_deferred_init(&call->done, host->loop, on_deferred_done, call);
 	return call;
@@ -108,7 +113,9 @@ void tool_call_start(struct tool_call *call)
 {
 	struct error err;
 	call->started_ns = clock_now_ns();
-	if (!call->type && call->is_custom)
+	if (call->dynamic)
+		tool_dynamic_start(call);
+	else if (!call->type && call->is_custom)
 		tool_call_finishf(call, false, "unsupported custom tool call: %.*s", STR_ARG(call->name));
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
 		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
@@ -127,6 +134,7 @@ void tool_call_destroy(struct tool_call *call)
 	loop_deferred_finish(&call->done);
 	buf_finish(&call->output);
 	buf_finish(&call->recorded);
+	buf_finish(&call->parts);
 	buf_finish(&call->follow_up);
 	arena_finish(&call->arena);
 	free(call);

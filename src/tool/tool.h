@@ -36,6 +36,7 @@ typedef void (*tool_done_fn)(struct tool_call *call, void *self);
 struct tool_call {
 	/* read-only */
 	const struct tool_type *type; /* NULL: no such tool */
+	const struct dynamic_tool *dynamic; /* the client's tool that it is; else NULL */
 	struct tool_host *host;
 	struct str turn_id; /* of the Task that made it */
 	struct str call_id;
@@ -47,6 +48,7 @@ struct tool_call {
 	bool is_success;
 	struct buf output;    /* UTF-8; what the model gets */
 	struct buf recorded;  /* what the session's file gets in place of the output; empty: the output */
+	struct buf parts;     /* the same as a JSON array of text and images, in place of output; often empty */
 	struct buf follow_up; /* more input items for the model, JSON, comma-separated; often empty */
 	uint64_t started_ns;
 	/* private: of the tool */
@@ -64,9 +66,18 @@ struct tool_call {
 const struct tool_type *tool_find(struct str wire);
 const struct tool_type *tool_get(enum tool_tag tag);
 
-/* Copies call_id, name and input. on_done runs once after tool_call_start, unless destroyed before. */
-struct tool_call *tool_call_create(struct tool_host *host, struct str call_id, struct str name, struct str input,
-                                   bool is_custom, tool_done_fn on_done, void *self);
+/* What a model calls. */
+struct tool_call_words {
+	struct str call_id;
+	struct str namespace; /* STR_NONE: none */
+	struct str name;
+	struct str input;
+	bool is_custom;
+};
+
+/* Copies the words. on_done runs once after tool_call_start, unless destroyed before. */
+struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
+                                   void *self);
 void tool_call_start(struct tool_call *call);
 /* Cancels what still runs; on_done will not run. NULL is fine. */
 void tool_call_destroy(struct tool_call *call);

@@ -12,6 +12,7 @@
 #include "protocol/types.h"
 
 struct agent;
+struct dynamic_tools;
 struct exec_policy;
 struct exec_sessions;
 struct loop;
@@ -36,6 +37,7 @@ struct tool_host {
 	bool offers_update_plan;          /* to the model */
 	bool is_unattended;               /* nobody can answer a question */
 	uint64_t question_timeout_ms;     /* how long one waits for an answer; 0: for ever */
+	const struct dynamic_tools *dynamic; /* of the client, which is there to carry them out; or NULL */
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
 	bool mutes_output;            /* the front end shows no output while a command runs */
 	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */

@@ -36,6 +36,7 @@ const itemsOf = (input) => input.map(({ type, text, data }) => ({ type, text: te
 
 /** What the app-server made of a request; null for those that are not about the session. */
 const opOf = {
+	'thread/start': ({ dynamicTools }) => dynamicTools && { type: 'configure_session', dynamic_tools: dynamicTools },
 	'turn/start': ({ input }) => ({ type: 'user_input', items: itemsOf(input) }),
 	sendUserTurn: (p) => ({ type: 'user_turn', items: itemsOf(p.items), cwd: p.cwd, approval_policy: p.approvalPolicy,
 		sandbox_policy: p.sandboxPolicy, model: p.model, effort: p.effort, summary: p.summary }),
@@ -53,6 +54,8 @@ function answerOp(lines, at) {
 	const asked = lines.slice(0, at).findLast(({ dir, data }) => dir === 'server_request' && data.id === id);
 	if (asked.data.method === 'item/tool/requestUserInput')
 		return { type: 'user_input_answer', id: asked.data.params.turnId, response: result };
+	if (asked.data.method === 'item/tool/call')
+		return { type: 'dynamic_tool_response', id: asked.data.params.callId, response: result };
 	const event = lines.slice(0, at).findLast(({ dir, data }) => dir === 'event' && /approval_request/.test(data.msg.type));
 	if (!event) return null;
 	const type = /fileChange|Patch/i.test(asked.data.method) ? 'patch_approval' : 'exec_approval';
@@ -103,7 +106,8 @@ export function readCapture(root, name) {
 	const start = steps.find(({ event }) => event?.msg.type === 'session_configured')?.event.msg;
 	if (name.endsWith('/mcpserver')) requests.push({ scenario: 'mcpserver', n: 1 }); // its model kept no record
 	const rejected = lines.filter(({ dir, data }) => dir === 'stderr' && /invalid submission/.test(data)).length;
-	return { name, rejected, folder: name.split('/')[0], steps, requests, isOld: !isServed, isServed, hearsStart: !!start,
+	const configures = steps.some(({ submission }) => submission?.op.dynamic_tools);
+	return { name, rejected, configures, folder: name.split('/')[0], steps, requests, isOld: !isServed, isServed, hearsStart: !!start,
 		policy: asks ? 'untrusted' : 'never', model: start?.model ?? requests[0]?.model ?? 'mock-1',
 		sandbox: start?.sandbox_policy?.type ?? 'danger-full-access' };
 }
@@ -136,7 +140,8 @@ function makeReplayHome(t, model, capture) {
 
 /** What a client waits for before it goes on: the last thing of these that it had heard by then. */
 const anchors = new RegExp(['session_configured', 'task_started', 'task_complete', 'turn_aborted', 'error', '.*_response',
-	'exec_command_begin', '.*_approval_request', 'agent_message_delta', 'conversation_path', 'request_user_input', 'entered_review_mode',
+	'exec_command_begin', '.*_approval_request', 'dynamic_tool_call_request', 'agent_message_delta', 'conversation_path',
+	'request_user_input', 'entered_review_mode',
 	'exited_review_mode'].map((type) => `^${type}$`).join('|'));
 const SETTLE_MS = 150; // where the client of the capture waited for nothing that it could hear
 const PATIENCE_MS = 6000;
@@ -190,7 +195,7 @@ const isHeard = ({ isServed, hearsStart }, { type }) => !isServed || !/^(session
 export async function replay(t, capture) {
 	const model = await startModel(t, scriptOf(capture.requests, capture.isOld));
 	const codex = startProto(t, model, { home: makeReplayHome(t, model, capture), cwd: makeWork(t),
-		args: ['--wire-profile', profiles[capture.folder]] });
+		args: ['--wire-profile', profiles[capture.folder], ...(capture.configures ? ['--no-auto-configure'] : [])] });
 	await play(codex, model, capture);
 	const { code, stderr } = await codex.end();
 	if (code !== 0) throw new Error(`${capture.name}: ended with ${code}\n${stderr}`);

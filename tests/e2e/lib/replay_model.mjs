@@ -95,6 +95,7 @@ const scenesOf = (ways) => ({
 	pplan: [reply({ message: ['Intro line.\n<propo', 'sed_plan>\n# Plan\n- st', 'ep 1\n- step 2\n</propose', 'd_plan>\nOutro.'] })],
 	ask: [reply(call('request_user_input', { questions: [{ id: 'q1', header: 'Pick', question: 'Which?', options: [
 		{ label: 'A', description: '<text>' }, { label: 'B', description: '<text>' }] }] }, 'call_0045')), say('All done.')],
+	dyn: [reply(call('my_tool', { x: 1 }, 'call_0048')), say('All done.')],
 	uexec: [reply(call('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 300 }, 'call_c')),
 		{ take: { session: { from: 'input.-1.output', after: 'session ID ' } }, ...reply(call('write_stdin',
 			'{"session_id":{session},"chars":"hey\\n","yield_time_ms":300}', 'call_w')) }, say('All done.')],

@@ -1,0 +1,39 @@
+/* dynamic_tools.h — tools that a client provides, as it describes them (app-server-wire 9).
+ *
+ * Read from an array of specs in one of two forms: {type:"function"|"namespace",…}, or, of before, {name, description,
+ * inputSchema, namespace?, deferLoading?}; kept, and written again, in the first. Immutable once read.
+ * Owns: copies of everything. Thread: any. Errors: ERR_invalid in the words that clients know. */
+#ifndef TOOL_DYNAMIC_TOOLS_H
+#define TOOL_DYNAMIC_TOOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct error;
+struct json_writer;
+
+struct dynamic_tool {
+	struct str name, description;
+	struct str schema;    /* JSON */
+	struct str namespace; /* STR_NONE: it stands by itself */
+	bool is_deferred;     /* told to a model only where that can search for tools */
+};
+
+struct dynamic_tools;
+
+/* NULL and err if one of them cannot be used. json: the array's text. */
+struct dynamic_tools *dynamic_tools_read(struct str json, struct error *err);
+void dynamic_tools_destroy(struct dynamic_tools *tools); /* NULL is fine */
+
+/* NULL if there is none, or no tools. */
+const struct dynamic_tool *dynamic_tools_find(const struct dynamic_tools *tools, struct str namespace, struct str name);
+/* Writes what a model is told, an element of its tools array each; is_taken: names that others have. */
+void dynamic_tools_write_specs(const struct dynamic_tools *tools, bool (*is_taken)(struct str name),
+                               struct json_writer *w);
+/* Writes the array that dynamic_tools_read takes. */
+void dynamic_tools_write(const struct dynamic_tools *tools, struct json_writer *w);
+
+#endif
