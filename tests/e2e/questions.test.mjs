@@ -201,6 +201,21 @@ test('a question of the app-server ends with its time', appServer, async (t) => 
 	assert.equal((await server.end()).code, 0);
 });
 
+test('what a subagent asks is asked of the user, and answered to it', proto, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: ['dig here', 'function_call_output'], lacks: 'subagent_await' }, ...say('Dug.'), times: 'forever' },
+		{ when: { contains: 'dig here', lacks: ['subagent_await', 'call_s'] }, ...ask('r1', question('deep')) },
+		call('subagent_spawn', { prompt: 'dig here' }, { call_id: 'call_s' }), call('subagent_await', {}), say('ok')]);
+	const it = startProto(t, model, { config: 'collaboration_mode = "plan"\nfeatures.subagent_tools = true' });
+	it.submit('t1', userInput('go'));
+	const { msg } = await it.next('request_user_input');
+	assert.notEqual(msg.turn_id, 't1');
+	it.submit('a', answer(msg.turn_id, { deep: { answers: ['Large'] } }));
+	await it.next('task_complete');
+	assert.equal((await it.end()).code, 0);
+	assert.ok(model.requests().some((request) => outputOf(request, 'r1') === '{"answers":{"deep":{"answers":["Large"]}}}'));
+});
+
 test('a session plans, asks, proposes, and is implemented by another process', appServer, async (t) => {
 	const model = await startModel(t, [
 		ask('q', question('size')),
