@@ -21,7 +21,7 @@ struct app_command_action *notify_actions(const struct parsed_command *parsed, s
                                           struct arena *arena);
 
 /* What is said and thought, as this wire has it; in the arena, borrowing from what it is made of. Any thread. */
-struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena);
+struct app_thread_item notify_item(const struct turn_item *from, struct arena *arena);
 struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
                                                 const struct file_change *changes, size_t count, struct arena *arena);
 

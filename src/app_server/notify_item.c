@@ -50,12 +50,11 @@ static struct app_user_input input_of(const struct user_input *from, struct aren
 }
 _Static_assert(sizeof(struct input_skill) == sizeof(struct input_mention), "both are a name and a path");
 
-static struct app_thread_item user_message(const struct user_message_item *from, struct str client_id,
-                                           struct arena *arena)
+static struct app_thread_item user_message(const struct user_message_item *from, struct arena *arena)
 {
 	struct app_item_user_message *to = arena_new(arena, struct app_item_user_message);
 	to->id = from->id;
-	to->client_id = client_id;
+	to->client_id = from->client_id;
 	to->content_count = from->content_count;
 	to->content = arena_array(arena, struct app_user_input, from->content_count);
 	for (size_t i = 0; i < from->content_count; i++)
@@ -122,11 +121,11 @@ static struct app_thread_item compaction(const struct compaction_item *from, str
 	return (struct app_thread_item){.tag = app_thread_item_context_compaction, .context_compaction = to};
 }
 
-struct app_thread_item notify_item(const struct turn_item *from, struct str client_id, struct arena *arena)
+struct app_thread_item notify_item(const struct turn_item *from, struct arena *arena)
 {
 	switch (from->tag) {
 	case turn_item_user_message:
-		return user_message(from->user_message, client_id, arena);
+		return user_message(from->user_message, arena);
 	case turn_item_agent_message:
 		return agent_message(from->agent_message, arena);
 	case turn_item_plan:
@@ -144,9 +143,7 @@ void on_event_item_started(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_item_started *body = event->msg.item_started;
-	bool is_user = body->item->tag == turn_item_user_message;
-	auto_free char *client_id = is_user ? thread_turn_take_client_id(thread->turn) : NULL;
-	struct app_thread_item item = notify_item(body->item, str_of(client_id), &arena);
+	struct app_thread_item item = notify_item(body->item, &arena);
 	thread_item_start(thread, body->turn_id, &item);
 }
 
@@ -154,14 +151,10 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_item_completed *body = event->msg.item_completed;
-	struct app_thread_item item = notify_item(body->item, STR_NONE, &arena);
-	if (item.tag == app_thread_item_user_message) { /* as it began */
-		struct thread_item *begun = thread_item_find(thread, item.user_message->id);
-		item.user_message->client_id = begun ? begun->item.user_message->client_id : STR_NONE;
-		if (!thread->preview && item.user_message->content_count &&
-		    item.user_message->content[0].tag == app_user_input_text)
-			thread->preview = str_dup(item.user_message->content[0].text->text);
-	}
+	struct app_thread_item item = notify_item(body->item, &arena);
+	if (item.tag == app_thread_item_user_message && !thread->preview && item.user_message->content_count &&
+	    item.user_message->content[0].tag == app_user_input_text)
+		thread->preview = str_dup(item.user_message->content[0].text->text);
 	thread_item_complete(thread, body->turn_id, &item);
 	if (item.tag == app_thread_item_agent_message && thread->turn) /* with its times */
 		thread_turn_keep_message(thread->turn, item.agent_message);

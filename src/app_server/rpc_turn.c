@@ -73,12 +73,9 @@ static int copy_inputs(const struct app_user_input *from, size_t count, struct a
 static int say(struct thread *thread, const struct op_user_input *input, struct str id, struct str client_id,
                struct error *err)
 {
-	struct op op = {.tag = OP_user_input, .user_input = (struct op_user_input *)(uintptr_t)input};
-	if (codex_submit_op(thread->codex, id, &op, err) != 0)
-		return -(int)err->code;
-	if (input->items_count)
-		thread_turn_expect(thread->turn, client_id);
-	return 0;
+	struct op_user_input named = *input;
+	named.client_id = client_id;
+	return codex_submit_op(thread->codex, id, &(struct op){.tag = OP_user_input, .user_input = &named}, err);
 }
 
 /* ---- the methods ---- */

@@ -228,7 +228,7 @@ bool history_item_decode(const struct json *json, struct arena *arena, struct ap
 	}
 	if (union_decode(&union_turn_item, json, arena, &item, NULL) != 0)
 		return false;
-	*ret = notify_item(&item, json_get_str(json, "client_id"), arena);
+	*ret = notify_item(&item, arena);
 	return true;
 }
 

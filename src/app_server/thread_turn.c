@@ -30,9 +30,6 @@ void thread_turn_destroy(struct thread_turn *turn)
 		return;
 	if (turn->thread->turn == turn)
 		turn->thread->turn = NULL;
-	vec_for_each(id, &turn->client_ids)
-		free(*id);
-	vec_finish(&turn->client_ids);
 	while (turn->interrupts.count) {
 		struct app_turn_interrupt_response response = {0};
 		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
@@ -57,20 +54,6 @@ void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret)
 }
 
 /* ---- what is kept for its end ---- */
-
-void thread_turn_expect(struct thread_turn *turn, struct str client_id)
-{
-	vec_push(&turn->client_ids, client_id.ptr ? str_dup(client_id) : NULL);
-}
-
-char *thread_turn_take_client_id(struct thread_turn *turn)
-{
-	if (!turn || !turn->client_ids.count)
-		return NULL;
-	char *id = turn->client_ids.items[0];
-	memmove(turn->client_ids.items, turn->client_ids.items + 1, --turn->client_ids.count * sizeof(id));
-	return id;
-}
 
 void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message)
 {

@@ -23,7 +23,6 @@ struct thread_turn {
 	const struct app_turn_error *error; /* in `kept`, or NULL */
 	/* private */
 	struct thread *thread;
-	VEC(char *) client_ids; /* of what was said and is not shown yet; NULL: none was given */
 	VEC(struct rpc_request *) interrupts;
 	struct arena kept;
 	struct arena last_arena;
@@ -38,10 +37,6 @@ void thread_turn_destroy(struct thread_turn *turn);
 /* For the wire: with status, without items. */
 void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret);
 
-/* Something was said with this id of the client's (absent: none); it is shown with the next message of the user. */
-void thread_turn_expect(struct thread_turn *turn, struct str client_id);
-/* The id of the next message; owned by the caller, may be NULL. */
-char *thread_turn_take_client_id(struct thread_turn *turn);
 void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message);
 void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error);
 

@@ -73,7 +73,7 @@ void on_op_user_input(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input *op = submission->op.user_input;
 	struct request request = {
-		.input = {op->items, op->items_count, op->final_output_json_schema},
+		.input = {op->items, op->items_count, op->final_output_json_schema, op->client_id},
 		.response_id = op->last_response_id,
 		.has_mode = op->has_mode,
 		.mode = op->mode,
@@ -89,7 +89,7 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_turn *op = submission->op.user_turn;
 	struct request request = {
-		.input = {op->items, op->items_count, op->final_output_json_schema},
+		.input = {op->items, op->items_count, op->final_output_json_schema, STR_NONE},
 		.response_id = op->last_response_id,
 		.has_mode = op->has_mode,
 		.mode = op->mode,

@@ -158,7 +158,8 @@ int session_reread(struct session *session, struct error *err)
 {
 	if (session_flush_rollout(session, err) != 0)
 		return -(int)err->code;
-	struct rollout_reader *reader = rollout_reader_create_for(rollout_writer_path(session->rollout), ROLLOUT_HISTORY, err);
+	const char *path = rollout_writer_path(session->rollout);
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_HISTORY, err);
 	if (!reader)
 		return -(int)err->code;
 	context_finish(&session->context);

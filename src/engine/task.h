@@ -24,6 +24,7 @@ struct task_input {
 	const struct user_input *items;
 	size_t count;
 	struct str output_schema; /* JSON, or absent */
+	struct str client_id;     /* the client's own name for it, or absent */
 };
 
 /* What makes one kind of Task differ from another. An entry that is NULL does nothing. */

@@ -36,6 +36,7 @@ void task_tell_message(struct task *task, const struct task_input *input)
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
 	struct user_message_item message = {.id = str_of(id),
+	                                    .client_id = input->client_id,
 	                                    .content = (struct user_input *)(uintptr_t)input->items,
 	                                    .content_count = input->count};
 	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
@@ -179,6 +180,7 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 	for (size_t i = 0; i < input->count; i++)
 		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
 	user->input = (struct task_input){.items = items, .count = input->count};
+	user->input.client_id = arena_str(arena, input->client_id);
 	user->first = *item;
 	buf_init(item, 0);
 }

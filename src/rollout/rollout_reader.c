@@ -1,7 +1,7 @@
 /* The file is read, not mapped: somebody may shorten it while we look, and the items are trimmed in
  * place. One line's tree is alive at a time; what is wanted of a line is moved to the front of the bytes, and the rest
- * of them given back, so that a resume costs little more memory than the file and later less. A rolled back turn is taken out at once, which is also what makes it undo a
- * compaction that happened in it. */
+ * of them given back, so that a resume costs little more memory than the file and later less. A rolled back turn is
+ * taken out at once, which is also what makes it undo a compaction that happened in it. */
 #include "rollout/rollout_reader.h"
 
 #include <errno.h>

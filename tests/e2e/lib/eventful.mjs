@@ -34,7 +34,7 @@ async function turn(server, threadId, words, more) {
 export async function eventful(server) {
 	const { thread } = await server.request('thread/start', FREE);
 	fs.writeFileSync(path.join(server.cwd, 'i m.png'), Buffer.from(PIXEL, 'base64'));
-	await turn(server, thread.id, 'work');
+	await turn(server, thread.id, 'work', { clientUserMessageId: 'mine' });
 	await turn(server, thread.id, 'fail');
 	await server.request('turn/start', { threadId: thread.id, input: [text('long'), { type: 'image', url: 'data:image/png;base64,' + PIXEL }] });
 	const delta = await server.next('item/agentMessage/delta');
