@@ -43,6 +43,7 @@ struct agent {
 	struct agent_inbox inbox;
 	struct agent_log log;
 	struct agent_result result;
+	bool is_shut; /* it was closed, and not just stopped */
 	/* of engine/: what runs it; NULL: nothing does now */
 	void *session;
 	/* private */

@@ -195,10 +195,12 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 	tell_created(agent);
 	if (tree->options.ops->open(agent, launch, tree->options.self, err) != 0) {
 		forget(agent);
-		error_wrap(err, "subagent launch failed");
+		if (!launch->tool)
+			error_wrap(err, "subagent launch failed");
 		return NULL;
 	}
-	agent_set_status(agent, is_blank(launch->prompt) ? subagent_status_ready : subagent_status_running);
+	bool is_idle = is_blank(launch->prompt) && !launch->item_count;
+	agent_set_status(agent, is_idle ? subagent_status_ready : subagent_status_running);
 	return agent;
 }
 
@@ -236,6 +238,8 @@ int agent_wake(struct agent *agent, struct error *err)
 	if (tree->options.ops->reopen(agent, tree->options.self, err) != 0)
 		return -(int)err->code;
 	agent->origin = subagent_origin_send_message;
+	agent->is_shut = false;
+	agent->expects_abort = false;
 	agent->status = subagent_status_ready;
 	tell_created(agent);
 	return 0;
@@ -258,6 +262,25 @@ void agent_cancel(struct agent *agent)
 	bool is_aborted = agent->session && options->ops->interrupt(agent, options->self);
 	agent_end(agent, agent_outcome_canceled, STR("interrupted"));
 	agent->expects_abort |= is_aborted;
+}
+
+static void unload(struct agent *agent)
+{
+	struct agent_tree *tree = agent->tree;
+	agent_cancel(agent);
+	agent->is_shut = true;
+	if (agent->session)
+		tree->options.ops->close(agent, tree->options.self);
+	agent->session = NULL;
+}
+
+void agent_shut(struct agent *agent)
+{
+	struct agent *below;
+	list_for_each(below, &agent->tree->agents, link) {
+		if (agent_is_below(below, agent))
+			unload(below);
+	}
 }
 
 void agent_cancel_children(struct agent *agent)

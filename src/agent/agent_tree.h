@@ -22,7 +22,12 @@ struct agent_launch {
 	enum sandbox_mode sandbox;
 	/* With a history: the call that asks for the fork, which the child sees answered in its own way. */
 	bool shares_history;
+	bool tells_role; /* the child reads the call as answered for its side of the fork */
 	struct str call_id, arguments;
+	const char *tool; /* for errors: the name a model knows, if it is not one of subagent_*; else NULL */
+	/* In place of a prompt in words; borrowed during the call. */
+	const struct user_input *items;
+	size_t item_count;
 };
 
 /* What the tree asks of the Sessions behind its agents. */
@@ -87,6 +92,8 @@ void agent_tree_forget(struct agent *agent);
 int agent_wake(struct agent *agent, struct error *err);
 /* Ends what it works on without ending it: it waits for the next words. */
 void agent_pause(struct agent *agent);
+/* Ends it and its Session, and those of all below it; agent_wake brings one back. */
+void agent_shut(struct agent *agent);
 /* Ends it for good: canceled. No effect on one that has ended. Those below it are canceled as well. */
 void agent_cancel(struct agent *agent);
 /* Cancels everything below it. */

@@ -11,6 +11,7 @@ struct agent_wait {
 	struct list link; /* in the tree */
 	struct agent *waiter;
 	uint64_t target; /* 0: any */
+	agent_find_fn find;
 	bool is_interrupted;
 	struct loop_deferred look;
 	struct loop_timer *timer;
@@ -110,7 +111,7 @@ static void on_look(void *self)
 {
 	struct agent_wait *wait = self;
 	struct agent *target = wait->target ? agent_tree_find(wait->waiter->tree, wait->target) : NULL;
-	struct agent *about = agent_find_news(wait->waiter, target);
+	struct agent *about = wait->find ? wait->find(wait->waiter, wait->self) : agent_find_news(wait->waiter, target);
 	if (wait->is_interrupted)
 		end(wait, AGENT_WAKE_user, find_awaited(wait));
 	else if (about)
@@ -123,17 +124,17 @@ static void on_timeout(void *self)
 	end(wait, AGENT_WAKE_timeout, find_awaited(wait));
 }
 
-struct agent_wait *agent_wait_start(struct agent *waiter, struct agent *target, uint64_t timeout_ms,
-                                    agent_wait_fn on_end, void *self)
+struct agent_wait *agent_wait_start(const struct agent_wait_options *options)
 {
-	struct agent_tree *tree = waiter->tree;
+	struct agent_tree *tree = options->waiter->tree;
 	struct agent_wait *wait = xnew(struct agent_wait);
-	wait->waiter = waiter;
-	wait->target = target ? target->id : 0;
-	wait->on_end = on_end;
-	wait->self = self;
+	wait->waiter = options->waiter;
+	wait->target = options->target ? options->target->id : 0;
+	wait->find = options->find;
+	wait->on_end = options->on_end;
+	wait->self = options->self;
 	wait->timer = loop_timer_create(tree->options.loop, on_timeout, wait);
-	loop_timer_start(wait->timer, agent_tree_delay(tree, timeout_ms));
+	loop_timer_start(wait->timer, agent_tree_delay(tree, options->timeout_ms));
 	loop_deferred_init(&wait->look, tree->options.loop, on_look, wait);
 	loop_defer(&wait->look);
 	list_append(&tree->waits, &wait->link);

@@ -17,9 +17,18 @@ enum agent_wake {
 /* `about` has the news (timeout: the one waited for longest). The wait is over and gone. */
 typedef void (*agent_wait_fn)(enum agent_wake wake, struct agent *about, void *self);
 
-/* target: NULL for any. NULL is returned if there is nobody to wait for. */
-struct agent_wait *agent_wait_start(struct agent *waiter, struct agent *target, uint64_t timeout_ms,
-                                    agent_wait_fn on_end, void *self);
+/* Who has what is waited for; NULL: nobody yet. */
+typedef struct agent *(*agent_find_fn)(struct agent *waiter, void *self);
+
+struct agent_wait_options {
+	struct agent *waiter;
+	struct agent *target; /* NULL: any */
+	agent_find_fn find;   /* NULL: agent_find_news of the target */
+	uint64_t timeout_ms;
+	agent_wait_fn on_end;
+	void *self;
+};
+struct agent_wait *agent_wait_start(const struct agent_wait_options *options);
 void agent_wait_destroy(struct agent_wait *wait); /* NULL is fine */
 
 /* Who has news for the reader; target: NULL for any. NULL: nobody. */

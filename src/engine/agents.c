@@ -69,6 +69,12 @@ static void deliver(struct agent *agent, void *self)
 		loop_defer(&codex->hear);
 }
 
+/* News alone make a root work, if its model has tools that say so. */
+static bool begins_tasks(const struct codex *root)
+{
+	return root->config->features.subagent_tools && root->config->subagent_root_inbox_autosubmit;
+}
+
 /* A Session that works hears at the end of its Turn; an interrupt is not waited for. */
 static void on_hear(void *self)
 {
@@ -79,7 +85,7 @@ static void on_hear(void *self)
 		return;
 	if (codex->agent->status == subagent_status_canceled) /* until somebody wants more of it */
 		return;
-	if (!codex->agent->parent && !codex->config->subagent_root_inbox_autosubmit)
+	if (!codex->agent->parent && !begins_tasks(codex))
 		return;
 	bool is_urgent = inbox->interrupt_count > 0;
 	if (is_urgent && session->task) {
@@ -200,6 +206,17 @@ bool agents_offers(const struct session *session, enum tool_tag tag)
 	const struct agent *agent = session->codex->agent;
 	bool starts = tag == TOOL_subagent_spawn || tag == TOOL_subagent_fork;
 	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
+}
+
+/* How deep those tools go, unless somebody says otherwise (subagents 7). */
+enum { OTHERS_DEPTH = 1 };
+
+bool agents_offers_others(const struct session *session)
+{
+	const struct config *config = session->codex->config;
+	const struct agent *agent = session->codex->agent;
+	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : OTHERS_DEPTH;
+	return config->features.multi_agent && (agent ? agent->depth : 0) < depth;
 }
 
 void agents_join(struct codex *child, struct agent *agent)

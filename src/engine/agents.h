@@ -24,6 +24,8 @@ struct agent *agents_self(struct session *session);
 const struct session *agents_parent(const struct session *session);
 /* Whether a model of this Session is told of that tool of subagents: who may start no others is not told how. */
 bool agents_offers(const struct session *session, enum tool_tag tag);
+/* Likewise the tools that name agents by their threads. */
+bool agents_offers_others(const struct session *session);
 /* The root's end: closes every subagent. */
 void agents_destroy(struct codex *root);
 

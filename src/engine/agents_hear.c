@@ -15,6 +15,7 @@
 #include "engine/session_record.h"
 #include "engine/task.h"
 #include "engine/user_message.h"
+#include "tool/collab_event.h"
 
 /* A call and its output that the model did not make itself. */
 static void record_news(struct session *session, struct agent *reader, const struct agent_news *news)
@@ -60,10 +61,32 @@ static void record_words(struct session *session, struct str text)
 	task_tell_message(session->task, &(struct task_input){.items = &input, .count = 1});
 }
 
+/* What became of a subagent, where the model has no subagent_await (subagents 8.1). */
+static void record_notification(struct session *session, const struct agent *about)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text, item;
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct agent_status status = collab_status(about, &arena);
+	struct json_writer w = json_writer(&text);
+	buf_append_c(&text, "<subagent_notification>\n");
+	jw_object(&w);
+	jw_member_cstr(&w, "agent_path", about->session_id);
+	jw_key(&w, "status");
+	union_encode(&union_agent_status, &status, &w);
+	jw_object_end(&w);
+	buf_append_c(&text, "\n</subagent_notification>");
+	text_message_write(&item, "user", buf_str(&text));
+	session_record_item(session, buf_str(&item));
+}
+
 static bool reads_as_user(const struct session *session, const struct agent_message *message)
 {
-	return message->sender == 0 && session->codex->agent->parent && message->outcome == agent_outcome_none &&
-	       session->codex->config->root_agent_uses_user_messages;
+	const struct config *config = session->codex->config;
+	const struct agent *self = session->codex->agent;
+	bool is_from_root = message->sender == 0 && self->parent && message->outcome == agent_outcome_none;
+	return is_from_root && (config->root_agent_uses_user_messages || !config->features.subagent_tools);
 }
 
 /* Everything of one sender but what reads like a user's. */
@@ -79,7 +102,10 @@ static void hear_sender(struct session *session, struct agent *about, struct age
 	for (size_t i = 0; i < rest.count; i++)
 		news.messages[i + 1] = rest.messages[i];
 	free(rest.messages);
-	record_news(session, self, &news);
+	if (session->codex->config->features.subagent_tools)
+		record_news(session, self, &news);
+	else
+		record_notification(session, about);
 	agent_news_finish(&news);
 }
 

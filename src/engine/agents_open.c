@@ -12,6 +12,7 @@
 #include "engine/codex_priv.h"
 #include "engine/session.h"
 #include "engine/session_record.h"
+#include "model/model_catalog.h"
 #include "protocol/types.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"
@@ -47,6 +48,40 @@ static struct sandbox lowered(const struct sandbox *own, const struct agent_laun
 	return (struct sandbox){.tag = sandbox_read_only};
 }
 
+/* Known models only, or the parent's own: a provider's first answer to a wrong one would come much later. */
+static int check_model(const struct codex *parent, const struct agent_launch *launch, struct error *err)
+{
+	struct model_info info;
+	auto_buf struct buf names;
+	buf_init(&names, 4 * KIB);
+	if (!launch->model.len || str_is(launch->model, parent->session->settings->model) ||
+	    model_catalog_get(launch->model).is_known)
+		return 0;
+	for (size_t i = 0; model_catalog_at(i, &info); i++) {
+		if (!info.is_hidden)
+			buf_printf(&names, "%s%.*s", names.len ? ", " : "", STR_ARG(info.slug));
+	}
+	if (launch->tool)
+		return error_set(err, ERR_invalid, "Unknown model `%.*s` for %s. Available models: %s",
+		                 STR_ARG(launch->model), launch->tool, names.data);
+	return error_set(err, ERR_invalid, "invalid model `%.*s`; there are %s", STR_ARG(launch->model), names.data);
+}
+
+/* As asked, else the parent's; what the model cannot do, it is not asked for. */
+static void choose_effort(struct op_configure_session *op, const struct settings *own,
+                          const struct agent_launch *launch)
+{
+	int effort = (int)own->effort;
+	struct model_info info = model_catalog_get(op->model);
+	enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	op->model_reasoning_effort = (enum reasoning_effort)effort;
+	if (op->model_reasoning_effort == reasoning_effort_xhigh &&
+	    !model_info_has_effort(&info, op->model_reasoning_effort))
+		op->model_reasoning_effort = reasoning_effort_high;
+	op->has_model_reasoning_effort = op->model_reasoning_effort != reasoning_effort_unset &&
+	                                 model_info_has_effort(&info, op->model_reasoning_effort);
+}
+
 static int configure(struct codex *parent, struct codex *child, const struct agent_launch *launch, struct error *err)
 {
 	const struct settings *settings = parent->session->settings;
@@ -56,10 +91,9 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 		.cwd = str_of(settings->cwd),
 		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
 		.sandbox_policy = &sandbox,
-		.has_model_reasoning_effort = settings->effort != reasoning_effort_unset,
-		.model_reasoning_effort = settings->effort,
 		.user_instructions = str_of(parent->session->user_instructions),
 	};
+	choose_effort(&op, settings, launch);
 	child->session = session_create(child, STR(""), &op, err);
 	return child->session ? 0 : -(int)err->code;
 }
@@ -136,18 +170,26 @@ static void inherit(struct session *parent, struct session *session, struct agen
 		session->counted_items = parent->counted_items;
 		session->counted_tokens = parent->counted_tokens;
 	}
-	record_call(session, launch);
-	record_role(session, agent, launch);
+	if (launch->tells_role) {
+		record_call(session, launch);
+		record_role(session, agent, launch);
+	}
 }
 
 /* ---- the ops ---- */
 
-static int submit(struct codex *child, struct str prompt, struct error *err)
+static int submit(struct codex *child, const struct agent_launch *launch, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
-	struct input_text text = {.text = prompt};
-	struct user_input item = {.tag = user_input_text, .text = &text};
-	struct op_user_input input = {.items = &item, .items_count = 1};
+	struct input_text text = {.text = launch->prompt};
+	struct user_input words = {.tag = user_input_text, .text = &text};
+	struct op_user_input input = {.items = &words, .items_count = 1};
+	if (launch->item_count) {
+		input.items = (struct user_input *)(uintptr_t)launch->items;
+		input.items_count = launch->item_count;
+	} else if (!str_trim(launch->prompt).len) {
+		return 0;
+	}
 	struct op op = {.tag = OP_user_input, .user_input = &input};
 	uuid_v7(id);
 	return codex_submit_op(child, str_of(id), &op, err);
@@ -162,8 +204,10 @@ static void drop(struct agent *agent, struct codex *child)
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
 {
 	struct codex *parent = agent->parent->session;
-	struct codex *child = open_codex(parent, agent);
 	(void)self;
+	if (check_model(parent, launch, err) != 0)
+		return -(int)err->code;
+	struct codex *child = open_codex(parent, agent);
 	if (configure(parent, child, launch, err) != 0) {
 		drop(agent, child);
 		return -(int)err->code;
@@ -171,7 +215,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	agents_announce(child);
 	if (launch->shares_history)
 		inherit(parent->session, child->session, agent, launch);
-	return str_trim(launch->prompt).len ? submit(child, launch->prompt, err) : 0; /* an empty queue takes it */
+	return submit(child, launch, err); /* an empty queue takes it */
 }
 
 /* What it was allowed when it last worked: reopening must not make its fence any wider. */

@@ -67,9 +67,11 @@ static void host_remember(struct tool_host *host, struct str key)
 	approvals_allow(&session_of(host)->approvals, key);
 }
 
-static struct agent *host_agent(struct tool_host *host)
+static struct agent *host_agent(struct tool_host *host, bool by_thread)
 {
-	return agents_self(session_of(host));
+	const struct session *session = session_of(host);
+	bool has_tools = by_thread ? agents_offers_others(session) : session->codex->config->features.subagent_tools;
+	return has_tools ? agents_self(session_of(host)) : NULL;
 }
 
 static void on_rules_warning(const char *text, void *self)

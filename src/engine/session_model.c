@@ -103,6 +103,8 @@ static bool is_offered(const struct session *session, const struct settings *set
 		return config->features.subagent_tools && agents_offers(session, tag);
 	case TOOL_request_user_input:
 		return !session->codex->is_unattended;
+	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
+		return false;
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
 	default:
@@ -147,6 +149,8 @@ struct str session_tools(struct session *session, const struct settings *setting
 			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
 			                &w);
 	}
+	if (!session->aside && agents_offers_others(session))
+		tool_spec_write_agents(&w);
 	if (!session->aside)
 		dynamic_tools_write_specs(session->host.dynamic, is_built_in, &w);
 	write_web_search(session, &w);

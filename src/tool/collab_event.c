@@ -28,6 +28,8 @@ struct agent_status collab_status(const struct agent *agent, struct arena *arena
 {
 	if (!agent)
 		return (struct agent_status){.tag = agent_status_not_found};
+	if (agent->is_shut)
+		return (struct agent_status){.tag = agent_status_shutdown};
 	switch (agent->status) {
 	case subagent_status_queued:
 	case subagent_status_ready:
@@ -137,6 +139,38 @@ void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, co
 {
 	struct awaited awaited = {0};
 	gather(&awaited, reader, target);
+	struct ev_collab_waiting_end event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.call_id = call->call_id,
+		.statuses = awaited.statuses.items,
+		.statuses_keys = awaited.ids.items,
+		.statuses_count = awaited.ids.count,
+	};
+	tell(call, EV_collab_waiting_end, &event);
+	awaited_finish(&awaited);
+}
+
+void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count)
+{
+	struct ev_collab_waiting_begin event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_ids = (struct str *)(uintptr_t)ids,
+		.receiver_thread_ids_count = count,
+		.call_id = call->call_id,
+	};
+	tell(call, EV_collab_waiting_begin, &event);
+}
+
+void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
+{
+	struct awaited awaited = {0};
+	for (size_t i = 0; i < count; i++) {
+		const struct agent *agent = agent_tree_find_session(reader->tree, ids[i]);
+		if (agent && agent_is_active(agent) && !agent->is_shut)
+			continue;
+		vec_push(&awaited.ids, ids[i]);
+		vec_push(&awaited.statuses, collab_status(agent, &awaited.arena));
+	}
 	struct ev_collab_waiting_end event = {
 		.sender_thread_id = str_of(call->host->thread_id),
 		.call_id = call->call_id,

@@ -22,6 +22,9 @@ void collab_tell_message_end(struct tool_call *call, const struct agent *to, str
 /* target: NULL for all of the reader's children. */
 void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target);
 void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
+/* The same for threads by id, known or not; of a wait that ran out only those are told that are done. */
+void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
+void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
 void collab_tell_close_begin(struct tool_call *call, const struct agent *agent);
 /* before: how it was. */
 void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *before);

@@ -14,7 +14,7 @@
 
 struct agent *tool_agent_self(struct tool_call *call)
 {
-	struct agent *self = call->host->agent(call->host);
+	struct agent *self = call->host->agent(call->host, false);
 	if (!self)
 		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
 	return self;
@@ -150,6 +150,7 @@ void tool_subagent_fork_start(struct tool_call *call)
 		.label = args->label,
 		.model = args->model,
 		.shares_history = true,
+		.tells_role = true,
 		.call_id = call->call_id,
 		.arguments = call->input,
 	};

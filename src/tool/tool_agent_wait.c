@@ -97,5 +97,12 @@ void tool_subagent_await_start(struct tool_call *call)
 	call->state = await;
 	call->stop = stop;
 	collab_tell_wait_begin(call, self, target);
-	await->wait = agent_wait_start(self, target, timeout_s * 1000, on_wait_end, await);
+	struct agent_wait_options options = {
+		.waiter = self,
+		.target = target,
+		.timeout_ms = timeout_s * 1000,
+		.on_end = on_wait_end,
+		.self = await,
+	};
+	await->wait = agent_wait_start(&options);
 }

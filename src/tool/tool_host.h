@@ -64,8 +64,9 @@ struct tool_host {
 	/* True if that exact command line was approved for the session before; remember adds it. */
 	bool (*is_approved)(struct tool_host *host, struct str key);
 	void (*remember)(struct tool_host *host, struct str key);
-	/* Who the Session is among the agents of its tree; NULL: it has none. */
-	struct agent *(*agent)(struct tool_host *host);
+	/* Who the Session is among the agents of its tree. by_thread: for the tools that name agents so. NULL: it has
+	 * not got those tools. */
+	struct agent *(*agent)(struct tool_host *host, bool by_thread);
 	/* What the user has laid down about commands; read when first asked for. amend adds what begins with these
 	 * words to what is allowed, for good. */
 	const struct exec_policy *(*rules)(struct tool_host *host);

@@ -113,3 +113,19 @@ void tool_spec_write(const struct tool_type *type, bool freeform, struct json_wr
 	}
 	jw_object_end(w);
 }
+
+void tool_spec_write_agents(struct json_writer *w)
+{
+	static const enum tool_tag tags[] = {TOOL_close_agent, TOOL_resume_agent, TOOL_send_input, TOOL_spawn_agent,
+	                                     TOOL_wait_agent};
+	jw_object(w);
+	jw_member_cstr(w, "type", "namespace");
+	jw_member_cstr(w, "name", "multi_agent_v1");
+	jw_member_cstr(w, "description", "Agents that work beside you: start them, tell them things, wait for them.");
+	jw_key(w, "tools");
+	jw_array(w);
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
+		tool_spec_write(tool_get(tags[i]), false, w);
+	jw_array_end(w);
+	jw_object_end(w);
+}

@@ -462,3 +462,87 @@ test('without the switch there are no such tools and no such events', proto, asy
 	assert.deepEqual(answers(model, 'subagent_spawn'), ['unsupported call: subagent_spawn']);
 	assert.deepEqual(agentEvents(codex.events()), []);
 });
+
+// 19: the tools under the names that other engines gave them, which are there without being asked for
+
+const plain = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
+const child = (contains, lacks, ...steps) => ({ when: { contains, lacks: ['ROOT', ...lacks] }, reply: steps });
+/** Starts a conversation in which `steps` are the root's calls, made by functions of the answers so far. */
+async function converse(t, replies, more = {}) {
+	const model = await startModel(t, [...replies, { reply: [message('ok')], times: 'forever' }]);
+	const codex = startProto(t, model, { config: plain, ...more });
+	codex.submit('1', userInput('ROOT go'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	return { model, codex };
+}
+const take = { agent: { from: 'input.-1.output', after: '"agent_id":"' } };
+
+test('19. spawn_agent, wait_agent, send_input, close_agent and resume_agent', proto, async (t) => {
+	const { model, codex } = await converse(t, [
+		child('count plums', [], message('Plums.')),
+		child('count pears', ['count plums'], message('Pears.')),
+		{ reply: [call('spawn_agent', { message: 'count pears' })] },
+		{ take, reply: [call('wait_agent', { targets: ['{agent}'] }),
+			call('close_agent', { target: '{agent}' }),
+			call('wait_agent', { targets: ['{agent}'] }),
+			call('resume_agent', { id: '{agent}' }),
+			call('send_input', { target: '{agent}', message: 'count plums' }),
+			call('wait_agent', { targets: ['{agent}'] })] },
+	]);
+	const tools = model.requests()[0].body.tools.find(({ type }) => type === 'namespace');
+	assert.equal(tools.name, 'multi_agent_v1');
+	assert.deepEqual(tools.tools.map(({ name }) => name),
+		['close_agent', 'resume_agent', 'send_input', 'spawn_agent', 'wait_agent']);
+	const [{ agent_id: id, nickname }] = answers(model, 'spawn_agent');
+	assert.match(nickname, /^[A-Z][a-z]+$/);
+	assert.deepEqual(answers(model, 'wait_agent'), [
+		{ status: { [id]: { completed: 'Pears.' } }, timed_out: false },
+		{ status: { [id]: 'shutdown' }, timed_out: false },
+		{ status: { [id]: { completed: 'Plums.' } }, timed_out: false },
+	]);
+	assert.deepEqual(answers(model, 'close_agent'), [{ previous_status: { completed: 'Pears.' } }]);
+	assert.deepEqual(answers(model, 'resume_agent'), [{ status: 'pending_init' }]);
+	assert.match(answers(model, 'send_input')[0].submission_id, /^[0-9a-f-]{36}$/);
+	const last = model.requests().findLast(({ body }) => JSON.stringify(body.input).includes('ROOT'));
+	assert.equal(textsOf(last, 'user').some((text) => text.startsWith('<subagent_notification>')), false,
+		'what was waited for is not told again');
+	assert.deepEqual(agentEvents(codex.events()), [], 'clients that know nothing of these events get none');
+});
+
+test('19. their errors', proto, async (t) => {
+	const nobody = '00000000-0000-7000-8000-000000000000';
+	const { model } = await converse(t, [
+		{ reply: [call('spawn_agent', {}), call('spawn_agent', { message: 'x', items: [{ type: 'text', text: 'y' }] }),
+			call('spawn_agent', { message: ' ' }), call('spawn_agent', { message: 'x', model: 'gpt-x' })] },
+		{ reply: [call('wait_agent', { targets: [] }), call('wait_agent', { targets: ['x'] }),
+			call('wait_agent', { targets: [nobody] })] },
+		{ reply: [call('send_input', { target: nobody, message: 'x' }), call('close_agent', { target: nobody }),
+			call('resume_agent', { id: nobody })] },
+	]);
+	const [none, both, empty, unknown] = answers(model, 'spawn_agent');
+	assert.equal(none, 'Provide one of: message or items');
+	assert.equal(both, 'Provide either message or items, but not both');
+	assert.equal(empty, "Empty message can't be sent to an agent");
+	assert.match(unknown, /^Unknown model `gpt-x` for spawn_agent\. Available models: /);
+	const [noIds, badId, missing] = answers(model, 'wait_agent');
+	assert.equal(noIds, 'agent ids must be non-empty');
+	assert.match(badId, /^invalid agent id x: /);
+	assert.deepEqual(missing, { status: { [nobody]: 'not_found' }, timed_out: false });
+	for (const name of ['send_input', 'close_agent', 'resume_agent'])
+		assert.deepEqual(answers(model, name), [`agent with id ${nobody} not found`]);
+});
+
+test('19. a subagent has no such tools itself', proto, async (t) => {
+	const { model } = await converse(t, [
+		child('call_deep', [], message('No.')),
+		child('go deeper', [], { call: 'spawn_agent', arguments: { message: 'x' }, call_id: 'call_deep' }),
+		{ reply: [call('spawn_agent', { message: 'go deeper' })] },
+		{ reply: [call('exec_command', { cmd: 'sleep 0.3' })] },
+	]);
+	assert.ok(answers(model, 'spawn_agent').includes('unsupported call: multi_agent_v1spawn_agent'));
+	const last = model.requests().findLast(({ body }) => JSON.stringify(body.input).includes('ROOT'));
+	const notes = textsOf(last, 'user').filter((text) => text.startsWith('<subagent_notification>\n'));
+	assert.equal(notes.length, 1);
+	assert.deepEqual(JSON.parse(notes[0].split('\n')[1]).status, { completed: 'No.' });
+});

@@ -298,12 +298,19 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	loop_stop(waited->loop);
 }
 
+static void start_wait(struct agent *waiter, uint64_t timeout_s, struct waited *waited)
+{
+	struct agent_wait_options options = {
+		.waiter = waiter, .timeout_ms = timeout_s * 1000, .on_end = on_wait_end, .self = waited};
+	assert_non_null(agent_wait_start(&options));
+}
+
 static void a_wait_ends_with_the_first_news(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *first = launch(f->tree->root, "a"), *second = launch(f->tree->root, "b");
 	struct waited waited = {.loop = f->loop};
-	assert_non_null(agent_wait_start(f->tree->root, NULL, 1800 * 1000, on_wait_end, &waited));
+	start_wait(f->tree->root, 1800, &waited);
 	agent_end(second, agent_outcome_completed, STR("done"));
 	loop_run(f->loop);
 	assert_int_equal(waited.count, 1);
@@ -323,11 +330,11 @@ static void a_wait_runs_out_or_gives_way_to_the_user(void **state)
 	struct fixture *f = *state;
 	launch(f->tree->root, "a");
 	struct waited waited = {.loop = f->loop};
-	agent_wait_start(f->tree->root, NULL, 300 * 1000, on_wait_end, &waited);
+	start_wait(f->tree->root, 300, &waited);
 	loop_run(f->loop);
 	assert_int_equal(waited.wake, AGENT_WAKE_timeout);
 	assert_int_equal(waited.about, 1);
-	agent_wait_start(f->tree->root, NULL, 1800 * 1000, on_wait_end, &waited);
+	start_wait(f->tree->root, 1800, &waited);
 	agent_waits_interrupt(f->tree->root);
 	loop_run(f->loop);
 	assert_int_equal(waited.wake, AGENT_WAKE_user);
@@ -345,12 +352,12 @@ static void a_watchdog_waits_for_its_ping_to_be_read(void **state)
 	assert_int_equal(action, AGENT_WATCHDOG_started);
 	struct waited waited = {.loop = f->loop};
 	for (unsigned round = 0; round < 3; round++) { /* a wait of its own brings us back */
-		agent_wait_start(f->tree->root, NULL, 1800 * 1000, on_wait_end, &waited);
+		start_wait(f->tree->root, 1800, &waited);
 		loop_run(f->loop);
 	}
 	assert_int_equal(child->inbox.regular_count, 1);
 	agent_message_destroy(agent_take(child));
-	agent_wait_start(f->tree->root, NULL, 1800 * 1000, on_wait_end, &waited);
+	start_wait(f->tree->root, 1800, &waited);
 	loop_run(f->loop);
 	assert_int_equal(child->inbox.regular_count, 1);
 	assert_int_equal(agent_watchdog_start(f->tree->root, child, 30, STR("other"), &action, NULL), 0);
