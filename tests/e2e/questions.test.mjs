@@ -203,8 +203,8 @@ test('a question of the app-server ends with its time', appServer, async (t) => 
 
 test('what a subagent asks is asked of the user, and answered to it', proto, async (t) => {
 	const model = await startModel(t, [
-		{ when: { contains: ['dig here', 'function_call_output'], lacks: 'subagent_await' }, ...say('Dug.'), times: 'forever' },
-		{ when: { contains: 'dig here', lacks: ['subagent_await', 'call_s'] }, ...ask('r1', question('deep')) },
+		{ when: { contains: ['dig here', 'function_call_output'], lacks: 'You are agent 0' }, ...say('Dug.') },
+		{ when: { contains: 'dig here', lacks: 'You are agent 0' }, ...ask('r1', question('deep')) },
 		call('subagent_spawn', { prompt: 'dig here' }, { call_id: 'call_s' }), call('subagent_await', {}), say('ok')]);
 	const it = startProto(t, model, { config: 'collaboration_mode = "plan"\nfeatures.subagent_tools = true' });
 	it.submit('t1', userInput('go'));
