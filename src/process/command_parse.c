@@ -219,7 +219,8 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 	if (count == 0)
 		return false;
 	if (shell_is_known(argv[0]))
-		return count == 3 && is_script_flag(argv[1]) && command_parse(str_of(argv[2]), arena, ret);
+		return count == 3 && shell_is_trusted(argv[0]) && is_script_flag(argv[1]) &&
+		       command_parse(str_of(argv[2]), arena, ret);
 	struct command_word *words = arena_array(arena, struct command_word, count);
 	for (size_t i = 0; i < count; i++)
 		words[i].text = arena_cstr(arena, str_of(argv[i]));

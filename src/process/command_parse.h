@@ -32,8 +32,8 @@ struct command_list {
 /* False: don't know. */
 bool command_parse(struct str script, struct arena *arena, struct command_list *ret);
 
-/* The commands that an argument vector (NULL at its end) runs: those of its script if it is bash, zsh or sh with -c or
- * -lc, else itself. False: don't know. */
+/* The commands that an argument vector (NULL at its end) runs: those of its script if it is the system's or the user's
+ * own bash, zsh or sh with -c or -lc, else itself. False: don't know, as of any other program by such a name. */
 bool command_parse_argv(const char *const *argv, struct arena *arena, struct command_list *ret);
 
 #endif

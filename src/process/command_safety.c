@@ -50,21 +50,6 @@ static bool is_long_option(const char *text, const char *const *list)
 	return false;
 }
 
-/* The system's program of that name, or NULL: something else by that name, or unknown. */
-static const char *system_name(const char *path)
-{
-	static const char *const folders[] = {"/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/sbin", NULL};
-	const char *name = shell_base_name(path);
-	if (name == path)
-		return name;
-	for (const char *const *folder = folders; *folder; folder++) {
-		size_t length = strlen(*folder);
-		if (strncmp(path, *folder, length) == 0 && path + length + 1 == name)
-			return name;
-	}
-	return NULL;
-}
-
 /* --- safe ----------------------------------------------------------------------------------------------------- */
 
 static bool is_always_safe(const struct plain_command *command)
@@ -128,11 +113,17 @@ static bool is_sed_safe(const struct plain_command *command)
 	       (command->count == 3 || has_file);
 }
 
+/* A dash alone is an operand (standard input), and after two dashes everything is. */
 static bool is_uniq_safe(const struct plain_command *command)
 {
 	size_t operands = 0;
-	for (size_t i = 1; i < command->count; i++)
-		operands += word(command, i)[0] != '-' || command->words[i].can_vary;
+	bool has_options = true;
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_end = has_options && strcmp(text, "--") == 0;
+		operands += !is_end && (!has_options || text[0] != '-' || text[1] == '\0');
+		has_options = has_options && !is_end;
+	}
 	return operands <= 1 && !can_vary(command);
 }
 
@@ -255,7 +246,7 @@ static const struct {
 
 bool plain_command_is_safe(const struct plain_command *command)
 {
-	const char *name = system_name(word(command, 0));
+	const char *name = shell_system_name(word(command, 0));
 	for (size_t i = 0; name && i < sizeof(safe_rules) / sizeof(*safe_rules); i++)
 		if (strcmp(name, safe_rules[i].name) == 0)
 			return safe_rules[i].is_safe(command);
@@ -266,7 +257,7 @@ bool command_is_safe(const char *const *argv)
 {
 	auto_arena struct arena arena = {0};
 	struct command_list list;
-	if (!argv[0] || !system_name(argv[0]) || !command_parse_argv(argv, &arena, &list))
+	if (!argv[0] || !shell_system_name(argv[0]) || !command_parse_argv(argv, &arena, &list))
 		return false;
 	for (size_t i = 0; i < list.count; i++)
 		if (!plain_command_is_safe(&list.commands[i]))

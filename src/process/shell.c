@@ -32,6 +32,25 @@ bool shell_is_known(const char *path)
 	return false;
 }
 
+const char *shell_system_name(const char *path)
+{
+	static const char *const folders[] = {"/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/sbin"};
+	const char *name = shell_base_name(path);
+	if (name == path)
+		return name;
+	for (size_t i = 0; i < countof(folders); i++) {
+		size_t length = strlen(folders[i]);
+		if (strncmp(path, folders[i], length) == 0 && path + length + 1 == name)
+			return name;
+	}
+	return NULL;
+}
+
+bool shell_is_trusted(const char *path)
+{
+	return shell_is_known(path) && (shell_system_name(path) || strcmp(path, shell_user()) == 0);
+}
+
 static bool is_usable(const char *path)
 {
 	return path && path[0] == '/' && shell_is_known(path) && access(path, X_OK) == 0;

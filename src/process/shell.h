@@ -21,6 +21,13 @@ const char *shell_base_name(const char *path);
 /* True for the shells that understand -c and -l: bash, zsh, sh. */
 bool shell_is_known(const char *path);
 
+/* The name of a program that is the system's: bare, or in a system folder. NULL for ./ls, which is whatever the
+ * repository put there. */
+const char *shell_system_name(const char *path);
+
+/* A known shell that is the system's or the user's own: what it is given to run says what it will do. */
+bool shell_is_trusted(const char *path);
+
 enum { SHELL_ARGC = 3 };
 /* { shell, "-lc" or "-c", script, NULL }: borrows all three. */
 void shell_argv(const char *shell, const char *script, bool login, const char *ret_argv[SHELL_ARGC + 1]);

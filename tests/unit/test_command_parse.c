@@ -125,6 +125,9 @@ static void a_vector_is_one_command_or_a_shells_script(void **state)
 	assert_int_equal(count_commands((const char *[]){"ls", "a;b", NULL}), 1);
 	assert_int_equal(count_commands((const char *[]){"/bin/bash", "-lc", "ls; pwd", NULL}), 2);
 	assert_int_equal(count_commands((const char *[]){"zsh", "-c", "ls", NULL}), 1);
+	assert_int_equal(count_commands((const char *[]){"./sh", "-c", "ls", NULL}), 0);
+	assert_int_equal(count_commands((const char *[]){"/tmp/bash", "-lc", "ls", NULL}), 0);
+	assert_int_equal(count_commands((const char *[]){"/bin/../tmp/bash", "-lc", "ls", NULL}), 0);
 	assert_int_equal(count_commands((const char *[]){"sh", "-c", "ls > x", NULL}), 0);
 	assert_int_equal(count_commands((const char *[]){"sh", "-c", "ls", "name", NULL}), 0);
 	assert_int_equal(count_commands((const char *[]){"sh", "-x", "ls", NULL}), 0);

@@ -59,7 +59,8 @@ static const char *const acting[] = {
 	"sort -o x a", "sort -ox a", "sort -ro x a", "sort --output=x a", "sort --outp x a",
 	"sort --compress-program=x a",
 	"sort -T x a", "sort *", "base64 -o x a", "base64 -ox a", "base64 --output=x a", "base64 --outp x a",
-	"uniq a b", "uniq a *", "uniq *", "tree -o x", "tree -R", "diff -l a b", "diff --paginate a b", "date -s x",
+	"uniq a b", "uniq - b", "uniq -- - -b", "uniq a *", "uniq *", "tree -o x", "tree -R", "diff -l a b",
+	"diff --paginate a b", "date -s x",
 	"date --set=x", "date 010203", "date -us x", "curl x", "wget x", "ssh x", "nc x 1", "dd if=a of=b", "cp a b",
 	"mv a b", "touch a", "mkdir a", "chmod 7 a", "ln a b", "kill 1", "dig x", "env", "printenv", "hostname x",
 	/* what a shell makes of a word */

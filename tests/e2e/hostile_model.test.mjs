@@ -1,0 +1,41 @@
+// What a model tries that wants more than it was given: programs under the names of others, calls under one id.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { call, makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { approve, startProto, userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+const settings = (policy, sandbox) => `approval_policy = "${policy}"\nsandbox_mode = "${sandbox}"\n`;
+
+/** A folder with a program that is called bash, and only makes a file. */
+function makeFakeShell(t, made) {
+	const cwd = tempDir(t, 'fake');
+	fs.writeFileSync(path.join(cwd, 'bash'), `#!/bin/sh\ntouch ${made}\n`, { mode: 0o755 });
+	return cwd;
+}
+
+test('a program that is called bash is not trusted as if it were one', proto, async (t) => {
+	for (const words of [
+		(cwd) => run('git status', { shell: path.join(cwd, 'bash') }),
+		() => run('git status', { shell: './bash' }),
+		(cwd) => call('shell', { command: [path.join(cwd, 'bash'), '-lc', 'git status'] }),
+		() => call('shell', { command: ['./bash', '-c', 'git status'] }),
+	]) {
+		const made = path.join(tempDir(t, 'outside'), 'made');
+		const cwd = makeFakeShell(t, made);
+		const model = await startModel(t, [words(cwd), say('Done.')]);
+		const home = makeHome(t, model, settings('untrusted', 'read-only'));
+		fs.mkdirSync(path.join(home, 'rules'));
+		fs.writeFileSync(path.join(home, 'rules/a.rules'), 'prefix_rule(pattern=["git", "status"])');
+		const codex = startProto(t, model, { home, cwd });
+		codex.submit('1', userInput('go'));
+		codex.submit('a', approve((await codex.next('exec_approval_request')).msg.call_id, 'denied'));
+		await codex.next('task_complete');
+		assert.equal((await codex.end()).code, 0);
+		assert.ok(!fs.existsSync(made));
+	}
+});
