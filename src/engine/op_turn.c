@@ -18,7 +18,8 @@ struct request {
 	enum running_input mode;
 };
 
-/* The submission decides, else the user, else the front end. Who goes on from elsewhere cannot join. */
+/* The submission decides, else the user, else the front end; but nobody who says something means to end a command
+ * of the user's own. Who goes on from elsewhere cannot join. */
 static bool steers(const struct codex *codex, const struct request *request)
 {
 	enum running_input wish = codex->config->on_input_while_running;
@@ -26,7 +27,9 @@ static bool steers(const struct codex *codex, const struct request *request)
 		wish = request->mode;
 	if (request->response_id.ptr)
 		return false;
-	return wish == running_input_unset ? codex->steers : wish == running_input_steer;
+	if (wish == running_input_unset)
+		return codex->steers || task_is_waiting(codex->session->task);
+	return wish == running_input_steer;
 }
 
 /* Seed 000: input may go on from after an earlier response instead of from the end. A provider that keeps

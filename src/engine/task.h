@@ -79,7 +79,7 @@ struct shell_request {
 	struct str command;
 	uint64_t timeout_ms;
 };
-/* Runs a command of the user's own. */
+/* Runs a command of the user's own, and answers what the user says until it ends. */
 void task_start_shell(struct session *session, struct str id, const struct shell_request *request);
 
 /* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
@@ -128,6 +128,12 @@ void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);
 /* item_started or item_completed. */
 void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item);
+
+/* A Task of the user's own words that has none yet, and waits for something else to end; then it works on what was said
+ * meanwhile, or completes. */
+struct task *task_start_waiting(struct session *session, struct str id);
+bool task_is_waiting(const struct task *task);
+void task_end_waiting(struct task *task);
 
 /* The user's words, or what stands for them, as an item of the Task: begun and whole at once. */
 void task_tell_message(struct task *task, const struct task_input *input);

@@ -1,6 +1,7 @@
-/* Commands of the user's own (Op run_user_shell_command). Where no Task runs, the command is one. Beside a Task it is
- * not: work that the model does is not given up because its user looks at something meanwhile. Such a command
- * tells its events as the Task's, may outlive it, and ends with it where that is aborted.
+/* Commands of the user's own (Op run_user_shell_command). Where no Task runs, the command is one: what the user says
+ * meanwhile joins it, and is answered when the command has ended. Beside a Task it is none: work that the model does is
+ * not given up because its user looks at something meanwhile. Such a command tells its events as the Task's, may
+ * outlive it, and ends with it where that is aborted.
  *
  * What came of a command is a message of the user's in the history. An item may not come between a call of the model
  * and its output, nor into a history that is being summarised: beside a Task it waits for the next Turn. */
@@ -17,18 +18,16 @@
 struct session_shell {
 	struct list link; /* in the session's shells */
 	struct session *session;
-	struct task *task; /* that is nothing but this command, or NULL */
+	struct task *task; /* that waits for this command, or NULL */
 	struct user_shell *shell;
 };
-
-static const struct task_kind kind = {.size = sizeof(struct task)};
 
 static void keep(struct session *session, struct str report)
 {
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	text_message_write(&item, "user", report);
-	bool must_wait = session->task && session->task->kind != &kind;
+	bool must_wait = session->task && !task_is_waiting(session->task);
 	if (item.over || (must_wait && item.len + 1 > session->unheard.max - session->unheard.len)) {
 		session_warn(session, STR(""),
 		             "What this command printed was left out: it is too large for the model.");
@@ -57,7 +56,7 @@ static void on_end(struct str report, void *self)
 	free(it);
 	keep(session, report);
 	if (task)
-		task_complete(task);
+		task_end_waiting(task);
 }
 
 static void start(struct session *session, struct task *task, const struct shell_request *request)
@@ -73,10 +72,7 @@ static void start(struct session *session, struct task *task, const struct shell
 
 void task_start_shell(struct session *session, struct str id, const struct shell_request *request)
 {
-	struct task *task = task_create(&kind, session, id);
-	context_tell_settings(session, task->settings);
-	session_record_turn_context(session, task->settings);
-	start(session, task, request);
+	start(session, task_start_waiting(session, id), request);
 }
 
 void task_add_shell(struct task *task, const struct shell_request *request)

@@ -24,6 +24,7 @@ struct task_user {
 	struct buf first;   /* what the Task began with, while a compaction goes first: an item as JSON */
 	struct buf pending; /* steered input items waiting for the next Turn, JSON, one per line */
 	struct task_input input; /* what `first` was made of, to be told; in the Task's arena */
+	bool waits;              /* for a command of the user's: no Turn before its end */
 };
 
 static struct task_user *user_of(struct task *task)
@@ -134,7 +135,7 @@ static void on_cut_short(struct task *task, bool by_user)
 	if (user_of(task)->first.len)
 		task_tell_message(task, &user_of(task)->input);
 	keep_unheard(user_of(task));
-	if (by_user)
+	if (by_user && !user_of(task)->waits) /* the model had no part in what only waits */
 		context_tell_abort(task->session);
 }
 
@@ -154,6 +155,8 @@ static void steer(struct task *task, const struct task_input *input)
 	}
 	buf_append_str(&user->pending, buf_str(&item));
 	buf_append_char(&user->pending, '\n');
+	if (user->waits)
+		task->output_schema = arena_str(&task->arena, input->output_schema);
 	task_tell_message(task, input);
 }
 
@@ -185,18 +188,25 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 	buf_init(item, 0);
 }
 
+/* With nothing said yet, and no Turn. */
+static struct task_user *create(struct session *session, struct str id)
+{
+	struct task_user *user = user_of(task_create(&kind, session, id));
+	buf_init(&user->first, LIMIT_USER_ITEM);
+	buf_init(&user->pending, LIMIT_USER_ITEM);
+	return user;
+}
+
 void task_start_user(struct session *session, struct str id, const struct task_input *input)
 {
 	if (input->count == 0 && !session->codex->runs_unasked) { /* nothing said, nothing to begin */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}
-	struct task *task = task_create(&kind, session, id);
-	struct task_user *user = user_of(task);
+	struct task_user *user = create(session, id);
+	struct task *task = &user->task;
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
-	buf_init(&user->first, LIMIT_USER_ITEM);
-	buf_init(&user->pending, LIMIT_USER_ITEM);
 	task->output_schema = arena_str(&task->arena, input->output_schema);
 	session_warn_unknown_model(session, task);
 	if (input->count)
@@ -212,19 +222,51 @@ void task_start_user(struct session *session, struct str id, const struct task_i
 	}
 }
 
-void task_start_heard(struct session *session, struct str id, bool interrupts_only)
+/* What is to be heard, and what was said meanwhile. */
+static void begin_unsaid(struct task_user *user, bool interrupts_only)
 {
-	struct task *task = task_create(&kind, session, id);
-	struct task_user *user = user_of(task);
-	buf_init(&user->first, LIMIT_USER_ITEM);
-	buf_init(&user->pending, LIMIT_USER_ITEM);
-	if (compact_is_due(task)) { /* what is to be heard waits in the inbox */
+	struct task *task = &user->task;
+	if (compact_is_due(task)) { /* it waits, in the inbox */
 		compact_start(task);
 		return;
 	}
-	context_tell_settings(session, task->settings);
-	session_record_unheard(session);
-	agents_hear(session, interrupts_only);
-	session_record_turn_context(session, task->settings);
+	context_tell_settings(task->session, task->settings);
+	session_record_unheard(task->session);
+	agents_hear(task->session, interrupts_only);
+	take_pending(user);
+	session_record_turn_context(task->session, task->settings);
 	task->turn = turn_start(task);
+}
+
+void task_start_heard(struct session *session, struct str id, bool interrupts_only)
+{
+	begin_unsaid(create(session, id), interrupts_only);
+}
+
+/* ---- behind a command of the user's ---- */
+
+struct task *task_start_waiting(struct session *session, struct str id)
+{
+	struct task_user *user = create(session, id);
+	user->waits = true;
+	context_tell_settings(session, user->task.settings);
+	session_record_turn_context(session, user->task.settings);
+	return &user->task;
+}
+
+bool task_is_waiting(const struct task *task)
+{
+	return task->kind == &kind && container_of(task, const struct task_user, task)->waits;
+}
+
+void task_end_waiting(struct task *task)
+{
+	struct task_user *user = user_of(task);
+	user->waits = false;
+	if (user->pending.len == 0) {
+		task_complete(task);
+		return;
+	}
+	session_warn_unknown_model(task->session, task);
+	begin_unsaid(user, false);
 }

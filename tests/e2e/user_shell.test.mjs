@@ -158,3 +158,46 @@ test('thread/shellCommand joins the turn that runs, and turn/interrupt ends both
 	assert.deepEqual([done.source, done.status, done.exitCode], ['userShell', 'failed', -1]);
 	assert.deepEqual(codex.all('turn/completed').map((message) => message.params.turn.status), ['interrupted']);
 });
+
+test('what is said while it runs joins its turn, and is answered when it has ended', server, async (t) => {
+	const model = await startModel(t, [say('Both heard.')]);
+	const codex = await startAppServer(t, model);
+	const { thread } = await codex.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+	await codex.request('thread/shellCommand', { threadId: thread.id, command: 'while ! [ -e go ]; do sleep 0.02; done; echo done' });
+	const { turn } = (await codex.next('turn/started')).params;
+	const first = await codex.request('turn/start', { threadId: thread.id, input: [text('one')] });
+	const second = await codex.request('turn/steer',
+		{ threadId: thread.id, input: [text('two')], expectedTurnId: turn.id });
+	assert.deepEqual([first.turn.id, second.turnId], [turn.id, turn.id]);
+	fs.writeFileSync(path.join(codex.cwd, 'go'), '');
+	const completed = (await codex.next('turn/completed')).params.turn;
+	assert.deepEqual([completed.id, completed.status], [turn.id, 'completed']);
+	const items = codex.all('item/completed').map((message) => message.params.item);
+	assert.equal(items.find(({ type }) => type === 'commandExecution').status, 'completed');
+	assert.equal(items.at(-1).text, 'Both heard.');
+	assert.equal(model.requests().length, 1);
+	const said = textsOf(model.requests()[0], 'user').slice(-3);
+	assert.match(said[0], /Exit code: 0\n[^]*Output:\ndone\n/);
+	assert.deepEqual(said.slice(1), ['one', 'two']);
+});
+
+test('an interrupt of it keeps what was said meanwhile; mode replace ends it', proto, async (t) => {
+	const model = await startModel(t, [say('Replaced.'), say('Heard.')]);
+	const codex = startProto(t, model);
+	codex.submit('c', command('echo begun; exec sleep 600'));
+	await codex.next('exec_command_output_delta');
+	codex.submit('1', userInput('instead', { mode: 'replace' }));
+	assert.equal((await codex.next('turn_aborted')).msg.reason, 'replaced');
+	await codex.next('task_complete');
+	codex.submit('d', command('echo begun; exec sleep 600'));
+	await codex.next('exec_command_output_delta');
+	codex.submit('2', userInput('kept'));
+	codex.submit('stop', { type: 'interrupt' });
+	assert.equal((await codex.next('turn_aborted')).msg.reason, 'interrupted');
+	codex.submit('3', userInput('go on'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const said = textsOf(model.requests()[1], 'user');
+	assert.deepEqual(said.slice(-2), ['kept', 'go on']);
+	assert.match(said.at(-3), /^<user_shell_command>[^]*command aborted by user/);
+});
