@@ -76,12 +76,16 @@ export function rpcClient({ send, onLine, onEnd }) {
 	};
 }
 
-/** Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo; initialize: false leaves the handshake to the test. */
+/**
+ * Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo, patience (of launch);
+ * initialize: false leaves the handshake to the test.
+ */
 export async function startAppServer(t, model, options = {}) {
 	const { bin = codexBin, args = [], config, capabilities = { experimentalApi: true }, clientInfo = CLIENT } = options;
 	const home = options.home ?? makeHome(t, model, config);
 	const cwd = options.cwd ?? tempDir(t, 'cwd');
-	const { child, result, done } = launch(t, bin, ['app-server', ...args], { cwd, env: cleanEnv(home, options.env) });
+	const { child, result, done } = launch(t, bin, ['app-server', ...args], { cwd, env: cleanEnv(home, options.env),
+		patience: options.patience });
 	let rest = '';
 	const client = rpcClient({
 		send: (bytes) => child.stdin.write(bytes),

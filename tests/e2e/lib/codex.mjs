@@ -67,8 +67,8 @@ export function tempDir(t, name = 'dir') {
 	return dir;
 }
 
-/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. */
-export function launch(t, bin, args, options = {}) {
+/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. patience: its longest life, ms. */
+export function launch(t, bin, args, { patience = PATIENCE_MS, ...options } = {}) {
 	const child = spawn(bin, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 	const result = { code: null, signal: null, stdout: '', stderr: '' };
 	for (const name of ['stdout', 'stderr']) {
@@ -76,7 +76,7 @@ export function launch(t, bin, args, options = {}) {
 		child[name].on('data', (text) => (result[name] += text));
 	}
 	child.stdin.on('error', () => {}); // a program need not read all that it is sent
-	const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+	const timer = setTimeout(() => child.kill('SIGKILL'), patience);
 	const done = new Promise((resolve, reject) => {
 		child.on('error', reject);
 		child.on('close', (code, signal) => {
@@ -107,13 +107,14 @@ export function waitFor(stream, text, test) {
 /**
  * Starts the model on a script of these replies.
  * requests() are those that took a reply, as recorded; stop() ends it and returns its exit status and stderr.
+ * Options: patience, as of launch.
  */
-export async function startModel(t, replies) {
+export async function startModel(t, replies, { patience } = {}) {
 	const dir = tempDir(t, 'model');
 	const script = path.join(dir, 'script.jsonl');
 	const record = path.join(dir, 'record.jsonl');
 	fs.writeFileSync(script, replies.map((line) => JSON.stringify(line) + '\n').join(''));
-	const server = launch(t, mockBin, ['mock-model', '--script', script, '--record', record]);
+	const server = launch(t, mockBin, ['mock-model', '--script', script, '--record', record], { patience });
 	const url = await waitFor(server.child.stdout, () => server.result.stdout, (text) =>
 		/^listening on (\S+)\n/.exec(text)?.[1]).catch(async () => {
 		throw new Error(`the scripted model did not start: ${(await server.done).stderr}`);

@@ -1,0 +1,187 @@
+// Interrupts commands that do not want to end, and looks whether anything of them is left, or left its mark on the engine.
+//
+//   node tests/e2e/lib/interrupts.mjs [N]          N interrupts with $CODEX_BIN or build/codex; ./dev interrupts [N]
+//
+// One app-server takes them all, through each door in turn: the model's command with pipes, with a terminal and behind
+// the fence, the user's own, command/exec, process/spawn. Each command is the nest (nest.mjs): daemons, double forks, a
+// clean environment, processes that take no TERM. After every interrupt
+//   - the engine has no descendant but its keeper, and the keeper none: neither a process nor a zombie,
+//   - no process anywhere works in the folder of the command, so none has slipped out of the tree either.
+// Between the end of the first rounds and the last nothing has grown: neither descriptors nor memory, in both processes.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { startAppServer, text } from './app_server.mjs';
+import { forever, run, startModel } from './codex.mjs';
+import { NEST } from './nest.mjs';
+
+const SCRIPT = '. ./nest; sleep 600';
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const THREAD_LIFE = 60; // interrupts until the threads are dropped: a history grows, and is meant to
+const WARM = 120; // interrupts, after which all there is has been used
+const PATIENCE_MS = 30_000; // for one thing
+const SPARE_KIB = { engine: 512, keeper: 32 }; // what an allocator may come to keep
+const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
+
+// --- what the kernel says -------------------------------------------------------------------------------------------
+
+/** What `read` makes of each process; those that go meanwhile are left out. */
+function ofProcesses(read) {
+	const found = [];
+	for (const name of fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+		try {
+			found.push(read(Number(name)));
+		} catch {
+			// gone
+		}
+	}
+	return found;
+}
+
+/** {pid, state, parent} of all that is below pid, zombies included. */
+function descendants(pid) {
+	const all = ofProcesses((id) => {
+		const stat = fs.readFileSync(`/proc/${id}/stat`, 'utf8');
+		const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+		return { pid: id, state, parent: Number(parent) };
+	});
+	const below = (parent) => all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)]);
+	return below(pid);
+}
+
+/** Processes that work in this folder; a daemon keeps it, whatever else it gives up. */
+const workingIn = (dir) => ofProcesses((pid) => fs.readlinkSync(`/proc/${pid}/cwd`) === dir && pid).filter(Boolean);
+
+/** Descriptors, and KiB of memory of its own. */
+function weigh(pid) {
+	const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
+	return { fds: fs.readdirSync(`/proc/${pid}/fd`).length, kib: Number(/^RssAnon:\s+(\d+)/m.exec(status)[1]) };
+}
+
+async function until(test, what) {
+	for (const end = Date.now() + PATIENCE_MS; !test(); await pause(5)) {
+		if (Date.now() > end) throw new Error(`waited in vain for ${what()}`);
+	}
+}
+
+// --- doors ----------------------------------------------------------------------------------------------------------
+
+/** A door through a turn that `begin` makes; it keeps a thread until it is told to rest. */
+function turns(begin, settings) {
+	let threadId = null;
+	const enter = async (server) => {
+		if (!threadId) threadId = (await server.request('thread/start', { ...FREE, cwd: server.cwd, ...settings })).thread.id;
+		await begin(server, threadId);
+		const turnId = (await server.next('turn/started')).params.turn.id;
+		return async () => {
+			await server.request('turn/interrupt', { threadId, turnId });
+			await server.next('turn/completed');
+		};
+	};
+	enter.rest = async (server) => {
+		if (threadId) await server.request('thread/delete', { threadId });
+		threadId = null;
+	};
+	return enter;
+}
+
+const told = (words) => (server, threadId) => server.request('turn/start', { threadId, input: [text(words)] });
+const byUser = (server, threadId) => server.request('thread/shellCommand', { threadId, command: SCRIPT });
+
+const commandExec = () => async (server, id) => {
+	const sandboxPolicy = { type: 'dangerFullAccess' };
+	const end = server.request('command/exec', { command: ['bash', '-c', SCRIPT], processId: id, disableTimeout: true, sandboxPolicy });
+	return async () => {
+		await server.request('command/exec/terminate', { processId: id });
+		await end;
+	};
+};
+
+const processSpawn = () => async (server, id) => {
+	const spawn = { command: ['bash', '-c', SCRIPT], cwd: server.cwd, processHandle: id, timeoutMs: null };
+	await server.request('process/spawn', spawn);
+	return async () => {
+		await server.request('process/kill', { processHandle: id });
+		await server.next('process/exited');
+	};
+};
+
+const makeDoors = () => [turns(told('pipes')), turns(told('terminal')), turns(told('pipes'), { sandbox: 'workspace-write' }),
+	turns(byUser), commandExec(), processSpawn()];
+
+// --- rounds ---------------------------------------------------------------------------------------------------------
+
+async function assertNothingLeft(server) {
+	const { pid } = server.child;
+	let left, strays;
+	const isTidy = () => {
+		left = descendants(pid);
+		strays = workingIn(server.cwd).filter((one) => one !== pid && one !== left[0]?.pid);
+		return left.length === 1 && left[0].parent === pid && left[0].state !== 'Z' && !strays.length;
+	};
+	await until(isTidy, () => `the end of ${JSON.stringify({ left, strays })}`);
+	return left[0].pid;
+}
+
+async function interruptOne(server, door, id) {
+	const ready = path.join(server.cwd, 'ready');
+	fs.rmSync(ready, { force: true });
+	const interrupt = await door(server, id);
+	await until(() => fs.existsSync(ready), () => `a command of door ${id}: ${server.stderr()}`);
+	assert.ok(descendants(server.child.pid).length > 5, 'the nest has not lived');
+	await interrupt();
+	return await assertNothingLeft(server);
+}
+
+/** Resolves to {warm, last}: what {engine, keeper} weighed after the first rounds and at the end. */
+export async function interruptMany(t, count, onRound = () => {}) {
+	const exec = (more) => forever(run(SCRIPT, { yield_time_ms: 30_000, ...more }));
+	const inTerminal = { when: { equal: { 'input.*.content.*.text': 'terminal' } }, ...exec({ tty: true }) };
+	const patience = count * PATIENCE_MS;
+	const model = await startModel(t, [inTerminal, exec()], { patience });
+	const server = await startAppServer(t, model, { patience });
+	fs.writeFileSync(path.join(server.cwd, 'nest'), NEST);
+	const doors = makeDoors();
+	const warmAt = Math.min(WARM, Math.ceil(count / 2));
+	const weights = {};
+	let keeper;
+	for (let i = 1; i <= count; i++) {
+		const before = keeper;
+		keeper = await interruptOne(server, doors[i % doors.length], String(i));
+		assert.ok(!before || keeper === before, 'the keeper was ended');
+		if (i % THREAD_LIFE === 0 || i === warmAt || i === count)
+			for (const door of doors) await door.rest?.(server);
+		if (i === warmAt || i === count)
+			weights[i === count ? 'last' : 'warm'] = { engine: weigh(server.child.pid), keeper: weigh(keeper) };
+		onRound(i);
+	}
+	assert.equal((await server.end()).code, 0);
+	return weights;
+}
+
+/** A test's context, for what is none. */
+function scope() {
+	const ends = [];
+	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };
+}
+
+async function main(count) {
+	const one = scope();
+	try {
+		const { warm, last } = await interruptMany(one, count, (i) => i % 100 === 0 && console.error(`${i} interrupts`));
+		for (const who of ['engine', 'keeper']) {
+			console.log(`${who}: ${warm[who].fds} descriptors and ${warm[who].kib} KiB after the first rounds, ` +
+				`${last[who].fds} and ${last[who].kib} at the end`);
+			assert.equal(last[who].fds, warm[who].fds, `descriptors of the ${who}`);
+			assert.ok(last[who].kib <= warm[who].kib + SPARE_KIB[who], `memory of the ${who}`);
+		}
+		console.log(`${count} interrupts: 0 descendants, 0 zombies, and none of the above grew`);
+	} finally {
+		await one.end();
+	}
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(Number(process.argv[2] ?? 1000));
