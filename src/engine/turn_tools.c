@@ -125,6 +125,18 @@ static bool all_done(const struct turn *turn)
 	return true;
 }
 
+/* A question about a call is answered by the call's id. Two under one id are never open at once, lest a yes to one be
+ * taken for the other. */
+static bool shares_id(const struct turn *turn, const struct turn_tool *tool)
+{
+	const struct turn_tool *other = turn->tools.items;
+	for (; other < tool; other++) {
+		if (!other->call->is_finished && str_eq(other->call->call_id, tool->call->call_id))
+			return true;
+	}
+	return false;
+}
+
 static void start_ready(struct turn *turn)
 {
 	bool is_held = turn->task->session->codex->holds > 0;
@@ -133,7 +145,7 @@ static void start_ready(struct turn *turn)
 		if (tool->is_started)
 			continue;
 		bool alone = !runs_beside_others(tool);
-		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING))
+		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING) || shares_id(turn, tool))
 			return;
 		tool->is_started = true;
 		turn->is_exclusive = alone;

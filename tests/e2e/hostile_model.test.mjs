@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { call, makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -38,4 +38,24 @@ test('a program that is called bash is not trusted as if it were one', proto, as
 		assert.equal((await codex.end()).code, 0);
 		assert.ok(!fs.existsSync(made));
 	}
+});
+
+test('two calls under one id are asked about one after the other', proto, async (t) => {
+	const step = (cmd) => ({ call: 'exec_command', arguments: { cmd }, call_id: 'twin' });
+	const model = await startModel(t, [reply(step('touch wanted'), step('touch unwanted')), say('Done.')]);
+	const codex = startProto(t, model, { home: makeHome(t, model, settings('untrusted', 'danger-full-access')) });
+	const asked = () => codex.events().filter(({ msg }) => msg.type === 'exec_approval_request');
+	codex.submit('1', userInput('go'));
+	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'touch wanted');
+	codex.submit('2', { type: 'get_history_entry_request', offset: 0, log_id: 0 });
+	await codex.next('get_history_entry_response');
+	assert.equal(asked().length, 1);
+	codex.submit('3', approve('twin', 'approved'));
+	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'touch unwanted');
+	codex.submit('4', approve('twin', 'denied'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(['wanted', 'unwanted'].map((name) => fs.existsSync(path.join(codex.cwd, name))), [true, false]);
+	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
+	assert.equal(outputs.length, 2);
 });
