@@ -178,6 +178,12 @@ void agent_begin(struct agent *agent)
 	agent_set_status(agent, subagent_status_running);
 }
 
+void agent_note_start(struct agent *agent)
+{
+	if (!agent->aborts_due || agent_is_active(agent))
+		agent_begin(agent);
+}
+
 /* An agent in between is told in words: its Session knows no other form of message (subagents 5). */
 static void write_end(const struct agent *agent, struct buf *out)
 {
@@ -222,8 +228,8 @@ void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text)
 		[agent_outcome_canceled] = subagent_status_canceled,
 		[agent_outcome_failed] = subagent_status_failed,
 	};
-	if (outcome == agent_outcome_canceled && agent->expects_abort) {
-		agent->expects_abort = false;
+	if (outcome == agent_outcome_canceled && agent->aborts_due) {
+		agent->aborts_due--;
 		return;
 	}
 	if (!agent->parent || !agent_is_active(agent))

@@ -50,7 +50,7 @@ struct agent {
 	struct list link;       /* in the tree, by id */
 	struct buf header_text; /* thinking from which a header may still come */
 	bool has_header;        /* of the work at hand */
-	bool expects_abort;     /* its Task is being ended for something else to do: no end of its work */
+	unsigned aborts_due;    /* ends of its Tasks to be told yet that are no ends of its work */
 };
 
 const struct agent *agent_root(const struct agent *agent);
@@ -69,6 +69,8 @@ void agent_set_summary(struct agent *agent, struct str prompt);
 void agent_add_thinking(struct agent *agent, struct str text);
 /* New work: what became of the old one is forgotten. */
 void agent_begin(struct agent *agent);
+/* A Task of it has begun; it may have been canceled before that came to be told. */
+void agent_note_start(struct agent *agent);
 /* Its work ended. Told to its parent's inbox, and to who waits for it. */
 void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text);
 

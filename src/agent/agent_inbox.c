@@ -35,7 +35,7 @@ bool agent_inbox_is_empty(const struct agent_inbox *inbox)
 static int check_room(const struct agent_inbox *inbox, const struct agent_message *message, struct error *err)
 {
 	if (message->outcome != agent_outcome_none)
-		return 0;
+		return 0; /* ends always fit */
 	if (message->text.len > LIMIT_AGENT_MESSAGE)
 		return error_set(err, ERR_limit, "a message may have at most %d KiB; put more into a file",
 		                 LIMIT_AGENT_MESSAGE / KIB);
@@ -47,8 +47,9 @@ static int check_room(const struct agent_inbox *inbox, const struct agent_messag
 
 int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err)
 {
-	if (check_room(inbox, message, err) != 0)
-		return -(int)err->code;
+	int status = check_room(inbox, message, err);
+	if (status != 0)
+		return status;
 	struct agent_message *copy = xmalloc(sizeof(*copy) + message->text.len + 1);
 	*copy = *message;
 	char *text = (char *)(copy + 1);

@@ -153,6 +153,10 @@ static void write_completion(const struct agent_result *result, struct json_writ
 static void write_metadata(const struct agent *agent, struct json_writer *w)
 {
 	jw_key(w, "metadata");
+	if (!agent) {
+		jw_null(w);
+		return;
+	}
 	jw_object(w);
 	write_ids(agent, w);
 	jw_member_cstr(w, "session_id", agent->session_id);
@@ -207,12 +211,13 @@ void agent_write_news(const struct agent *reader, const struct agent_news *news,
 	};
 	static const struct agent_result none = {0};
 	const struct agent *about = news->about;
-	const struct agent_result *result = news->timed_out ? &none : &about->result;
+	const struct agent_result *result = news->timed_out || !about ? &none : &about->result;
 	jw_object(w);
-	jw_member_cstr(w, "session_id", about->session_id);
+	jw_member_cstr(w, "session_id", about ? about->session_id : NULL);
 	jw_member_cstr(w, "completion_status", outcomes[result->outcome]);
-	jw_member_cstr(w, "lifecycle_status", enum_wire(&enum_subagent_status, (int)about->status));
-	jw_member_i64(w, "started_at_ms", about->started_at_ms);
+	jw_member_cstr(w, "lifecycle_status",
+	               about ? enum_wire(&enum_subagent_status, (int)about->status) : NULL);
+	jw_member_i64(w, "started_at_ms", about ? about->started_at_ms : 0);
 	jw_member_bool(w, "timed_out", news->timed_out);
 	write_messages(reader, news, w);
 	write_completion(result, w);

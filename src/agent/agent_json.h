@@ -19,7 +19,7 @@ void agent_write_canceled(const struct agent *agent, struct str reason, struct j
 
 /* What a wait comes back with, or what an inbox is emptied into. */
 struct agent_news {
-	struct agent *about; /* whose news */
+	struct agent *about; /* whose news; NULL: somebody's that is known no more */
 	struct agent_message **messages; /* for `reader`, by time; the ends among them stand for themselves */
 	size_t count;
 	bool timed_out;

@@ -58,13 +58,19 @@ static void free_agent(struct agent *agent)
 	free(agent);
 }
 
+void agent_tree_clear(struct agent_tree *tree)
+{
+	struct agent *youngest;
+	while ((youngest = list_entry(tree->agents.prev, struct agent, link)) != tree->root)
+		agent_tree_forget(youngest);
+}
+
 void agent_tree_destroy(struct agent_tree *tree)
 {
-	struct agent *agent;
 	if (!tree)
 		return;
-	list_for_each(agent, &tree->agents, link)
-		free_agent(agent);
+	agent_tree_clear(tree);
+	free_agent(tree->root);
 	free(tree);
 }
 
@@ -135,13 +141,24 @@ static void forget(struct agent *agent)
 	agent_tree_forget(agent);
 }
 
-/* A finished agent keeps its connections and its history in memory in case it is asked again: only so many do. */
+static bool has_active(const struct agent *agent)
+{
+	const struct agent *below;
+	list_for_each(below, &agent->tree->agents, link) {
+		if (agent_is_active(below) && agent_is_below(below, agent))
+			return true;
+	}
+	return false;
+}
+
+/* A finished agent keeps its connections and its history in memory in case it is asked again: only so many do. One that
+ * has something to read, or to hear from those below it, has not finished for good. */
 static void make_room(struct agent_tree *tree)
 {
 	struct agent *agent, *oldest = NULL;
 	size_t loaded = 0;
 	list_for_each(agent, &tree->agents, link) {
-		if (!agent->parent || !agent->session || agent_is_active(agent))
+		if (!agent->parent || !agent->session || has_active(agent) || !agent_inbox_is_empty(&agent->inbox))
 			continue;
 		loaded++;
 		oldest = oldest ? oldest : agent;
@@ -152,9 +169,14 @@ static void make_room(struct agent_tree *tree)
 	oldest->session = NULL;
 }
 
+bool agent_tree_has_place(const struct agent_tree *tree)
+{
+	return agent_tree_active(tree) < tree->options.max_active;
+}
+
 static int check_places(const struct agent_tree *tree, struct error *err)
 {
-	if (agent_tree_active(tree) >= tree->options.max_active)
+	if (!agent_tree_has_place(tree))
 		return error_set(err, ERR_limit, "subagent limit reached: at most %zu active subagents per session",
 		                 tree->options.max_active);
 	return 0;
@@ -239,7 +261,7 @@ int agent_wake(struct agent *agent, struct error *err)
 		return -(int)err->code;
 	agent->origin = subagent_origin_send_message;
 	agent->is_shut = false;
-	agent->expects_abort = false;
+	agent->aborts_due = 0;
 	agent->status = subagent_status_ready;
 	tell_created(agent);
 	return 0;
@@ -249,7 +271,7 @@ void agent_pause(struct agent *agent)
 {
 	const struct agent_tree_options *options = &agent->tree->options;
 	if (agent->session)
-		agent->expects_abort |= options->ops->interrupt(agent, options->self);
+		agent->aborts_due += options->ops->interrupt(agent, options->self);
 	if (agent_is_active(agent) || agent->session)
 		agent_set_status(agent, subagent_status_ready);
 }
@@ -261,7 +283,7 @@ void agent_cancel(struct agent *agent)
 		return;
 	bool is_aborted = agent->session && options->ops->interrupt(agent, options->self);
 	agent_end(agent, agent_outcome_canceled, STR("interrupted"));
-	agent->expects_abort |= is_aborted;
+	agent->aborts_due += is_aborted;
 }
 
 static void unload(struct agent *agent)

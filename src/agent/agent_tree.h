@@ -69,7 +69,9 @@ struct agent_tree {
 };
 
 struct agent_tree *agent_tree_create(const struct agent_tree_options *options);
-/* Closes the Sessions of all subagents. NULL is fine. */
+/* Closes the Sessions of all subagents and forgets them, without telling anybody. */
+void agent_tree_clear(struct agent_tree *tree);
+/* The same, and the root goes as well: nobody's calls may be waiting any more. NULL is fine. */
 void agent_tree_destroy(struct agent_tree *tree);
 
 /* NULL: no such agent. */
@@ -77,6 +79,8 @@ struct agent *agent_tree_find(const struct agent_tree *tree, uint64_t id);
 struct agent *agent_tree_find_session(const struct agent_tree *tree, struct str session_id);
 /* Agents that take a place. */
 size_t agent_tree_active(const struct agent_tree *tree);
+/* One more may work. */
+bool agent_tree_has_place(const struct agent_tree *tree);
 /* True if `agent` stands somewhere below `above`. */
 bool agent_is_below(const struct agent *agent, const struct agent *above);
 /* What delay_ms means on the tree's clock. */

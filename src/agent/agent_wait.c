@@ -3,6 +3,7 @@
 #include "agent/agent_wait.h"
 
 #include "agent/agent_tree.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
@@ -59,9 +60,12 @@ struct agent *agent_find_news(const struct agent *reader, const struct agent *ta
 void agent_take_news(struct agent *reader, struct agent_news *news)
 {
 	VEC(struct agent_message *) taken = {0};
-	struct agent_message *message;
-	while ((message = agent_take_from(reader, news->about->id)))
-		vec_push(&taken, message);
+	size_t room = LIMIT_AGENT_NEWS;
+	const struct agent_message *next;
+	while ((next = agent_inbox_find(&reader->inbox, news->about->id)) && (!taken.count || next->text.len <= room)) {
+		room -= next->text.len < room ? next->text.len : room;
+		vec_push(&taken, agent_take_from(reader, news->about->id));
+	}
 	news->messages = taken.items;
 	news->count = taken.count;
 }
@@ -114,6 +118,8 @@ static void on_look(void *self)
 	struct agent *about = wait->find ? wait->find(wait->waiter, wait->self) : agent_find_news(wait->waiter, target);
 	if (wait->is_interrupted)
 		end(wait, AGENT_WAKE_user, find_awaited(wait));
+	else if (wait->target && !target)
+		end(wait, AGENT_WAKE_gone, wait->waiter);
 	else if (about)
 		end(wait, AGENT_WAKE_news, about);
 }
@@ -167,7 +173,7 @@ void agent_waits_drop(struct agent *agent)
 	list_for_each(wait, &agent->tree->waits, link) {
 		if (wait->waiter == agent)
 			agent_wait_destroy(wait);
-		else if (wait->target == agent->id || agent->parent == wait->waiter)
+		else
 			loop_defer(&wait->look);
 	}
 }

@@ -12,6 +12,7 @@ struct agent_wait;
 enum agent_wake {
 	AGENT_WAKE_news,
 	AGENT_WAKE_timeout,
+	AGENT_WAKE_gone, /* the one waited for is known no more */
 	AGENT_WAKE_user, /* the user has said something: they come first */
 };
 /* `about` has the news (timeout: the one waited for longest). The wait is over and gone. */
@@ -33,7 +34,8 @@ void agent_wait_destroy(struct agent_wait *wait); /* NULL is fine */
 
 /* Who has news for the reader; target: NULL for any. NULL: nobody. */
 struct agent *agent_find_news(const struct agent *reader, const struct agent *target);
-/* Takes all that `news.about` has sent to the reader; the messages are the caller's. */
+/* Takes what `news.about` has sent to the reader, as much as one answer can hold (LIMIT_AGENT_NEWS); the messages are
+ * the caller's. The rest stays, and is news. */
 void agent_take_news(struct agent *reader, struct agent_news *news);
 void agent_news_finish(struct agent_news *news);
 

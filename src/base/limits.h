@@ -141,6 +141,7 @@ enum {
 	LIMIT_REVIEW_TEXT = 4 * MIB,      /* what a review found, in words; the rest is left out of them */
 	LIMIT_USER_ITEM = 128 * MIB,      /* a user's message as a JSON item, images included */
 	LIMIT_AGENT_MESSAGE = 64 * KIB,   /* from one agent to another */
+	LIMIT_AGENT_NEWS = 32 * KIB,      /* messages told at once; a longer one comes alone */
 	LIMIT_AGENT_INBOX = 256,          /* messages that one agent has not read; ends of others' work come on top */
 	LIMIT_AGENT_LOG = 200,            /* the latest events of each subagent */
 	LIMIT_AGENT_HEADER = 16 * KIB,    /* of thinking that is looked through for a header */

@@ -75,6 +75,12 @@ static bool begins_tasks(const struct codex *root)
 	return root->config->features.subagent_tools && root->config->subagent_root_inbox_autosubmit;
 }
 
+/* What wakes an agent by itself (a ping, the end of one that it started) must not make more of them work than may. */
+static bool has_place(const struct agent *agent)
+{
+	return !agent->parent || agent_is_active(agent) || agent_tree_has_place(agent->tree);
+}
+
 /* A Session that works hears at the end of its Turn; an interrupt is not waited for. */
 static void on_hear(void *self)
 {
@@ -87,9 +93,11 @@ static void on_hear(void *self)
 		return;
 	if (!codex->agent->parent && !begins_tasks(codex))
 		return;
+	if (!session->task && !has_place(codex->agent)) /* until another one ends */
+		return;
 	bool is_urgent = inbox->interrupt_count > 0;
 	if (is_urgent && session->task) {
-		codex->agent->expects_abort = true;
+		codex->agent->aborts_due++;
 		task_abort(session->task, turn_abort_reason_interrupted);
 	}
 	if (session->task)
@@ -118,17 +126,25 @@ static bool interrupt(struct agent *agent, void *self)
 {
 	struct codex *codex = agent->session;
 	(void)self;
+	codex_carry_out(codex); /* what it was given to do and has not begun ends as well */
 	if (!codex->session || !codex->session->task)
 		return false;
 	task_abort(codex->session->task, turn_abort_reason_interrupted);
 	return true;
 }
 
-static void close_child(struct agent *agent, void *self)
+void agents_retract(struct codex *child)
 {
-	struct codex *child = agent->session, *root = self;
+	const struct codex *root = root_of(child);
 	if (root->on_child)
 		root->on_child(child, NULL, root->self);
+}
+
+static void close_child(struct agent *agent, void *self)
+{
+	struct codex *child = agent->session;
+	(void)self;
+	agents_retract(child);
 	agent->session = NULL;
 	codex_close(child);
 }
@@ -201,6 +217,14 @@ const struct session *agents_parent(const struct session *session)
 	return parent ? parent->session : NULL;
 }
 
+struct agent_kin agents_kin(const struct session *session)
+{
+	const struct agent *agent = session->codex->agent;
+	if (!agent || !agent->parent)
+		return (struct agent_kin){0};
+	return (struct agent_kin){str_of(agent_root(agent)->session_id), str_of(agent->parent->session_id)};
+}
+
 bool agents_offers(const struct session *session, enum tool_tag tag)
 {
 	const struct agent *agent = session->codex->agent;
@@ -221,7 +245,9 @@ bool agents_offers_others(const struct session *session)
 
 void agents_join(struct codex *child, struct agent *agent)
 {
+	const struct codex *root = agent->tree->root->session;
 	child->agent = agent;
+	child->holds = root->on_child ? 0 : root->holds;
 	agent->session = child;
 	loop_deferred_init(&child->hear, child->services->loop, on_hear, child);
 }
@@ -239,8 +265,28 @@ void agents_announce(struct codex *child)
 		root->on_child(child, &about, root->self);
 }
 
+void agents_close(struct codex *root)
+{
+	if (root->agents)
+		agent_tree_clear(root->agents);
+}
+
+/* Who shows its threads holds each of them for its own watchers. */
+void agents_hold(struct codex *root, bool is_held)
+{
+	struct agent *agent;
+	if (!root->agents || root->on_child)
+		return;
+	list_for_each(agent, &root->agents->agents, link) {
+		if (agent->parent && agent->session)
+			(is_held ? codex_hold : codex_release)(agent->session);
+	}
+}
+
 void agents_destroy(struct codex *root)
 {
+	if (!root->agents)
+		return;
 	agent_tree_destroy(root->agents);
 	root->agents = NULL;
 	root->agent = NULL;
@@ -262,7 +308,7 @@ static void follow(struct codex *child, const struct event *event)
 	const struct event_msg *msg = &event->msg;
 	switch (msg->tag) {
 	case EV_task_started:
-		agent_begin(child->agent);
+		agent_note_start(child->agent);
 		return;
 	case EV_reasoning_content_delta:
 		agent_add_thinking(child->agent, msg->reasoning_content_delta->delta);
@@ -289,10 +335,23 @@ static bool is_question(enum event_tag tag)
 	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
 }
 
+/* A place is free: who could not begin for want of one may do so now. */
+static void wake_waiting(struct codex *root)
+{
+	struct agent *agent;
+	list_for_each(agent, &root->agents->agents, link) {
+		if (agent->parent && !agent_is_active(agent) && !agent_inbox_is_empty(&agent->inbox))
+			deliver(agent, root);
+	}
+}
+
 void agents_take_event(struct codex *child, struct event *event)
 {
 	struct codex *root = root_of(child);
+	bool was_active = agent_is_active(child->agent);
 	follow(child, event);
+	if (was_active && !agent_is_active(child->agent))
+		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
 	else if (is_question(event->msg.tag)) /* somebody has to hear it */

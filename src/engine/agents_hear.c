@@ -24,7 +24,7 @@ static void record_news(struct session *session, struct agent *reader, const str
 	auto_buf struct buf output, item;
 	buf_init(&output, LIMIT_TOOL_OUTPUT);
 	buf_init(&item, LIMIT_TOOL_ITEM);
-	snprintf(call_id, sizeof(call_id), "await-%llu-%zu", (unsigned long long)news->about->id,
+	snprintf(call_id, sizeof(call_id), "await-%llu-%zu", (unsigned long long)news->messages[0]->sender,
 	         session->context.items.count);
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
@@ -109,6 +109,17 @@ static void hear_sender(struct session *session, struct agent *about, struct age
 	agent_news_finish(&news);
 }
 
+/* Its sender was pruned meanwhile: what it had said still counts, how it ended does not. */
+static bool hear_gone(struct session *session, struct agent_message *message)
+{
+	struct agent_news news = {.messages = &message, .count = 1, .is_injected = true};
+	if (message->outcome != agent_outcome_none || !message->text.len)
+		return false;
+	if (session->codex->config->features.subagent_tools)
+		record_news(session, session->codex->agent, &news);
+	return true;
+}
+
 bool agents_hear(struct session *session, bool interrupts_only)
 {
 	struct agent *self = session->codex->agent;
@@ -118,13 +129,14 @@ bool agents_hear(struct session *session, bool interrupts_only)
 	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
 		struct agent_message *message = agent_take(self);
 		struct agent *about = agent_tree_find(self->tree, message->sender);
-		has_heard = true;
-		if (reads_as_user(session, message))
-			record_words(session, message->text);
-		else if (about) { /* the words of one that was pruned meanwhile are gone with it */
+		if (about && !reads_as_user(session, message)) {
 			hear_sender(session, about, message);
+			has_heard = true;
 			continue;
 		}
+		if (about)
+			record_words(session, message->text);
+		has_heard |= about || hear_gone(session, message);
 		agent_message_destroy(message);
 	}
 	return has_heard;
@@ -132,6 +144,6 @@ bool agents_hear(struct session *session, bool interrupts_only)
 
 void agents_hear_early(struct session *session)
 {
-	if (session->codex->config->subagent_inbox_inject_before_tools)
+	if (session->codex->config->subagent_inbox_inject_before_tools && !session->aside)
 		agents_hear(session, false);
 }

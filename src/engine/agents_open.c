@@ -215,29 +215,49 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	agents_announce(child);
 	if (launch->shares_history)
 		inherit(parent->session, child->session, agent, launch);
-	return submit(child, launch, err); /* an empty queue takes it */
+	if (submit(child, launch, err) == 0)
+		return 0;
+	agents_retract(child);
+	drop(agent, child);
+	return -(int)err->code;
 }
 
-/* What it was allowed when it last worked: reopening must not make its fence any wider. */
-static int take_settings(struct session *session, struct error *err)
+/* Fences from the narrowest; of one mode, the narrower is the one without the network. */
+static int rank_of(const struct sandbox *sandbox)
 {
-	const struct settings *told = session->told;
-	if (!told)
+	switch (sandbox->tag) {
+	case sandbox_read_only:
 		return 0;
+	case sandbox_workspace_write:
+		return sandbox->workspace_write->network_access ? 2 : 1;
+	default:
+		return 3;
+	}
+}
+
+/* What it was allowed when it last worked, or what its parent is allowed now if that is less: opening it again must not
+ * make its fence any wider. Of one that never worked nobody knows what it was to be allowed. */
+static int take_settings(struct session *session, const struct settings *above, struct error *err)
+{
+	static const struct sandbox narrowest = {.tag = sandbox_read_only};
+	const struct settings *told = session->told;
+	const struct sandbox *own = told ? told->sandbox : &narrowest;
 	struct settings_change change = {
-		.model = session->resumed ? session->resumed->turn.model : STR_NONE,
-		.cwd = str_of(told->cwd),
-		.approval_policy = told->approval_policy,
-		.sandbox = told->sandbox,
+		.model = session->resumed && told ? session->resumed->turn.model : str_of(above->model),
+		.cwd = str_of(told ? told->cwd : above->cwd),
+		.approval_policy = told ? told->approval_policy : above->approval_policy,
+		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
 	};
 	return session_change_settings(session, &change, err);
 }
 
-static int resume(struct codex *child, const char *path, struct error *err)
+static int resume(struct codex *child, const struct codex *above, const char *path, struct error *err)
 {
 	struct op_configure_session op = {.resume_path = str_of(path)};
 	child->session = session_create(child, STR(""), &op, err);
-	return child->session ? take_settings(child->session, err) : -(int)err->code;
+	if (!child->session)
+		return -(int)err->code;
+	return take_settings(child->session, above->session->settings, err);
 }
 
 /* The parent may have been unloaded itself; the root is always there. */
@@ -249,7 +269,7 @@ int agents_reopen(struct agent *agent, void *self, struct error *err)
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
 	struct codex *child = open_codex(above, agent);
-	if (resume(child, path, err) == 0) {
+	if (resume(child, above, path, err) == 0) {
 		agents_announce(child);
 		return 0;
 	}

@@ -17,5 +17,7 @@ int agents_reopen(struct agent *agent, void *self, struct error *err);
 void agents_join(struct codex *child, struct agent *agent);
 /* Its Session is there: the root's front end is told. */
 void agents_announce(struct codex *child);
+/* It is about to go. */
+void agents_retract(struct codex *child);
 
 #endif

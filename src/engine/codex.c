@@ -80,6 +80,11 @@ static void on_submissions(void *self)
 	}
 }
 
+void codex_carry_out(struct codex *codex)
+{
+	on_submissions(codex);
+}
+
 void codex_deliver(struct codex *codex, struct event *event)
 {
 	if (codex->agent && codex->agent->parent) {
@@ -181,12 +186,14 @@ void codex_hold(struct codex *codex)
 {
 	if (codex->holds++ == 0 && codex->session)
 		session_hold(codex->session);
+	agents_hold(codex, true);
 }
 
 void codex_release(struct codex *codex)
 {
 	if (codex->holds && --codex->holds == 0 && codex->session)
 		session_release(codex->session);
+	agents_hold(codex, false);
 }
 
 enum codex_state codex_get_state(const struct codex *codex)
@@ -211,11 +218,11 @@ void codex_close(struct codex *codex)
 {
 	if (!codex)
 		return;
-	if (codex->agents)
-		agents_destroy(codex);
+	agents_close(codex);
 	if (codex->hear.loop)
 		loop_deferred_finish(&codex->hear);
 	session_destroy(codex->session);
+	agents_destroy(codex); /* the Session's calls may have waited for somebody of the tree */
 	record_gate_finish(&codex->gate);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);

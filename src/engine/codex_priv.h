@@ -48,6 +48,8 @@ struct codex {
 
 /* Who drives it (core 1.1). */
 struct str codex_originator(const struct codex *codex);
+/* Carries out what has been submitted, at once. */
+void codex_carry_out(struct codex *codex);
 /* To whoever listens to this Codex, at once. The event is given away. */
 void codex_deliver(struct codex *codex, struct event *event);
 /* An error event for a submission that could not be carried out. */

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/model_provider.h"
+#include "engine/agents.h"
 #include "engine/codex_priv.h"
 #include "engine/services.h"
 #include "engine/session.h"
@@ -167,6 +168,7 @@ static void send_request(struct turn *turn)
 	struct task *task = turn->task;
 	struct session *session = task->session;
 	const struct session_voice *voice = session_find_voice(session);
+	struct agent_kin kin = agents_kin(session);
 	bool is_step = !turn->question.item.ptr;
 	struct model_prompt prompt = {
 		.info = &task->settings->info,
@@ -180,7 +182,9 @@ static void send_request(struct turn *turn)
 		.thread_id = str_of(session->id),
 		.turn_state = task->turn_state,
 		.is_private = session->is_private,
-		.subagent = str_of(voice ? voice->subagent : NULL),
+		.root_thread_id = kin.root_id,
+		.parent_thread_id = kin.parent_id,
+		.subagent = str_of(voice ? voice->subagent : kin.parent_id.len ? "collab_spawn" : NULL),
 	};
 	prompt.input = lend_input(turn, &prompt);
 	turn->is_complete = false;

@@ -107,14 +107,25 @@ void model_request_add_header(struct model_request *request, const char *name, s
 	vec_push(&request->headers, str_of(line));
 }
 
-/* The thread's id goes out under the names of both eras: gateways route and log by them. */
+/* The ids go out under the names of both eras: gateways route and log by them. A subagent's session is its root's. */
+static void add_ids(struct model_request *request, const struct model_prompt *prompt)
+{
+	struct str session_id = prompt->root_thread_id.len ? prompt->root_thread_id : prompt->thread_id;
+	if (!prompt->thread_id.len)
+		return;
+	model_request_add_header(request, "session_id", session_id);
+	model_request_add_header(request, "session-id", session_id);
+	model_request_add_header(request, "thread-id", prompt->thread_id);
+	model_request_add_header(request, "x-client-request-id", prompt->thread_id);
+	if (prompt->parent_thread_id.len)
+		model_request_add_header(request, "x-codex-parent-thread-id", prompt->parent_thread_id);
+}
+
 static void add_headers(struct model_request *request, const struct model_prompt *prompt)
 {
-	static const char *const thread_names[] = {"session_id", "session-id", "thread-id", "x-client-request-id"};
 	model_request_add_header(request, "accept", STR("text/event-stream"));
 	model_request_add_header(request, "content-type", STR("application/json"));
-	for (size_t i = 0; prompt->thread_id.len && i < countof(thread_names); i++)
-		model_request_add_header(request, thread_names[i], prompt->thread_id);
+	add_ids(request, prompt);
 	if (prompt->turn_state.len)
 		model_request_add_header(request, "x-codex-turn-state", prompt->turn_state);
 	if (prompt->subagent.len)

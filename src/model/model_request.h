@@ -35,6 +35,7 @@ struct model_prompt {
 	bool is_stored;           /* the server is to keep the response; set by the client as the provider wants */
 	struct str output_schema; /* JSON the answer must conform to; may be absent */
 	struct str thread_id;
+	struct str root_thread_id, parent_thread_id; /* of a subagent; else absent */
 	struct str previous_response_id; /* may be absent */
 	struct str turn_state;           /* of an earlier answer in this turn; may be absent */
 	struct str subagent;             /* who asks, if it is not the user's own thread; may be absent */

@@ -36,6 +36,9 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	collab_tell_wait_end(call, await->self, target);
 	if (wake == AGENT_WAKE_user) {
 		tool_call_finish(call, false, STR("interrupted by user"));
+	} else if (wake == AGENT_WAKE_gone) {
+		tool_call_finishf(call, false, "agent_id %llu not found; refresh subagent_list",
+		                  (unsigned long long)await->target);
 	} else {
 		struct json_writer w = json_writer(&call->output);
 		agent_write_news(await->self, &news, &w);

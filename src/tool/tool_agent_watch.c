@@ -7,7 +7,7 @@
 #include "tool/tool_agent.h"
 #include "tool/tool_impl.h"
 
-enum { WATCHDOG_DEFAULT_S = 300, WATCHDOG_MIN_S = 30, LOG_DEFAULT = 5 };
+enum { WATCHDOG_DEFAULT_S = 300, WATCHDOG_MIN_S = 30, WATCHDOG_MAX_S = 24 * 3600, LOG_DEFAULT = 5 };
 
 #define DEFAULT_PING \
 	"Reminder: in a few lines, where are you, what is next, and does anything keep you from going on?"
@@ -56,6 +56,9 @@ void tool_subagent_watchdog_start(struct tool_call *call)
 		action = agent_watchdog_cancel(self, target);
 	} else if (interval_s < WATCHDOG_MIN_S) {
 		tool_call_finishf(call, false, "interval_s must be at least %d seconds", WATCHDOG_MIN_S);
+		return;
+	} else if (interval_s > WATCHDOG_MAX_S) {
+		tool_call_finishf(call, false, "interval_s must be at most %d seconds (a day)", WATCHDOG_MAX_S);
 		return;
 	} else if (agent_watchdog_start(self, target, (uint64_t)interval_s, message, &action, &err) != 0) {
 		tool_call_finishf(call, false, "%s", err.text);

@@ -341,6 +341,57 @@ static void a_wait_runs_out_or_gives_way_to_the_user(void **state)
 	assert_int_equal(waited.count, 2);
 }
 
+static void who_waits_for_one_that_is_pruned_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct agent *reader = launch(f->tree->root, "a"), *target = launch(f->tree->root, "b");
+	struct waited waited = {.loop = f->loop};
+	struct agent_wait_options options = {
+		.waiter = reader, .target = target, .timeout_ms = 1800000, .on_end = on_wait_end, .self = &waited};
+	assert_non_null(agent_wait_start(&options));
+	agent_prune(target);
+	loop_run(f->loop);
+	assert_int_equal(waited.wake, AGENT_WAKE_gone);
+	assert_int_equal(waited.count, 1);
+}
+
+/* What its Session tells of a Task comes later than the cancel, in the order it happened. */
+static void a_start_told_behind_a_cancel_is_none(void **state)
+{
+	struct fixture *f = *state;
+	struct agent *agent = launch(f->tree->root, "a");
+	agent_cancel(agent);
+	agent_note_start(agent);
+	assert_int_equal(agent->status, subagent_status_canceled);
+	agent_end(agent, agent_outcome_canceled, STR("interrupted"));
+	agent_note_start(agent);
+	assert_int_equal(agent->status, subagent_status_running);
+	agent_end(agent, agent_outcome_canceled, STR("interrupted"));
+	assert_int_equal(agent->status, subagent_status_canceled);
+}
+
+/* More than an answer can hold is told in several; what is too long for one comes alone. */
+static void news_come_in_portions(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf words;
+	buf_init(&words, LIMIT_AGENT_MESSAGE);
+	for (size_t i = 0; i < LIMIT_AGENT_NEWS; i++)
+		buf_append_char(&words, 'x');
+	struct agent *agent = launch(f->tree->root, "a");
+	struct str texts[] = {STR("one"), buf_str(&words), STR("two"), STR("three")};
+	size_t portions[] = {1, 1, 2}, at = 0;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(agent_post(f->tree->root, agent->id, false, texts[i], NULL), 0);
+	for (; !agent_inbox_is_empty(&f->tree->root->inbox); at++) {
+		struct agent_news news = {.about = agent};
+		agent_take_news(f->tree->root, &news);
+		assert_int_equal(news.count, portions[at]);
+		agent_news_finish(&news);
+	}
+	assert_int_equal(at, 3);
+}
+
 /* ---- watchdogs ---- */
 
 static void a_watchdog_waits_for_its_ping_to_be_read(void **state)
@@ -430,6 +481,9 @@ int main(void)
 		T(an_inbox_is_bounded_but_ends_always_fit),
 		T(a_wait_ends_with_the_first_news),
 		T(a_wait_runs_out_or_gives_way_to_the_user),
+		T(who_waits_for_one_that_is_pruned_is_told),
+		T(a_start_told_behind_a_cancel_is_none),
+		T(news_come_in_portions),
 		T(a_watchdog_waits_for_its_ping_to_be_read),
 		T(watchdogs_are_limited_and_go_with_their_agent),
 		T(a_log_keeps_the_latest_events),
