@@ -114,6 +114,7 @@ static int take_fence(struct rpc_request *request, const struct app_command_exec
 	}
 	command->fence.cwd = real_path(str_of(command->cwd), &command->arena);
 	command->fence.tmpdir = config_env("TMPDIR");
+	command->fence.home = arena_cstr(&command->arena, str_of(config_home(config)));
 	command->fence.has_terminal = command->has_terminal;
 	if (params->sandbox_policy) {
 		fence_of_policy(params->sandbox_policy, command);

@@ -67,6 +67,7 @@ static void fill_policy(struct settings *settings)
 	*policy = (struct sandbox_policy){
 		.mode = modes[sandbox->tag],
 		.backend = policy->backend,
+		.home = policy->home,
 		.cwd = settings->cwd,
 		.tmpdir = config_env("TMPDIR"),
 		.network_access = sandbox->tag == sandbox_danger_full_access,
@@ -134,6 +135,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->summary = config->model_reasoning_summary;
 	settings->verbosity = config->model_verbosity;
 	settings->sandbox_policy.backend = config->sandbox_backend;
+	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(config_home(config)));
 	settings->mode = config->collaboration_mode;
 	settings->tells_mode = config->include_collaboration_mode_instructions;
 	fill_plan_effort(settings, config, true);
@@ -184,6 +186,7 @@ static struct settings *settings_copy(const struct settings *base)
 	settings->arena = arena;
 	settings->model = arena_cstr(&settings->arena, str_of(base->model));
 	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
+	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(base->sandbox_policy.home));
 	if (base->mode_instructions)
 		settings->mode_instructions = arena_cstr(&settings->arena, str_of(base->mode_instructions));
 	settings->approval_policy = approval_copy(base->approval_policy, &settings->arena);

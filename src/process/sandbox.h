@@ -41,6 +41,7 @@ struct sandbox_policy {
 	bool exclude_slash_tmp;
 	const char *cwd;
 	const char *tmpdir; /* $TMPDIR, or NULL */
+	const char *home;   /* where the engine's own settings lie: never writable, unless named as a root; or NULL */
 };
 
 /* True if commands under this mode run in a fence of ours: read_only and workspace_write. */

@@ -112,6 +112,41 @@ static int guard_roots(struct sandbox_plan *plan, struct arena *arena, size_t na
 	return status;
 }
 
+static const struct sandbox_path *find_around(const struct sandbox_plan *plan, const char *path)
+{
+	const struct sandbox_path *found = NULL;
+	vec_for_each (it, &plan->paths) {
+		bool is_around = strcmp(it->path, path) != 0 && path_is_inside(path, it->path);
+		if (is_around && (!found || strlen(it->path) > strlen(found->path)))
+			found = it;
+	}
+	return found;
+}
+
+/* Rules, settings and the login decide over the commands of later, so no command may change them. */
+static void guard_home(struct sandbox_plan *plan, struct arena *arena, const char *home)
+{
+	char real[PATH_MAX];
+	if (home && realpath(home, real) && find_around(plan, real))
+		add(plan, arena_cstr(arena, str_of(real)), false, false);
+}
+
+/* Nothing can be mounted over and moved away, but what lies above it can: a command could give the workspace a new
+ * .git by putting another folder in the place of a parent's. So the folders in between are mounts of their own. */
+static void pin_parents(struct sandbox_plan *plan, struct arena *arena)
+{
+	size_t count = plan->paths.count;
+	for (size_t i = 0; i < count; i++) {
+		const char *path = plan->paths.items[i].path;
+		const struct sandbox_path *around = find_around(plan, path);
+		if (!around || !around->is_writable)
+			continue;
+		const char *at = path + strlen(around->path);
+		for (at = strchr(at + 1, '/'); at; at = strchr(at + 1, '/'))
+			add(plan, arena_cstr(arena, str_n(path, (size_t)(at - path))), true, false);
+	}
+}
+
 /* By path; of equal paths the writable one first: a root that somebody named is meant. */
 static int compare_paths(const void *a, const void *b)
 {
@@ -146,6 +181,9 @@ int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *po
 	int status = add_roots(plan, policy, arena, err);
 	if (status == 0)
 		status = guard_roots(plan, arena, 1 + policy->writable_root_count, err);
+	guard_home(plan, arena, policy->home);
+	sort_paths(plan);
+	pin_parents(plan, arena);
 	sort_paths(plan);
 	return status;
 }

@@ -126,6 +126,7 @@ static void take_policy(struct run *run, const char *cwd)
 		.exclude_slash_tmp = details->exclude_slash_tmp,
 		.cwd = cwd,
 		.tmpdir = config_env("TMPDIR"),
+		.home = config_home(run->config),
 	};
 	if (is_workspace)
 		take_roots(run);

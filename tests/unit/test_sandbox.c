@@ -149,6 +149,26 @@ static void a_git_pointer_guards_what_it_points_to(void **state)
 	expect_writable(&policy, in_workspace("store/config"), false);
 }
 
+static void the_engines_own_place_is_not_writable_unless_named(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	char own[2 * PATH_MAX];
+	snprintf(own, sizeof(own), "%s", in_workspace("own"));
+	assert_int_equal(mkdir(own, 0700), 0);
+	expect_writable(&policy, in_workspace("own/rules/default.rules"), true);
+	policy.home = own;
+	expect_writable(&policy, in_workspace("own/rules/default.rules"), false);
+	expect_writable(&policy, in_workspace("owner"), true);
+	const char *const roots[] = {own};
+	policy.writable_roots = roots;
+	policy.writable_root_count = 1;
+	expect_writable(&policy, in_workspace("own/rules/default.rules"), true);
+	policy.writable_root_count = 0;
+	policy.home = outside;
+	expect_writable(&policy, workspace, true);
+}
+
 static void modes_without_a_fence_allow_everything(void **state)
 {
 	(void)state;
@@ -274,6 +294,27 @@ static void a_command_in_the_workspace_stays_there(void **state)
 	assert_int_equal(file_write_atomic(in_workspace(".git/config"), STR("x\n"), 0644, false, NULL), 0);
 	expect_run(&policy, TRY("echo y >.git/config") TRY("rm -r .git") TRY("mv .git away") TRY("touch .git/new"),
 	           "no\nno\nno\nno\n");
+}
+
+/* Who replaces what lies above the workspace replaces its .git. */
+static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = workspace_policy();
+	char deep[2 * PATH_MAX], own[2 * PATH_MAX];
+	const char *const roots[] = {home};
+	snprintf(deep, sizeof(deep), "%s", in_workspace("deep"));
+	snprintf(own, sizeof(own), "%s/x/own", outside);
+	assert_int_equal(mkdir(deep, 0700), 0);
+	assert_int_equal(dir_make(own, 0700, NULL), 0);
+	policy.cwd = deep;
+	policy.home = own;
+	policy.writable_roots = roots;
+	policy.writable_root_count = 1;
+	expect_run(&policy,
+	           TRY("mv $1/../ws $1/../gone") TRY("mv $1 $1/../gone") TRY("mv $1/x $1/y") TRY("touch $1/x/own/auth")
+	                   TRY("touch $1/x/new ../new"),
+	           "no\nno\nno\nno\nyes\n");
 }
 
 static void what_is_not_there_cannot_be_made(void **state)
@@ -490,11 +531,13 @@ int main(int argc, char **argv)
 	        AT_HOME(temporary_folders_are_roots_unless_excluded),
 	        AT_HOME(listed_roots_win_over_guards),
 	        AT_HOME(a_git_pointer_guards_what_it_points_to),
+	        AT_HOME(the_engines_own_place_is_not_writable_unless_named),
 	        AT_HOME(modes_without_a_fence_allow_everything),
 	        AT_HOME(nothing_is_wrapped_before_the_probe),
 	        cmocka_unit_test_setup(a_probe_can_be_called_off, choose),
 	        cmocka_unit_test_setup(the_probe_finds_a_backend_or_says_why, choose),
 	        AT_HOME(a_command_in_the_workspace_stays_there),
+	        AT_HOME(what_lies_above_a_guard_cannot_be_moved_away),
 	        AT_HOME(what_is_not_there_cannot_be_made),
 	        AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
 	        AT_HOME(what_was_put_into_a_free_place_stays),
