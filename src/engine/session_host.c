@@ -95,18 +95,18 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 }
 
 /* Made when the first command runs: many sessions never run one. */
-static const char *const *host_command_env(struct tool_host *host, bool is_fenced)
+static const char *const *host_command_env(struct tool_host *host, bool is_model)
 {
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
 	command_env_of_config(&session->codex->config->shell_environment_policy, &session->command_env);
-	bool has_fence = is_fenced && (host->sandbox->mode == sandbox_mode_read_only ||
-	                               host->sandbox->mode == sandbox_mode_workspace_write);
+	bool has_fence = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
+	                              host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
 		.thread_id = session->id,
 		.network_disabled = has_fence && !host->sandbox->network_access,
-		.plain_terminal = true,
+		.plain_terminal = is_model,
 	};
 	env_engine_apply(&engine, &session->command_env);
 	return env_vars(&session->command_env);
@@ -130,6 +130,7 @@ void session_host_init(struct session *session)
 		.command_env = host_command_env,
 		.emit = host_emit,
 		.is_unattended = session->codex->is_unattended,
+		.allows_login_shell = session->codex->config->allow_login_shell,
 		.question_timeout_ms = (uint64_t)session->codex->config->request_user_input_timeout_ms,
 		.ask = host_ask,
 		.ask_client = host_ask_client,

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 static const struct str core_names[] = {STR("HOME"),     STR("LOGNAME"), STR("PATH"), STR("SHELL"), STR("USER"),
-                                        STR("USERNAME"), STR("TMPDIR"),  STR("TEMP"), STR("TMP")};
+                                        STR("USERNAME"), STR("TMPDIR"),  STR("TEMP"), STR("TMP"),
+                                        STR("LANG"),     STR("LC_ALL"),  STR("LC_CTYPE")};
 static const struct str default_excludes[] = {STR("*KEY*"), STR("*SECRET*"), STR("*TOKEN*")};
 
 /* A screen that nobody looks at: programs should neither draw nor wait for a key. */

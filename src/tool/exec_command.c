@@ -20,6 +20,16 @@ static const char *resolve(struct exec_command *command, const char *base, struc
 	return arena_cstr(&command->arena, str_of(clean));
 }
 
+int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login)
+{
+	bool is_allowed = call->host->allows_login_shell;
+	*ret_login = has_wish ? wish : is_allowed;
+	if (!*ret_login || is_allowed)
+		return 0;
+	tool_call_finish(call, false, STR("login shell is disabled by config; omit `login` or set it to false."));
+	return -1;
+}
+
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source)
 {

@@ -40,6 +40,10 @@ struct exec_command {
 	bool is_begun;
 };
 
+/* Whether the call's shell is a login shell: as it wishes, else if the user allows it (core 2.5). Not 0: it wishes for
+ * what is not allowed; the call is finished then. */
+int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
+
 /* argv ends with NULL and is copied; workdir may be absent and is taken below the host's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);

@@ -156,8 +156,11 @@ void tool_exec_command_start(struct tool_call *call)
 {
 	const struct args_exec_command *args = call->args;
 	const char *argv[SHELL_ARGC + 1];
+	bool login;
+	if (exec_command_choose_login(call, args->has_login, args->login, &login) != 0)
+		return;
 	const char *shell = args->shell.ptr ? args->shell.ptr : shell_user();
-	shell_argv(shell, args->cmd.ptr, !args->has_login || args->login, argv);
+	shell_argv(shell, args->cmd.ptr, login, argv);
 	if (exec_patch_intercept(call, argv, args->workdir))
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);

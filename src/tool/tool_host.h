@@ -36,6 +36,7 @@ struct tool_host {
 	enum mode_kind mode;
 	bool offers_update_plan;          /* to the model */
 	bool is_unattended;               /* nobody can answer a question */
+	bool allows_login_shell;          /* to the model's commands */
 	uint64_t question_timeout_ms;     /* how long one waits for an answer; 0: for ever */
 	const struct dynamic_tools *dynamic; /* of the client, which is there to carry them out; or NULL */
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
@@ -44,9 +45,9 @@ struct tool_host {
 	struct list commands;         /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
-	/* Environment for a command, NULL-terminated; good until the next is asked for. is_fenced: the Task's sandbox
-	 * counts for it, and it is told what that forbids. */
-	const char *const *(*command_env)(struct tool_host *host, bool is_fenced);
+	/* Environment for a command, NULL-terminated; good until the next is asked for. One of the model's is told what
+	 * the Task's sandbox forbids, and that nobody watches. */
+	const char *const *(*command_env)(struct tool_host *host, bool is_model);
 	/* Puts an event on the queue (copied). turn_id: of the Task it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
 	/* Registers the question, then emits it (EV_exec_approval_request or EV_apply_patch_approval_request).

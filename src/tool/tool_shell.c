@@ -280,7 +280,10 @@ void tool_shell_command_start(struct tool_call *call)
 {
 	const struct args_shell_command *args = call->args;
 	const char *argv[SHELL_ARGC + 1];
-	shell_argv(shell_user(), args->command.ptr, !args->has_login || args->login, argv);
+	bool login;
+	if (exec_command_choose_login(call, args->has_login, args->login, &login) != 0)
+		return;
+	shell_argv(shell_user(), args->command.ptr, login, argv);
 	struct shell_request request = {
 		.argv = argv,
 		.argc = SHELL_ARGC,

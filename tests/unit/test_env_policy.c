@@ -82,7 +82,8 @@ static void default_excludes_can_be_ignored(void **state)
 static void inherits_core_or_nothing(void **state)
 {
 	(void)state;
-	expect_policy(&(struct env_policy){.inherit = env_inherit_core}, "HOME=/home/me|PATH=/bin|TMPDIR=/var/tmp|");
+	expect_policy(&(struct env_policy){.inherit = env_inherit_core},
+	              "HOME=/home/me|PATH=/bin|LANG=de_DE|TMPDIR=/var/tmp|");
 	expect_policy(&(struct env_policy){.inherit = env_inherit_none}, "");
 }
 

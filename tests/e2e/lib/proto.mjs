@@ -10,11 +10,11 @@ import { cleanEnv, codexBin, launch, makeHome, tempDir } from './codex.mjs';
 export const userInput = (text, more) => ({ type: 'user_input', items: [{ type: 'text', text }], ...more });
 export const approve = (id, decision = 'approved') => ({ type: 'exec_approval', id, decision });
 
-/** Options: args, config (TOML), home, cwd. */
-export function startProto(t, model, { args = [], config, home, cwd } = {}) {
+/** Options: args, config (TOML), home, cwd, env. */
+export function startProto(t, model, { args = [], config, home, cwd, env } = {}) {
 	home ??= makeHome(t, model, config);
 	cwd ??= tempDir(t, 'cwd');
-	const program = launch(t, codexBin, ['proto', ...args], { cwd, env: cleanEnv(home) });
+	const program = launch(t, codexBin, ['proto', ...args], { cwd, env: cleanEnv(home, env) });
 	const { child, result, done } = program;
 	let taken = 0; // events that next() has gone past
 	const events = () => result.stdout.split('\n').slice(0, -1).map((line) => JSON.parse(line));
