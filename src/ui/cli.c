@@ -231,15 +231,36 @@ const struct cli_word *cli_find_word(const struct cli_command *command, const ch
 	return NULL;
 }
 
+/* All words there are, where that is a short line. */
+static void append_words(struct buf *out, const struct cli_command *command)
+{
+	enum { WORDS_SHORT = 6 };
+	const char *before = "\n  [possible values: ";
+	if (command->word_count > WORDS_SHORT)
+		return;
+	for (size_t i = 0; i < command->word_count; i++) {
+		if (!command->words[i].doc)
+			continue;
+		buf_printf(out, "%s%s", before, command->words[i].word);
+		before = ", ";
+	}
+	if (out->len)
+		buf_append_char(out, ']');
+}
+
 int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err)
 {
+	auto_buf struct buf words;
 	struct cli_suggest suggest = {.wrong = str_of(text)};
 	for (size_t i = 0; i < command->word_count; i++) {
 		if (command->words[i].doc)
 			cli_suggest_offer(&suggest, str_of(command->words[i].word));
 	}
+	buf_init(&words, KIB);
+	append_words(&words, command);
 	if (!suggest.best.ptr)
-		return error_set(err, ERR_usage, "unrecognized subcommand '%s'", text);
+		return error_set(err, ERR_usage, "unrecognized subcommand '%s'%.*s", text,
+		                 STR_ARG(buf_str(&words)));
 	return error_set(err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: a similar subcommand exists: '%.*s'",
 	                 text, STR_ARG(suggest.best));
 }

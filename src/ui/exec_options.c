@@ -11,7 +11,22 @@
 static const struct cli_option exec_rows[] = {
 #define OPTION(kind, field, name, letter, value, choices, doc) \
 	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
+#define EXEC_OPTION OPTION
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, doc)
 #include "ui/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+};
+
+static const struct cli_option review_rows[] = {
+#define EXEC_OPTION(kind, field, name, letter, value, choices, doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, review_doc)
+#include "ui/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
 #undef OPTION
 };
 
@@ -72,8 +87,8 @@ const struct cli_command review_command = {
 	.details = review_details,
 	.arguments = review_arguments,
 	.argument_count = countof(review_arguments),
-	.options = exec_rows,
-	.option_count = countof(exec_rows),
+	.options = review_rows,
+	.option_count = countof(review_rows),
 	.most_positionals = 1,
 };
 
@@ -118,6 +133,8 @@ static int read_review(struct exec_options *options, struct error *err)
 		return 0;
 	if (options->review.title && !options->review.commit)
 		return error_set(err, ERR_usage, "'--title <TITLE>' goes with '--commit <SHA>'");
+	if (options->plan)
+		return error_set(err, ERR_usage, "'--plan' does not go with review: a reviewer changes nothing anyway");
 	if (options->output_schema || options->images.count)
 		return error_set(err, ERR_usage,
 		                 "'--%s' does not go with review: a reviewer has its own form of answer",

@@ -35,6 +35,21 @@ test('help is the same however it is asked for, and fits 80 columns', async (t) 
 	for (const args of [['-h'], ['help']]) assert.equal((await runCodex(t, args)).stdout, stdout);
 });
 
+test('the help of a review lists what goes with one', async (t) => {
+	const { stdout } = await runCodex(t, ['review', '--help']);
+	assert.match(stdout, /^ +--base <BRANCH> +What this branch changes/m);
+	assert.doesNotMatch(stdout, /--last\b|--all\b|--plan|--output-schema|--image|With re/);
+	const { code, stderr } = await runCodex(t, ['review', '--plan', '--uncommitted']);
+	assert.equal(code, 2);
+	assert.match(stderr, /'--plan' does not go with review/);
+});
+
+test('a word that is not one of a few is answered with these', async (t) => {
+	const { code, stderr } = await runCodex(t, ['completion', 'tcsh']);
+	assert.equal(code, 2);
+	assert.match(stderr, /^error: unrecognized subcommand 'tcsh'\n {2}\[possible values: bash, zsh, fish\]$/m);
+});
+
 test('without a word it says what there is', async (t) => {
 	const { code, stdout, stderr } = await runCodex(t, []);
 	assert.deepEqual([code, stdout], [2, '']);

@@ -254,7 +254,10 @@ static void test_refusals(void **state)
 	         ERR_usage,
 	         "unrecognized subcommand 'resum'\n\n"
 	         "  tip: a similar subcommand exists: 'resume'"},
-		{&only_words, {"t", "what"}, ERR_usage, "unrecognized subcommand 'what'"},
+		{&only_words,
+		 {"t", "what"},
+		 ERR_usage,
+		 "unrecognized subcommand 'what'\n  [possible values: resume]"},
 		{&only_words, {"t", "resume", "what"}, ERR_usage, "unexpected argument 'what' found"},
 		{&tool, {"t", "--json=1"}, ERR_usage, "unexpected value '1' for '--json' found; no more were expected"},
 		{&tool,
