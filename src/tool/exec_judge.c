@@ -36,23 +36,54 @@ static bool read_commands(struct exec_command *command, struct arena *arena, str
 	return false;
 }
 
-static bool runs_anything(const char *program)
+/* Programs that run what they are told: a text or a file, or another program with arguments of its own. */
+static bool is_named(const char *program, const char *const *names)
 {
-	static const char *const names[] = {
-		"ash", "awk", "bash", "bun", "busybox", "cmd", "csh", "dash", "deno",
-		"doas", "env", "fish", "git", "ksh", "lua", "node", "nohup", "npx",
-		"osascript", "perl", "php", "python", "python2", "python3", "pwsh", "ruby", "sh",
-		"ssh", "su", "sudo", "tclsh", "time", "timeout", "uv", "xargs", "zsh",
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(shell_base_name(program), names[i]) == 0)
+	const char *name = shell_base_name(program);
+	size_t length = strlen(name);
+	while (length > 0 && strchr(".0123456789", name[length - 1])) /* python3.11 */
+		length--;
+	for (; *names; names++)
+		if (strlen(*names) == length && strncmp(name, *names, length) == 0)
 			return true;
 	return false;
 }
 
-static void propose(struct exec_command *command, const struct str *words, size_t count, struct exec_judgement *ret)
+static bool runs_text(const char *program)
 {
-	if (ret->proposal || count == 0 || (count == 1 && runs_anything(words[0].ptr)))
+	static const char *const names[] = {
+		"ash", "awk", "bash", "bun", "cmd", "csh", "dash", "deno", "fish", "git", "ksh", "lua", "node", "npx",
+		"osascript", "perl", "php", "pwsh", "pypy", "python", "ruby", "sh", "tclsh", "tcsh", "zsh", NULL,
+	};
+	return is_named(program, names);
+}
+
+static bool runs_programs(const char *program)
+{
+	static const char *const names[] = {
+		"busybox", "chroot", "doas", "env", "exec", "nice", "nohup", "parallel", "script", "setsid", "ssh",
+		"stdbuf", "strace", "su", "sudo", "time", "timeout", "unshare", "uv", "watch", "xargs", NULL,
+	};
+	return is_named(program, names);
+}
+
+/* A rule that begins like this would allow whatever comes next. */
+static bool allows_anything(const struct str *words, size_t count, bool is_whole)
+{
+	if (count == 1)
+		return runs_text(words[0].ptr) || runs_programs(words[0].ptr);
+	if (is_whole)
+		return false;
+	bool has_operand = false;
+	for (size_t i = 1; i < count; i++)
+		has_operand = has_operand || !str_has_prefix(words[i], "-");
+	return runs_programs(words[0].ptr) || (runs_text(words[0].ptr) && !has_operand);
+}
+
+static void propose(struct exec_command *command, const struct str *words, size_t count, bool is_whole,
+                    struct exec_judgement *ret)
+{
+	if (ret->proposal || count == 0 || allows_anything(words, count, is_whole))
 		return;
 	struct str *copy = arena_array(&command->arena, struct str, count);
 	for (size_t i = 0; i < count; i++)
@@ -68,7 +99,31 @@ static void propose_command(struct exec_command *command, const struct plain_com
 	struct str *words = arena_array(&arena, struct str, plain->count);
 	for (size_t i = 0; i < plain->count; i++)
 		words[i] = str_of(plain->words[i].text);
-	propose(command, words, plain->count, ret);
+	propose(command, words, plain->count, true, ret);
+}
+
+static bool begins_with_prefix(const struct exec_command *command, const struct plain_command *plain)
+{
+	if (plain->count < command->prefix_count)
+		return false;
+	for (size_t i = 0; i < command->prefix_count; i++)
+		if (!str_is(command->prefix[i], plain->words[i].text))
+			return false;
+	return true;
+}
+
+/* What the model asks to be allowed for good is put to the user only if it is about this command. */
+static void propose_prefix(struct exec_command *command, const struct command_list *list, struct exec_judgement *ret)
+{
+	struct exec_match match;
+	bool is_whole = list->count == 1 && list->commands[0].count == command->prefix_count;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct plain_command *plain = &list->commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!begins_with_prefix(command, plain) && !is_ruled && !plain_command_is_safe(plain))
+			return;
+	}
+	propose(command, command->prefix, command->prefix_count, is_whole, ret);
 }
 
 /* One of them: by rule or by the table. */
@@ -110,8 +165,8 @@ void exec_judge(struct exec_command *command, struct exec_judgement *ret)
 	struct command_list list;
 	bool is_read = read_commands(command, &arena, &list);
 	*ret = (struct exec_judgement){.is_allowed = true};
-	if (command->is_escalated)
-		propose(command, command->prefix, command->prefix_count, ret);
+	if (command->is_escalated && is_read)
+		propose_prefix(command, &list, ret);
 	for (size_t i = 0; i < list.count; i++)
 		judge_one(command, &list.commands[i], is_read, ret);
 	if (ret->decision == EXEC_prompt && !may_ask(command->host->approval_policy, ret)) {

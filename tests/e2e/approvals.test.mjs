@@ -128,6 +128,23 @@ test('the model may propose the words; an interpreter alone is never proposed', 
 		[['Why?', ['touch', 'x']], ['Why?', ['python3', '-V']], ['Why?', undefined]]);
 });
 
+test('the model may propose only what is about its command, and does not open everything', proto, async (t) => {
+	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
+	const proposals = [
+		['touch x', ['rm'], ['touch', 'x']],
+		['touch x; mkdir y', ['touch'], ['touch', 'x']],
+		['ls && touch x', ['touch'], ['touch']],
+		['python3.11 -c 1', ['python3.11', '-c'], ['python3.11', '-c', '1']],
+		['python3 -m pytest a', ['python3', '-m', 'pytest'], ['python3', '-m', 'pytest']],
+		['sudo touch x', ['sudo', 'touch'], ['sudo', 'touch', 'x']],
+		['touch $x', ['touch'], undefined],
+	];
+	const calls = proposals.map(([cmd, prefix_rule]) => run(cmd, { ...ask, prefix_rule }));
+	const { asked } = await play(t, calls,
+		{ config: settings('on-request', 'read-only'), answers: proposals.map(() => 'denied') });
+	assert.deepEqual(asked.map((msg) => msg.proposed_execpolicy_amendment), proposals.map(([, , want]) => want));
+});
+
 const granular = (flags) => ({ sandbox_approval: false, rules: false, mcp_elicitations: false, ...flags });
 const granularConfig = (flags, sandbox = 'danger-full-access') => `sandbox_mode = "${sandbox}"\n` +
 	`approval_policy = { granular = { ${Object.entries(granular(flags)).map((pair) => pair.join(' = ')).join(', ')} } }\n`;
