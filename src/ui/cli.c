@@ -259,8 +259,7 @@ int cli_unknown_word(const struct cli_command *command, const char *text, struct
 	buf_init(&words, KIB);
 	append_words(&words, command);
 	if (!suggest.best.ptr)
-		return error_set(err, ERR_usage, "unrecognized subcommand '%s'%.*s", text,
-		                 STR_ARG(buf_str(&words)));
+		return error_set(err, ERR_usage, "unrecognized subcommand '%s'%.*s", text, STR_ARG(buf_str(&words)));
 	return error_set(err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: a similar subcommand exists: '%.*s'",
 	                 text, STR_ARG(suggest.best));
 }
