@@ -16,9 +16,11 @@ UNUSED = {"reply": [{"message": "Hello."}]}
 class Server:
     """A `codex app-server` that has been initialized."""
 
-    def __init__(self, binary, bench, model_url, tools):
+    def __init__(self, binary, bench, model_url, tools, settings=()):
+        """settings: "key=value"."""
         (bench.home / "config.toml").write_text((tools.SERVED + tools.CONFIG).format(url=model_url))
-        self.process = subprocess.Popen([binary, "app-server"], env=bench.env, cwd=bench.work, bufsize=0,
+        words = [word for setting in settings for word in ("-c", setting)]
+        self.process = subprocess.Popen([binary, "app-server"] + words, env=bench.env, cwd=bench.work, bufsize=0,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.proc = pathlib.Path("/proc/%d" % self.process.pid)
         self.rest = b""

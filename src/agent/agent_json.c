@@ -223,6 +223,7 @@ void agent_write_news(const struct agent *reader, const struct agent_news *news,
 	write_completion(result, w);
 	write_metadata(about, w);
 	jw_member_bool(w, "injected", news->is_injected);
-	write_family(reader, w);
+	if (!news->has_more)
+		write_family(reader, w);
 	jw_object_end(w);
 }

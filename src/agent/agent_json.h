@@ -24,6 +24,7 @@ struct agent_news {
 	size_t count;
 	bool timed_out;
 	bool is_injected; /* nobody waited for it */
+	bool has_more;    /* other news follow at once: those say how the others are */
 };
 void agent_write_news(const struct agent *reader, const struct agent_news *news, struct json_writer *w);
 

@@ -102,6 +102,7 @@ static void hear_sender(struct session *session, struct agent *about, struct age
 	for (size_t i = 0; i < rest.count; i++)
 		news.messages[i + 1] = rest.messages[i];
 	free(rest.messages);
+	news.has_more = !agent_inbox_is_empty(&self->inbox);
 	if (session->codex->config->features.subagent_tools)
 		record_news(session, self, &news);
 	else

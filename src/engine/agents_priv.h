@@ -7,7 +7,7 @@
 struct codex;
 struct error;
 
-enum { MAX_ACTIVE_SUBAGENTS = 64 };
+enum { MAX_ACTIVE_SUBAGENTS = 256 };
 
 /* agents_open.c: of struct agent_ops. */
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);

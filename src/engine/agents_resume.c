@@ -15,8 +15,7 @@
 
 static bool is_about_agents(const struct rollout_record *record)
 {
-	return record->type == LINE_event_msg && (str_has_prefix(record->payload, "{\"type\":\"subagent_lifecycle\"") ||
-	                                          str_has_prefix(record->payload, "{\"type\":\"agent_inbox\""));
+	return rollout_tells_of_agents(record->type, record->payload);
 }
 
 static void replay(struct agent_tree *tree, struct str payload)

@@ -154,12 +154,18 @@ static void give_back(const struct rollout_segment *segment)
 		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
+bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload)
+{
+	return type == LINE_event_msg && (str_has_prefix(payload, "{\"type\":\"subagent_lifecycle\"") ||
+	                                  str_has_prefix(payload, "{\"type\":\"agent_inbox\""));
+}
+
 /* Of a numbered line, an item for the model says nothing that the events do not. */
-static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type)
+static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type, struct str payload)
 {
 	switch (reader->wants) {
 	case ROLLOUT_HISTORY:
-		return type != LINE_event_msg || reader->ends_turn;
+		return type != LINE_event_msg || reader->ends_turn || rollout_tells_of_agents(type, payload);
 	case ROLLOUT_EVENTS:
 		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered;
 	default:
@@ -170,7 +176,7 @@ static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_typ
 static void add_record(struct rollout_reader *reader, enum rollout_line_type type, enum rollout_role role,
                        struct str payload)
 {
-	payload = is_wanted(reader, type) ? keep(reader, payload) : STR("");
+	payload = is_wanted(reader, type, payload) ? keep(reader, payload) : STR("");
 	vec_push(&reader->records, (struct rollout_record){
 	                                   .type = type,
 	                                   .role = role,

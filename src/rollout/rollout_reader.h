@@ -67,7 +67,7 @@ struct rollout_damage {
 /* What of it is kept. */
 enum rollout_wants {
 	ROLLOUT_ALL,
-	ROLLOUT_HISTORY, /* what the model is sent, and how it can be gone back; events have no payload */
+	ROLLOUT_HISTORY, /* what the model is sent, how it can be gone back, whom it works with; no other events */
 	ROLLOUT_EVENTS,  /* what clients are shown; no history, and of numbered lines only events have a payload */
 };
 
@@ -111,5 +111,8 @@ void rollout_reader_forget(struct rollout_reader *reader);
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w);
 /* Appends one sentence on what was passed over; false and nothing if the file is whole. */
 bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out);
+
+/* An event from which the tree of subagents is made again (subagents 6). */
+bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload);
 
 #endif

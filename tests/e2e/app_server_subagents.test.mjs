@@ -100,3 +100,36 @@ test('interrupting a parent ends its subagents, interrupting one of them ends it
 	const waits = items(server).filter(({ tool }) => tool === 'wait');
 	assert.deepEqual(waits.map(({ method, status }) => `${method} ${status}`), ['started inProgress', 'completed interrupted']);
 });
+
+test('16. an app-server that takes up a session has its subagents again', options, async (t) => {
+	const model = await startModel(t, [
+		child(['count pears', 'and the plums'], message('Plums, too.')),
+		child('count pears', message('Pears counted.')),
+		child('stay', { hang: true }),
+		{ reply: [call('subagent_spawn', { prompt: 'count pears', label: 'counter' })] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [call('subagent_spawn', { prompt: 'stay' })] },
+		{ reply: [message('Begun.')] },
+		// a new process
+		{ reply: [{ call: 'subagent_list', arguments: {}, call_id: 'list' },
+			call('subagent_send_message', { agent_id: 1, prompt: 'and the plums' })] },
+		{ reply: [{ call: 'subagent_await', arguments: { agent_id: 1 }, call_id: 'wait' }] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const first = await startAppServer(t, model, { config });
+	const { thread } = await first.request('thread/start', FREE);
+	await first.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await first.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	first.child.kill('SIGKILL');
+	await first.done;
+
+	const second = await startAppServer(t, model, { home: first.home, cwd: first.cwd });
+	await second.request('thread/resume', { threadId: thread.id });
+	await second.request('turn/start', { threadId: thread.id, input: [text('go on')] });
+	await second.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	assert.equal((await second.end()).code, 0);
+	const outputs = new Map(model.requests().at(-1).body.input.filter((it) => it.output).map((it) => [it.call_id, it.output]));
+	const { sessions } = JSON.parse(outputs.get('list'));
+	assert.deepEqual(sessions.map((it) => [it.agent_id, it.label, it.status]), [[1, 'counter', 'idle'], [2, null, 'canceled']]);
+	assert.equal(JSON.parse(outputs.get('wait')).completion.Completed.last_message, 'Plums, too.');
+});
