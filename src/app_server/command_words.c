@@ -22,8 +22,8 @@ static bool has_nul(struct str text)
 
 static int refuse_nul(struct rpc_request *request)
 {
-	return refused(rpc_fail(request, APP_INVALID_REQUEST,
-	                        "a command's words and variables cannot hold a NUL byte"));
+	return refused(
+		rpc_fail(request, APP_INVALID_REQUEST, "a command's words and variables cannot hold a NUL byte"));
 }
 
 int command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
@@ -122,6 +122,22 @@ struct client_command *command_words_find(struct rpc_request *request, const str
 	return command;
 }
 
+int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
+                         const struct client_command_kind *kind)
+{
+	struct pty_size size;
+	struct error err;
+	if (command_words_size(request, resize->method, resize->rows, resize->cols, &size) != 0)
+		return -1;
+	struct client_command *command = command_words_find(request, kind, resize->missing, resize->id);
+	if (!command)
+		return -1;
+	if (command->has_terminal && client_command_resize(command, &size, &err) == 0)
+		return 0;
+	return refused(
+		rpc_fail(request, APP_INVALID_REQUEST, "failed to resize PTY: process is not attached to a PTY"));
+}
+
 static int refuse_input(struct rpc_request *request, const struct error *err)
 {
 	bool is_closed = err->code == ERR_io && !err->sys;
@@ -136,8 +152,8 @@ int command_words_input(struct rpc_request *request, const struct command_words_
 	auto_buf struct buf bytes;
 	buf_init(&bytes, LIMIT_LINE);
 	if (!input->base64.ptr && !input->closes)
-		return refused(rpc_fail(request, APP_INVALID_PARAMS, "%s requires deltaBase64 or closeStdin",
-		                        input->method));
+		return refused(
+			rpc_fail(request, APP_INVALID_PARAMS, "%s requires deltaBase64 or closeStdin", input->method));
 	if (input->base64.ptr && !wire_bytes_decode(&bytes, input->base64, why))
 		return refused(rpc_fail(request, APP_INVALID_PARAMS, "invalid deltaBase64: %s", why));
 	struct client_command *command = command_words_find(request, kind, input->missing, input->id);

@@ -35,6 +35,16 @@ struct command_words_input {
 int command_words_input(struct rpc_request *request, const struct command_words_input *input,
                         const struct client_command_kind *kind);
 
+/* A new size of a command's terminal. */
+struct command_words_resize {
+	const char *method;
+	const char *missing;
+	struct str id;
+	int64_t rows, cols; /* as they came */
+};
+int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
+                         const struct client_command_kind *kind);
+
 /* The command that a request names; refuses it and returns NULL if there is none. */
 struct client_command *command_words_find(struct rpc_request *request, const struct client_command_kind *kind,
                                           const char *missing, struct str id);

@@ -249,17 +249,14 @@ enum rpc_verdict on_rpc_command_exec_resize(struct rpc_request *request,
                                             const struct app_command_exec_resize_params *params)
 {
 	struct app_command_exec_resize_response response = {0};
-	struct pty_size size;
-	struct error err;
-	if (command_words_size(request, "command/exec", params->size->rows, params->size->cols, &size) != 0)
-		return RPC_FAIL;
-	struct client_command *command = command_words_find(request, &exec_kind, MISSING, params->process_id);
-	if (!command)
-		return RPC_FAIL;
-	if (!command->has_terminal || client_command_resize(command, &size, &err) != 0)
-		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "failed to resize PTY: process is not attached to a PTY");
-	return rpc_reply(request, &response);
+	struct command_words_resize resize = {
+		.method = "command/exec",
+		.missing = MISSING,
+		.id = params->process_id,
+		.rows = params->size->rows,
+		.cols = params->size->cols,
+	};
+	return command_words_resize(request, &resize, &exec_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
 }
 
 enum rpc_verdict on_rpc_command_exec_terminate(struct rpc_request *request,

@@ -108,17 +108,14 @@ enum rpc_verdict on_rpc_process_resize_pty(struct rpc_request *request,
                                            const struct app_process_resize_pty_params *params)
 {
 	struct app_process_resize_pty_response response = {0};
-	struct pty_size size;
-	struct error err;
-	if (command_words_size(request, "process/resizePty", params->size->rows, params->size->cols, &size) != 0)
-		return RPC_FAIL;
-	struct client_command *command = command_words_find(request, &process_kind, MISSING, params->process_handle);
-	if (!command)
-		return RPC_FAIL;
-	if (!command->has_terminal || client_command_resize(command, &size, &err) != 0)
-		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "failed to resize PTY: process is not attached to a PTY");
-	return rpc_reply(request, &response);
+	struct command_words_resize resize = {
+		.method = "process/resizePty",
+		.missing = MISSING,
+		.id = params->process_handle,
+		.rows = params->size->rows,
+		.cols = params->size->cols,
+	};
+	return command_words_resize(request, &resize, &process_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
 }
 
 enum rpc_verdict on_rpc_process_kill(struct rpc_request *request, const struct app_process_kill_params *params)

@@ -68,10 +68,6 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		all.thread->turns = load->history.turns;
 		all.thread->turns_count = load->history.count;
 	}
-	struct str id = str_of(thread->id);
-	size_t items = 0, last = load->history.count - 1;
-	for (size_t i = 0; i < load->history.count; i++)
-		items += load->history.turns[i].items_count;
 	struct app_thread_resume_response response = {
 		.thread = all.thread,
 		.model = all.model,
@@ -91,10 +87,6 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.items_backwards_cursor =
 			stored_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
 	};
-	if (load->history.count)
-		response.turns_backwards_cursor = stored_page_cursor(id, STORED_TURNS, last, true, &arena);
-	if (items)
-		response.items_backwards_cursor = stored_page_cursor(id, STORED_ITEMS, items - 1, true, &arena);
 	rpc_reply(request, &response);
 	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};

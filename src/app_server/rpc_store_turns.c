@@ -4,11 +4,9 @@
 #include "app_server/thread_items.h"
 #include "base/mem.h"
 
-static const char turns_kind[] = STORED_TURNS, items_kind[] = STORED_ITEMS;
-
 struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena)
 {
-	return turns ? stored_page_cursor(thread_id, turns_kind, turns - 1, true, arena) : STR_NONE;
+	return turns ? stored_page_cursor(thread_id, STORED_TURNS, turns - 1, true, arena) : STR_NONE;
 }
 
 struct str stored_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena)
@@ -16,7 +14,7 @@ struct str stored_items_end(struct str thread_id, const struct app_turn *turns, 
 	size_t items = 0;
 	for (size_t i = 0; i < count; i++)
 		items += turns[i].items_count;
-	return items ? stored_page_cursor(thread_id, items_kind, items - 1, true, arena) : STR_NONE;
+	return items ? stored_page_cursor(thread_id, STORED_ITEMS, items - 1, true, arena) : STR_NONE;
 }
 
 /* ---- thread/turns/list ---- */
@@ -67,7 +65,7 @@ static void reply_turns(struct store_job *job)
 	struct stored_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = params->cursor,
-		.kind = turns_kind,
+		.kind = STORED_TURNS,
 		.count = stored->history.count,
 		.has_limit = params->has_limit,
 		.limit = params->limit,
@@ -165,7 +163,7 @@ static struct str cursor_of(struct store_job *job, const struct app_thread_item_
 	struct str wanted = json_get_str(root, "itemId");
 	for (size_t i = 0; i < count; i++) {
 		if (str_eq(thread_item_id(entries[i].item), wanted))
-			return stored_page_cursor(params->thread_id, items_kind, i, true, &job->arena);
+			return stored_page_cursor(params->thread_id, STORED_ITEMS, i, true, &job->arena);
 	}
 	return params->cursor; /* is refused */
 }
@@ -190,7 +188,7 @@ static void reply_items(struct store_job *job)
 	struct stored_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = cursor_of(job, entries, count),
-		.kind = items_kind,
+		.kind = STORED_ITEMS,
 		.count = count,
 		.has_limit = params->has_limit,
 		.limit = params->limit,

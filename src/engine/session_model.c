@@ -228,10 +228,11 @@ void session_warn_unknown_model(struct session *session, const struct task *task
 	const struct settings *settings = task->settings;
 	if (settings->info.is_known || session->has_warned_model)
 		return;
+	if (session->codex->config->is_set.model_context_window) /* what the warning asks for was done */
+		return;
 	session->has_warned_model = true;
 	session_warn(session, task->id,
 	             "Model metadata for `%s` not found. Defaulting to fallback metadata: a context window of %lld "
-	             "tokens and all "
-	             "tools. Set model_context_window if that is wrong.",
+	             "tokens and all tools. Set model_context_window if that is wrong.",
 	             settings->model, (long long)settings->info.context_window);
 }

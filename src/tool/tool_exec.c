@@ -69,30 +69,28 @@ static void run(struct tool_call *call, struct exec_session *session)
 		session->fence = exec_fence_wait(call->host, on_fence_ready, call);
 }
 
-static void on_answer(struct tool_call *call, const struct review_decision *decision)
+static void run_if(struct tool_call *call, bool is_approved)
 {
-	struct exec_session *session = call->state;
-	if (exec_gate_read(&session->command, decision)) {
-		run(call, session);
+	if (is_approved) {
+		run(call, call->state);
 		return;
 	}
 	auto_buf struct buf text;
 	buf_init(&text, 1 * KIB);
 	exec_gate_refusal(true, &text);
-	refuse(call, session, buf_str(&text));
+	refuse(call, call->state, buf_str(&text));
+}
+
+static void on_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct exec_session *session = call->state;
+	run_if(call, exec_gate_read(&session->command, decision));
 }
 
 static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
 {
 	struct exec_session *session = call->state;
-	if (exec_retry_read(&session->command, decision)) {
-		run(call, session);
-		return;
-	}
-	auto_buf struct buf text;
-	buf_init(&text, 1 * KIB);
-	exec_gate_refusal(true, &text);
-	refuse(call, session, buf_str(&text));
+	run_if(call, exec_retry_read(&session->command, decision));
 }
 
 /* Stopped by its fence, perhaps: then it may run again without. */

@@ -98,10 +98,9 @@ static void rewind_run(struct shell_run *run)
 	output_init(&run->err, LIMIT_EXEC_CAPTURE);
 }
 
-static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+static void begin_if(struct shell_run *run, bool is_approved)
 {
-	struct shell_run *run = call->state;
-	if (exec_retry_read(&run->command, decision)) {
+	if (is_approved) {
 		begin_fenced(run);
 		return;
 	}
@@ -109,6 +108,12 @@ static void on_retry_answer(struct tool_call *call, const struct review_decision
 	buf_init(&text, 1 * KIB);
 	exec_gate_refusal(false, &text);
 	fail(run, buf_str(&text));
+}
+
+static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct shell_run *run = call->state;
+	begin_if(run, exec_retry_read(&run->command, decision));
 }
 
 /* Stopped by its fence, perhaps: then it may run again without, and this end does not count. */
@@ -194,14 +199,7 @@ static void begin_fenced(struct shell_run *run)
 static void on_answer(struct tool_call *call, const struct review_decision *decision)
 {
 	struct shell_run *run = call->state;
-	if (exec_gate_read(&run->command, decision)) {
-		begin_fenced(run);
-		return;
-	}
-	auto_buf struct buf text;
-	buf_init(&text, 1 * KIB);
-	exec_gate_refusal(false, &text);
-	fail(run, buf_str(&text));
+	begin_if(run, exec_gate_read(&run->command, decision));
 }
 
 /* The interrupt leaves nothing running that this call began (core 2.5). */

@@ -131,7 +131,8 @@ void doctor_check_provider(struct doctor *doctor)
 	auto_free char *text = provider ? xstrdup(provider->base_url) : NULL;
 	model_provider_destroy(provider);
 	if (!text || !http_url_parse(str_of(text), &url)) {
-		doctor_tell(doctor, DOCTOR_warning, NULL, "not asked: it is not known where the provider is");
+		doctor_tell(doctor, DOCTOR_warning, NULL, "not asked: first mend %s",
+		            doctor->config ? "auth.credentials" : "config.load");
 		return;
 	}
 	doctor_detail(doctor, "endpoint", "%.*s:%.*s", STR_ARG(url.host), STR_ARG(url.port));

@@ -247,16 +247,21 @@ static void keep_plan(struct exec *exec, const struct turn_item *item)
 	exec->has_plan = true;
 }
 
+static void submit_work(struct exec *exec)
+{
+	if (exec->options.is_review)
+		submit_review(exec);
+	else
+		submit_prompt(exec);
+}
+
 static void on_event(const struct event *event, void *self)
 {
 	struct exec *exec = self;
 	exec->printer->on_event(exec->printer, event);
 	switch (event->msg.tag) {
 	case EV_session_configured:
-		if (exec->options.is_review)
-			submit_review(exec);
-		else
-			submit_prompt(exec);
+		submit_work(exec);
 		return;
 	case EV_task_started:
 		exec->has_task = true;
