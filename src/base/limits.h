@@ -32,6 +32,8 @@ enum {
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* … and before the connection is given up */
 	LIMIT_STREAM_LINGER_MS = 10000,   /* for a destroyed stream to send what it still has */
 	LIMIT_HURRY_MS = 500,             /* … in a program that has to leave */
+	LIMIT_ZIP = 2047 * MIB,           /* an archive that is written */
+	LIMIT_FEEDBACK_FILES = 1000,      /* put into one report */
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_THREAD_NOTE = 64 * KIB,     /* what is noted of a thread beside its rollout */
@@ -86,6 +88,9 @@ enum {
 	LIMIT_PATCH_ERROR = 65 * MIB,     /* a failure quotes the lines it looked for */
 	LIMIT_GIT_DIFF_FILE = 1 * MIB,    /* a file of which the diff of a task tells */
 	LIMIT_GIT_DIFF = 16 * MIB,        /* of those files together, before and after */
+	LIMIT_GIT_DELTA = 16 * MIB,       /* what git tells of what a work tree has that its remotes have not */
+	LIMIT_GIT_COMPLAINT = 4 * KIB,    /* of what it says on standard error meanwhile */
+	LIMIT_GIT_DELTA_MS = 30 * 1000,   /* for all of it */
 	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
 	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */
 	LIMIT_ROLLOUT_LINE = 128 * MIB,

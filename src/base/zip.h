@@ -1,0 +1,34 @@
+/* zip.h — a ZIP archive, written entry by entry, nothing compressed.
+ *
+ * Owns: the list of entries; the descriptor, of an empty file, stays its caller's. Blocking; any thread, one at a time.
+ * Errors: what write says, ERR_limit beyond LIMIT_ZIP. After an error the file is of no use.
+ * Source: PKWARE APPNOTE 4.3, without encryption and ZIP64. */
+#ifndef BASE_ZIP_H
+#define BASE_ZIP_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct error;
+
+struct zip {
+	/* private */
+	int fd;
+	uint64_t size;
+	uint16_t count;
+	struct buf directory;
+};
+
+void zip_init(struct zip *zip, int fd);
+void zip_finish(struct zip *zip);
+
+/* name: with slashes, relative. */
+int zip_add(struct zip *zip, struct str name, struct str bytes, struct error *err);
+/* The rest of what the descriptor gives; `what` is its name in errors. */
+int zip_add_fd(struct zip *zip, struct str name, int fd, const char *what, struct error *err);
+/* Nothing may be added behind it. */
+int zip_end(struct zip *zip, struct error *err);
+
+#endif
