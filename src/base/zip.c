@@ -1,6 +1,6 @@
 /* The length and the check sum of what a descriptor gives are known behind it, but stand before it: the head of an
- * entry is written twice. Stored and not packed, for what goes into such an archive is read once, if ever, and there is no
- * second library then. */
+ * entry is written twice. Stored and not packed, for what goes into such an archive is read once, if ever, and there is
+ * no second library then. */
 #include "base/zip.h"
 
 #include <errno.h>
