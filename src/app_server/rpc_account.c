@@ -224,3 +224,35 @@ enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_a
 	};
 	return rpc_reply(request, &response);
 }
+
+/* ---- userVerification/enroll, delete, verify ---- */
+
+/* Clients look at the data: the words are for people. */
+static enum rpc_verdict refuse_verification(struct rpc_request *request)
+{
+	return rpc_fail_data(request, APP_INTERNAL_ERROR,
+	                     STR("User verification is not available in this build or account."),
+	                     STR("{\"type\":\"unavailable\",\"reason\":\"providerUnavailable\"}"));
+}
+
+enum rpc_verdict on_rpc_user_verification_enroll(struct rpc_request *request,
+                                                 const struct app_user_verification_enroll_params *params)
+{
+	(void)params;
+	return refuse_verification(request);
+}
+
+enum rpc_verdict on_rpc_user_verification_delete(struct rpc_request *request,
+                                                 const struct app_user_verification_delete_params *params)
+{
+	(void)params;
+	return refuse_verification(request);
+}
+
+enum rpc_verdict on_rpc_user_verification_verify(struct rpc_request *request,
+                                                 const struct app_user_verification_verify_params *params)
+{
+	(void)params;
+	return rpc_fail_data(request, APP_INVALID_PARAMS, STR("Invalid verification challenge or display text."),
+	                     STR("{\"type\":\"invalidRequest\",\"reason\":\"invalidParams\"}"));
+}

@@ -10,6 +10,7 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/store_job.h"
+#include "app_server/thread.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -199,6 +200,6 @@ enum rpc_verdict on_rpc_feedback_save(struct rpc_request *request, const struct 
 	if (!str_has_prefix(params->save_path, "/") || memchr(params->save_path.ptr, 0, params->save_path.len))
 		return rpc_fail(request, APP_INVALID_REQUEST, "feedback savePath must be an absolute host path");
 	if (params->thread_id.ptr && !uuid_is_valid(params->thread_id))
-		return rpc_fail(request, APP_INVALID_REQUEST, "invalid thread id: %.*s", STR_ARG(params->thread_id));
+		return threads_refuse_id(request, APP_INVALID_REQUEST, "thread", params->thread_id);
 	return store_job_start(request, sizeof(struct str), run, reply);
 }

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "config/config.h"
 
 /* ---- both kinds of threads ---- */
@@ -110,6 +111,8 @@ static void reply_update(struct store_job *job)
 enum rpc_verdict on_rpc_thread_read_state_update(struct rpc_request *request,
                                                  const struct app_thread_read_state_update_params *params)
 {
+	if (!uuid_is_valid(params->thread_id))
+		return threads_refuse_id(request, APP_INVALID_PARAMS, "thread", params->thread_id);
 	return stored_turns_start(request, params->thread_id, run_update, reply_update);
 }
 

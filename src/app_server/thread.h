@@ -125,6 +125,7 @@ void threads_add(struct thread *thread);
 /* As threads_find; else the request is refused in the words of the reference, and NULL. */
 struct thread *threads_get(struct rpc_request *request, struct str id);
 /* The id is no UUID; what: of what it should have been. */
-enum rpc_verdict threads_refuse_id(struct rpc_request *request, const char *what, struct str id);
+enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
+                                   struct str id);
 
 #endif

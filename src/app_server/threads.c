@@ -26,17 +26,18 @@ void threads_add(struct thread *thread)
 }
 
 /* Where an id stops being one, in the words of the reference. */
-enum rpc_verdict threads_refuse_id(struct rpc_request *request, const char *what, struct str id)
+enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
+                                   struct str id)
 {
 	static const char digits[] = "0123456789abcdefABCDEF-";
 	for (size_t i = 0; i < id.len; i++) {
 		if (!id.ptr[i] || !strchr(digits, id.ptr[i]))
-			return rpc_fail(request, APP_INVALID_REQUEST,
+			return rpc_fail(request, code,
 			                "invalid %s id: invalid character: expected an optional prefix of "
 			                "`urn:uuid:` followed by [0-9a-fA-F-], found `%c` at %zu",
 			                what, id.ptr[i] >= ' ' && id.ptr[i] <= '~' ? id.ptr[i] : '?', i + 1);
 	}
-	return rpc_fail(request, APP_INVALID_REQUEST,
+	return rpc_fail(request, code,
 	                "invalid %s id: invalid length: expected length 32 for "
 	                "simple format, found %zu",
 	                what, id.len);
@@ -48,7 +49,7 @@ struct thread *threads_get(struct rpc_request *request, struct str id)
 	if (thread)
 		return thread;
 	if (!uuid_is_valid(id))
-		threads_refuse_id(request, "thread", id);
+		threads_refuse_id(request, APP_INVALID_REQUEST, "thread", id);
 	else
 		rpc_fail(request, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
 	return NULL;

@@ -60,6 +60,21 @@ test('items that come while a turn runs wait until its calls have their outputs'
 	assert.ok(asked > 0 && answered === asked + 1 && added > answered, JSON.stringify(input));
 });
 
+test('a plan that was approved is in the history of the thread that carries it out', options, async (t) => {
+	const model = await startModel(t, [say('done')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	const prepare = (markdown, more) =>
+		server.request('thread/prepareApprovedPlan', { threadId: thread.id, markdown, ...more });
+	await assert.rejects(prepare(' \n'), { code: -32600, message: 'The approved plan is empty.' });
+	await assert.rejects(prepare('x', { attachmentPath: 'plan.md' }), { code: -32602, message: /must be absolute/ });
+	const { prompt } = await prepare('# Plan\n- "one" \u0001\n', { attachmentPath: '/no/such/file' });
+	assert.match(prompt, /plan/);
+	await turn(server, thread.id, prompt);
+	assert.ok(textsOf(model.requests()[0], 'developer').some((it) => it.includes('\n# Plan\n- "one" \u0001\n')));
+	assert.deepEqual(textsOf(model.requests()[0], 'user').slice(-1), [prompt]);
+});
+
 test('items that would spoil the history are refused, and those of no kind left out', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const server = await startAppServer(t, model);
