@@ -61,22 +61,33 @@ static int add_roots(struct sandbox_plan *plan, const struct sandbox_policy *pol
 	return status;
 }
 
-/* A .git file says where the repository is: "gitdir: <path>". */
-static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *file)
+/* What the first line of a file names, from a folder on; NULL if there is no such place. The arena's. */
+static const char *read_pointer(struct arena *arena, const char *folder, const char *file, const char *key)
 {
 	auto_buf struct buf text;
-	buf_init(&text, GIT_POINTER_MAX);
-	struct str target;
-	if (file_read(file, &text, NULL) != 0)
-		return;
-	target = str_trim(buf_str(&text));
-	if (!str_cut_prefix(&target, "gitdir:"))
-		return;
-	const char *name = arena_cstr(arena, str_trim(target));
-	const char *path = name[0] == '/' ? name : arena_printf(arena, "%s/%s", root, name);
 	char real[PATH_MAX];
-	if (realpath(path, real))
-		add(plan, arena_cstr(arena, str_of(real)), false, false);
+	buf_init(&text, GIT_POINTER_MAX);
+	if (file_read_regular(file, &text, NULL) != 0)
+		return NULL;
+	struct str target = str_trim(buf_str(&text));
+	if (!str_cut_prefix(&target, key))
+		return NULL;
+	const char *name = arena_cstr(arena, str_trim(target));
+	const char *path = name[0] == '/' ? name : arena_printf(arena, "%s/%s", folder, name);
+	return realpath(path, real) ? arena_cstr(arena, str_of(real)) : NULL;
+}
+
+/* A .git file says where the repository is: "gitdir: <path>". That of a work tree says in turn where the one is that it
+ * belongs to, whose settings and hooks are its own, too. */
+static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *file)
+{
+	const char *own = read_pointer(arena, root, file, "gitdir:");
+	if (!own)
+		return;
+	add(plan, own, false, false);
+	const char *common = read_pointer(arena, own, arena_printf(arena, "%s/commondir", own), "");
+	if (common)
+		add(plan, common, false, false);
 }
 
 /* In a temporary folder of all users everybody can make what is missing: there is nothing to keep a command from. */

@@ -147,6 +147,10 @@ static void a_git_pointer_guards_what_it_points_to(void **state)
 	expect_writable(&policy, in_workspace("store/config"), true);
 	assert_int_equal(file_write_atomic(in_workspace(".git"), STR("gitdir: store\n"), 0600, false, NULL), 0);
 	expect_writable(&policy, in_workspace("store/config"), false);
+	assert_int_equal(mkdir(in_workspace("common"), 0700), 0);
+	expect_writable(&policy, in_workspace("common/hooks/x"), true);
+	assert_int_equal(file_write_atomic(in_workspace("store/commondir"), STR("../common\n"), 0600, false, NULL), 0);
+	expect_writable(&policy, in_workspace("common/hooks/x"), false);
 }
 
 static void the_engines_own_place_is_not_writable_unless_named(void **state)
