@@ -1,5 +1,10 @@
-"""Rows about sessions on disk: what it costs to take one up again."""
+"""Rows about sessions on disk: what it costs to take one up again, and to list and search many."""
+import datetime
 import json
+import os
+import time
+
+import threads
 
 THREAD = "01a1fb55-e849-7942-b12b-582c7876dc93"
 SESSION = "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + THREAD + ".jsonl"
@@ -93,4 +98,83 @@ def resume(here, count):
         cost.status = cost.status or base.status
         cost.said = "the file has %.1f MB" % size
         return max(cost.own - base.own, 1e-6), cost
+    return row
+
+
+# ---- many ----
+
+A_DAY = 25  # sessions
+
+
+def write_sessions(home, count):
+    """Sessions of one turn each, A_DAY a day from the newest day back, as another program left them."""
+    body = []
+    for ordinal, (kind, payload) in zip(range(20), lines()):
+        body.append(json.dumps({"timestamp": "2026-11-20T10:00:00.123Z", "ordinal": ordinal, "type": kind,
+                                "payload": payload}, separators=(",", ":")))
+    text = "\n".join(body) + "\n"
+    newest = datetime.datetime(2026, 11, 19, 12)
+    for number in range(count):
+        at = newest - datetime.timedelta(days=number // A_DAY, minutes=number % A_DAY)
+        thread = "%012x" % (int(at.timestamp()) * 1000) + "-7942-b12b-%012x" % number
+        thread = thread[:8] + "-" + thread[8:]
+        folder = home / "sessions" / at.strftime("%Y/%m/%d")
+        folder.mkdir(parents=True, exist_ok=True)
+        said = text.replace(THREAD, thread).replace('"source":"exec"', '"source":"cli"')
+        said = said.replace("what there is to say", "needle%dx" % number)
+        path = folder / ("rollout-%s-%s.jsonl" % (at.strftime("%Y-%m-%dT%H-%M-%S"), thread))
+        path.write_text(said)
+        os.utime(path, (at.timestamp(), at.timestamp()))
+
+
+def stored(here, count, ask, times):
+    """Requests to an app-server about `count` sessions on disk, each, when it has seen them once."""
+    def prepare(server):
+        ask(server, 0)
+        before = -1
+        while server.cpu_seconds() != before:  # what goes on beside the answer, too
+            before = server.cpu_seconds()
+            time.sleep(0.3)
+
+    def measured(server, _):
+        for number in range(times):
+            ask(server, number + 1)
+
+    def row(bench, binary):
+        write_sessions(bench.home, count)
+        time.sleep(2.5)  # folders that were changed just now are looked at again
+        return threads.run(here, bench, binary, [threads.UNUSED], prepare, measured, times)
+    return threads.alone(row)
+
+
+def list_page(server, number, **params):
+    server.ask([{"id": "list%d" % number, "method": "thread/list", "params": params}], b'"id":"list%d"' % number)
+
+
+def find_words(server, number):
+    """Words that one session has."""
+    params = {"searchTerm": "needle%dx" % (number * 97)}
+    server.ask([{"id": "find%d" % number, "method": "thread/search", "params": params}], b'"id":"find%d"' % number)
+
+
+def listing(here, count, **params):
+    return stored(here, count, lambda server, number: list_page(server, number, **params), 50)
+
+
+def search(here, count):
+    return stored(here, count, find_words, 20)
+
+
+def initialize(here, count):
+    """From the start of the program to the answer, by its own CPU."""
+    def row(bench, binary):
+        write_sessions(bench.home, count)
+        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
+
+        def talk(process):
+            client = {"name": "bench", "title": "bench", "version": "1"}
+            here.send(process, {"id": 1, "method": "initialize", "params": {"clientInfo": client}})
+            here.wait_for(process, b'"id":1')
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        return cost.cpu, cost
     return row

@@ -25,7 +25,8 @@ class Server:
         self.proc = pathlib.Path("/proc/%d" % self.process.pid)
         self.rest = b""
         client = {"name": "bench", "title": "bench", "version": "1"}
-        self.ask([{"id": "init", "method": "initialize", "params": {"clientInfo": client}}], b'"id":"init"')
+        self.ask([{"id": "init", "method": "initialize", "params": {
+            "clientInfo": client, "capabilities": {"experimentalApi": True}}}], b'"id":"init"')
         self.write([{"method": "initialized"}])
 
     def write(self, messages):

@@ -7,6 +7,7 @@
 #include "app_server/installation.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_request.h"
+#include "app_server/store_index.h"
 #include "app_server/thread.h"
 #include "app_server/thread_idle.h"
 #include "base/clock.h"
@@ -156,6 +157,7 @@ void app_server_destroy(struct app_server *server)
 		free((char *)(uintptr_t)option->ptr);
 	vec_finish(&server->switches);
 	buf_finish(&server->out);
+	store_index_destroy(server->store);
 	free(server->installation_id);
 	free(server->cwd);
 	free(server);

@@ -27,6 +27,7 @@ struct app_server {
 	struct buf out; /* a frame is written here and sent from here, or to many */
 	struct loop_deferred sweep;
 	struct loop_timer *idle; /* runs while a thread is not watched; NULL before */
+	struct store_index *store; /* NULL until somebody asks for stored threads */
 	char *installation_id; /* NULL until somebody wants to know */
 };
 

@@ -1,5 +1,6 @@
 /* A list, and one thread. What the disk tells is corrected by what is loaded, on the loop, just before the answer. */
 #include "app_server/app_server_priv.h"
+#include "app_server/store_index.h"
 #include "app_server/store_job.h"
 #include "app_server/stored_list.h"
 #include "app_server/stored_thread.h"
@@ -14,6 +15,8 @@ static int run_list(struct store_job *job, struct error *err)
 	struct stored_list_query query = {
 		.home = job->home,
 		.provider = job->provider,
+		.listings = job->listings,
+		.index = job->index,
 		.params = job->params,
 		.stop = &job->stop,
 	};
@@ -53,7 +56,9 @@ static void reply_list(struct store_job *job)
 		.next_cursor = list->next_cursor,
 		.backwards_cursor = list->backwards_cursor,
 	};
+	struct store_index *store = job->request->server->store;
 	rpc_reply(job->request, &response);
+	store_index_fill(store, list->missed, list->missed_count, false);
 }
 
 enum rpc_verdict on_rpc_thread_list(struct rpc_request *request, const struct app_thread_list_params *params)

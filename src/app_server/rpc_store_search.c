@@ -1,14 +1,18 @@
-/* Searched is what was said by the user and by the model, as it stands in the files: there is no index. Lists go on as
- * thread/list does, and stop reading files as soon as a part is full. */
+/* Searched is what was said by the user and by the model, as it stands in the files. The index says which files need
+ * not be read for some words; what it does not know is read. Lists go on as thread/list does, and stop reading files as
+ * soon as a part is full. */
 #include "app_server/app_server_priv.h"
 #include "app_server/stored_list.h"
 #include "app_server/stored_thread.h"
 #include "app_server/stored_turns.h"
 #include "app_server/thread_items.h"
+#include "app_server/thread_said.h"
+#include "app_server/store_index.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "rollout/rollout_index.h"
 #include "rollout/rollout_reader.h"
 
 enum { MOST_THREADS = 100, BEFORE = 60, BEHIND = 120 };
@@ -23,17 +27,6 @@ static ptrdiff_t find_words(struct str text, struct str words, size_t from)
 			return (ptrdiff_t)i;
 	}
 	return -1;
-}
-
-/* The n-th text that was said in an item; STR_NONE: there are no more. */
-static struct str text_of(const struct app_thread_item *item, size_t n)
-{
-	if (item->tag == app_thread_item_agent_message && n == 0)
-		return item->agent_message->text;
-	if (item->tag != app_thread_item_user_message || n >= item->user_message->content_count)
-		return STR_NONE;
-	const struct app_user_input *input = &item->user_message->content[n];
-	return input->tag == app_user_input_text && input->text->text.ptr ? input->text->text : STR("");
 }
 
 /* The words and what stands around them, cut between characters; *ret_at: where they are in it. */
@@ -59,7 +52,7 @@ static struct str find_snippet(const struct thread_history *history, struct str 
 	for (size_t i = 0; i < history->count; i++) {
 		for (size_t k = 0; k < history->turns[i].items_count; k++) {
 			struct str text;
-			for (size_t n = 0; (text = text_of(&history->turns[i].items[k], n)).ptr; n++) {
+			for (size_t n = 0; (text = thread_said_text(&history->turns[i].items[k], n)).ptr; n++) {
 				ptrdiff_t at = find_words(text, words, 0);
 				if (at >= 0)
 					return snippet_of(text, (size_t)at, words.len, &at_snippet);
@@ -75,6 +68,7 @@ static bool on_candidate(const char *path, size_t index, void *self)
 	const struct app_thread_search_params *params = search->job->params;
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
+	stored_list_miss(&search->list, path, &search->job->arena);
 	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, NULL);
 	if (!reader)
 		return false;
@@ -105,16 +99,22 @@ static int run_search(struct store_job *job, struct error *err)
 		.archived = params->archived,
 		.model_providers = &no_provider, /* none named: of all */
 	};
+	struct rollout_index_search *words = rollout_index_search_create(job->index, params->search_term);
 	struct stored_list_query query = {
 		.home = job->home,
 		.provider = job->provider,
+		.listings = job->listings,
+		.index = job->index,
 		.params = &list,
 		.stop = &job->stop,
+		.words = words,
 		.accepts = on_candidate,
 		.self = search,
 	};
 	search->job = job;
-	return stored_list_read(&query, &job->arena, &search->list, err);
+	int status = stored_list_read(&query, &job->arena, &search->list, err);
+	rollout_index_search_destroy(words);
+	return status;
 }
 
 static void reply_search(struct store_job *job)
@@ -130,7 +130,9 @@ static void reply_search(struct store_job *job)
 		stored_thread_join(job->request->server, &job->arena, &search->list.threads[i]);
 		response.data[i] = (struct app_thread_search_result){&search->list.threads[i], search->snippets[i]};
 	}
+	struct store_index *store = job->request->server->store;
 	rpc_reply(job->request, &response);
+	store_index_fill(store, search->list.missed, search->list.missed_count, true);
 }
 
 enum rpc_verdict on_rpc_thread_search(struct rpc_request *request, const struct app_thread_search_params *params)
@@ -160,7 +162,7 @@ struct finder {
 
 static void find_in_item(struct finder *finder, struct occurrence it, struct str words)
 {
-	for (size_t n = 0; (it.text = text_of(it.item, n)).ptr; n++) {
+	for (size_t n = 0; (it.text = thread_said_text(it.item, n)).ptr; n++) {
 		ptrdiff_t at = find_words(it.text, words, 0);
 		while (at >= 0 && finder->all.count < LIMIT_SEARCH_OCCURRENCES) {
 			it.at = (size_t)at;

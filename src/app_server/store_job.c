@@ -2,10 +2,13 @@
 #include "app_server/store_job.h"
 
 #include "app_server/app_server_priv.h"
+#include "app_server/store_index.h"
 #include "app_server/thread.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "loop/worker.h"
+#include "rollout/rollout_index.h"
+#include "rollout/rollout_listing.h"
 
 static void on_cancel(struct rpc_request *request)
 {
@@ -28,6 +31,8 @@ static void on_done(void *self)
 		rpc_fail_with(job->request, &job->err);
 	else if (job->request)
 		job->reply(job);
+	rollout_listings_unref(job->listings);
+	rollout_index_unref(job->index);
 	arena_finish(&job->arena);
 	free(job);
 }
@@ -37,6 +42,13 @@ static bool names_loaded(const struct rpc_request *request)
 	const struct field *field = record_find_field(request->method->params, "thread_id");
 	const char *params = request->params;
 	return field && threads_find(request->server, *(const struct str *)(const void *)(params + field->offset));
+}
+
+static struct store_index *store_of(struct app_server *server)
+{
+	if (!server->store)
+		server->store = store_index_create(server->options.loop, config_home(server->options.config));
+	return server->store;
 }
 
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
@@ -51,6 +63,8 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	job->params = params;
 	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
 	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
+	job->listings = rollout_listings_ref(store_of(request->server)->listings);
+	job->index = rollout_index_ref(store_of(request->server)->index);
 	job->is_loaded = names_loaded(request);
 	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
 	job->run = run;

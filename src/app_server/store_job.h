@@ -12,6 +12,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+struct rollout_index;
+struct rollout_listings;
 struct store_job;
 
 typedef int (*store_job_run_fn)(struct store_job *job, struct error *err);
@@ -22,6 +24,8 @@ struct store_job {
 	struct rpc_request *request; /* NULL: its client has gone */
 	const char *home;            /* CODEX_HOME */
 	const char *provider;        /* the configured one */
+	struct rollout_listings *listings; /* the server's … */
+	struct rollout_index *index;       /* … which may be gone before the job is */
 	const void *params;          /* of the request's method */
 	bool is_loaded;              /* the thread that the parameters name was, when the job began */
 	atomic_bool stop;            /* nobody waits for it any more */

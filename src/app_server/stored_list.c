@@ -1,6 +1,7 @@
-/* All names of files are looked at, and only so many files opened as a part of the list needs: sorting by age needs the
- * names alone. A thread that has several files is shown once, by its newest. What nobody has said anything in is not
- * shown, as in the reference.
+/* The names of files are at hand (rollout_listing.h), and sorting by age needs the names alone; sorting by the last
+ * change needs a look at each file. So many files are opened as a part of the list needs and the index does not know. A
+ * thread that has several files is shown once, by its newest. What nobody has said anything in is not shown, as in the
+ * reference.
  *
  * A cursor is the time of the last thread shown. Where the next one has the same time, its id follows, so that none is
  * lost between two parts. */
@@ -18,27 +19,22 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "base/vec.h"
-#include "rollout/rollout_list.h"
+#include "rollout/rollout_index.h"
+#include "rollout/rollout_listing.h"
 #include "rollout/rollout_name.h"
-#include "rollout/rollout_path.h"
 #include "rollout/rollout_summary.h"
 
 enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
-
-struct candidate {
-	const char *path;
-	struct str id;
-	size_t order; /* in which it was found: the newest file of a thread first */
-	int64_t key_ms;
-};
 
 struct lister {
 	const struct stored_list_query *query;
 	const struct app_thread_list_params *params;
 	struct arena *arena;  /* of what is returned */
-	struct arena scratch; /* of candidates */
+	struct arena scratch; /* of the filters */
+	struct stored_list *list;
 	struct rollout_names names;
-	VEC(struct candidate) all;
+	const struct rollout_listing *listing;
+	struct rollout_listed *changed; /* sorted by the last change, which stands for the age; NULL: by age */
 	VEC(struct app_thread) found;
 	bool is_by_age, is_descending;
 	size_t limit;
@@ -46,56 +42,34 @@ struct lister {
 
 /* ---- candidates ---- */
 
-static bool on_visit(const char *path, const struct rollout_name *name, void *self)
-{
-	struct lister *lister = self;
-	struct stat st;
-	struct candidate it = {
-		.path = arena_cstr(&lister->scratch, str_of(path)),
-		.id = arena_str(&lister->scratch, name->thread_id),
-		.order = lister->all.count,
-	};
-	if (lister->is_by_age)
-		it.key_ms = rollout_summary_created(name);
-	else if (stat(path, &st) == 0)
-		it.key_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
-	vec_push(&lister->all, it);
-	return atomic_load(lister->query->stop);
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct candidate *left = a, *right = b;
-	int order = str_compare(left->id, right->id);
-	return order ? order : (left->order > right->order) - (left->order < right->order);
-}
-
 static int by_key(const void *a, const void *b)
 {
-	const struct candidate *left = a, *right = b;
-	if (left->key_ms != right->key_ms)
-		return left->key_ms < right->key_ms ? -1 : 1;
-	return str_compare(left->id, right->id);
+	const struct rollout_listed *left = a, *right = b;
+	if (left->created_ms != right->created_ms)
+		return left->created_ms < right->created_ms ? -1 : 1;
+	return str_compare(left->thread_id, right->thread_id);
 }
 
-static int by_key_descending(const void *a, const void *b)
+static void sort_by_change(struct lister *lister)
 {
-	return by_key(b, a);
-}
-
-static void keep_newest(struct lister *lister)
-{
-	size_t kept = 0;
-	if (!lister->all.count)
-		return;
-	qsort(lister->all.items, lister->all.count, sizeof(*lister->all.items), by_id);
-	for (size_t i = 0; i < lister->all.count; i++) {
-		if (!kept || !str_eq(lister->all.items[kept - 1].id, lister->all.items[i].id))
-			lister->all.items[kept++] = lister->all.items[i];
+	size_t count = lister->listing->count;
+	struct stat st;
+	lister->changed = xcalloc(count + 1, sizeof(*lister->changed));
+	for (size_t i = 0; i < count && !atomic_load(lister->query->stop); i++) {
+		struct rollout_listed it = lister->listing->files[i];
+		bool exists = stat(it.path, &st) == 0;
+		it.created_ms = exists ? (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 : 0;
+		lister->changed[i] = it;
 	}
-	lister->all.count = kept;
-	qsort(lister->all.items, kept, sizeof(*lister->all.items),
-	      lister->is_descending ? by_key_descending : by_key);
+	if (count && !atomic_load(lister->query->stop))
+		qsort(lister->changed, count, sizeof(*lister->changed), by_key);
+}
+
+/* In the order of the list. */
+static const struct rollout_listed *candidate(const struct lister *lister, size_t index)
+{
+	const struct rollout_listed *all = lister->changed ? lister->changed : lister->listing->files;
+	return &all[lister->is_descending ? lister->listing->count - 1 - index : index];
 }
 
 /* ---- cursors: "<time>" or "<time>|<id>" ---- */
@@ -109,31 +83,35 @@ static struct str write_cursor(struct lister *lister, int64_t key_ms, struct str
 }
 
 /* A candidate that stands where the cursor does; an absent id is behind all of its time. */
-static int read_cursor(struct lister *lister, struct candidate *ret, struct error *err)
+static int read_cursor(struct lister *lister, struct rollout_listed *ret, struct error *err)
 {
 	struct str rest = lister->params->cursor, time = STR_NONE;
-	*ret = (struct candidate){0};
-	if (!str_next_part(&rest, '|', &time) || !clock_parse_rfc3339(time, &ret->key_ms) ||
+	*ret = (struct rollout_listed){0};
+	if (!str_next_part(&rest, '|', &time) || !clock_parse_rfc3339(time, &ret->created_ms) ||
 	    (rest.len && !uuid_is_valid(rest)))
 		return error_set(err, ERR_invalid, "invalid cursor: %.*s", STR_ARG(lister->params->cursor));
-	ret->id = rest.len ? rest : lister->is_descending ? STR("") : STR("~");
+	ret->thread_id = rest.len ? rest : lister->is_descending ? STR("") : STR("~");
 	return 0;
 }
 
 /* The index of the first that is behind the cursor. */
 static int find_start(struct lister *lister, size_t *ret, struct error *err)
 {
-	struct candidate at;
+	struct rollout_listed at;
+	size_t low = 0, high = lister->listing->count;
 	*ret = 0;
 	if (!lister->params->cursor.ptr)
 		return 0;
 	int status = read_cursor(lister, &at, err);
-	while (status == 0 && *ret < lister->all.count) {
-		int order = by_key(&lister->all.items[*ret], &at);
+	while (status == 0 && low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = by_key(candidate(lister, middle), &at);
 		if (lister->is_descending ? order < 0 : order > 0)
-			break;
-		(*ret)++;
+			high = middle;
+		else
+			low = middle + 1;
 	}
+	*ret = low;
 	return status;
 }
 
@@ -250,13 +228,20 @@ static bool passes(struct lister *lister, const struct rollout_summary *summary,
 /* ---- the part ---- */
 
 /* False if the thread is not shown, also because its file is damaged. */
-static bool find_thread(struct lister *lister, const struct candidate *candidate, struct app_thread *ret)
+static bool find_thread(struct lister *lister, const struct rollout_listed *candidate, struct app_thread *ret)
 {
 	struct rollout_summary summary;
 	const struct stored_list_query *query = lister->query;
-	if (has_text(lister->params->excluded_thread_ids, lister->params->excluded_thread_ids_count, candidate->id))
+	if (has_text(lister->params->excluded_thread_ids, lister->params->excluded_thread_ids_count,
+	             candidate->thread_id))
 		return false;
-	if (rollout_summary_read(candidate->path, lister->arena, &summary, NULL) != 0)
+	if (query->words && rollout_index_search_excludes(query->words, candidate->path))
+		return false;
+	bool is_known = false;
+	int status = rollout_index_summary(query->index, candidate->path, lister->arena, &summary, &is_known, NULL);
+	if (!is_known)
+		stored_list_miss(lister->list, candidate->path, lister->arena);
+	if (status != 0)
 		return false;
 	struct str name = arena_str(lister->arena, rollout_names_find(&lister->names, summary.meta.thread_id));
 	if (!passes(lister, &summary, name) ||
@@ -270,16 +255,17 @@ static bool find_thread(struct lister *lister, const struct candidate *candidate
 
 static void take_part(struct lister *lister, size_t start, struct stored_list *ret)
 {
-	const struct candidate *first = NULL, *last = NULL;
+	const struct rollout_listed *first = NULL, *last = NULL;
 	int64_t back = lister->is_descending ? -1 : 1;
-	for (size_t i = start; i < lister->all.count && !atomic_load(lister->query->stop); i++) {
-		const struct candidate *it = &lister->all.items[i];
+	for (size_t i = start; i < lister->listing->count && !atomic_load(lister->query->stop); i++) {
+		const struct rollout_listed *it = candidate(lister, i);
 		struct app_thread thread;
 		if (!find_thread(lister, it, &thread))
 			continue;
 		if (lister->found.count == lister->limit) { /* there is one more */
-			ret->next_cursor = write_cursor(lister, last->key_ms,
-			                                it->key_ms == last->key_ms ? last->id : STR_NONE);
+			ret->next_cursor = write_cursor(lister, last->created_ms,
+			                                it->created_ms == last->created_ms ? last->thread_id
+			                                                                   : STR_NONE);
 			break;
 		}
 		vec_push(&lister->found, thread);
@@ -287,7 +273,7 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		last = it;
 	}
 	if (first) /* just before it, so that it comes again */
-		ret->backwards_cursor = write_cursor(lister, first->key_ms + back, STR_NONE);
+		ret->backwards_cursor = write_cursor(lister, first->created_ms + back, STR_NONE);
 }
 
 static void init(struct lister *lister)
@@ -305,36 +291,62 @@ static void finish(struct lister *lister)
 {
 	arena_finish(&lister->scratch);
 	rollout_names_finish(&lister->names);
-	vec_finish(&lister->all);
+	rollout_listing_unref(lister->listing);
+	free(lister->changed);
 	vec_finish(&lister->found);
+}
+
+static void view_found(struct lister *lister, struct stored_list *ret)
+{
+	ret->count = lister->found.count;
+	ret->threads = arena_array(lister->arena, struct app_thread, ret->count);
+	ret->notes = arena_array(lister->arena, struct thread_note, ret->count);
+	for (size_t i = 0; i < ret->count; i++) {
+		ret->threads[i] = lister->found.items[i];
+		thread_note_read(lister->query->home, ret->threads[i].id, lister->arena, &ret->notes[i]);
+		thread_note_apply(&ret->notes[i], &ret->threads[i]);
+	}
+}
+
+static int read_part(struct lister *lister, struct stored_list *ret, struct error *err)
+{
+	const struct app_thread_list_params *params = lister->params;
+	size_t start = 0;
+	lister->listing =
+		rollout_listings_get(lister->query->listings, params->has_archived && params->archived, err);
+	if (!lister->listing)
+		return -(int)err->code;
+	if (!lister->is_by_age)
+		sort_by_change(lister);
+	int status = find_start(lister, &start, err);
+	if (status != 0)
+		return status;
+	rollout_names_read(lister->query->home, &lister->names);
+	take_part(lister, start, ret);
+	view_found(lister, ret);
+	return 0;
+}
+
+void stored_list_miss(struct stored_list *list, const char *path, struct arena *arena)
+{
+	if (!list->missed)
+		list->missed = arena_array(arena, const char *, STORED_LIST_MISSES);
+	if (list->missed_count < STORED_LIST_MISSES)
+		list->missed[list->missed_count++] = arena_cstr(arena, str_of(path));
 }
 
 int stored_list_read(const struct stored_list_query *query, struct arena *arena, struct stored_list *ret,
                      struct error *err)
 {
-	struct lister lister = {.query = query, .params = query->params, .arena = arena};
-	bool is_archive = query->params->has_archived && query->params->archived;
-	size_t start = 0;
+	struct lister lister = {.query = query, .params = query->params, .arena = arena, .list = ret};
+	struct rollout_listed at;
 	*ret = (struct stored_list){0};
 	init(&lister);
-	int status = asks_for_none(lister.params)
-	                     ? 0
-	                     : rollout_list_walk(query->home, is_archive, on_visit, &lister, err);
-	keep_newest(&lister);
-	if (status == 0)
-		status = find_start(&lister, &start, err);
-	if (status == 0) {
-		rollout_names_read(query->home, &lister.names);
-		take_part(&lister, start, ret);
-		ret->count = lister.found.count;
-		ret->threads = arena_array(arena, struct app_thread, ret->count);
-		ret->notes = arena_array(arena, struct thread_note, ret->count);
-		for (size_t i = 0; i < ret->count; i++) {
-			ret->threads[i] = lister.found.items[i];
-			thread_note_read(query->home, ret->threads[i].id, arena, &ret->notes[i]);
-			thread_note_apply(&ret->notes[i], &ret->threads[i]);
-		}
-	}
+	int status;
+	if (!asks_for_none(query->params))
+		status = read_part(&lister, ret, err);
+	else
+		status = query->params->cursor.ptr ? read_cursor(&lister, &at, err) : 0;
 	finish(&lister);
 	return status;
 }

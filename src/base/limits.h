@@ -105,6 +105,10 @@ enum {
 	LIMIT_ROLLOUT_SUMMARY = 8 * MIB,  /* of a file, in search of what the user said first */
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
+	LIMIT_ROLLOUT_LISTED = 50 * 1000, /* sessions whose names are kept between two lists */
+	LIMIT_ROLLOUT_INDEX_SUMMARY = 64 * KIB, /* of a session, kept in the index */
+	LIMIT_ROLLOUT_INDEX_TEXT = 16 * MIB,    /* said in a session that the index knows the words of */
+	LIMIT_ROLLOUT_INDEX_WORDS = 4 * KIB,    /* that the index is asked for */
 	LIMIT_SEARCH_OCCURRENCES = 100 * 1000, /* of some words in one thread */
 	LIMIT_SESSION_INDEX = 64 * MIB,
 	LIMIT_HISTORY_FILE = 64 * MIB,    /* history.jsonl */

@@ -25,6 +25,7 @@
 
 struct walk {
 	rollout_list_visit_fn visit;
+	rollout_list_folder_fn on_folder; /* or NULL */
 	void *self;
 	size_t files_left;
 	bool is_done;
@@ -66,9 +67,9 @@ static void names_finish(struct names *names)
 static void visit_file(struct walk *walk, const char *folder, const char *file_name)
 {
 	struct rollout_name name;
-	if (!rollout_path_parse(str_of(file_name), &name))
-		return;
 	auto_free char *path = path_join(folder, file_name);
+	if (!rollout_path_parse(path_name(path), &name))
+		return;
 	auto_free char *plain = name.is_compressed ? str_dup(str_n(path, strlen(path) - 4)) : NULL;
 	if (plain && file_exists(plain))
 		return; /* it was unpacked, and whoever did that was ended before the packed one was gone */
@@ -79,6 +80,8 @@ static void visit_file(struct walk *walk, const char *folder, const char *file_n
 static int walk_folder(struct walk *walk, const char *folder, int depth, struct error *err)
 {
 	struct names names = {0};
+	if (walk->on_folder)
+		walk->on_folder(folder, walk->self);
 	int status = read_names(folder, &names, err);
 	for (size_t i = 0; i < names.all.count && !walk->is_done && status == 0; i++) {
 		auto_free char *below = depth > 0 ? path_join(folder, names.all.items[i]) : NULL;
@@ -93,7 +96,14 @@ static int walk_folder(struct walk *walk, const char *folder, int depth, struct 
 
 int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self, struct error *err)
 {
-	struct walk walk = {.visit = visit, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
+	return rollout_list_walk_folders(home, is_archive, NULL, visit, self, err);
+}
+
+int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
+                              rollout_list_visit_fn visit, void *self, struct error *err)
+{
+	struct walk walk = {
+		.visit = visit, .on_folder = on_folder, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
 	auto_free char *folder = path_join(home, is_archive ? "archived_sessions" : "sessions");
 	return walk_folder(&walk, folder, is_archive ? 0 : 3, err);
 }

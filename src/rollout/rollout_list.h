@@ -20,6 +20,12 @@ typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_nam
 /* The files of sessions, or of the archive, the newest names first. A folder that is not there has none. */
 int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self, struct error *err);
 
+/* A folder, before its entries are read; it need not be there. */
+typedef void (*rollout_list_folder_fn)(const char *path, void *self);
+/* The same, and tells which folders were looked at. */
+int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
+                              rollout_list_visit_fn visit, void *self, struct error *err);
+
 /* The newest file of a thread, archived ones last. */
 char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
 /* The file with this rollout id (rollout_path.h): the one a history_base names. */

@@ -1,7 +1,7 @@
 /* doctor.h — what this machine offers the engine, and what is in its way: one row of doctor.def a check.
  *
- * A check looks and tells; it changes nothing, starts nothing but the trials of the sandbox, and asks nobody on the
- * network unless that is wished. No text of it holds a secret.
+ * A check looks and tells; it changes nothing (but for an index that is to be made anew), starts nothing but the trials
+ * of the sandbox, and asks nobody on the network unless that is wished. No text of it holds a secret.
  * Owns: what the checks found. Thread: the one that runs the loop; doctor_run turns it. */
 #ifndef UI_DOCTOR_H
 #define UI_DOCTOR_H
@@ -36,6 +36,7 @@ struct doctor_finding {
 struct doctor {
 	const struct exec_options *options;
 	bool asks_network;
+	bool rebuilds_index; /* before it is looked at */
 	struct arena arena;
 	struct config *config; /* NULL: it cannot be loaded */
 	struct error config_error;

@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "app_server/store_index.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -28,6 +29,7 @@
 #include "net/http_url.h"
 #include "process/landlock.h"
 #include "process/sandbox.h"
+#include "rollout/rollout_index.h"
 #include "rollout/rollout_lock.h"
 
 enum { DOCTOR_LOW_DISK_MIB = 1024 };
@@ -238,6 +240,42 @@ void doctor_check_state(struct doctor *doctor)
 		            "sessions cannot be written: %s", strerror(errno));
 	else
 		doctor_tell(doctor, DOCTOR_ok, NULL, "sessions can be written");
+}
+
+static void tell_index(struct doctor *doctor, const struct rollout_index_state *state)
+{
+	static const char advice[] = "codex doctor --rebuild-index makes it anew; until then files are read instead";
+	if (!state->exists)
+		doctor_tell(doctor, DOCTOR_ok, NULL, "there is none yet: lists and searches read the files");
+	else if (state->problem || !state->is_sound)
+		doctor_tell(doctor, DOCTOR_warning, advice, "not used: %s",
+		            state->problem ? state->problem : "it is damaged, or of another version");
+	else
+		doctor_tell(doctor, DOCTOR_ok, NULL, "it knows %llu sessions, and the words of %llu",
+		            (unsigned long long)state->files, (unsigned long long)state->texts);
+}
+
+/* A cache: whatever is wrong with it, lists and searches are slower, not other. */
+void doctor_check_index(struct doctor *doctor)
+{
+	struct rollout_index_state state;
+	struct error err;
+	size_t files;
+	if (!doctor->home || !dir_exists(doctor->home)) {
+		doctor_tell(doctor, DOCTOR_ok, NULL, "there are no sessions");
+		return;
+	}
+	if (doctor->rebuilds_index && store_index_rebuild(doctor->home, &files, &err) != 0) {
+		doctor_tell(doctor, DOCTOR_warning, "lists and searches read the files instead", "%s", err.text);
+		return;
+	}
+	struct rollout_index *index = rollout_index_create(doctor->home);
+	rollout_index_examine(index, &state);
+	doctor_detail(doctor, "file", "%s/%s", doctor->home, ROLLOUT_INDEX_NAME);
+	if (state.exists)
+		doctor_detail(doctor, "size", "%llu KiB", (unsigned long long)state.bytes / KIB);
+	tell_index(doctor, &state);
+	rollout_index_unref(index);
 }
 
 void doctor_check_locks(struct doctor *doctor)

@@ -13,7 +13,7 @@
 
 struct doctor_options {
 	struct exec_options exec;
-	bool is_json, asks_network, has_no_color;
+	bool is_json, asks_network, has_no_color, rebuilds_index;
 };
 
 #define COMMON(field) (offsetof(struct doctor_options, exec) + offsetof(struct exec_options, field))
@@ -27,6 +27,8 @@ static const struct cli_option rows[] = {
 	{"json", 0, CLI_FLAG, offsetof(struct doctor_options, is_json), NULL, NULL, "Print JSON"},
 	{"network", 0, CLI_FLAG, offsetof(struct doctor_options, asks_network), NULL, NULL,
          "Also ask whether the provider can be reached"},
+	{"rebuild-index", 0, CLI_FLAG, offsetof(struct doctor_options, rebuilds_index), NULL, NULL,
+	 "Make the index of sessions anew, from their files"},
 	{"no-color", 0, CLI_FLAG, offsetof(struct doctor_options, has_no_color), NULL, NULL, "Print without colour"},
 };
 
@@ -34,14 +36,15 @@ const struct cli_command doctor_command = {
 	.name = "codex doctor",
 	.about = "Say what works here, what does not, and what to do about it.",
 	.usage = "Usage: codex doctor [OPTIONS]",
-	.details = "It changes nothing and, without --network, asks nobody.\n",
+	.details = "It changes nothing without --rebuild-index and, without --network, asks nobody.\n",
 	.options = rows,
 	.option_count = countof(rows),
 };
 
 static int examine(const struct doctor_options *options)
 {
-	struct doctor doctor = {.options = &options->exec, .asks_network = options->asks_network};
+	struct doctor doctor = {.options = &options->exec, .asks_network = options->asks_network,
+	                        .rebuilds_index = options->rebuilds_index};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	doctor_run(&doctor);

@@ -306,3 +306,54 @@ test('foreign and damaged files are shown as far as they can be', options, async
 	assert.deepEqual((await server.request('thread/items/list', { threadId: id(4) })).data, []);
 	assert.equal((await server.end()).code, 0);
 });
+
+/** Sessions of another program, of one turn each; every tenth says a word of its own, every third is of another folder. */
+function putSessions(home, count) {
+	const line = (type, payload) => JSON.stringify({ timestamp: '2026-11-20T10:00:00.123Z', type, payload }) + '\n';
+	const rest = new Date('2026-01-01');
+	for (let number = 0; number < count; number++) {
+		const day = String(number % 28 + 1).padStart(2, '0');
+		const hour = String(number % 24).padStart(2, '0');
+		const folder = path.join(home, 'sessions/2025/10', day);
+		const id = `01a1fb55-e849-4942-b12b-${String(number).padStart(12, '0')}`;
+		const file = path.join(folder, `rollout-2025-10-${day}T${hour}-00-00-${id}.jsonl`);
+		const cwd = number % 3 ? '/one' : '/two';
+		if (number < 28) fs.mkdirSync(folder, { recursive: true });
+		fs.writeFileSync(file, line('session_meta', { id, cwd, source: 'cli', model_provider: 'mock' }) +
+			line('event_msg', { type: 'user_message', message: number % 10 ? `question ${number}` : `needle ${number}` }));
+		fs.utimesSync(file, rest, rest);
+	}
+}
+
+test('ten thousand sessions are listed and searched alike with an index, without, and with a damaged one', options, async (t) => {
+	const model = await startModel(t, [say('nobody asks')]);
+	const home = makeHome(t, model);
+	const index = path.join(home, 'rollout_index.sqlite');
+	putSessions(home, 10000);
+	const all = async (server, method, params) => {
+		const ids = [];
+		for (let cursor = null; ;) {
+			const { data, nextCursor } = await server.request(method, { limit: 100, ...params, cursor });
+			ids.push(...data.map((it) => (it.thread ?? it).id));
+			if (!nextCursor) return ids;
+			cursor = nextCursor;
+		}
+	};
+	const ask = async () => {
+		const server = await startAppServer(t, model, { home });
+		const answers = [await all(server, 'thread/list', {}), await all(server, 'thread/list', { cwd: '/two', sortDirection: 'asc' }),
+			await all(server, 'thread/search', { searchTerm: 'NEEDLE 99' })];
+		await server.end();
+		return answers;
+	};
+	const first = await ask();
+	assert.deepEqual(first.map(({ length }) => length), [10000, 3334, 11]);
+	assert.equal(new Set(first[0]).size, 10000);
+	assert.ok(fs.statSync(index).size > 100000);
+	assert.deepEqual(await ask(), first);
+	fs.writeFileSync(index, fs.readFileSync(index).fill(0x55, 5000, 500000));
+	assert.deepEqual(await ask(), first);
+	fs.rmSync(index);
+	fs.mkdirSync(path.join(index, 'in the way'), { recursive: true });
+	assert.deepEqual(await ask(), first);
+});

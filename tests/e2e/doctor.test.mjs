@@ -90,3 +90,24 @@ test('a session that some process has open is told with that process', (t) => {
 	assert.equal(check.summary, '1 sessions are open in some process; 1 lock files nobody holds');
 	assert.match(check.details['held.lock'], /^process \d+$/);
 });
+
+test('the index of sessions is looked at, and made anew if that is wished', (t) => {
+	const home = makeHome(t, PROVIDER(1));
+	const folder = path.join(home, 'sessions/2026/11/20');
+	const index = path.join(home, 'rollout_index.sqlite');
+	const id = '01a1fb55-e849-7942-b12b-582c7876dc93';
+	fs.mkdirSync(folder, { recursive: true });
+	fs.writeFileSync(path.join(folder, `rollout-2026-11-20T10-00-00-${id}.jsonl`),
+		`{"type":"session_meta","payload":{"id":"${id}"}}\n{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}\n`);
+	const check = (...options) => examine(home, ...options).checks['state.index'];
+	assert.match(check().summary, /none yet/);
+	assert.equal(fs.existsSync(index), false);
+	assert.equal(check('--rebuild-index').summary, 'it knows 1 sessions, and the words of 1');
+	assert.equal(check().status, 'ok');
+	fs.writeFileSync(index, Buffer.alloc(100000, 'noise'));
+	assert.deepEqual([check().status, check().summary], ['warning', 'not used: it is damaged']);
+	assert.equal(check('--rebuild-index').status, 'ok');
+	fs.rmSync(index);
+	fs.mkdirSync(path.join(index, 'in the way'), { recursive: true });
+	assert.equal(check('--rebuild-index').status, 'warning');
+});

@@ -1,0 +1,221 @@
+/* Reading the names of ten thousand files takes fifteen milliseconds, and asking a few hundred folders whether they
+ * have changed less than one: a name cannot come, go or change without its folder's time. So the names are kept, in
+ * memory alone, where nothing can damage them. One file more than before means reading all again; that is rare enough.
+ *
+ * Times are coarse: what happens to a folder just after it was read may leave it the same time. A listing that has seen
+ * a folder change within SETTLED_MS is therefore never given twice. */
+#include "rollout/rollout_listing.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_path.h"
+#include "rollout/rollout_summary.h"
+
+enum { SETTLED_MS = 2500 }; /* the coarsest clock of a file system has two seconds */
+
+struct stamp {
+	const char *path;
+	dev_t device;
+	ino_t inode; /* 0: the folder was not there */
+	struct timespec changed, moved;
+};
+
+struct listing {
+	struct rollout_listing seen; /* first */
+	atomic_int refs;
+	bool is_settled;
+	struct arena arena;
+	VEC(struct stamp) stamps;
+	VEC(struct rollout_listed) files;
+};
+
+struct rollout_listings {
+	atomic_int refs;
+	char *home;
+	pthread_mutex_t lock;
+	struct listing *kept[2]; /* of the sessions, of the archive; or NULL */
+};
+
+/* ---- one listing ---- */
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stat st;
+	struct stamp stamp = {.path = path};
+	if (stat(path, &st) != 0)
+		return stamp;
+	stamp.device = st.st_dev;
+	stamp.inode = st.st_ino;
+	stamp.changed = st.st_mtim;
+	stamp.moved = st.st_ctim;
+	return stamp;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_same(const struct stamp *a, const struct stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && is_same_time(a->changed, b->changed) &&
+	       is_same_time(a->moved, b->moved);
+}
+
+static bool is_old(struct timespec time)
+{
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000 + SETTLED_MS < clock_unix_ms();
+}
+
+static void on_folder(const char *path, void *self)
+{
+	struct listing *listing = self;
+	struct stamp stamp = stamp_of(arena_cstr(&listing->arena, str_of(path)));
+	listing->is_settled &= !stamp.inode || is_old(stamp.changed);
+	vec_push(&listing->stamps, stamp);
+}
+
+static bool on_visit(const char *path, const struct rollout_name *name, void *self)
+{
+	struct listing *listing = self;
+	struct str copy = arena_str(&listing->arena, str_of(path));
+	struct rollout_listed it = {
+		.path = copy.ptr,
+		.thread_id = str_n(copy.ptr + (name->thread_id.ptr - path), name->thread_id.len),
+		.created_ms = rollout_summary_created(name),
+	};
+	vec_push(&listing->files, it);
+	return false;
+}
+
+/* A thread's newest file first: that of the last path, as a walk visits them. */
+static int by_id(const void *a, const void *b)
+{
+	const struct rollout_listed *left = a, *right = b;
+	int order = str_compare(left->thread_id, right->thread_id);
+	return order ? order : strcmp(right->path, left->path);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct rollout_listed *left = a, *right = b;
+	if (left->created_ms != right->created_ms)
+		return left->created_ms < right->created_ms ? -1 : 1;
+	return str_compare(left->thread_id, right->thread_id);
+}
+
+static void keep_newest(struct listing *listing)
+{
+	size_t kept = 0;
+	if (!listing->files.count)
+		return;
+	qsort(listing->files.items, listing->files.count, sizeof(*listing->files.items), by_id);
+	for (size_t i = 0; i < listing->files.count; i++) {
+		if (!kept ||
+		    !str_eq(listing->files.items[kept - 1].thread_id, listing->files.items[i].thread_id))
+			listing->files.items[kept++] = listing->files.items[i];
+	}
+	listing->files.count = kept;
+	qsort(listing->files.items, kept, sizeof(*listing->files.items), by_age);
+	listing->seen = (struct rollout_listing){listing->files.items, kept};
+}
+
+static struct listing *read_listing(const char *home, bool is_archive, struct error *err)
+{
+	struct listing *listing = xnew(struct listing);
+	atomic_init(&listing->refs, 1);
+	listing->is_settled = true;
+	int status = rollout_list_walk_folders(home, is_archive, on_folder, on_visit, listing, err);
+	if (status == 0) {
+		keep_newest(listing);
+		return listing;
+	}
+	rollout_listing_unref(&listing->seen);
+	return NULL;
+}
+
+static bool is_current(const struct listing *listing)
+{
+	vec_for_each (it, &listing->stamps) {
+		struct stamp now = stamp_of(it->path);
+		if (!is_same(it, &now))
+			return false;
+	}
+	return listing->is_settled;
+}
+
+void rollout_listing_unref(const struct rollout_listing *seen)
+{
+	struct listing *listing = (struct listing *)(uintptr_t)seen;
+	if (!listing || atomic_fetch_sub(&listing->refs, 1) > 1)
+		return;
+	arena_finish(&listing->arena);
+	vec_finish(&listing->stamps);
+	vec_finish(&listing->files);
+	free(listing);
+}
+
+/* ---- those that are kept ---- */
+
+struct rollout_listings *rollout_listings_create(const char *home)
+{
+	struct rollout_listings *listings = xnew(struct rollout_listings);
+	atomic_init(&listings->refs, 1);
+	listings->home = xstrdup(home);
+	pthread_mutex_init(&listings->lock, NULL);
+	return listings;
+}
+
+struct rollout_listings *rollout_listings_ref(struct rollout_listings *listings)
+{
+	atomic_fetch_add(&listings->refs, 1);
+	return listings;
+}
+
+void rollout_listings_unref(struct rollout_listings *listings)
+{
+	if (!listings || atomic_fetch_sub(&listings->refs, 1) > 1)
+		return;
+	for (size_t i = 0; i < countof(listings->kept); i++)
+		rollout_listing_unref((struct rollout_listing *)listings->kept[i]);
+	pthread_mutex_destroy(&listings->lock);
+	free(listings->home);
+	free(listings);
+}
+
+/* Under the lock. */
+static struct listing *renew(struct rollout_listings *listings, bool is_archive, struct error *err)
+{
+	struct listing **kept = &listings->kept[is_archive];
+	if (*kept && is_current(*kept))
+		return *kept;
+	rollout_listing_unref((struct rollout_listing *)*kept);
+	*kept = read_listing(listings->home, is_archive, err);
+	return *kept;
+}
+
+const struct rollout_listing *rollout_listings_get(struct rollout_listings *listings, bool is_archive,
+                                                   struct error *err)
+{
+	pthread_mutex_lock(&listings->lock);
+	struct listing *listing = renew(listings, is_archive, err);
+	if (listing)
+		atomic_fetch_add(&listing->refs, 1);
+	if (listing && (!listing->is_settled || listing->files.count > LIMIT_ROLLOUT_LISTED)) {
+		rollout_listing_unref(&listing->seen);
+		listings->kept[is_archive] = NULL;
+	}
+	pthread_mutex_unlock(&listings->lock);
+	return listing ? &listing->seen : NULL;
+}

@@ -1,0 +1,224 @@
+/* SQLite notices a page that makes no sense, but not one that makes another sense: a changed byte in a text, or in a
+ * list of matches, would be an answer that the files do not give. So the file is opened through a thin layer that puts
+ * a checksum into the last bytes of each page it writes, and wants it there in each page it reads. It knows pages of
+ * one size, as all of ours are, and passes journals through.
+ *
+ * The library is opened by name, as libcurl is (net/http_curl.c): few commands list or search. */
+#include "rollout/rollout_sqlite.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+enum { PAGE = 4096, CHECKSUM = 8, HEADER = 100 };
+
+static struct rollout_sqlite sqlite;
+static struct error failure;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sqlite3_vfs vfs, *below; /* below: SQLite's own */
+
+/* ---- one file ---- */
+
+struct checked_file {
+	sqlite3_file base; /* first */
+	sqlite3_file *real; /* behind this struct */
+};
+
+static sqlite3_file *real(sqlite3_file *file)
+{
+	return ((struct checked_file *)(void *)file)->real;
+}
+
+/* Of the page without its checksum, and of where it stands: a page in another's place is damage, too. */
+static uint64_t checksum(const unsigned char *page, sqlite3_int64 at)
+{
+	uint64_t hash = 0x9e3779b97f4a7c15ull ^ (uint64_t)at;
+	for (size_t i = 0; i < PAGE - CHECKSUM; i += sizeof(uint64_t)) {
+		uint64_t word;
+		memcpy(&word, page + i, sizeof(word));
+		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+static bool is_page(int len, sqlite3_int64 at)
+{
+	return len == PAGE && at % PAGE == 0;
+}
+
+/* What is no page is part of the first one's header, which is looked at before it is read as a page. */
+static int on_read(sqlite3_file *file, void *out, int len, sqlite3_int64 at)
+{
+	uint64_t found;
+	int status = real(file)->pMethods->xRead(real(file), out, len, at);
+	if (status == SQLITE_IOERR_SHORT_READ && at > 0 && is_page(len, at))
+		return SQLITE_IOERR_DATA; /* SQLite takes what is missing for zeros */
+	if (status != SQLITE_OK)
+		return status;
+	if (!is_page(len, at))
+		return at + len <= HEADER ? SQLITE_OK : SQLITE_IOERR_DATA;
+	memcpy(&found, (unsigned char *)out + PAGE - CHECKSUM, CHECKSUM);
+	return found == checksum(out, at) ? SQLITE_OK : SQLITE_IOERR_DATA;
+}
+
+static int on_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at)
+{
+	unsigned char page[PAGE];
+	if (!is_page(len, at))
+		return SQLITE_IOERR_WRITE;
+	memcpy(page, bytes, PAGE - CHECKSUM);
+	uint64_t sum = checksum(page, at);
+	memcpy(page + PAGE - CHECKSUM, &sum, CHECKSUM);
+	return real(file)->pMethods->xWrite(real(file), page, PAGE, at);
+}
+
+static int on_close(sqlite3_file *file)
+{
+	return real(file)->pMethods->xClose(real(file));
+}
+
+static int on_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	return real(file)->pMethods->xTruncate(real(file), size);
+}
+
+static int on_sync(sqlite3_file *file, int flags)
+{
+	return real(file)->pMethods->xSync(real(file), flags);
+}
+
+static int on_size(sqlite3_file *file, sqlite3_int64 *ret)
+{
+	return real(file)->pMethods->xFileSize(real(file), ret);
+}
+
+static int on_lock(sqlite3_file *file, int level)
+{
+	return real(file)->pMethods->xLock(real(file), level);
+}
+
+static int on_unlock(sqlite3_file *file, int level)
+{
+	return real(file)->pMethods->xUnlock(real(file), level);
+}
+
+static int on_check_lock(sqlite3_file *file, int *ret)
+{
+	return real(file)->pMethods->xCheckReservedLock(real(file), ret);
+}
+
+static int on_control(sqlite3_file *file, int what, void *more)
+{
+	return real(file)->pMethods->xFileControl(real(file), what, more);
+}
+
+static int on_sector(sqlite3_file *file)
+{
+	return real(file)->pMethods->xSectorSize(real(file));
+}
+
+/* Of what the real one can, nothing that writes in other ways than page by page. */
+static int on_abilities(sqlite3_file *file)
+{
+	return real(file)->pMethods->xDeviceCharacteristics(real(file)) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+}
+
+/* Version 1: no shared memory, no mapping. */
+static const sqlite3_io_methods methods = {
+	.iVersion = 1,
+	.xClose = on_close,
+	.xRead = on_read,
+	.xWrite = on_write,
+	.xTruncate = on_truncate,
+	.xSync = on_sync,
+	.xFileSize = on_size,
+	.xLock = on_lock,
+	.xUnlock = on_unlock,
+	.xCheckReservedLock = on_check_lock,
+	.xFileControl = on_control,
+	.xSectorSize = on_sector,
+	.xDeviceCharacteristics = on_abilities,
+};
+
+/* ---- the layer ---- */
+
+static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+	struct checked_file *checked = (struct checked_file *)(void *)file;
+	(void)self;
+	if (!(flags & SQLITE_OPEN_MAIN_DB))
+		return below->xOpen(below, name, file, flags, ret_flags);
+	*checked = (struct checked_file){.real = (sqlite3_file *)(void *)(checked + 1)};
+	memset(checked->real, 0, sizeof(*checked->real));
+	int status = below->xOpen(below, name, checked->real, flags, ret_flags);
+	checked->base.pMethods = checked->real->pMethods ? &methods : NULL;
+	return status;
+}
+
+/* All but xOpen are SQLite's own functions, and want to be called with their own. */
+static void make_vfs(void)
+{
+	below = sqlite.vfs_find(NULL);
+	vfs = *below;
+	vfs.zName = "codex-checked";
+	vfs.szOsFile = (int)sizeof(struct checked_file) + below->szOsFile;
+	vfs.pNext = NULL;
+	vfs.xOpen = on_open;
+	sqlite.vfs_register(&vfs, 0);
+}
+
+static int bind_functions(void *library)
+{
+	static const char *const names[] = {
+#define SQLITE(name) "sqlite3_" #name,
+#include "rollout/rollout_sqlite.def"
+#undef SQLITE
+	};
+	void **slots[] = {
+#define SQLITE(name) (void **)(void *)&sqlite.name,
+#include "rollout/rollout_sqlite.def"
+#undef SQLITE
+	};
+	for (size_t i = 0; i < countof(names); i++) {
+		*slots[i] = dlsym(library, names[i]);
+		if (!*slots[i])
+			return error_set(&failure, ERR_unsupported, "the installed libsqlite3 is too old (it lacks %s)",
+			                 names[i]);
+	}
+	return 0;
+}
+
+static void load(void)
+{
+	void *library = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_LOCAL);
+	if (!library)
+		error_set(&failure, ERR_unsupported, "libsqlite3 cannot be loaded: install libsqlite3-0 (%s)",
+		          dlerror());
+	else if (bind_functions(library) == 0)
+		make_vfs();
+}
+
+const struct rollout_sqlite *rollout_sqlite_load(struct error *err)
+{
+	pthread_once(&once, load);
+	if (failure.code == ERR_none)
+		return &sqlite;
+	if (err)
+		*err = failure;
+	return NULL;
+}
+
+int rollout_sqlite_open(const struct rollout_sqlite *lib, const char *path, sqlite3 **ret)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	int reserved = CHECKSUM;
+	int status = lib->open_v2(path, ret, flags, vfs.zName);
+	if (status == SQLITE_OK)
+		status = lib->file_control(*ret, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+	return status;
+}

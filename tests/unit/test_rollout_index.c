@@ -1,0 +1,363 @@
+/* The index changes no answer: not where it is new, full, damaged anywhere, locked, read-only, of another version,
+ * gone, or no file at all. Each fault is asked the same questions as no index, and so is what is filled after it. */
+#include "temp.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "rollout/rollout_index.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_listing.h"
+#include "rollout/rollout_sqlite.h"
+
+enum { FILES = 30, LONG_AGO = 1000000000 };
+
+static const char *path_of(int number)
+{
+	static char paths[4][200];
+	static int next;
+	char *path = paths[next++ % 4];
+	snprintf(path, 200, "sessions/2026/11/%02d/rollout-2026-11-%02dT10-00-00-01a1fb55-e849-7942-b12b-%012d.jsonl",
+	         number % 9 + 10, number % 9 + 10, number);
+	return path;
+}
+
+static void age(const char *relative)
+{
+	struct timespec times[2] = {{.tv_sec = LONG_AGO}, {.tv_sec = LONG_AGO}};
+	assert_int_equal(utimensat(AT_FDCWD, temp_path(relative), times, 0), 0);
+}
+
+static void put_session(int number, const char *said)
+{
+	char text[600];
+	snprintf(text, sizeof(text),
+	         "{\"type\":\"session_meta\",\"payload\":{\"id\":\"01a1fb55-e849-7942-b12b-%012d\",\"cwd\":\"/w%d\","
+	         "\"source\":\"cli\"}}\n{\"type\":\"turn_context\",\"payload\":{\"model\":\"m\"}}\n"
+	         "{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"%s\"}}\n",
+	         number, number, said);
+	temp_put(path_of(number), str_of(text));
+	age(path_of(number));
+}
+
+static void put_sessions(void)
+{
+	char said[64];
+	for (int i = 0; i < FILES; i++) {
+		snprintf(said, sizeof(said), "Say \\\"%d\\\" and 100%%_ of x%d \xc3\x84pfel", i, i);
+		put_session(i, said);
+	}
+}
+
+/* As a fill does it. */
+static bool fill(struct rollout_index *index)
+{
+	struct stat st;
+	if (!rollout_index_begin(index))
+		return false;
+	for (int i = 0; i < FILES; i++) {
+		char *path = xstrdup(temp_path(path_of(i)));
+		auto_arena struct arena arena = {0};
+		struct rollout_summary summary;
+		if (stat(path, &st) == 0 && rollout_summary_read(path, &arena, &summary, NULL) == 0)
+			rollout_index_learn_text(index, path, &st, summary.preview);
+		else
+			rollout_index_learn(index, path);
+		free(path);
+	}
+	return rollout_index_end(index);
+}
+
+static void append_summaries(struct rollout_index *index, struct buf *out)
+{
+	for (int i = 0; i < FILES; i++) {
+		auto_arena struct arena arena = {0};
+		struct rollout_summary it = {0};
+		struct error err = {0};
+		int status = rollout_index_summary(index, temp_path(path_of(i)), &arena, &it, NULL, &err);
+		if (status != 0)
+			it = (struct rollout_summary){0};
+		buf_printf(out, "%d %d %.*s %.*s %.*s %.*s %d %lld %lld\n", i, status != 0, STR_ARG(it.meta.thread_id),
+		           STR_ARG(it.meta.cwd), STR_ARG(it.preview), STR_ARG(it.model), (int)it.meta.source,
+		           (long long)it.created_at_ms, (long long)it.updated_at_ms);
+	}
+}
+
+static bool has_words(struct rollout_index *index, const struct rollout_index_search *search, int number,
+                      const char *words)
+{
+	auto_arena struct arena arena = {0};
+	struct rollout_summary it;
+	const char *path = temp_path(path_of(number));
+	if (index && rollout_index_search_excludes(search, path))
+		return false;
+	if (rollout_summary_read(path, &arena, &it, NULL) != 0 || !it.preview.ptr)
+		return false;
+	for (size_t i = 0; i + strlen(words) <= it.preview.len; i++) {
+		if (str_equal_fold(str_n(it.preview.ptr + i, strlen(words)), str_of(words)))
+			return true;
+	}
+	return false;
+}
+
+static void append_found(struct rollout_index *index, const char *words, struct buf *out)
+{
+	struct rollout_index_search *search = rollout_index_search_create(index, str_of(words));
+	buf_printf(out, "%s:", words);
+	for (int i = 0; i < FILES; i++) {
+		if (has_words(index, search, i, words))
+			buf_printf(out, " %d", i);
+	}
+	buf_append_char(out, '\n');
+	rollout_index_search_destroy(search);
+}
+
+/* All answers, with the index or (NULL) without one. */
+static char *answers(struct rollout_index *index)
+{
+	static const char *const words[] = {"say",  "SAY \"1", "x2", "x", "%", "_", "100%_ of x1", "\xc3\x84pf",
+	                                    "\xc3\xa4pf", "nobody", "\"", "AND", "a", "of x1 \xc3\x84"};
+	struct buf out;
+	buf_init(&out, MIB);
+	append_summaries(index, &out);
+	for (size_t i = 0; i < countof(words); i++)
+		append_found(index, words[i], &out);
+	buf_append_char(&out, '\0');
+	return buf_take(&out);
+}
+
+static void assert_no_difference(struct rollout_index *index)
+{
+	auto_free char *with = answers(index);
+	auto_free char *without = answers(NULL);
+	assert_string_equal(with, without);
+}
+
+/* Asks whoever opens it now, then lets it be filled, and asks again. */
+static void assert_harmless(void)
+{
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_no_difference(index);
+	fill(index);
+	assert_no_difference(index);
+	rollout_index_unref(index);
+}
+
+static void make_index(void)
+{
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_true(fill(index));
+	rollout_index_unref(index);
+}
+
+static void a_full_index_knows_all_and_excludes_most(void **state)
+{
+	(void)state;
+	put_sessions();
+	make_index();
+	struct rollout_index *index = rollout_index_create(temp_root);
+	struct rollout_index_search *search = rollout_index_search_create(index, STR("of x7"));
+	auto_arena struct arena arena = {0};
+	struct rollout_summary summary;
+	size_t excluded = 0;
+	bool is_known = false;
+	for (int i = 0; i < FILES; i++) {
+		const char *path = temp_path(path_of(i));
+		assert_int_equal(rollout_index_summary(index, path, &arena, &summary, &is_known, NULL), 0);
+		assert_true(is_known);
+		excluded += rollout_index_search_excludes(search, path);
+	}
+	assert_int_equal(excluded, FILES - 1);
+	rollout_index_search_destroy(search);
+	assert_no_difference(index);
+	rollout_index_unref(index);
+}
+
+static void what_changed_is_read_again(void **state)
+{
+	(void)state;
+	put_sessions();
+	make_index();
+	put_session(3, "other words now");
+	assert_int_equal(unlink(temp_path(path_of(4))), 0);
+	temp_put(path_of(5), STR("no session at all\n"));
+	put_session(6, "same length..");
+	assert_harmless();
+	assert_harmless();
+	put_session(6, "SAME length!!"); /* the same size and time: what moved tells */
+	assert_harmless();
+}
+
+static void damage_anywhere_changes_nothing(void **state)
+{
+	(void)state;
+	struct stat st;
+	put_sessions();
+	make_index();
+	auto_buf struct buf whole;
+	buf_init(&whole, 16 * MIB);
+	assert_int_equal(file_read(temp_path(ROLLOUT_INDEX_NAME), &whole, NULL), 0);
+	assert_int_equal(stat(temp_path(ROLLOUT_INDEX_NAME), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	for (size_t at = 5; at < whole.len; at += 517) {
+		whole.data[at] ^= 0x20;
+		temp_put(ROLLOUT_INDEX_NAME, buf_str(&whole));
+		whole.data[at] ^= 0x20;
+		struct rollout_index *index = rollout_index_create(temp_root);
+		assert_no_difference(index);
+		rollout_index_unref(index);
+	}
+	for (size_t len = 0; len < whole.len; len += 3001) {
+		temp_put(ROLLOUT_INDEX_NAME, str_n(whole.data, len));
+		assert_harmless();
+	}
+}
+
+static void damage_while_it_is_open_changes_nothing(void **state)
+{
+	(void)state;
+	put_sessions();
+	make_index();
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_no_difference(index);
+	auto_buf struct buf noise;
+	buf_init(&noise, MIB);
+	for (int i = 0; i < 40000; i++)
+		buf_append_char(&noise, (char)(i * 7 + i / 256));
+	int fd = open(temp_path(ROLLOUT_INDEX_NAME), O_WRONLY);
+	assert_true(pwrite(fd, noise.data, noise.len, 0) > 0);
+	close(fd);
+	assert_no_difference(index);
+	assert_true(fill(index)); /* anew */
+	assert_no_difference(index);
+	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME)), 0);
+	assert_no_difference(index);
+	assert_true(fill(index));
+	assert_true(file_exists(temp_path(ROLLOUT_INDEX_NAME)));
+	assert_no_difference(index);
+	rollout_index_unref(index);
+}
+
+static void a_lock_that_stays_changes_nothing(void **state)
+{
+	(void)state;
+	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
+	sqlite3 *other;
+	put_sessions();
+	make_index();
+	assert_int_equal(rollout_sqlite_open(sqlite, temp_path(ROLLOUT_INDEX_NAME), &other), SQLITE_OK);
+	assert_int_equal(sqlite->exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_no_difference(index);
+	assert_false(fill(index));
+	assert_no_difference(index);
+	sqlite->exec(other, "ROLLBACK", NULL, NULL, NULL);
+	sqlite->close_v2(other);
+	rollout_index_unref(index);
+	index = rollout_index_create(temp_root);
+	assert_true(fill(index));
+	assert_no_difference(index);
+	rollout_index_unref(index);
+}
+
+static void what_is_no_index_is_no_help_and_no_harm(void **state)
+{
+	(void)state;
+	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
+	sqlite3 *other;
+	put_sessions();
+	temp_put(ROLLOUT_INDEX_NAME "/a-file-in-a-folder", STR("x")); /* cannot be opened, nor removed */
+	assert_harmless();
+	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME "/a-file-in-a-folder")), 0);
+	assert_int_equal(rmdir(temp_path(ROLLOUT_INDEX_NAME)), 0);
+	assert_int_equal(mkfifo(temp_path(ROLLOUT_INDEX_NAME), 0600), 0);
+	assert_harmless();
+	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME)), 0);
+	make_index();
+	assert_int_equal(rollout_sqlite_open(sqlite, temp_path(ROLLOUT_INDEX_NAME), &other), SQLITE_OK);
+	assert_int_equal(sqlite->exec(other, "PRAGMA user_version = 99; DROP TABLE file", NULL, NULL, NULL), SQLITE_OK);
+	sqlite->close_v2(other);
+	assert_harmless();
+}
+
+static void files_that_are_gone_are_forgotten(void **state)
+{
+	(void)state;
+	struct rollout_index_state seen;
+	put_sessions();
+	make_index();
+	assert_int_equal(unlink(temp_path(path_of(4))), 0);
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_true(rollout_index_begin(index));
+	rollout_index_sweep(index);
+	assert_true(rollout_index_end(index));
+	rollout_index_examine(index, &seen);
+	assert_true(seen.exists && seen.is_sound && !seen.problem);
+	assert_int_equal(seen.files, FILES - 1);
+	assert_int_equal(seen.texts, FILES - 1);
+	assert_int_equal(rollout_index_remove(index, NULL), 0);
+	rollout_index_examine(index, &seen);
+	assert_false(seen.exists);
+	rollout_index_unref(index);
+}
+
+/* ---- which files there are ---- */
+
+static void age_folders(void)
+{
+	for (int i = 0; i < 9; i++) {
+		char folder[64];
+		snprintf(folder, sizeof(folder), "sessions/2026/11/%02d", i + 10);
+		age(folder);
+	}
+	age("sessions/2026/11");
+	age("sessions/2026");
+	age("sessions");
+}
+
+static void a_listing_is_kept_as_long_as_it_is_true(void **state)
+{
+	(void)state;
+	struct rollout_listings *listings = rollout_listings_create(temp_root);
+	const struct rollout_listing *first, *second;
+	first = rollout_listings_get(listings, false, NULL); /* there is no folder yet */
+	assert_int_equal(first->count, 0);
+	rollout_listing_unref(first);
+	put_sessions();
+	age_folders();
+	first = rollout_listings_get(listings, false, NULL);
+	second = rollout_listings_get(listings, false, NULL);
+	assert_int_equal(first->count, FILES);
+	assert_ptr_equal(first, second);
+	for (size_t i = 1; i < first->count; i++)
+		assert_true(first->files[i - 1].created_ms <= first->files[i].created_ms);
+	rollout_listing_unref(second);
+	assert_int_equal(unlink(temp_path(path_of(7))), 0);
+	second = rollout_listings_get(listings, false, NULL);
+	assert_int_equal(second->count, FILES - 1);
+	assert_int_equal(first->count, FILES); /* whoever has it keeps it */
+	rollout_listing_unref(first);
+	rollout_listing_unref(second);
+	put_session(7, "back"); /* at once: the folder's time may be the same */
+	second = rollout_listings_get(listings, false, NULL);
+	assert_int_equal(second->count, FILES);
+	rollout_listing_unref(second);
+	rollout_listings_unref(listings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_full_index_knows_all_and_excludes_most, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(what_changed_is_read_again, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(damage_anywhere_changes_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(damage_while_it_is_open_changes_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_lock_that_stays_changes_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(what_is_no_index_is_no_help_and_no_harm, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(files_that_are_gone_are_forgotten, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_listing_is_kept_as_long_as_it_is_true, temp_make, temp_remove),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
