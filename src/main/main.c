@@ -13,6 +13,7 @@
 #include "config/config_env.h"
 #include "patch/patch_main.h"
 #include "process/sandbox_entry.h"
+#include "ui/agents_command.h"
 #include "ui/app_server_command.h"
 #include "ui/cli.h"
 #include "ui/completion.h"

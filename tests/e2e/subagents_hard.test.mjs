@@ -185,8 +185,8 @@ test('who waits for one that is pruned by another is told so', proto, async (t) 
 
 test('the end of everything while somebody waits and somebody works', needs('app-server'), async (t) => {
 	const model = await startModel(t, [
-		child(['in between', 'agent_id'], call('subagent_await')),
-		child('in between', spawn('at the bottom')),
+		child(['in between', 'call_mid'], call('subagent_await')),
+		child('in between', spawn('at the bottom', {}, 'call_mid')),
 		child('at the bottom', call('exec_command', { cmd: 'sleep 60' })),
 		{ reply: [spawn('in between')] },
 		{ reply: [call('subagent_await')] },
