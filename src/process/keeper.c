@@ -304,7 +304,8 @@ static int ask(struct keeper *it, const struct spawn_plan *plan, pid_t *ret_pid,
 	if (write_request(plan, &request, err) != 0)
 		return -(int)ERR_limit;
 	if (!send_request(it->requests, buf_str(&request), plan) || !receive_reply(it->requests, &reply)) {
-		kill(it->pid, SIGKILL); /* on_exits sees it go; the next command gets another */
+		kill(it->pid, SIGKILL);
+		wait_for_end(it->pid); /* so on_exits sees it go at once, and the next command gets another */
 		return error_set(err, ERR_io, "cannot run %s: the process that watches over commands was ended or "
 		                              "does not answer; try again", plan->argv[0]);
 	}

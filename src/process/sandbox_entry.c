@@ -204,12 +204,12 @@ static __attribute__((noreturn)) void fail(const char *what, const char *text)
 	_exit(SANDBOX_ENTRY_FAILED);
 }
 
-/* As a shell would end. */
+/* As a shell would end. The word sandbox is left out: it is taken for a sign that the fence stopped the command. */
 static __attribute__((noreturn)) void become(char **argv)
 {
 	execvp(argv[0], argv);
 	int sys = errno;
-	fprintf(stderr, "codex sandbox: cannot run %s: %s\n", argv[0], strerror(sys));
+	fprintf(stderr, "codex: cannot run %s: %s\n", argv[0], strerror(sys));
 	_exit(sys == ENOENT ? 127 : 126);
 }
 

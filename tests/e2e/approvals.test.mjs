@@ -269,6 +269,13 @@ test('where nobody is asked, the model is told that it was the sandbox, and what
 	assert.deepEqual([bare.asked, bare.notes], [[], []]); // there was no sandbox to stop it
 });
 
+test('a program that is not there was not stopped by the sandbox', proto, async (t) => {
+	const { asked, outputs } = await play(t, [call('shell', { command: ['no-such-program'] })],
+		{ config: `${settings('on-failure', 'read-only')}sandbox_backend = "landlock"\n` });
+	assert.deepEqual(asked, []);
+	assert.doesNotMatch(outputs[0], /^Sandbox: /m);
+});
+
 test('an interrupt while the question is open leaves nothing behind', proto, async (t) => {
 	const { asked, ends, made } = await play(t, [run('touch x')],
 		{ config: settings('on-failure', 'read-only'), answers: ['abort'], until: 'turn_aborted' });
