@@ -62,9 +62,9 @@ struct search {
 static bool on_file(const char *path, const struct rollout_name *name, void *self)
 {
 	struct search *search = self;
-	bool is_like = str_eq(str_n(name->thread_id.ptr, search->prefix.len < name->thread_id.len ? search->prefix.len : 0),
-	                      search->prefix);
-	if (!is_like || str_is(name->thread_id, search->thread_id))
+	struct str start = str_n(name->thread_id.ptr, search->prefix.len);
+	if (search->prefix.len > name->thread_id.len || !str_eq(start, search->prefix) ||
+	    str_is(name->thread_id, search->thread_id))
 		return false;
 	search->is_ambiguous = search->path;
 	if (search->path)
@@ -158,7 +158,8 @@ static int follow(struct follower *follower)
 {
 	struct error err;
 	struct watch *watch = NULL;
-	auto_free char *folder = str_dup(str_n(follower->path, (size_t)(strrchr(follower->path, '/') - follower->path)));
+	size_t folder_len = (size_t)(strrchr(follower->path, '/') - follower->path);
+	auto_free char *folder = str_dup(str_n(follower->path, folder_len));
 	follower->loop = loop_create(&err);
 	if (follower->loop)
 		watch = watch_create(follower->loop, folder, on_change, follower, &err);

@@ -27,7 +27,8 @@ const table = (text) => text.split('\n').slice(2, -1).map((line) => {
 async function start(t) {
 	const model = await startModel(t, [
 		child(['in between', 'call_mid'], { hang: true }),
-		child('in between', { reasoning: '**Looking \u001b[2Jaround** here' }, { ...call('subagent_spawn', { prompt: 'at the bottom' }), call_id: 'call_mid' }),
+		child('in between', { reasoning: '**Looking \u001b[2Jaround** here' },
+			{ ...call('subagent_spawn', { prompt: 'at the bottom' }), call_id: 'call_mid' }),
 		child('at the bottom', { message: 'Done.' }, { usage: { input_tokens: 1000, output_tokens: 234 } }),
 		{ reply: [call('subagent_spawn', { prompt: 'in between', label: 'middle' })] },
 		{ reply: [call('subagent_await')] },
