@@ -100,8 +100,9 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 		add(args, "--remount-ro", "/proc", NULL); /* root could change the kernel's settings there */
 	}
 	for (size_t i = first; i < plan->paths.count; i++) {
+		const char *guard = items[i].is_fleeting ? "--ro-bind-try" : "--ro-bind";
 		if (!items[i].is_missing)
-			add(args, items[i].is_writable ? "--bind" : "--ro-bind", items[i].path, items[i].path);
+			add(args, items[i].is_writable ? "--bind" : guard, items[i].path, items[i].path);
 	}
 }
 

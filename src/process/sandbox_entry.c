@@ -26,11 +26,13 @@
 
 #define HIDDEN_WORD "--codex-run-in-sandbox"
 
-/* One letter a setting; a path begins with '+' (writable) or '-' (not), a variable with '='. */
+/* One letter a setting; a path begins with '+' (writable), '-' (not) or '~' (not, if it is there), a variable
+ * with '='. */
 enum {
 	VARIABLE = '=',
 	WRITABLE = '+',
 	GUARDED = '-',
+	FLEETING = '~',
 	WITH_MOUNTS = 'm',
 	WITH_USER_NAMESPACE = 'u',
 	WITH_NETWORK = 'n',
@@ -74,8 +76,9 @@ const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const
 	words[at++] = arena_printf(arena, "%s%s%s%s", how->has_mounts ? "m" : "", how->has_user_namespace ? "u" : "",
 	                           plan->has_network ? "n" : "", how->is_trial ? "t" : "");
 	vec_for_each (it, &plan->paths) {
+		char guard = it->is_fleeting ? FLEETING : GUARDED;
 		if (!it->is_missing)
-			words[at++] = arena_printf(arena, "%c%s", it->is_writable ? WRITABLE : GUARDED, it->path);
+			words[at++] = arena_printf(arena, "%c%s", it->is_writable ? WRITABLE : guard, it->path);
 	}
 	words[at++] = "--";
 	for (size_t i = 0; i < count; i++)
@@ -99,14 +102,15 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 	for (int i = 3; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0)
 			return i + 1;
-		bool is_writable = argv[i][0] == WRITABLE;
+		bool is_writable = argv[i][0] == WRITABLE, is_fleeting = argv[i][0] == FLEETING;
 		if (argv[i][0] == VARIABLE) { /* for what comes after us: our own loader has done its work */
 			putenv(argv[i] + 1);
 			continue;
 		}
-		if (!is_writable && argv[i][0] != GUARDED)
+		if (!is_writable && !is_fleeting && argv[i][0] != GUARDED)
 			return 0;
-		vec_push(&plan->paths, (struct sandbox_path){.path = argv[i] + 1, .is_writable = is_writable});
+		vec_push(&plan->paths, (struct sandbox_path){
+			.path = argv[i] + 1, .is_writable = is_writable, .is_fleeting = is_fleeting});
 	}
 	return 0;
 }

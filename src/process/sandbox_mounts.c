@@ -99,6 +99,8 @@ static int copy_trees(const struct sandbox_plan *plan, int *trees, struct error 
 		if (is_everything(path) || path->is_missing)
 			continue;
 		trees[i] = tree_copy(path->path);
+		if (trees[i] < 0 && errno == ENOENT && path->is_fleeting)
+			continue;
 		if (trees[i] < 0)
 			return error_sys(err, errno, "cannot take %s into the sandbox", path->path);
 		if (!path->is_writable &&
@@ -112,7 +114,9 @@ static int place_trees(const struct sandbox_plan *plan, const int *trees, struct
 {
 	for (size_t i = 0; i < plan->paths.count; i++) {
 		const struct sandbox_path *path = &plan->paths.items[i];
-		if (trees[i] >= 0 && tree_place(trees[i], path->path) != 0)
+		if (trees[i] < 0 || tree_place(trees[i], path->path) == 0)
+			continue;
+		if (errno != ENOENT || !path->is_fleeting)
 			return error_sys(err, errno, "cannot put %s into the sandbox", path->path);
 	}
 	return 0;

@@ -20,7 +20,7 @@ enum { GIT_POINTER_MAX = 8192 };
 
 static void add(struct sandbox_plan *plan, const char *path, bool is_writable, bool is_missing)
 {
-	vec_push(&plan->paths, (struct sandbox_path){path, is_writable, is_missing});
+	vec_push(&plan->paths, (struct sandbox_path){path, is_writable, is_missing, false});
 }
 
 static bool is_canonical(const char *path)
@@ -90,7 +90,8 @@ static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, co
 		add(plan, common, false, false);
 }
 
-/* In a temporary folder of all users everybody can make what is missing: there is nothing to keep a command from. */
+/* In a temporary folder of all users everybody can make what is missing: there is nothing to keep a command from.
+ * And everybody can take away what is there, also between this look and the start of the command. */
 static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *name,
                       bool is_temporary, struct error *err)
 {
@@ -105,6 +106,7 @@ static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char
 	if (is_missing && is_temporary)
 		return 0;
 	add(plan, path, false, is_missing);
+	plan->paths.items[plan->paths.count - 1].is_fleeting = is_temporary;
 	if (!is_missing && S_ISREG(st.st_mode) && strcmp(name, ".git") == 0)
 		guard_git_pointer(plan, arena, root, path);
 	return 0;
@@ -158,12 +160,14 @@ static void pin_parents(struct sandbox_plan *plan, struct arena *arena)
 	}
 }
 
-/* By path; of equal paths the writable one first: a root that somebody named is meant. */
+/* By path; of equal paths the writable one first: a root that somebody named is meant. Then what must be there. */
 static int compare_paths(const void *a, const void *b)
 {
 	const struct sandbox_path *left = a, *right = b;
 	int order = strcmp(left->path, right->path);
-	return order ? order : right->is_writable - left->is_writable;
+	if (order == 0)
+		order = right->is_writable - left->is_writable;
+	return order ? order : left->is_fleeting - right->is_fleeting;
 }
 
 static void sort_paths(struct sandbox_plan *plan)

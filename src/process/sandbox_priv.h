@@ -9,7 +9,8 @@
 struct sandbox_path {
 	const char *path;
 	bool is_writable;
-	bool is_missing; /* guarded, but not there */
+	bool is_missing;  /* guarded, but not there */
+	bool is_fleeting; /* guarded in a folder of everybody's: it may be gone by the time it is mounted */
 };
 
 struct sandbox_plan {

@@ -250,6 +250,7 @@ static void on_end(const struct process_result *result, void *self)
 }
 
 static const char *const *run_env = plain_env;
+static const char *vanishes; /* a folder that goes between the making of a fence and the start of its command */
 
 /* Runs argv under the policy; its output, both streams, is in outcome->text. */
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
@@ -259,6 +260,8 @@ static void run_argv(const struct sandbox_policy *policy, const char *const *arg
 	struct error err = {0};
 	if (sandbox_wrap(policy, argv, &fence, &err) != 0)
 		fail_msg("%s", err.text);
+	if (vanishes)
+		assert_int_equal(rmdir(vanishes), 0);
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
 	struct process_spec spec = {
@@ -319,6 +322,39 @@ static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
 	           TRY("mv $1/../ws $1/../gone") TRY("mv $1 $1/../gone") TRY("mv $1/x $1/y") TRY("touch $1/x/own/auth")
 	                   TRY("touch $1/x/new ../new"),
 	           "no\nno\nno\nno\nyes\n");
+}
+
+/* Others may work in a temporary folder, too; what somebody named is kept or nothing runs. */
+static void what_is_guarded_in_a_temporary_folder_may_go(void **state)
+{
+	(void)state;
+	char own[2 * PATH_MAX];
+	struct sandbox_policy policy = workspace_policy();
+	snprintf(own, sizeof(own), "%s/.codex", outside);
+	assert_int_equal(mkdir(own, 0700), 0);
+	policy.tmpdir = outside;
+	expect_run(&policy, TRY("touch $1/.codex/x") TRY("touch $1/x"), "no\nyes\n");
+	vanishes = own;
+	expect_run(&policy, TRY("touch $1/.codex/x") TRY("touch $1/y"), "no\nyes\n");
+	vanishes = NULL;
+}
+
+static void what_is_guarded_in_a_named_folder_must_be_there(void **state)
+{
+	(void)state;
+	const char *const argv[] = {"/bin/echo", "ran", NULL};
+	struct outcome outcome;
+	struct sandbox_policy policy = workspace_policy();
+	if (!sandbox_backend_name(backend, NULL))
+		skip();
+	assert_int_equal(mkdir(in_workspace(".codex"), 0700), 0);
+	policy.tmpdir = workspace; /* the same folder by its other name changes nothing */
+	vanishes = in_workspace(".codex");
+	run_argv(&policy, argv, &outcome);
+	vanishes = NULL;
+	assert_int_not_equal(outcome.exit_code, 0);
+	assert_null(strstr(buf_str(&outcome.text).ptr, "ran"));
+	buf_finish(&outcome.text);
 }
 
 static void what_is_not_there_cannot_be_made(void **state)
@@ -541,6 +577,8 @@ int main(int argc, char **argv)
 	        cmocka_unit_test_setup(a_probe_can_be_called_off, choose),
 	        cmocka_unit_test_setup(the_probe_finds_a_backend_or_says_why, choose),
 	        AT_HOME(a_command_in_the_workspace_stays_there),
+	        AT_HOME(what_is_guarded_in_a_temporary_folder_may_go),
+	        AT_HOME(what_is_guarded_in_a_named_folder_must_be_there),
 	        AT_HOME(what_lies_above_a_guard_cannot_be_moved_away),
 	        AT_HOME(what_is_not_there_cannot_be_made),
 	        AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
