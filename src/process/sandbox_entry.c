@@ -41,8 +41,11 @@ enum {
 
 static bool is_offered;
 
-static const char *const devices[] = {"/dev/null", "/dev/zero",    "/dev/full", "/dev/random", "/dev/urandom",
-                                      "/dev/tty",  "/dev/ptmx",    "/dev/pts",  NULL};
+/* A terminal that it was given it may open again by these names; of others only those that are its own, if it has any:
+ * the last two. */
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+                                      "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2", "/dev/ptmx", "/dev/pts"};
+enum { OWN_TERMINALS = 2, GIVEN_AT = 6, GIVEN = 3 };
 
 /* Without these root would be less than the owner of the user's files. */
 static const unsigned kept_by_root[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER};
@@ -148,6 +151,18 @@ static int drop_capabilities(struct error *err)
 	return 0;
 }
 
+/* Without mounts of its own the terminals in /dev are everybody's. */
+static void list_devices(bool has_mounts, const char *out[countof(devices) + 1])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < countof(devices) - (has_mounts ? 0 : OWN_TERMINALS); i++) {
+		bool is_given = i >= GIVEN_AT && i < GIVEN_AT + GIVEN;
+		if (!is_given || isatty((int)(i - GIVEN_AT)))
+			out[count++] = devices[i];
+	}
+	out[count] = NULL;
+}
+
 static int restrict_files(const struct sandbox_plan *plan, bool has_mounts, struct error *err)
 {
 	auto_free const char **writable = xcalloc(plan->paths.count + 2, sizeof(*writable));
@@ -160,7 +175,9 @@ static int restrict_files(const struct sandbox_plan *plan, bool has_mounts, stru
 		writable[count++] = "/dev/shm";
 	/* A network of its own reaches nobody; in it, TCP does no harm. */
 	bool no_tcp = !plan->has_network && !has_mounts;
-	return landlock_restrict(&(struct landlock_rules){writable, devices, no_tcp}, err);
+	const char *usable[countof(devices) + 1];
+	list_devices(has_mounts, usable);
+	return landlock_restrict(&(struct landlock_rules){writable, usable, no_tcp}, err);
 }
 
 static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct error *err)

@@ -122,20 +122,37 @@ static int place_trees(const struct sandbox_plan *plan, const int *trees, struct
 	return 0;
 }
 
-/* Memory that programs share by name, apart from everybody else's. Where there is no such folder nobody needs it. */
-static int shared_memory_place(struct error *err)
+struct place {
+	const char *path, *type, *key, *value;
+	unsigned attributes;
+};
+
+/* Where there is no such folder nobody needs it. */
+static int fresh_place(const struct place *place, struct error *err)
 {
-	if (!dir_exists("/dev/shm"))
+	const char *path = place->path;
+	if (!dir_exists(path))
 		return 0;
-	auto_close int context = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
-	if (context < 0 || syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "mode", "1777", 0) != 0 ||
+	auto_close int context = (int)syscall(SYS_fsopen, place->type, FSOPEN_CLOEXEC);
+	if (context < 0 || syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, place->key, place->value, 0) != 0 ||
 	    syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
-		return error_sys(err, errno, "cannot make a private /dev/shm");
-	auto_close int fd = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
-	                                 MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (fd < 0 || tree_place(fd, "/dev/shm") != 0)
-		return error_sys(err, errno, "cannot put a private /dev/shm in place");
+		return error_sys(err, errno, "cannot make a private %s", path);
+	auto_close int fd = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, place->attributes);
+	if (fd < 0 || tree_place(fd, path) != 0)
+		return error_sys(err, errno, "cannot put a private %s in place", path);
 	return 0;
+}
+
+/* Memory that programs share by name, and terminals, apart from everybody else's: who can open the user's terminals
+ * can read what is typed there, and write what they take for commands. */
+static int private_places(struct error *err)
+{
+	static const struct place memory = {"/dev/shm", "tmpfs", "mode", "1777",
+	                                    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC};
+	static const struct place terminals = {"/dev/pts", "devpts", "ptmxmode", "0666",
+	                                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC};
+	int status = fresh_place(&memory, err);
+	return status == 0 ? fresh_place(&terminals, err) : status;
 }
 
 static int view_build(const struct sandbox_plan *plan, int *trees, struct error *err)
@@ -150,7 +167,7 @@ static int view_build(const struct sandbox_plan *plan, int *trees, struct error 
 		status = error_sys(err, errno, "cannot make the file system read-only");
 	if (status == 0)
 		status = place_trees(plan, trees, err);
-	return status == 0 ? shared_memory_place(err) : status;
+	return status == 0 ? private_places(err) : status;
 }
 
 /* The current folder is still the one behind the new mounts. */

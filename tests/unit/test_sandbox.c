@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "process/process.h"
+#include "process/pty.h"
 #include "process/sandbox.h"
 #include "process/sandbox_entry.h"
 #include "process/sandbox_placeholder.h"
@@ -400,6 +401,24 @@ static void what_was_put_into_a_free_place_stays(void **state)
 	assert_true(dir_exists(in_workspace(".git/objects")) && marker_exists(path));
 }
 
+/* What is typed into them is not the command's to read, and what is printed there not its to write. */
+static void terminals_of_others_are_out_of_reach(void **state)
+{
+	(void)state;
+	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .backend = backend, .cwd = workspace};
+	static const struct pty_size size = {24, 80};
+	char script[512], name[64], link[64];
+	int screen, line;
+	assert_int_equal(pty_open(&size, &screen, &line, NULL), 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", line);
+	ssize_t len = readlink(link, name, sizeof(name) - 1);
+	name[len > 0 ? len : 0] = '\0';
+	snprintf(script, sizeof(script), TRY("echo x >%s") TRY("exec 3<%s") TRY("exec 3<>/dev/ptmx"), name, name);
+	expect_run(&policy, script, "no\nno\nyes\n");
+	close(screen);
+	close(line);
+}
+
 static void read_only_writes_nowhere(void **state)
 {
 	(void)state;
@@ -583,6 +602,7 @@ int main(int argc, char **argv)
 	        AT_HOME(what_is_not_there_cannot_be_made),
 	        AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
 	        AT_HOME(what_was_put_into_a_free_place_stays),
+	        AT_HOME(terminals_of_others_are_out_of_reach),
 	        AT_HOME(read_only_writes_nowhere),
 	        AT_HOME(a_library_is_loaded_by_the_command_alone),
 	        AT_HOME(mounts_cannot_be_undone),
