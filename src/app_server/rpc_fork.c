@@ -23,6 +23,7 @@ static void answer(struct thread *thread, struct rpc_request *request)
 	struct app_thread_start_response response;
 	thread_load_tell_origin(load, thread);
 	thread_fork_keep(load->fork);
+	thread_set_last_turn(thread, thread_history_last(&load->history));
 	rpc_thread_describe(thread, &arena, &response);
 	struct app_thread view = *response.thread;
 	if (shows_turns) {

@@ -192,6 +192,7 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 		                "nothing was said in that turn or after it: revert to before an earlier one");
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
 		return rpc_thread_refuse(request, &err);
+	thread_set_last_turn(thread, turn > history->turns ? turn[-1].id : STR_NONE);
 	rpc_note_on_revert(thread, history, turn);
 	thread_load_tell_git(load, thread);
 	return answer_revert(request, thread, history->turns, (size_t)(turn - history->turns));

@@ -64,6 +64,8 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	thread_load_tell_git(load, thread);
 	rpc_thread_describe(thread, &arena, &all);
 	add_running(thread, &load->history, &arena);
+	if (!thread->turn)
+		thread_set_last_turn(thread, thread_history_last(&load->history));
 	if (shows_turns) {
 		all.thread->turns = load->history.turns;
 		all.thread->turns_count = load->history.count;

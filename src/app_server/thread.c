@@ -100,6 +100,13 @@ void thread_set_settings(struct thread *thread, const struct app_thread_settings
 	thread->settings = copy;
 }
 
+void thread_set_last_turn(struct thread *thread, struct str id)
+{
+	char *copy = id.ptr ? str_dup(id) : NULL;
+	free(thread->last_turn_id);
+	thread->last_turn_id = copy;
+}
+
 void thread_set_note(struct thread *thread, const struct thread_note *note)
 {
 	struct arena arena = {0};
@@ -322,6 +329,7 @@ void thread_destroy(struct thread *thread)
 	arena_finish(&thread->note_arena);
 	arena_finish(&thread->origin_arena);
 	free(thread->forked_from);
+	free(thread->last_turn_id);
 	free(thread->path);
 	free(thread->preview);
 	free(thread->name);

@@ -61,6 +61,7 @@ struct thread {
 	struct app_session_source *source; /* of a subagent's, in origin_arena; else NULL */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
+	char *last_turn_id;        /* the one that ended last, or NULL */
 	struct thread_turn *turn;  /* the one that runs, or NULL */
 	struct thread_items items; /* begun and not whole */
 	VEC(struct thread_watcher) watchers;
@@ -99,6 +100,8 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
 /* Replaces the settings by a copy. */
 void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings);
+/* The turn that a sample can be asked for behind; absent: none. */
+void thread_set_last_turn(struct thread *thread, struct str id);
 /* Likewise the note; not on disk. */
 void thread_set_note(struct thread *thread, const struct thread_note *note);
 

@@ -24,5 +24,10 @@ struct thread_history {
 void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret);
 /* NULL if there is none of that id. */
 struct app_turn *thread_history_find(const struct thread_history *history, struct str turn_id);
+/* The id of the last one; absent: there is none. */
+static inline struct str thread_history_last(const struct thread_history *history)
+{
+	return history->count ? history->turns[history->count - 1].id : STR_NONE;
+}
 
 #endif

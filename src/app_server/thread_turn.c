@@ -137,6 +137,7 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	struct thread *thread = turn->thread;
 	thread_items_close(thread);
 	thread->turn = NULL;
+	thread_set_last_turn(thread, str_of(turn->id));
 	/* as the reference: a plan alone is not */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)

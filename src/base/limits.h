@@ -34,6 +34,7 @@ enum {
 	LIMIT_HURRY_MS = 500,             /* … in a program that has to leave */
 	LIMIT_ZIP = 2047 * MIB,           /* an archive that is written */
 	LIMIT_FEEDBACK_FILES = 1000,      /* put into one report */
+	LIMIT_SAMPLES = 64,               /* asked for behind one history, and not there yet */
 	LIMIT_THREAD_CONFIGS = 16,        /* configurations kept for threads that begin alike */
 	LIMIT_RPC_PENDING = 1024,         /* unanswered requests of one client before it is read no further */
 	LIMIT_THREAD_NOTE = 64 * KIB,     /* what is noted of a thread beside its rollout */

@@ -79,6 +79,27 @@ enum codex_state codex_get_state(const struct codex *codex);
  * submitted before is carried out first. While a Task runs they wait for its next Turn, and for its end at the latest.
  * ERR_limit, and none is added, when too much waits already. There must be a Session. */
 int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
+
+/* One more answer to the history as it is now and a prompt behind it. Turns go on beside it; nothing of it is recorded,
+ * counted or told as an event, and no tool runs. */
+struct codex_sample;
+struct codex_sample_result {
+	struct str response_id;
+	struct str text;                 /* absent: the model wanted a tool, or said nothing */
+	const struct token_usage *usage; /* NULL: the provider did not say */
+};
+/* Once, last, from the loop: the result or why there is none, both borrowed. The sample is gone when it returns. */
+typedef void (*codex_sample_fn)(const struct codex_sample_result *result, const struct error *err, void *self);
+struct codex_sample_wish {
+	struct str prompt;            /* copied */
+	enum reasoning_effort effort; /* unset: that of the next turn */
+	codex_sample_fn on_done;
+	void *self;
+};
+/* NULL and err while a Task runs (ERR_busy), and when too many are under way (ERR_limit). If the Codex is closed, they
+ * end with ERR_cancelled. */
+struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_wish *wish, struct error *err);
+void codex_sample_destroy(struct codex_sample *sample); /* before on_done alone; NULL is fine */
 /* Ends a command that goes on behind the Tasks, by the model's id of it, or (0) all of them; each is told as ended.
  * False if there was none. */
 bool codex_end_command(struct codex *codex, int64_t process_id);

@@ -17,6 +17,7 @@
 #include "config/model_provider.h"
 #include "engine/codex_priv.h"
 #include "engine/resume.h"
+#include "engine/sample.h"
 #include "engine/services.h"
 #include "engine/session_host.h"
 #include "engine/session_model.h"
@@ -335,6 +336,7 @@ void session_destroy(struct session *session)
 	rollout_reader_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);
+	samples_end(session);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	approvals_finish(&session->approvals);

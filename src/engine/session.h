@@ -48,6 +48,7 @@ struct session {
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
+	struct list samples;            /* under way: struct codex_sample */
 	struct list shells;             /* commands of the user's own that run: struct session_shell */
 	struct buf unheard;             /* what came of them, not in the history yet: items as JSON, one per line */
 	struct env command_env;         /* made when a command runs */

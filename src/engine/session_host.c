@@ -145,6 +145,7 @@ void session_host_init(struct session *session)
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
+	list_init(&session->samples);
 	list_init(&session->shells);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	session->exec = exec_sessions_create(&session->host);

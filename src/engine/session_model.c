@@ -12,6 +12,7 @@
 #include "config/toml.h"
 #include "engine/agents.h"
 #include "engine/codex_priv.h"
+#include "engine/sample.h"
 #include "engine/services.h"
 #include "engine/session_aside.h"
 #include "engine/session.h"
@@ -39,6 +40,7 @@ int session_model_open(struct session *session, struct str described, struct err
 	struct model_provider *provider = provider_of(session->codex->config, described, err);
 	if (!provider)
 		return -(int)err->code;
+	samples_end(session);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	session->provider = provider;

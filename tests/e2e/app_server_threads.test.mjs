@@ -75,6 +75,48 @@ test('a plan that was approved is in the history of the thread that carries it o
 	assert.deepEqual(textsOf(model.requests()[0], 'user').slice(-1), [prompt]);
 });
 
+test('a sample is one more answer behind the last turn, and leaves no trace', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('aside'), run('ls'),
+		reply({ call: 'exec_command', arguments: { cmd: 'cat' }, call_id: 'c' }), say('two')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	const sample = (expectedTurnId, prompt = 'and else?') =>
+		server.request('thread/sample', { threadId: thread.id, expectedTurnId, prompt });
+	const outdated = { code: -32600, message: 'sample source turn must be the latest finished turn' };
+	await assert.rejects(sample('x'), outdated);
+	const { id } = await turn(server, thread.id, 'first');
+	await assert.rejects(sample('x'), outdated);
+	const before = server.messages.length;
+	const { text: words, sourceTurnId, outputTokens, responseId } = await sample(id);
+	assert.deepEqual([words, sourceTurnId], ['aside', id]);
+	assert.ok(responseId && outputTokens > 0);
+	assert.deepEqual(textsOf(model.requests()[1], 'user').slice(-2), ['first', 'and else?']);
+	assert.deepEqual(model.requests()[1].body.tools, model.requests()[0].body.tools);
+	assert.equal((await sample(id)).text, null, 'it wanted a tool');
+	assert.deepEqual(server.messages.slice(before).filter(({ method }) => method), [], 'nobody is told');
+	const { turn: running } = await server.request('turn/start', { threadId: thread.id, input: [text('second')] });
+	await assert.rejects(sample(running.id), outdated);
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: running.id });
+	assert.deepEqual(textsOf(model.requests()[3], 'user').slice(-2), ['first', 'second']);
+	await assert.rejects(server.request('thread/sample', { threadId: 'x', expectedTurnId: id, prompt: 'x' }),
+		{ code: -32600, message: 'thread/sample requires a loaded source' });
+});
+
+test('a sample can be asked for behind a resumed turn, and given up', options, async (t) => {
+	const model = await startModel(t, [say('one'), reply({ hang: true }), say('two')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	const { id: expectedTurnId } = await turn(server, thread.id, 'first');
+	await server.end();
+	const later = await startAppServer(t, model, { home: server.home });
+	await later.request('thread/resume', { threadId: thread.id });
+	const sample = later.request('thread/sample', { threadId: thread.id, expectedTurnId, prompt: 'x' }, 'my sample');
+	assert.deepEqual(await later.request('thread/sample/cancel', { requestId: 'other' }), {});
+	assert.deepEqual(await later.request('thread/sample/cancel', { requestId: 'my sample' }), {});
+	await assert.rejects(sample, { code: -32600, message: 'the sample was cancelled' });
+	assert.equal((await later.end()).code, 0);
+});
+
 test('items that would spoil the history are refused, and those of no kind left out', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const server = await startAppServer(t, model);
