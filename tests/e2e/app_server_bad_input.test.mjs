@@ -377,4 +377,53 @@ for (const transport of ['ws', 'unix']) {
 		await waitFor(server.child.stderr, server.stderr, (it) => it.includes('nested deeper than 128 levels'));
 		assert.equal(server.child.exitCode, null);
 	});
+
+	test(`${transport}: an id that is none, and one used twice, have an answer each`, options, async (t) => {
+		const server = await listen(t, transport);
+		const client = await connectRpc(t, server.where);
+		for (const id of ['null', '1.5', '{}', '[1]', 'true', '1e400']) {
+			client.write(line(id, ECHO, '{}'));
+			assert.equal((await client.take((it) => it.id === null, `refusal of ${id}`)).error.code, -32600, id);
+		}
+		for (const id of ['"twice"', '"twice"', `"${'i'.repeat(100_000)}"`]) {
+			client.write(line(id, ECHO, '{}'));
+			await client.take((it) => it.id === JSON.parse(id) && it.result, `answer to ${id.slice(0, 20)}`);
+		}
+		await goesOn(client);
+	});
+
+	test(`${transport}: a message may have 16 MiB, in one frame or in many`, options, async (t) => {
+		const server = await listen(t, transport);
+		const client = await connectRpc(t, server.where);
+		const wrap = (more) => `{"id":"big","method":"${ECHO}","params":{"value":"x","more":"${more}"}}`;
+		const bytes = Buffer.from(wrap('v'.repeat(16 * MIB - wrap('').length)));
+		client.write(bytes.toString());
+		assert.deepEqual((await client.take((it) => it.id === 'big', 'the echo')).result, { echoed: 'x' });
+		const pieces = await dial(server.where);
+		for (let at = 0; at <= bytes.length; at += MIB)
+			pieces.send(frame(at ? 0 : 1, bytes.subarray(at, at + MIB), { fin: false }));
+		pieces.send(frame(0, 'x'));
+		pieces.socket.on('error', () => {});
+		assert.ok([1009, 1006].includes((await pieces.closed).code), 'the pieces are counted together');
+		await goesOn(client);
+	});
+
+	test(`${transport}: who sends 10,000 requests before he reads gets 10,000 answers`, options, async (t) => {
+		const count = 10_000;
+		const server = await listen(t, transport);
+		const client = await connectRpc(t, server.where), bystander = await connectRpc(t, server.where);
+		const { socket } = client.socket;
+		const before = client.messages.length;
+		socket.pause();
+		for (let i = 0; i < count; i++) client.write(line(`"f${i}"`, ECHO, `{"value":"${'v'.repeat(300)}"}`));
+		for (let left = -1; left !== socket.writableLength;) { // it is read no further while its answers wait
+			left = socket.writableLength;
+			await goesOn(bystander);
+			await new Promise((wake) => setTimeout(wake, 50));
+		}
+		socket.resume();
+		await client.take((it) => it.id === `f${count - 1}`, 'the last answer');
+		const ids = client.messages.slice(before).map(({ id }) => id).filter((id) => /^f/.test(id));
+		assert.deepEqual(ids, Array.from({ length: count }, (_, i) => `f${i}`));
+	});
 }
