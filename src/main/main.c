@@ -22,6 +22,7 @@
 #include "ui/exec.h"
 #include "ui/exec_options.h"
 #include "ui/execpolicy_command.h"
+#include "ui/export_command.h"
 #include "ui/login.h"
 #include "ui/mock_command.h"
 #include "ui/proto_command.h"

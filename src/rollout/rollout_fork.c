@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
+#include "rollout/rollout_path.h"
 #include "rollout/rollout_reader.h"
 
 enum { FLUSH_AT = 1 * MIB };
@@ -90,4 +92,24 @@ int rollout_fork(const struct rollout_reader *reader, size_t count, const struct
 	if (status != 0)
 		unlink(path);
 	return status;
+}
+
+char *rollout_fork_whole(const char *home, const char *from, const char *originator, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	struct rollout_reader *reader = rollout_reader_create(from, err);
+	if (!reader)
+		return NULL;
+	struct rollout_meta meta = reader->meta;
+	uuid_v7(id);
+	meta.forked_from_id = meta.thread_id;
+	meta.thread_id = str_of(id);
+	meta.started_at_ms = clock_unix_ms();
+	meta.originator = str_of(originator);
+	meta.cli_version = STR(CODEX_VERSION);
+	meta.source = session_source_exec;
+	auto_free char *path = rollout_path(home, meta.started_at_ms, meta.thread_id);
+	int status = rollout_fork(reader, reader->records.count, &meta, path, err);
+	rollout_reader_destroy(reader);
+	return status == 0 ? steal(path) : NULL;
 }

@@ -14,13 +14,13 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "protocol/review_text.h"
+#include "rollout/rollout_fork.h"
 #include "rollout/rollout_list.h"
 #include "ui/exec_config.h"
 #include "ui/exec_images.h"
@@ -28,6 +28,7 @@
 #include "ui/exec_printer.h"
 #include "ui/exec_prompt.h"
 #include "ui/last_message.h"
+#include "ui/session_pick.h"
 #include "ui/terminal_text.h"
 #include "workspace/git_info.h"
 
@@ -52,6 +53,7 @@ struct exec {
 	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
 	int signal; /* that asked us to end */
+	bool has_listed; /* sessions, and none was chosen */
 	bool has_plan; /* the agent proposed one */
 	bool has_failed;
 	bool has_task; /* it has begun, and so will end */
@@ -90,6 +92,12 @@ static void complain(const char *what, const char *text)
 	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
 }
 
+static const char *originator(void)
+{
+	const char *wished = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	return wished ? wished : "codex_exec";
+}
+
 /* ---- before the loop ---- */
 
 static int read_schema(struct exec *exec, struct error *err)
@@ -126,18 +134,50 @@ static int check_repository(const struct exec *exec, struct error *err)
 	                 "option.");
 }
 
-/* An id, else a name; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
+static const char *verb_of(const struct exec_options *options)
+{
+	return options->forks ? "fork" : "resume";
+}
+
+/* From a list, before anything is asked of the folder. */
+static int pick_session(struct exec *exec, struct error *err)
+{
+	struct session_pick pick = {
+		.home = config_home(exec->config),
+		.cwd = exec->options.all ? NULL : exec->cwd,
+		.provider = exec->config->model_provider,
+		.verb = verb_of(&exec->options),
+	};
+	if (!exec->options.picks)
+		return 0;
+	int status = session_pick(&pick, &exec->resume_path, err);
+	exec->has_listed = status == 0 && !exec->resume_path;
+	return status;
+}
+
+/* A copy that nobody is to keep is not made: without a record, the session itself stays as it is. */
+static int fork_session(struct exec *exec, struct error *err)
+{
+	if (!exec->options.forks || !exec->resume_path || exec->options.ephemeral)
+		return 0;
+	char *copy = rollout_fork_whole(config_home(exec->config), exec->resume_path, originator(), err);
+	if (!copy)
+		return error_wrap(err, "the session cannot be copied");
+	free(exec->resume_path);
+	exec->resume_path = copy;
+	return 0;
+}
+
+/* In words; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
 static int find_session(struct exec *exec, struct error *err)
 {
 	const struct exec_options *options = &exec->options;
 	const char *home = config_home(exec->config);
-	if (!options->resume)
+	if (!options->resume || exec->resume_path)
 		return 0;
 	if (options->resume_id) {
-		struct str id = str_of(options->resume_id);
-		exec->resume_path =
-			uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
-		return exec->resume_path ? 0 : error_wrap(err, "no session to resume");
+		exec->resume_path = session_find(home, options->resume_id, err);
+		return exec->resume_path ? 0 : error_wrap(err, "no session to %s", verb_of(options));
 	}
 	struct rollout_filter filter = {
 		.cwd = options->all ? STR_NONE : str_of(exec->cwd),
@@ -148,7 +188,8 @@ static int find_session(struct exec *exec, struct error *err)
 		return 0;
 	if (err->code != ERR_not_found)
 		return -(int)err->code;
-	fprintf(stderr, "warning: no session to resume%s; this one is new\n", options->all ? "" : " in this folder");
+	fprintf(stderr, "warning: no session to %s%s; this one is new\n", verb_of(options),
+	        options->all ? "" : " in this folder");
 	return 0;
 }
 
@@ -156,6 +197,8 @@ static int find_session(struct exec *exec, struct error *err)
 static int read_prompt(struct exec *exec, struct error *err)
 {
 	struct exec_options *options = &exec->options;
+	if (options->resume && !options->prompt && options->asks_prompt && isatty(STDIN_FILENO))
+		return exec_prompt_ask(&exec->prompt, err);
 	if (!options->is_review)
 		return exec_prompt_read(options->prompt, &exec->prompt, err);
 	if (options->prompt)
@@ -171,6 +214,10 @@ static int prepare(struct exec *exec, struct error *err)
 	if (status == 0)
 		status = exec_config_load(&exec->options, exec->cwd, &exec->config, err);
 	if (status == 0)
+		status = pick_session(exec, err);
+	if (exec->has_listed)
+		return status;
+	if (status == 0)
 		status = check_repository(exec, err);
 	if (status == 0)
 		status = read_schema(exec, err);
@@ -181,6 +228,8 @@ static int prepare(struct exec *exec, struct error *err)
 	exec_images_init(&exec->images, &exec->options.images);
 	if (status == 0) /* last, for it may wait */
 		status = read_prompt(exec, err);
+	if (status == 0)
+		status = fork_session(exec, err);
 	return status;
 }
 
@@ -364,8 +413,7 @@ static int run(struct exec *exec, struct error *err)
 	exec->loop = loop_create(err);
 	if (!exec->loop)
 		return -1;
-	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
-	exec->services = services_create(exec->loop, originator ? originator : "codex_exec");
+	exec->services = services_create(exec->loop, originator());
 	services_preload(exec->services);
 	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt),
 	                                  .color = exec->options.color,
@@ -424,11 +472,13 @@ static int main_of(const struct cli_command *command, int argc, char **argv)
 	if (status < 0) {
 		buf_init(&exec.prompt, LIMIT_PROMPT * 2);
 		buf_init(&exec.schema, LIMIT_CONFIG_FILE);
-		if (prepare(&exec, &err) == 0) {
+		if (prepare(&exec, &err) == 0 && !exec.has_listed) {
 			print_warnings(&exec);
 			status = run(&exec, &err);
 		}
-		if (status == 0)
+		if (exec.has_listed)
+			status = 0;
+		else if (status == 0)
 			status = last_message_write(&exec.last, &err);
 		if (status != 0)
 			complain("", err.text);
@@ -442,6 +492,16 @@ static int main_of(const struct cli_command *command, int argc, char **argv)
 int exec_main(int argc, char **argv)
 {
 	return main_of(&exec_command, argc, argv);
+}
+
+int resume_main(int argc, char **argv)
+{
+	return main_of(&resume_command, argc, argv);
+}
+
+int fork_main(int argc, char **argv)
+{
+	return main_of(&fork_command, argc, argv);
 }
 
 int review_main(int argc, char **argv)

@@ -8,5 +8,8 @@
 int exec_main(int argc, char **argv);
 /* `codex review`: the same for a review. */
 int review_main(int argc, char **argv);
+/* `codex resume`, `codex fork`: the same behind a recorded session, or a copy of one. */
+int resume_main(int argc, char **argv);
+int fork_main(int argc, char **argv);
 
 #endif

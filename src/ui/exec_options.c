@@ -9,6 +9,8 @@
 #include "base/mem.h"
 
 static const struct cli_option exec_rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, doc)
 #define OPTION(kind, field, name, letter, value, choices, doc) \
 	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
 #define EXEC_OPTION OPTION
@@ -17,9 +19,12 @@ static const struct cli_option exec_rows[] = {
 #include "ui/exec_option.def"
 #undef EXEC_OPTION
 #undef REVIEW_OPTION
+#undef SESSION_OPTION
 };
 
 static const struct cli_option review_rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
 #define EXEC_OPTION(kind, field, name, letter, value, choices, doc) \
 	OPTION(kind, field, name, letter, value, choices, NULL)
 #define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
@@ -27,14 +32,27 @@ static const struct cli_option review_rows[] = {
 #include "ui/exec_option.def"
 #undef EXEC_OPTION
 #undef REVIEW_OPTION
+#undef SESSION_OPTION
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, session_doc)
+};
+
+/* Of `codex resume` and `codex fork`. */
+static const struct cli_option session_rows[] = {
+#define EXEC_OPTION OPTION
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#include "ui/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+#undef SESSION_OPTION
 #undef OPTION
 };
 
 static const struct cli_word exec_words[] = {
 	{.word = "resume", .doc = "Go on from a recorded session, given by id or name, or by --last"},
 	{.word = "review", .doc = "Have a reviewer look at code, and print what it found"},
-	/* A word of other Codex programs: better refused than taken for a prompt. */
-	{.word = "fork"},
+	{.word = "fork", .doc = "Go on in a copy of a recorded session, given as for resume"},
 };
 
 static const struct cli_argument exec_arguments[] = {
@@ -55,7 +73,7 @@ const struct cli_command exec_command = {
 	.name = "codex exec",
 	.about = "Do one task without asking: the answer goes to standard output, all else to standard error.",
 	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
-		 "       codex exec [OPTIONS] resume <SESSION | --last> [PROMPT]\n"
+		 "       codex exec [OPTIONS] resume|fork <SESSION | --last> [PROMPT]\n"
 		 "       codex exec [OPTIONS] review <--uncommitted | --base BRANCH |\n"
 		 "                                    --commit SHA | PROMPT>",
 	.details = exec_details,
@@ -92,16 +110,61 @@ const struct cli_command review_command = {
 	.most_positionals = 1,
 };
 
+static const struct cli_argument session_arguments[] = {
+	{.name = "[SESSION]",
+	 .doc = "Its id, the beginning of one that no other has, or its name. Without one, and without --last, the "
+		"sessions are listed: to choose from on a terminal, else as a table."},
+	{.name = "[PROMPT]",
+	 .doc = "What to do. Asked for on a terminal if absent, else read from standard input"},
+};
+
+static const char resume_details[] = "Examples:\n"
+				     "  codex resume                      # choose one of this folder\n"
+				     "  codex resume --all | grep parser  # of any folder, as a table\n"
+				     "  codex resume 01a1fb55 \"and now the tests\"\n"
+				     "\n"
+				     "It goes on as `codex exec resume` does: without asking, in the folder that you\n"
+				     "are in (or --cd).\n";
+
+const struct cli_command resume_command = {
+	.name = "codex resume",
+	.about = "Go on with a recorded session.",
+	.usage = "Usage: codex resume [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = resume_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
+static const char fork_details[] = "Examples:\n"
+				   "  codex fork                        # choose one of this folder\n"
+				   "  codex fork --last \"try it the other way\"\n"
+				   "\n"
+				   "The session itself stays as it is.\n";
+
+const struct cli_command fork_command = {
+	.name = "codex fork",
+	.about = "Go on in a copy of a recorded session.",
+	.usage = "Usage: codex fork [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = fork_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
 static int read_word(const struct cli_command *command, struct exec_options *options, const struct cli_word *word,
                      struct error *err)
 {
+	bool has_list = command == &resume_command || command == &fork_command;
 	options->is_review = command == &review_command || (word && strcmp(word->word, "review") == 0);
-	options->resume = word && word->doc && !options->is_review;
-	if (word && !word->doc)
-		return error_set(err, ERR_usage,
-		                 "this program has no 'codex exec %s'\n\n"
-		                 "  tip: to use the word as a prompt, write 'codex exec -- %s'",
-		                 word->word, word->word);
+	options->resume = has_list || (word && !options->is_review);
+	options->forks = command == &fork_command || (word && strcmp(word->word, "fork") == 0);
+	options->picks = has_list && !options->last;
+	options->asks_prompt = has_list;
 	if (!options->resume && (options->last || options->all))
 		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
 	return 0;
@@ -148,9 +211,12 @@ static int read_positionals(struct exec_options *options, const struct cli_list 
 {
 	size_t at = 0;
 	if (options->resume && !options->last) {
-		if (!texts->count)
-			return error_set(err, ERR_usage, "resume needs a session's id or name, or --last");
-		options->resume_id = texts->items[at++];
+		if (!texts->count && !options->picks)
+			return error_set(err, ERR_usage, "%s needs a session's id or name, or --last",
+			                 options->forks ? "fork" : "resume");
+		if (texts->count)
+			options->resume_id = texts->items[at++];
+		options->picks = !options->resume_id;
 	}
 	if (at < texts->count)
 		options->prompt = texts->items[at++];

@@ -141,3 +141,19 @@ int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *
 		return exec_prompt_read(argument, out, err);
 	return take_words(argument, out, err) == 0 ? check_words(out, err) : -(int)err->code;
 }
+
+/* getline has no maximum; what a terminal gives has one (4 KiB), and more than the prompt may have is refused. */
+int exec_prompt_ask(struct buf *out, struct error *err)
+{
+	char part[4 * KIB];
+	fputs("Prompt: ", stderr);
+	while (fgets(part, sizeof(part), stdin)) {
+		buf_append_c(out, part);
+		if (strchr(part, '\n'))
+			break;
+	}
+	buf_truncate(out, str_trim_end(buf_str(out)).len);
+	if (!text_is_utf8(buf_str(out)))
+		return error_set(err, ERR_invalid, "the prompt is not UTF-8");
+	return check_words(out, err);
+}

@@ -10,5 +10,7 @@ struct error;
 int exec_prompt_read(const char *argument, struct buf *out, struct error *err);
 /* The same, but standard input is read for "-" alone. */
 int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *err);
+/* Asks for a line on the terminal. */
+int exec_prompt_ask(struct buf *out, struct error *err);
 
 #endif

@@ -474,7 +474,7 @@ static void test_exec_refusals(void **state)
 	static const char *const lines[][6] = {
 		{"exec", "resume"},       {"exec", "--last", "x"},           {"exec", "--all"},
 		{"exec", "two", "words"}, {"exec", "resume", "a", "b", "c"}, {"exec", "review"},
-		{"exec", "fork", "id"},   {"exec", "--base", "main", "x"},   {"exec", "--title", "t", "x"},
+		{"exec", "fork"},         {"exec", "--base", "main", "x"},   {"exec", "--title", "t", "x"},
 		{"exec", "review", "--uncommitted", "x"}, {"exec", "review", "--uncommitted", "--base", "m"},
 		{"exec", "review", "--title", "t"}, {"exec", "review", "x", "-i", "f"}, {"exec", "review", "--last", "x"},
 	};
