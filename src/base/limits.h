@@ -104,6 +104,7 @@ enum {
 	LIMIT_ROLLOUT_KEEP = 256 * KIB,   /* of the batch buffer's memory, kept between batches */
 	LIMIT_ROLLOUT_HEAD = 4 * MIB,     /* a file's first line, when only that is wanted */
 	LIMIT_ROLLOUT_SUMMARY = 8 * MIB,  /* of a file, in search of what the user said first */
+	LIMIT_ROLLOUT_BASES = 8,          /* files that a fork of ours goes on from: beyond, it is a copy */
 	LIMIT_ROLLOUT_SEGMENTS = 64,      /* files that one history is made of */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000, /* looked at to find one session */
 	LIMIT_ROLLOUT_LISTED = 50 * 1000, /* sessions whose names are kept between two lists */

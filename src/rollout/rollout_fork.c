@@ -1,10 +1,13 @@
-/* Lines are copied, not referred to: a file of ours can be read, moved and deleted without asking who goes on from it.
- * Turns that were taken back are not among the reader's records, so they do not come along. The copy is of its
- * original's kind, numbered or not: the lines of one kind mean little in the other. */
+/* A fork names the bytes of its parent that come first (history_base), as 0.169's do: a file only grows, so they
+ * stay what they are while the parent goes on, is archived or packed; deleting it is refused as long as somebody goes
+ * on from it. A parent of another kind or place is copied. Turns that were taken back are not among the reader's
+ * records, and the bytes up to a record make up the records up to there: none comes along. A copy is of its original's
+ * kind, numbered or not: the lines of one kind mean little in the other. */
 #include "rollout/rollout_fork.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -67,6 +70,8 @@ static int write_lines(struct fork_file *file, const struct rollout_reader *read
 	struct json_writer w = begin(file, LINE_session_meta, meta->started_at_ms);
 	rollout_meta_encode(meta, &w);
 	int status = end(file, &w);
+	if (meta->base_rollout_id.ptr)
+		count = 0;
 	for (size_t i = 0; i < count && i < reader->records.count && status == 0; i++) {
 		const struct rollout_record *record = &reader->records.items[i];
 		w = begin(file, record->type, record->at_ms ? record->at_ms : meta->started_at_ms);
@@ -76,18 +81,39 @@ static int write_lines(struct fork_file *file, const struct rollout_reader *read
 	return status == 0 ? flush(file) : status;
 }
 
-int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta, const char *path,
+/* Files are found by their ids below one home only. */
+static bool is_same_home(const char *path, const char *other)
+{
+	auto_free char *home = rollout_path_home(path), *other_home = rollout_path_home(other);
+	auto_free char *real = home ? realpath(home, NULL) : NULL;
+	auto_free char *other_real = other_home ? realpath(other_home, NULL) : NULL;
+	return real && other_real && str_is(str_of(real), other_real);
+}
+
+static void choose_base(const struct rollout_reader *reader, size_t count, const char *path, struct rollout_meta *meta)
+{
+	size_t all = count < reader->records.count ? count : reader->records.count;
+	meta->base_rollout_id = STR_NONE;
+	meta->base_bytes = meta->base_ordinal = 0;
+	if (meta->is_paginated && all && is_same_home(path, reader->path))
+		rollout_reader_find_base(reader, all - 1, meta);
+}
+
+int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *own, const char *path,
                  struct error *err)
 {
+	struct rollout_meta meta = *own;
+	choose_base(reader, count, path, &meta);
 	auto_free char *folder = str_dup(path_dir(path));
 	if (dir_make(folder, 0700, err) != 0)
 		return -(int)err->code;
 	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot make %s", path);
-	struct fork_file file = {.fd = fd, .path = path, .is_numbered = meta->is_paginated, .err = err};
+	struct fork_file file = {.fd = fd, .path = path, .is_numbered = meta.is_paginated, .err = err};
+	file.ordinal = (int64_t)meta.base_ordinal;
 	buf_init(&file.out, LIMIT_ROLLOUT_LINE * 2);
-	int status = write_lines(&file, reader, count, meta);
+	int status = write_lines(&file, reader, count, &meta);
 	buf_finish(&file.out);
 	if (status != 0)
 		unlink(path);

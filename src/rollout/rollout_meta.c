@@ -1,5 +1,5 @@
 /* Written are the fields of January 2026, which every version since can read, and of what 0.169 added that which
- * changes the meaning of the file (history_mode); history_base is read and never written. */
+ * changes the meaning of the file: history_mode and history_base. */
 #include "rollout/rollout_meta.h"
 
 #include "base/clock.h"
@@ -60,6 +60,18 @@ static void encode_source(const struct rollout_meta *meta, struct json_writer *w
 	optional(w, "agent_nickname", meta->nickname);
 }
 
+static void encode_base(const struct rollout_meta *meta, struct json_writer *w)
+{
+	if (!meta->base_rollout_id.ptr)
+		return;
+	jw_key(w, "history_base");
+	jw_object(w);
+	jw_member_str(w, "thread_id", meta->base_rollout_id);
+	jw_member_i64(w, "end_ordinal_exclusive", (int64_t)meta->base_ordinal);
+	jw_member_i64(w, "end_byte_offset", (int64_t)meta->base_bytes);
+	jw_object_end(w);
+}
+
 void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 {
 	char timestamp[CLOCK_RFC3339_SIZE];
@@ -69,6 +81,8 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 		jw_member_str(w, "session_id", meta->root_thread_id.ptr ? meta->root_thread_id : meta->thread_id);
 	jw_member_str(w, "id", meta->thread_id);
 	optional(w, "forked_from_id", meta->forked_from_id);
+	if (meta->forked_from_id.ptr && meta->base_rollout_id.ptr)
+		jw_member_i64(w, "forked_from_ordinal_exclusive", (int64_t)meta->base_ordinal);
 	jw_member_cstr(w, "timestamp", timestamp);
 	jw_member_str(w, "cwd", meta->cwd);
 	jw_member_str(w, "originator", meta->originator);
@@ -78,6 +92,7 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 	encode_instructions(meta->base_instructions, w);
 	if (meta->is_paginated)
 		jw_member_cstr(w, "history_mode", "paginated");
+	encode_base(meta, w);
 	encode_git(meta, w);
 	if (meta->dynamic_tools.ptr)
 		jw_member_raw(w, "dynamic_tools", meta->dynamic_tools);

@@ -38,7 +38,8 @@ struct rollout_meta {
 	/* Files of 0.169's kind: */
 	bool is_paginated;          /* lines are numbered, turns are told by item_completed; ours are */
 	struct str base_rollout_id; /* STR_NONE, or the file that this one goes on from … */
-	uint64_t base_bytes;        /* … and how many of its bytes are before this one's first line */
+	uint64_t base_bytes;        /* … how many of its bytes are before this one's first line … */
+	uint64_t base_ordinal;      /* … and the number behind the last line of these; written only */
 };
 
 /* Writes the payload of the session_meta line. */

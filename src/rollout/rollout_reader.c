@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "rollout/rollout_history.h"
@@ -181,6 +182,9 @@ static void add_record(struct rollout_reader *reader, enum rollout_line_type typ
 	                                   .type = type,
 	                                   .role = role,
 	                                   .is_numbered = reader->line_is_numbered,
+	                                   .ordinal = reader->line_ordinal,
+	                                   .segment = (uint32_t)(reader->segment - reader->segments.items),
+	                                   .end = reader->line_end,
 	                                   .payload = payload,
 	                                   .at_ms = reader->line_at_ms,
 	                           });
@@ -323,6 +327,7 @@ static bool is_next(struct rollout_reader *reader, const struct rollout_line *li
 {
 	bool is_good = !line->has_ordinal || line->ordinal >= reader->next_ordinal;
 	reader->line_is_numbered = line->has_ordinal;
+	reader->line_ordinal = line->ordinal;
 	if (line->has_ordinal && is_good)
 		reader->next_ordinal = line->ordinal + 1;
 	return is_good;
@@ -355,6 +360,7 @@ static void read_sorted(struct rollout_reader *reader, const struct rollout_segm
 	rollout_order_init(&order, str_n(segment->text, segment->len));
 	reader->damage.repeated_lines += order.repeated;
 	reader->damage.is_disordered = true;
+	reader->line_end = 0;
 	vec_for_each (it, &order.lines) {
 		reader->next_ordinal = 0;
 		read_line(reader, it->text, true);
@@ -373,8 +379,11 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 		read_sorted(reader, segment);
 		return true;
 	}
-	while (!reader->is_disordered && str_next_line(&rest, &text))
-		read_line(reader, text, rest.len > 0 || segment->text[segment->len - 1] == '\n');
+	while (!reader->is_disordered && str_next_line(&rest, &text)) {
+		bool is_ended = rest.len > 0 || segment->text[segment->len - 1] == '\n';
+		reader->line_end = is_ended ? (uint32_t)(segment->len - rest.len) : 0;
+		read_line(reader, text, is_ended);
+	}
 	segment->is_disordered = reader->is_disordered;
 	return !segment->is_disordered;
 }
@@ -459,6 +468,24 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	arena_finish(&reader->line);
 	free(reader->path);
 	free(reader);
+}
+
+/* ---- for another to go on from ---- */
+
+bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record, struct rollout_meta *ret)
+{
+	const struct rollout_record *last = &reader->records.items[record];
+	const struct rollout_segment *segment = &reader->segments.items[last->segment];
+	struct rollout_name name;
+	if (!last->is_numbered || !last->end || segment->is_disordered ||
+	    reader->segments.count - last->segment > LIMIT_ROLLOUT_BASES)
+		return false;
+	if (!rollout_path_parse(path_name(segment->path), &name))
+		return false;
+	ret->base_rollout_id = name.rollout_id;
+	ret->base_bytes = last->end;
+	ret->base_ordinal = last->ordinal + 1;
+	return true;
 }
 
 /* ---- what to tell ---- */

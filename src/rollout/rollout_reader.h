@@ -35,14 +35,17 @@ enum rollout_role {
 };
 
 struct rollout_record {
-	enum rollout_line_type type;
-	enum rollout_role role;
-	bool is_numbered;    /* the line has an ordinal: what is told in old words is told as an item, too */
-	bool is_replacement; /* a compacted line that brings its own history */
-	enum rollout_call call; /* what a response_item is to a call, and to which */
+	enum rollout_line_type type : 8;
+	enum rollout_role role : 4;
+	enum rollout_call call : 4;  /* what a response_item is to a call, and to which */
+	bool is_numbered : 1;        /* the line has an ordinal: what is told in old words is told as an item, too */
+	bool is_replacement : 1;     /* a compacted line that brings its own history */
+	uint32_t segment;            /* which of the files the line stands in */
+	uint32_t end;                /* bytes of that up to its end; 0: nobody can say */
 	struct str call_id;
 	struct str payload;  /* JSON; of a response_item: as a request may carry it */
 	int64_t at_ms;       /* when it was written, Unix; 0: nobody knows */
+	uint64_t ordinal;    /* if is_numbered */
 };
 
 /* A response that can be gone back to. */
@@ -91,6 +94,8 @@ struct rollout_reader {
 	struct arena line;  /* the tree of the line being looked at */
 	int64_t line_at_ms; /* when it was written */
 	bool line_is_numbered;
+	uint64_t line_ordinal;
+	uint32_t line_end; /* as a record's */
 	uint64_t next_ordinal; /* the least that a line may have */
 	bool is_disordered;    /* one had less */
 	VEC(struct str) open_calls; /* without an output so far */
@@ -106,6 +111,11 @@ struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_
 void rollout_reader_destroy(struct rollout_reader *reader);
 /* Lets the bytes of the files go, with records, history and marks; what it says of the session stays. */
 void rollout_reader_forget(struct rollout_reader *reader);
+
+/* Where in which file the line of a record ends, for another to go on from there: its rollout id, base_bytes and
+ * base_ordinal into *ret, borrowed. False: it cannot be said, or not in a way that would serve (a file without
+ * numbers, outside of a home, out of order, or one that itself goes on from many). */
+bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record, struct rollout_meta *ret);
 
 /* The array of persisted events that a client is shown after a resume (initial_messages). */
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w);

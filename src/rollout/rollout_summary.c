@@ -22,8 +22,6 @@
 #include "rollout/rollout_source.h"
 #include "rollout/rollout_turn.h"
 
-enum { MAX_BASES = 8 }; /* looked through for a first message: each costs a search for its file */
-
 struct summary_reader {
 	struct rollout_summary *out;
 	struct arena *arena;  /* of what is kept */
@@ -135,10 +133,10 @@ static size_t take_lines(struct summary_reader *reader, struct str bytes)
 	return taken;
 }
 
-static int read_lines(struct summary_reader *reader, struct rollout_source *source, struct error *err)
+static int read_lines(struct summary_reader *reader, struct rollout_source *source, uint64_t most, struct error *err)
 {
 	auto_buf struct buf bytes;
-	size_t left = LIMIT_ROLLOUT_SUMMARY;
+	size_t left = most < LIMIT_ROLLOUT_SUMMARY ? (size_t)most : LIMIT_ROLLOUT_SUMMARY;
 	buf_init(&bytes, LIMIT_ROLLOUT_SUMMARY);
 	while (!is_whole(reader) && left) {
 		size_t want = left < 32 * KIB ? left : 32 * KIB;
@@ -157,7 +155,7 @@ static int read_lines(struct summary_reader *reader, struct rollout_source *sour
 	return 0;
 }
 
-static int read_open(struct summary_reader *reader, struct rollout_source *source, const char *path,
+static int read_open(struct summary_reader *reader, struct rollout_source *source, const char *path, uint64_t most,
                      struct error *err)
 {
 	struct rollout_name name;
@@ -165,38 +163,41 @@ static int read_open(struct summary_reader *reader, struct rollout_source *sourc
 	reader->out->updated_at_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 	reader->out->created_at_ms = rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name)
 	                                                                        : reader->out->updated_at_ms;
-	int status = read_lines(reader, source, err);
+	int status = read_lines(reader, source, most, err);
 	if (status == 0 && !reader->has_meta)
 		return error_set(err, ERR_invalid, "%s: no line says whose session it is", path);
 	return status;
 }
 
-static int read_file(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err)
+/* At most `most` bytes of it count. */
+static int read_file(const char *path, uint64_t most, struct arena *arena, struct rollout_summary *ret,
+                     struct error *err)
 {
 	struct summary_reader reader = {.out = ret, .arena = arena};
 	struct rollout_source *source = rollout_source_create(path, err);
 	if (!source)
 		return err ? -(int)err->code : -ERR_invalid;
 	*ret = (struct rollout_summary){.path = arena_str(arena, str_of(path))};
-	int status = read_open(&reader, source, path, err);
+	int status = read_open(&reader, source, path, most, err);
 	rollout_source_destroy(source);
 	arena_finish(&reader.scratch);
 	return status;
 }
 
-/* A fork of 0.169 goes on from another file: what was said first stands there. */
+/* A fork goes on from another file: what was said first stands there. Each costs a search for its file. */
 static void read_bases(struct rollout_summary *summary, struct arena *arena)
 {
 	auto_free char *path = str_dup(summary->path);
 	auto_free char *home = rollout_path_home(path);
 	struct rollout_summary base = {.meta = summary->meta};
-	for (int depth = 0; home && depth < MAX_BASES && !summary->preview.ptr; depth++) {
+	for (int depth = 0; home && depth < LIMIT_ROLLOUT_BASES; depth++) {
 		if (!base.meta.base_rollout_id.ptr)
 			return;
 		auto_free char *base_path = rollout_list_find_segment(home, base.meta.base_rollout_id, NULL);
-		if (!base_path || read_file(base_path, arena, &base, NULL) != 0)
+		if (!base_path || read_file(base_path, base.meta.base_bytes, arena, &base, NULL) != 0)
 			return;
-		summary->preview = base.preview;
+		if (base.preview.ptr)
+			summary->preview = base.preview;
 		if (!summary->model.ptr)
 			summary->model = base.model;
 	}
@@ -204,7 +205,7 @@ static void read_bases(struct rollout_summary *summary, struct arena *arena)
 
 int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err)
 {
-	int status = read_file(path, arena, ret, err);
+	int status = read_file(path, LIMIT_ROLLOUT_FILE, arena, ret, err);
 	if (status == 0)
 		read_bases(ret, arena);
 	return status;

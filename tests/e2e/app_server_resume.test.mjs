@@ -1,12 +1,13 @@
 // thread/resume of `codex app-server`: threads of the store, and threads that others are at.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { makeHome, needs, rollouts, run, say, sharedPath, startModel, textsOf } from './lib/codex.mjs';
+import { makeHome, needs, readLines, rollouts, run, say, sharedPath, startModel, textsOf } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -198,6 +199,67 @@ test('a fork goes its own way, from wherever it began', options, async (t) => {
 	assert.equal((await fork({ threadId: NOBODY, path: thread.path, model: 'gpt-5.5' })).model, 'gpt-5.5');
 	await turn(server, thread.id, 'second'); // the source has none of it
 	assert.deepEqual(said(), ['first', 'second', 'second']);
+});
+
+/** A turn without the model. */
+async function turnOfShell(server, threadId) {
+	await server.request('thread/shellCommand', { threadId, command: 'true' });
+	return (await server.next('turn/completed')).params.turn;
+}
+
+test('a fork names the bytes of its parent, which may go on and be put away but not be deleted', options, async (t) => {
+	const model = await startModel(t, Array.from({ length: 4 }, (_, index) => say(`answer ${index}`)));
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', FREE);
+	const first = await turn(server, thread.id, 'first');
+	const { thread: fork } = await server.request('thread/fork', { threadId: thread.id });
+	const metaOf = (file) => readLines(file)[0];
+	const lines = readLines(thread.path);
+	assert.deepEqual(metaOf(fork.path).payload.history_base,
+		{ thread_id: thread.id, end_ordinal_exclusive: lines.length, end_byte_offset: fs.statSync(thread.path).size });
+	assert.equal(metaOf(fork.path).ordinal, lines.length);
+	await turn(server, fork.id, 'second');
+	assert.deepEqual(readLines(fork.path).map(({ ordinal }) => ordinal - lines.length), readLines(fork.path).map((_, at) => at));
+	await turn(server, thread.id, 'aside');
+	const { thread: grandchild } = await server.request('thread/fork', { threadId: fork.id, lastTurnId: first.id });
+	assert.equal(metaOf(grandchild.path).payload.history_base.thread_id, thread.id); // not by way of the fork
+	await assert.rejects(server.request('thread/delete', { threadId: thread.id }), /forked history still references it/);
+	await server.request('thread/archive', { threadId: thread.id });
+	await assert.rejects(server.request('thread/delete', { threadId: thread.id }), /forked history still references it/);
+	await server.end();
+	const archived = path.join(home, 'archived_sessions', path.basename(thread.path));
+	if (spawnSync('zstd', ['-q', '--rm', archived]).status === 0) assert.ok(!fs.existsSync(archived)); // where there is zstd
+
+	const again = await startAppServer(t, model, { home });
+	const { thread: resumed } = await again.request('thread/resume', { threadId: fork.id });
+	assert.deepEqual(resumed.turns.map(({ items }) => items.at(-1).text), ['answer 0', 'answer 1']);
+	const { data } = await again.request('thread/list', {});
+	assert.deepEqual(data.map(({ preview }) => preview), ['first', 'first']);
+	await turn(again, fork.id, 'third');
+	assert.deepEqual(textsOf(model.requests().at(-1), 'user').filter((words) => !words.startsWith('<')), ['first', 'second', 'third']);
+	for (const { id } of [grandchild, fork, thread]) await again.request('thread/delete', { threadId: id });
+	assert.deepEqual(rollouts(home), []);
+});
+
+test('a fork of a fork of a fork … is a copy in the end', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	let { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread.id, 'first');
+	const bases = [];
+	for (let depth = 0; depth < 10; depth++) {
+		/* What a fork that nothing was said in goes on from is what its parent goes on from. */
+		const { items } = await turnOfShell(server, thread.id);
+		assert.equal(items.length, 0);
+		({ thread } = await server.request('thread/fork', { threadId: thread.id }));
+		bases.push('history_base' in readLines(thread.path)[0].payload);
+	}
+	assert.deepEqual(bases, [...Array(8).fill(true), false, true]);
+	assert.equal(thread.turns.length, 11);
+	await turn(server, thread.id, 'second');
+	assert.ok(textsOf(model.requests().at(-1), 'user').includes('first'));
 });
 
 test('a fork that cannot be leaves nothing behind', options, async (t) => {

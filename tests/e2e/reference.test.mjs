@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 
-import { startAppServer } from './lib/app_server.mjs';
+import { startAppServer, text } from './lib/app_server.mjs';
 import {
 	cleanEnv, codexBin, launch, makeHome, needs, patch, readLines, reply, rollouts, say, startModel, tempDir,
 } from './lib/codex.mjs';
@@ -112,6 +112,46 @@ for (const bin of refs.length ? refs : [null]) {
 		const told = (turns) => turns.map(({ id, status, error, items }) => ({ id, status, error: error?.message,
 			items: items.map(({ id, type, status, text, command, changes }) => ({ id, type, status, text, command, changes })) }));
 		assert.deepEqual(told(data.reverse()), told(live));
+	});
+
+	test(`${version}: goes on in our forks, and we in its`, stored, async (t) => {
+		const model = await startModel(t, ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((words) => say(words)));
+		const at = place(t, model);
+		const said = () => historyOf(model.requests().at(-1).body)
+			.flatMap(({ content }) => content.map(({ text: words }) => words)).filter((words) => /^\w+$/.test(words));
+		const ours = await startAppServer(t, model, at);
+		const run = async (server, threadId, words) => {
+			await server.request('turn/start', { threadId, input: [text(words)] });
+			return (await server.next('turn/completed')).params.turn;
+		};
+		const { thread } = await ours.request('thread/start', {});
+		const first = await run(ours, thread.id, 'a');
+		const second = await run(ours, thread.id, 'b');
+		const { thread: short } = await ours.request('thread/fork', { threadId: thread.id, lastTurnId: first.id });
+		const { thread: whole } = await ours.request('thread/fork', { threadId: thread.id });
+		const third = await run(ours, whole.id, 'c');
+		await ours.end();
+		const theirs = await startAppServer(t, model, { ...at, bin, env: { TMPDIR: '/var/tmp' } });
+		const turnsOf = async (server, threadId) => (await server.request('thread/read', { threadId, includeTurns: true })).thread.turns;
+		/* It lists what a fork began with, of its own forks as of ours, only if it has opened the parent before: its index
+		 * follows no history_base. What the model is sent does not depend on that. */
+		await theirs.request('thread/resume', { threadId: thread.id });
+		await assert.rejects(theirs.request('thread/delete', { threadId: thread.id }), /forked history still references it/);
+		await theirs.request('thread/resume', { threadId: short.id });
+		const fourth = await run(theirs, short.id, 'd');
+		assert.deepEqual(said(), ['a', 'one', 'd']);
+		await theirs.request('thread/resume', { threadId: whole.id });
+		const fifth = await run(theirs, whole.id, 'e');
+		assert.deepEqual(said(), ['a', 'one', 'b', 'two', 'c', 'three', 'e']);
+		assert.deepEqual((await turnsOf(theirs, short.id)).map(({ id }) => id), [first.id, fourth.id]);
+		assert.deepEqual((await turnsOf(theirs, whole.id)).map(({ id }) => id), [first.id, second.id, third.id, fifth.id]);
+		const { thread: fork } = await theirs.request('thread/fork', { threadId: whole.id, lastTurnId: second.id });
+		await run(theirs, fork.id, 'f');
+		await theirs.end();
+		const again = await startAppServer(t, model, at);
+		await again.request('thread/resume', { threadId: fork.id });
+		await run(again, fork.id, 'g');
+		assert.deepEqual(said(), ['a', 'one', 'b', 'two', 'f', 'six', 'g']);
 	});
 }
 

@@ -13,7 +13,7 @@
 #define FILE_A "sessions/2026/11/20/rollout-2026-11-20T23-41-13-" ID_A ".jsonl"
 #define FILE_B "sessions/2026/11/20/rollout-2026-11-20T23-42-13-" ID_B ".jsonl"
 #define META(id, more) "{\"type\":\"session_meta\",\"payload\":{\"id\":\"" id "\",\"cwd\":\"/w\"" more "}}\n"
-#define BASE(id) ",\"history_base\":{\"thread_id\":\"" id "\",\"end_byte_offset\":10}"
+#define BASE(id) ",\"history_base\":{\"thread_id\":\"" id "\",\"end_byte_offset\":1000}"
 #define SAID(text) "{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"" text "\"}}\n"
 #define ITEM "{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":\"UserMessage\"," \
 	"\"content\":[{\"type\":\"text\",\"text\":\"newer words\"}]}}}\n"

@@ -63,7 +63,7 @@ export const expecting = (conditions, answer) => ({ expect: conditions, ...answe
 export function tempDir(t, name = 'dir') {
 	const base = process.env.CODEX_E2E_DIR ?? os.tmpdir();
 	const dir = fs.realpathSync(fs.mkdtempSync(path.join(base, `codex-e2e-${name}-`)));
-	t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+	t.after(() => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
 	return dir;
 }
 
