@@ -90,6 +90,16 @@ static void decline_item(struct thread *thread, const struct thread_ask *ask)
 		item->is_declined = true;
 }
 
+/* An amendment about a host says itself whether it is a yes. */
+static bool denies_host(const struct app_command_execution_approval_decision *decision)
+{
+	auto_arena struct arena arena = {0};
+	if (decision->tag != app_command_execution_approval_decision_apply_network_policy_amendment)
+		return false;
+	struct str text = decision->apply_network_policy_amendment->network__policy__amendment;
+	return !str_is(json_get_str(json_parse(&arena, text, NULL), "action"), "allow");
+}
+
 static struct review_decision of_command(const struct app_command_execution_approval_decision *decision,
                                          struct exec_amendment *amendment)
 {
@@ -103,6 +113,8 @@ static struct review_decision of_command(const struct app_command_execution_appr
 		[app_command_execution_approval_decision_cancel] = review_decision_abort,
 	};
 	struct review_decision ret = {.tag = tags[decision->tag]};
+	if (denies_host(decision))
+		ret.tag = review_decision_denied;
 	if (ret.tag == review_decision_approved_execpolicy_amendment) {
 		const struct app_exec_policy_amendment *from = decision->accept_with_execpolicy_amendment;
 		*amendment = (struct exec_amendment){from->execpolicy__amendment, from->execpolicy__amendment_count};

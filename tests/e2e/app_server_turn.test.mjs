@@ -192,6 +192,22 @@ test('a command that the sandbox has stopped is asked about again, and stays one
 	assert.deepEqual(['yes', 'no'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
 });
 
+test('an answer about a host is a yes only if it says so', options, async (t) => {
+	const actions = ['allow', 'deny', 'perhaps'];
+	const model = await startModel(t, [...actions.map((word) => ask(`echo ${word}`)), say('after')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { approvalPolicy: 'on-request', sandbox: 'read-only' });
+	const done = turn(server, thread, 'go');
+	for (const action of actions) {
+		const request = await server.next('item/commandExecution/requestApproval');
+		const amendment = { network_policy_amendment: { host: 'example.com', action } };
+		server.answer(request, { decision: { applyNetworkPolicyAmendment: amendment } });
+	}
+	await done;
+	const items = server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'commandExecution');
+	assert.deepEqual(items.map(({ status }) => status), ['completed', 'declined', 'declined']);
+});
+
 test('an answer that cannot be used is a refusal, and answers nobody waits for change nothing', options, async (t) => {
 	const model = await startModel(t, [ask('echo no'), say('after')]);
 	const server = await startAppServer(t, model);
