@@ -236,7 +236,8 @@ static int rank_of(const struct sandbox *sandbox)
 }
 
 /* What it was allowed when it last worked, or what its parent is allowed now if that is less: opening it again must not
- * make its fence any wider. Of one that never worked nobody knows what it was to be allowed. */
+ * make its fence any wider. Of one that never worked nobody knows what it was to be allowed. What is asked about is as
+ * with a new one: by its parent's policy of now. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
@@ -245,7 +246,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 	struct settings_change change = {
 		.model = session->resumed && told ? session->resumed->turn.model : str_of(above->model),
 		.cwd = str_of(told ? told->cwd : above->cwd),
-		.approval_policy = told ? told->approval_policy : above->approval_policy,
+		.approval_policy = above->approval_policy,
 		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
 	};
 	return session_change_settings(session, &change, err);
