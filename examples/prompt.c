@@ -12,9 +12,9 @@
 static void submit(codex_t *codex, const char *type, const char *member, int len, const char *text, const char *end)
 {
 	char line[8192];
-	int size = snprintf(line, sizeof(line), "{\"id\":\"1\",\"op\":{\"type\":\"%s\"%s%.*s%s}}",
-	                    type, member, len, text, end);
-	if (size < (int)sizeof(line) && codex_submit(codex, line, (size_t)size) == CODEX_OK)
+	int n = snprintf(line, sizeof(line), "{\"id\":\"1\",\"op\":{\"type\":\"%s\"%s%.*s%s}}",
+	                 type, member, len, text, end);
+	if (n < (int)sizeof(line) && codex_submit(codex, line, (size_t)n) == CODEX_OK)
 		return;
 	fprintf(stderr, "not a submission (is a quote in it not escaped?): %s\n", line);
 	exit(1);
@@ -32,14 +32,14 @@ static const char *find(const char *event, const char *member, int *len)
 int main(int argc, char **argv)
 {
 	char *event, *error, line[16];
-	int len, has_ended = 0;
+	int len, status = -1;
 	codex_t *codex = codex_create("{\"config\":[\"approval_policy=untrusted\"]}", &error);
 	if (!codex)
 		return fprintf(stderr, "%s\n", error), codex_free(error), 1;
 	submit(codex, "configure_session", "", 0, "", "");
 	submit(codex, "user_input", ",\"items\":[{\"type\":\"text\",\"text\":\"", 4096,
 	       argc > 1 ? argv[1] : "hello", "\"}]");
-	while (!has_ended && codex_next_event(codex, -1, &event) == CODEX_OK) {
+	while (status < 0 && codex_next_event(codex, -1, &event) == CODEX_OK) {
 		int is_patch = strstr(event, TYPE("apply_patch_approval_request")) != NULL;
 		const char *text = find(event, "\"call_id\":\"", &len);
 		if (text && (is_patch || strstr(event, TYPE("exec_approval_request")))) {
@@ -49,11 +49,12 @@ int main(int argc, char **argv)
 			submit(codex, is_patch ? "patch_approval" : "exec_approval", ",\"id\":\"", len, text,
 			       is_allowed ? "\",\"decision\":\"approved\"" : "\",\"decision\":\"denied\"");
 		}
-		has_ended = strstr(event, TYPE("task_complete")) != NULL;
-		if (has_ended && (text = find(event, "\"last_agent_message\":\"", &len)))
-			printf("%.*s\n", len, text);
+		status = strstr(event, TYPE("task_complete")) ? 0 : strstr(event, TYPE("error")) ? 1 : -1;
+		text = find(event, status ? "\"message\":\"" : "\"last_agent_message\":\"", &len);
+		if (status >= 0 && text)
+			fprintf(status ? stderr : stdout, "%.*s\n", len, text);
 		codex_free(event);
 	}
 	codex_destroy(codex);
-	return !has_ended;
+	return status != 0;
 }

@@ -47,12 +47,17 @@ class Codex:
 codex = Codex(config=["approval_policy=untrusted"])
 codex.submit("0", "configure_session")
 codex.submit("1", "user_input", items=[{"type": "text", "text": " ".join(sys.argv[1:]) or "hello"}])
+failure = None
 for msg in codex.events():
     if msg["type"] in ("exec_approval_request", "apply_patch_approval_request"):
         print(json.dumps(msg))
         kind = "exec_approval" if "command" in msg else "patch_approval"
         decision = "approved" if input("Allow this? (y/n) ") == "y" else "denied"
         codex.submit("2", kind, id=msg["call_id"], decision=decision)
-    elif msg["type"] == "task_complete":
+    elif msg["type"] == "error" and not failure:  # no key, no model, …: no task will complete
+        failure = msg["message"]
+        codex.submit("3", "shutdown")
+    elif msg["type"] == "task_complete" and not failure:
         print(msg["last_agent_message"])
         codex.submit("3", "shutdown")
+sys.exit(failure)

@@ -55,13 +55,17 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 {
 	char message[64];
 	snprintf(message, sizeof(message), "Reconnecting... %u/%u", turn->retries, max);
-	auto_buf struct buf info;
+	auto_buf struct buf info, details;
 	buf_init(&info, 1 * KIB);
+	buf_init(&details, 4 * KIB);
 	model_error_write_retry_info(error, &info);
+	buf_append_c(&details, error->text);
+	if (error->detail[0]) /* what one can act on meanwhile: nobody listens there */
+		buf_printf(&details, ": %s", error->detail);
 	struct ev_stream_error event = {
 		.message = str_of(message),
 		.codex_error_info = buf_str(&info),
-		.additional_details = str_of(error->text),
+		.additional_details = buf_str(&details),
 	};
 	session_emit(turn->task->session, turn->task->id, EV_stream_error, &event);
 }

@@ -29,6 +29,15 @@ test('a broken stream is tried again, and the user hears of it', exec, async (t)
 	}
 });
 
+test('who waits for the next attempt is told what failed', exec, async (t) => {
+	const model = await startModel(t, [say('Not asked.')]);
+	const args = ['-c', 'model_providers.mock.base_url=http://127.0.0.1:1/v1', '-c', 'model_providers.mock.request_max_retries=0',
+		'-c', 'model_providers.mock.stream_max_retries=1', 'hi'];
+	const { code, stderr } = await codexExec(t, model, args);
+	assert.equal(code, 1);
+	assert.match(stderr, /^Reconnecting\.\.\. 1\/1 \(.*cannot connect to 127\.0\.0\.1:1: Connection refused\)$/m);
+});
+
 test('a stream that falls silent is given up', exec, async (t) => {
 	const model = await startModel(t, [reply({ start: true }, { hang: true }), say('Awake.')]);
 	const args = ['-c', 'model_providers.mock.stream_idle_timeout_ms=300', 'hi'];
