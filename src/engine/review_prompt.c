@@ -3,8 +3,11 @@
  * and stand in that command, so they are quoted for the shell. */
 #include "engine/review_prompt.h"
 
+/* No name of git's begins with a dash; what does, is not to be taken for an option. */
 static void quote(struct str word, struct buf *out)
 {
+	if (str_has_prefix(word, "-"))
+		buf_append_c(out, "--end-of-options ");
 	buf_append_char(out, '\'');
 	for (size_t i = 0; i < word.len; i++) {
 		if (word.ptr[i] == '\'')

@@ -103,6 +103,9 @@ static void a_branch_is_quoted_for_the_shell(void **state)
 	struct review_branch branch = {STR("a'; rm -rf /; '")};
 	review_prompt_write(&(struct review_target){.tag = review_target_base_branch, .base_branch = &branch}, &words);
 	assert_true(str_find(buf_str(&words), STR("merge-base HEAD 'a'\\''; rm -rf /; '\\''')")) >= 0);
+	branch.branch = STR("--all");
+	review_prompt_write(&(struct review_target){.tag = review_target_base_branch, .base_branch = &branch}, &words);
+	assert_true(str_find(buf_str(&words), STR("merge-base HEAD --end-of-options '--all')")) >= 0);
 }
 
 int main(void)
