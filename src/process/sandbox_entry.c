@@ -122,7 +122,7 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 
 static bool is_kept(unsigned capability)
 {
-	for (size_t i = 0; geteuid() == 0 && i < countof(kept_by_root); i++) {
+	for (size_t i = 0; i < countof(kept_by_root); i++) {
 		if (kept_by_root[i] == capability)
 			return true;
 	}
@@ -136,11 +136,13 @@ static int drop_capabilities(struct error *err)
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
 	if (syscall(SYS_capget, &header, sets) != 0)
 		return error_sys(err, errno, "cannot read the capabilities");
+	bool is_root = geteuid() == 0;
 	for (unsigned i = 0; i < 64; i++) {
 		unsigned bit = 1u << (i % 32);
-		if (is_kept(i))
+		if (is_root && is_kept(i))
 			continue;
-		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0 && errno == EINVAL)
+			break; /* the kernel knows no more of them */
 		sets[i / 32].effective &= ~bit;
 		sets[i / 32].permitted &= ~bit;
 	}

@@ -55,10 +55,12 @@ function descendants(pid) {
 /** Processes that work in this folder; a daemon keeps it, whatever else it gives up. */
 const workingIn = (dir) => ofProcesses((pid) => fs.readlinkSync(`/proc/${pid}/cwd`) === dir && pid).filter(Boolean);
 
-/** Descriptors, and KiB of memory of its own. */
-function weigh(pid) {
+/** Descriptors, and KiB of memory of its own; the least of some looks, as a worker thread may have a file open just then. */
+async function weigh(pid) {
+	let fds = Infinity;
+	for (let look = 0; look < 10; look++, await pause(20)) fds = Math.min(fds, fs.readdirSync(`/proc/${pid}/fd`).length);
 	const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
-	return { fds: fs.readdirSync(`/proc/${pid}/fd`).length, kib: Number(/^RssAnon:\s+(\d+)/m.exec(status)[1]) };
+	return { fds, kib: Number(/^RssAnon:\s+(\d+)/m.exec(status)[1]) };
 }
 
 async function until(test, what) {
@@ -155,7 +157,7 @@ export async function interruptMany(t, count, onRound = () => {}) {
 		if (i % THREAD_LIFE === 0 || i === warmAt || i === count)
 			for (const door of doors) await door.rest?.(server);
 		if (i === warmAt || i === count)
-			weights[i === count ? 'last' : 'warm'] = { engine: weigh(server.child.pid), keeper: weigh(keeper) };
+			weights[i === count ? 'last' : 'warm'] = { engine: await weigh(server.child.pid), keeper: await weigh(keeper) };
 		onRound(i);
 	}
 	assert.equal((await server.end()).code, 0);

@@ -1,0 +1,54 @@
+"""What a tool call costs the engine and its keeper, without the command itself.
+
+Rows for bench/run. The keeper is a child of the engine, and its commands are children of it: no accounting of ended
+processes tells them apart, so both are read from /proc while they live.
+"""
+import pathlib
+
+import clients
+
+CALLS = 200
+FENCED = """sandbox_mode = "workspace-write"
+sandbox_backend = "landlock"
+approval_policy = "never"
+"""
+
+
+def keeper_of(engine):
+    pid = engine.process.pid
+    children = pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split()
+    if len(children) != 1:
+        raise SystemExit("bench: the engine has %d children, and should have its keeper only" % len(children))
+    return pathlib.Path("/proc") / children[0]
+
+
+def cpu_seconds(keeper):
+    return int((keeper / "schedstat").read_text().split()[0]) / 1e9
+
+
+def turn(client, text):
+    clients.ask(client, text)
+    clients.read_turns([client])
+
+
+def tool_call(tools, settings):
+    """A row of ours alone: CPU of one of CALLS calls of `true`, one a response, after a first one."""
+    def row(bench, binary):
+        call, done = tools.call("true"), tools.message()
+        model = tools.Model(bench.folder, [call, done] + [call] * CALLS + [done])
+        engine = clients.Engine(binary, bench, model.url, settings + tools.CONFIG)
+        try:
+            with clients.connect(engine) as client:
+                turn(client, "hi")
+                keeper = keeper_of(engine)
+                before = engine.cpu_seconds(), cpu_seconds(keeper)
+                turn(client, "more")
+                own, kept = engine.cpu_seconds() - before[0], cpu_seconds(keeper) - before[1]
+                peak = engine.kib("VmHWM")
+            cost = tools.Cost(own, own + kept, peak, engine.stop())
+            return cost.cpu / CALLS, cost
+        finally:
+            engine.process.kill()
+            model.stop()
+    row.is_ours_alone = True
+    return row
