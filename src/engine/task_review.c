@@ -214,13 +214,19 @@ static const struct task_kind kind = {
 
 /* ---- the start ---- */
 
-/* Consent cannot be asked for by somebody whom the user does not talk to. */
+/* Consent cannot be asked for by somebody whom the user does not talk to; and whatever mode the user is in, a reviewer
+ * proposes no plan. */
 static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
 {
 	const struct config *config = session->codex->config;
 	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
 	struct settings_change change = {.model = str_of(config->review_model), .approval_policy = &never};
-	return settings_with(session->settings, config, &change, err);
+	struct settings *settings = settings_with(session->settings, config, &change, err);
+	if (settings) {
+		settings->mode = mode_kind_default;
+		settings->mode_instructions = NULL;
+	}
+	return settings;
 }
 
 static void tell_entry(struct task *task, const struct review_request *request)

@@ -128,6 +128,23 @@ test('a review of nothing is refused', proto, async (t) => {
 	await codex.end();
 });
 
+test('a reviewer proposes no plan, in whatever mode the user is', proto, async (t) => {
+	const words = 'Look:\n<proposed_plan>\nmine\n</proposed_plan>\n';
+	const model = await startModel(t, [say(words), say(words)]);
+	const codex = startProto(t, model, { config: 'collaboration_mode = "plan"\n' });
+	codex.submit('1', review({ type: 'uncommittedChanges' }));
+	const { msg } = await codex.next('exited_review_mode');
+	assert.equal(msg.review_output.overall_explanation, words.trim());
+	await codex.next('task_complete');
+	const plans = () => codex.events().filter(({ msg: { type, item } }) => type === 'item_completed' && item.type === 'Plan').length;
+	assert.equal(plans(), 0);
+	assert.ok(!textsOf(model.requests()[0], 'developer').some((it) => it.includes('proposed_plan')));
+	codex.submit('2', userInput('hi'));
+	await codex.next('task_complete');
+	assert.equal(plans(), 1); // the user's own mode has not changed
+	await codex.end();
+});
+
 test('review_model names the reviewer', proto, async (t) => {
 	const model = await startModel(t, [say('fine'), say('ok')]);
 	const codex = startProto(t, model, { config: 'review_model = "the-reviewer"\n' });
