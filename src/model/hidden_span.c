@@ -55,3 +55,20 @@ void hidden_span_end(struct hidden_span *span)
 	span->at = 0;
 	span->is_inside = false;
 }
+
+ptrdiff_t hidden_span_find_unclosed(struct str text, struct str *ret_rest)
+{
+	size_t at = 0;
+	for (;;) {
+		ptrdiff_t start = str_find(str_skip(text, at), open_tag);
+		if (start < 0)
+			return -1;
+		at += (size_t)start + open_tag.len;
+		ptrdiff_t end = str_find(str_skip(text, at), close_tag);
+		if (end < 0) {
+			*ret_rest = str_skip(text, at);
+			return (ptrdiff_t)(at - open_tag.len);
+		}
+		at += (size_t)end + close_tag.len;
+	}
+}

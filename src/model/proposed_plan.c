@@ -1,5 +1,6 @@
 /* Two readers in a row: the first leaves out what nobody shall see, the second finds the block in what is left. A whole
- * message goes the same way as one in pieces, so that what was streamed and what is told at the end agree. */
+ * message goes the same way as one in pieces, so that what was streamed and what is told at the end agree; but what a
+ * forgotten closing tag has hidden is seen at the end. */
 #include "model/proposed_plan.h"
 
 static const struct tagged_block plan_block = {{"<proposed_plan>", 15}, {"</proposed_plan>", 16}};
@@ -66,7 +67,11 @@ bool proposed_plan_split(struct str message, struct buf *ret_text, struct buf *r
 	struct proposed_plan plan;
 	struct split split = {.text = ret_text, .plan = ret_plan};
 	proposed_plan_init(&plan, on_split, &split);
-	proposed_plan_feed(&plan, message);
+	struct str rest = STR("");
+	ptrdiff_t unclosed = hidden_span_find_unclosed(message, &rest);
+	proposed_plan_feed(&plan, unclosed < 0 ? message : str_n(message.ptr, (size_t)unclosed));
+	hidden_span_end(&plan.span);
+	on_seen(rest, &plan);
 	proposed_plan_end(&plan);
 	proposed_plan_finish(&plan);
 	return split.has_plan;

@@ -19,7 +19,6 @@ static const struct {
 	{"a<oai-mem-<oai-mem-citation>x</oai-</oai-mem-citation>b", "a<oai-mem-b", NULL},
 	{"a</oai-mem-citation>b", "a</oai-mem-citation>b", NULL},
 	{"a <oai-mem-cit", "a <oai-mem-cit", NULL},
-	{"a<oai-mem-citation>x", "a", NULL},
 	{"<proposed_plan><oai-mem-citation>\n</oai-mem-citation>\nA\n", "", "A\n"},
 	{"<<<oai-mem-citation></oai-mem-citation>proposed_plan>\n", "<<proposed_plan>\n", NULL},
 };
@@ -58,6 +57,31 @@ static void check_pieces(struct str message, size_t length, const char *text, co
 	buf_finish(&seen.plan);
 }
 
+/* In pieces, nobody can know; the whole message can be read again. */
+static void what_is_never_closed_hides_nothing_for_good(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *message, *streamed, *text, *plan;
+	} unclosed[] = {
+		{"a<oai-mem-citation>x", "a", "ax", ""},
+		{"a<oai-mem-citation>x</oai-mem-citation>b<oai-mem-citation>c", "ab", "abc", ""},
+		{"<oai-mem-citation>x\n<proposed_plan>\nA\n</proposed_plan>\n", "", "x\n", "A\n"},
+		{"a<<oai-mem-citation>oai-mem-citation>b", "a<", "a<oai-mem-citation>b", ""},
+	};
+	for (size_t i = 0; i < countof(unclosed); i++) {
+		auto_buf struct buf text, plan;
+		buf_init(&text, MIB);
+		buf_init(&plan, MIB);
+		struct str message = str_of(unclosed[i].message);
+		assert_int_equal(proposed_plan_split(message, &text, &plan), unclosed[i].plan[0] != 0);
+		assert_true(str_is(buf_str(&text), unclosed[i].text));
+		assert_true(str_is(buf_str(&plan), unclosed[i].plan));
+		for (size_t length = 1; length <= message.len; length++)
+			check_pieces(message, length, unclosed[i].streamed, "");
+	}
+}
+
 static void messages_are_taken_apart(void **state)
 {
 	(void)state;
@@ -78,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_taken_apart),
+		cmocka_unit_test(what_is_never_closed_hides_nothing_for_good),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
