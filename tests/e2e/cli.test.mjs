@@ -7,8 +7,8 @@ import { test } from 'node:test';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
-const COMMANDS = ['app-server', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mock-model', 'proto',
-	'resume', 'review', 'doctor', 'sandbox', 'completion', 'help'];
+const COMMANDS = ['agents', 'app-server', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mock-model',
+	'proto', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
 test('the version is one line', async (t) => {
