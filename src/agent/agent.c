@@ -45,12 +45,23 @@ void agent_tell_added(struct agent *agent, const struct agent_message *message)
 	agent_tell(agent, EV_agent_inbox, &event);
 }
 
-void agent_tell_inbox(struct agent *agent, const uint64_t *from)
+void agent_tell_inbox(struct agent *agent)
 {
 	struct ev_agent_inbox event = depths(agent);
-	event.has_taken_from = from;
-	event.taken_from = from ? (int64_t)*from : 0;
 	agent_tell(agent, EV_agent_inbox, &event);
+}
+
+static struct agent_message *tell_taken(struct agent *agent, struct agent_message *message)
+{
+	if (!message)
+		return NULL;
+	struct ev_agent_inbox event = depths(agent);
+	event.has_taken_from = true;
+	event.taken_from = (int64_t)message->sender;
+	agent->taking = message;
+	agent_tell(agent, EV_agent_inbox, &event);
+	agent->taking = NULL;
+	return message;
 }
 
 const struct agent *agent_root(const struct agent *agent)
@@ -254,16 +265,10 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 
 struct agent_message *agent_take(struct agent *agent)
 {
-	struct agent_message *message = agent_inbox_take(&agent->inbox);
-	if (message)
-		agent_tell_inbox(agent, NULL);
-	return message;
+	return tell_taken(agent, agent_inbox_take(&agent->inbox));
 }
 
 struct agent_message *agent_take_from(struct agent *agent, uint64_t sender)
 {
-	struct agent_message *message = agent_inbox_take_from(&agent->inbox, sender);
-	if (message)
-		agent_tell_inbox(agent, &sender);
-	return message;
+	return tell_taken(agent, agent_inbox_take_from(&agent->inbox, sender));
 }

@@ -46,6 +46,7 @@ struct agent {
 	bool is_shut; /* it was closed, and not just stopped */
 	/* of engine/: what runs it; NULL: nothing does now */
 	void *session;
+	const struct agent_message *taking; /* what was just taken out, while that is told; else NULL */
 	/* private */
 	struct list link;       /* in the tree, by id */
 	struct buf header_text; /* thinking from which a header may still come */

@@ -93,6 +93,16 @@ static struct agent_message *oldest(const struct agent_inbox *inbox, uint64_t se
 	return found;
 }
 
+struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t sender, bool is_interrupt)
+{
+	struct agent_message *message;
+	list_for_each(message, is_interrupt ? &inbox->interrupts : &inbox->regular, link) {
+		if (message->sender == sender)
+			return take(inbox, message);
+	}
+	return NULL;
+}
+
 struct agent_message *agent_inbox_take_from(struct agent_inbox *inbox, uint64_t sender)
 {
 	return take(inbox, oldest(inbox, sender));

@@ -45,6 +45,8 @@ int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *messa
 struct agent_message *agent_inbox_take(struct agent_inbox *inbox);
 /* The oldest of that sender. */
 struct agent_message *agent_inbox_take_from(struct agent_inbox *inbox, uint64_t sender);
+/* The oldest of that sender in one of the queues. */
+struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t sender, bool is_interrupt);
 /* The oldest of that sender that is a message, or the oldest end: what a wait looks for. Borrowed. */
 const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
 bool agent_inbox_is_empty(const struct agent_inbox *inbox);

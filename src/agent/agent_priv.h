@@ -7,7 +7,7 @@
 void agent_tell(struct agent *about, enum event_tag tag, const void *body);
 /* Its inbox has one more message. */
 void agent_tell_added(struct agent *agent, const struct agent_message *message);
-/* How full its inbox is. from: the sender whose oldest message was taken; NULL: the next was, or none. */
-void agent_tell_inbox(struct agent *agent, const uint64_t *from);
+/* How full its inbox is. */
+void agent_tell_inbox(struct agent *agent);
 
 #endif

@@ -1,5 +1,5 @@
-/* An inbox line that brings a message adds it; one that does not says how many are left, and since messages leave in a
- * known order, that says which. */
+/* An inbox line that brings a message adds it; one that takes a message away says whose it was, and by what is left,
+ * from which queue: within a queue each sender's messages leave in the order they came. */
 #include "agent/agent_restore.h"
 
 #include <string.h>
@@ -84,8 +84,9 @@ void agent_restore_inbox(struct agent_tree *tree, const struct ev_agent_inbox *e
 		return;
 	}
 	struct agent_inbox *inbox = &agent->inbox;
+	bool is_interrupt = inbox->interrupt_count > (uint64_t)event->pending_interrupts;
 	if (event->has_taken_from)
-		agent_message_destroy(agent_inbox_take_from(inbox, (uint64_t)event->taken_from));
+		agent_message_destroy(agent_inbox_take_kind(inbox, (uint64_t)event->taken_from, is_interrupt));
 	while (inbox->interrupt_count > (uint64_t)event->pending_interrupts ||
 	       inbox->regular_count > (uint64_t)event->pending_messages)
 		agent_message_destroy(agent_inbox_take(inbox));

@@ -120,7 +120,7 @@ static void tell_created(struct agent *agent)
 	struct subagent_summary summary = agent_summary(agent);
 	struct ev_subagent_lifecycle event = {.event = subagent_change_created, .subagent = &summary};
 	agent_tell(agent, EV_subagent_lifecycle, &event);
-	agent_tell_inbox(agent, NULL);
+	agent_tell_inbox(agent);
 }
 
 void agent_tree_forget(struct agent *agent)

@@ -47,7 +47,12 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 	struct codex *parent = about->parent ? about->parent->session : root;
 	if (!root->config->features.subagent_tools)
 		return;
-	record(root, tag, body);
+	struct codex *reader = about->session;
+	if (about->taking && reader)
+		vec_push(&reader->taken,
+		         (struct agent_taken){about->taking->sender, about->taking->is_interrupt});
+	else
+		record(root, tag, body);
 	struct ev_agent_inbox counts;
 	if (tag == EV_agent_inbox) {
 		counts = *(const struct ev_agent_inbox *)body;
@@ -58,6 +63,42 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 	push(root, tag, body);
 	if (parent != root)
 		push(parent, tag, body);
+}
+
+/* What has come meanwhile counts as well, and what is taken by the lines that follow. */
+static struct ev_agent_inbox depths_before(const struct codex *codex, size_t index)
+{
+	const struct agent *agent = codex->agent;
+	const struct agent_taken *taken = &codex->taken.items[index];
+	struct ev_agent_inbox event = {
+		.agent_id = (int64_t)agent->id,
+		.session_id = str_of(agent->session_id),
+		.pending_messages = (int64_t)agent->inbox.regular_count,
+		.pending_interrupts = (int64_t)agent->inbox.interrupt_count,
+		.has_taken_from = true,
+		.taken_from = (int64_t)taken->sender,
+	};
+	for (size_t i = index + 1; i < codex->taken.count; i++)
+		*(codex->taken.items[i].is_interrupt ? &event.pending_interrupts : &event.pending_messages) += 1;
+	return event;
+}
+
+/* Two files: the history first, and then at once that it has been read. */
+void agents_record_taken(struct session *session)
+{
+	struct codex *codex = session->codex;
+	if (!codex->taken.count)
+		return;
+	struct codex *root = root_of(codex);
+	if (codex != root)
+		session_flush_rollout(session, NULL);
+	for (size_t i = 0; i < codex->taken.count; i++) {
+		struct ev_agent_inbox event = depths_before(codex, i);
+		record(root, EV_agent_inbox, &event);
+	}
+	codex->taken.count = 0;
+	if (codex != root && root->session)
+		session_flush_rollout(root->session, NULL);
 }
 
 /* ---- hearing ---- */

@@ -48,6 +48,9 @@ void agents_take_event(struct codex *child, struct event *event);
 /* The Session's inbox goes into its history, where items may stand now; interrupts_only: what goes first. True if
  * there was anything. */
 bool agents_hear(struct session *session, bool interrupts_only);
+/* What was taken out of its inbox stands in its history now, and the record may say so: whoever dies before that has
+ * not read it, and reads it when it is resumed. */
+void agents_record_taken(struct session *session);
 /* The same before the outputs of a response's calls, for who configured it so. */
 void agents_hear_early(struct session *session);
 /* A Task has ended: what came meanwhile may begin another. */

@@ -140,6 +140,7 @@ bool agents_hear(struct session *session, bool interrupts_only)
 		has_heard |= about || hear_gone(session, message);
 		agent_message_destroy(message);
 	}
+	agents_record_taken(session);
 	return has_heard;
 }
 

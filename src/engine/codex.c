@@ -231,5 +231,6 @@ void codex_close(struct codex *codex)
 	free(codex->client);
 	free(codex->client_version);
 	free(codex->failure);
+	vec_finish(&codex->taken);
 	free(codex);
 }

@@ -2,6 +2,7 @@
 #ifndef ENGINE_CODEX_PRIV_H
 #define ENGINE_CODEX_PRIV_H
 
+#include "base/vec.h"
 #include "engine/codex.h"
 #include "engine/event_queue.h"
 #include "engine/record_gate.h"
@@ -9,6 +10,10 @@
 
 struct agent;
 struct agent_tree;
+struct agent_taken {
+	uint64_t sender;
+	bool is_interrupt;
+};
 struct session;
 
 struct codex {
@@ -36,6 +41,7 @@ struct codex {
 	struct agent *agent;       /* who this one is in its tree; NULL: it has none */
 	bool is_quiet;             /* the root's: what comes to inboxes now begins no Task, but waits for one */
 	struct loop_deferred hear; /* its inbox; with `agent` */
+	VEC(struct agent_taken) taken; /* out of its inbox, but not in its history yet */
 	char *failure;             /* a subagent's: why its Task will end */
 };
 

@@ -158,6 +158,7 @@ static void start_ready(struct turn *turn)
 	vec_for_each(tool, &turn->tools)
 		record_output(turn->task->session, tool->call, buf_str(&tool->call->output));
 	record_follow_ups(turn);
+	agents_record_taken(turn->task->session);
 	drop_tools(turn);
 	turn_on_tools_done(turn);
 }
@@ -188,5 +189,6 @@ void turn_abort_tools(struct turn *turn, bool by_user)
 {
 	vec_for_each(tool, &turn->tools)
 		record_cut_short(turn, tool->call, by_user);
+	agents_record_taken(turn->task->session);
 	drop_tools(turn);
 }

@@ -217,7 +217,7 @@ test('a session whose subagents have no files any more, and whose record is full
 	fs.rmSync(rollouts(first.home).find((file) => file.includes(id)));
 	const line = (payload) => JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', type: 'event_msg', payload }) + '\n';
 	const inbox = (more) => line({ type: 'agent_inbox', agent_id: 1, session_id: id, pending_messages: 0, pending_interrupts: 0, ...more });
-	const words = (prompt) => ({ sender_agent_id: 0, recipient_agent_id: 1, interrupt: false, prompt, timestamp_ms: 1, outcome: 'none' });
+	const words = (prompt) => ({ sender_agent_id: 0, recipient_agent_id: 1, interrupt: false, prompt, timestamp_ms: 1, outcome: '' });
 	let junk = '';
 	for (let i = 0; i < 300; i++) junk += inbox({ pending_messages: i + 1, message: words(`m${i}`) });
 	junk += inbox({ pending_messages: 999, message: words('x'.repeat(70000)) });

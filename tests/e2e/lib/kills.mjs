@@ -32,7 +32,7 @@ const script = () => [
 ];
 
 /** Numbers from 0 to 1 that follow from the seed (mulberry32). */
-function randomOf(seed) {
+export function randomOf(seed) {
 	let state = seed >>> 0;
 	return () => {
 		state = (state + 0x6d2b79f5) >>> 0;
@@ -130,7 +130,7 @@ export async function killOnce(t, seed, after) {
 }
 
 /** A test's context, for what is none. */
-function scope() {
+export function scope() {
 	const ends = [];
 	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };
 }

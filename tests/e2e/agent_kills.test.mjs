@@ -1,0 +1,12 @@
+// SIGKILL while agents write to each other loses no message and brings none twice; `./dev kills agents` does it more often.
+
+import test from 'node:test';
+
+import { killAgentsOnce } from './lib/agent_kills.mjs';
+import { needs } from './lib/codex.mjs';
+
+for (const seed of [4, 7, 22, 23, 29, 43]) {
+	test(`killed at a random moment (seed ${seed}): every message is read once`, needs('proto'), async (t) => {
+		await killAgentsOnce(t, seed);
+	});
+}
