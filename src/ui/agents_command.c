@@ -12,13 +12,12 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
 #include "loop/watch.h"
 #include "rollout/rollout_list.h"
-#include "rollout/rollout_path.h"
 #include "ui/agents_view.h"
+#include "ui/session_pick.h"
 
 enum { REDRAW_MS = 200 };
 
@@ -52,53 +51,11 @@ const struct cli_command agents_command = {
 
 /* ---- which session ---- */
 
-struct search {
-	struct str prefix;
-	char *path;
-	char thread_id[UUID_TEXT_SIZE];
-	bool is_ambiguous;
-};
-
-static bool on_file(const char *path, const struct rollout_name *name, void *self)
-{
-	struct search *search = self;
-	struct str start = str_n(name->thread_id.ptr, search->prefix.len);
-	if (search->prefix.len > name->thread_id.len || !str_eq(start, search->prefix) ||
-	    str_is(name->thread_id, search->thread_id))
-		return false;
-	search->is_ambiguous = search->path;
-	if (search->path)
-		return true;
-	search->path = xstrdup(path);
-	snprintf(search->thread_id, sizeof(search->thread_id), "%.*s", STR_ARG(name->thread_id));
-	return false;
-}
-
-static char *find_prefix(const char *home, struct str prefix, struct error *err)
-{
-	struct search search = {.prefix = prefix};
-	rollout_list_walk(home, false, on_file, &search, err);
-	if (!search.is_ambiguous)
-		return search.path;
-	free(search.path);
-	error_set(err, ERR_usage, "several sessions begin with `%.*s`; give more of the id", STR_ARG(prefix));
-	return NULL;
-}
-
 static char *find_session(const char *home, const struct cli_result *words, struct error *err)
 {
-	*err = (struct error){0};
-	if (!words->positionals.count)
-		return rollout_list_find_latest(home, &(struct rollout_filter){0}, err);
-	struct str id = str_of(words->positionals.items[0]);
-	if (uuid_is_valid(id))
-		return rollout_list_find_id(home, id, err);
-	char *path = rollout_list_find_name(home, id, err);
-	if (!path)
-		path = find_prefix(home, id, err);
-	if (!path && err->code != ERR_usage)
-		error_set(err, ERR_not_found, "no session has the id or the name `%.*s`", STR_ARG(id));
-	return path;
+	if (words->positionals.count)
+		return session_find(home, words->positionals.items[0], err);
+	return rollout_list_find_latest(home, &(struct rollout_filter){0}, err);
 }
 
 /* ---- printing ---- */

@@ -86,13 +86,13 @@ test('what is not there', options, async (t) => {
 	const { codex, id } = await start(t);
 	codex.child.kill('SIGKILL');
 	await codex.done;
-	for (const [words, text] of [[['nonsense'], /no session has the id or the name `nonsense`/], [[''], /./],
+	for (const [words, text] of [[['nonsense'], /no session is named nonsense/], [[''], /./],
 		[['00000000-0000-7000-8000-000000000000'], /./]]) {
 		const { code, stdout, stderr } = await run(t, codex.home, ...words).done;
 		assert.deepEqual([code, stdout], [1, '']);
 		assert.match(stderr, text);
 	}
-	assert.match((await run(t, codex.home, id.slice(0, 4)).done).stderr, /several sessions begin with/);
+	assert.match((await run(t, codex.home, id.slice(0, 4)).done).stderr, /several sessions have an id that begins with/);
 	fs.rmSync(codex.home, { recursive: true });
 	fs.mkdirSync(codex.home);
 	const { code, stderr } = await run(t, codex.home).done;
