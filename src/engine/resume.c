@@ -151,6 +151,7 @@ struct str session_resume_messages(const struct session *session, struct buf *ou
 		return STR_NONE;
 	struct json_writer w = json_writer(out);
 	rollout_reader_write_events(session->resumed, &w);
+	rollout_reader_forget(session->resumed); /* the file's bytes need not be there while these are sent */
 	return out->over ? STR_NONE : buf_str(out);
 }
 

@@ -12,7 +12,7 @@ struct session;
  * from now on. The session must be new. */
 int session_resume(struct session *session, struct str path, struct error *err);
 /* The events that a client is shown after a resume, as a JSON array in out; absent if nobody looks, there are none, or
- * they are too many: the rollout has them. */
+ * they are too many: the rollout has them. To be asked once: the file's bytes are let go with it. */
 struct str session_resume_messages(const struct session *session, struct buf *out);
 /* Takes the history anew from the session's own rollout: what memory has lost to a compaction is still there. No Task
  * may run. */
