@@ -4,6 +4,7 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/thread.h"
+#include "base/json.h"
 #include "base/mem.h"
 
 /* A program of a later version may have written another word. */
@@ -43,6 +44,18 @@ static struct str or_empty(struct str text)
 	return text.ptr ? text : STR("");
 }
 
+/* A subagent's file says who started it, and under which name, in what it says of its source. */
+static void tell_agent(const struct rollout_meta *meta, struct arena *arena, struct app_thread *ret)
+{
+	const struct json *source = meta->subagent.ptr ? json_parse(arena, meta->subagent, NULL) : NULL;
+	const struct json *spawn = json_is(source, JSON_object) ? json_get(source, "thread_spawn") : NULL;
+	if (!json_is(spawn, JSON_object))
+		return;
+	ret->parent_thread_id = json_get_str(spawn, "parent_thread_id");
+	ret->agent_nickname = json_get_str(spawn, "agent_nickname");
+	ret->agent_role = json_get_str(spawn, "agent_role");
+}
+
 void stored_thread_view(const struct rollout_summary *summary, struct str name, struct arena *arena,
                         struct app_thread *ret)
 {
@@ -74,6 +87,7 @@ void stored_thread_view(const struct rollout_summary *summary, struct str name, 
 		.git_info = git_of(meta, arena),
 		.name = name,
 	};
+	tell_agent(meta, arena, ret);
 }
 
 void stored_thread_join(const struct app_server *server, struct arena *arena, struct app_thread *thread)

@@ -42,6 +42,14 @@ static void on_deferred_done(void *self)
 	call->on_done(call, call->self);
 }
 
+static const struct tool_type *find_type(const struct tool_call_words *words)
+{
+	const struct tool_type *type = tool_find(words->name);
+	if (!type || !words->namespace.ptr)
+		return type;
+	return type->flags & TOOL_OF_AGENTS && str_is(words->namespace, TOOL_AGENTS) ? type : NULL;
+}
+
 struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
                                    void *self)
 {
@@ -52,7 +60,7 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	call->name = arena_str(&call->arena, words->name);
 	call->input = arena_str(&call->arena, words->input);
 	call->is_custom = words->is_custom;
-	call->type = words->namespace.ptr ? NULL : tool_find(words->name);
+	call->type = find_type(words);
 	if (!call->type && !call->is_custom)
 		call->dynamic = dynamic_tools_find(host->dynamic, words->namespace, words->name);
 	call->on_done = on_done;

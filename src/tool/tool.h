@@ -21,7 +21,8 @@ enum tool_tag {
 	TOOL_count
 };
 
-enum tool_flags { TOOL_PARALLEL = 1, TOOL_FREEFORM = 2 };
+enum tool_flags { TOOL_PARALLEL = 1, TOOL_FREEFORM = 2, TOOL_OF_AGENTS = 4 };
+#define TOOL_AGENTS "multi_agent_v1" /* the namespace that those are offered in */
 
 struct tool_type {
 	const char *wire;

@@ -32,7 +32,7 @@ struct agent *tool_agent_other_self(struct tool_call *call)
 {
 	struct agent *self = call->host->agent(call->host, true);
 	if (!self)
-		tool_call_finishf(call, false, "unsupported call: multi_agent_v1%.*s", STR_ARG(call->name));
+		tool_call_finishf(call, false, "unsupported call: " TOOL_AGENTS "%.*s", STR_ARG(call->name));
 	return self;
 }
 

@@ -120,7 +120,7 @@ void tool_spec_write_agents(struct json_writer *w)
 	                                     TOOL_wait_agent};
 	jw_object(w);
 	jw_member_cstr(w, "type", "namespace");
-	jw_member_cstr(w, "name", "multi_agent_v1");
+	jw_member_cstr(w, "name", TOOL_AGENTS);
 	jw_member_cstr(w, "description", "Agents that work beside you: start them, tell them things, wait for them.");
 	jw_key(w, "tools");
 	jw_array(w);
