@@ -7,6 +7,7 @@
 #include "app_server/installation.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_request.h"
+#include "app_server/skill_hints.h"
 #include "app_server/store_index.h"
 #include "app_server/thread.h"
 #include "app_server/thread_idle.h"
@@ -145,6 +146,7 @@ void app_server_destroy(struct app_server *server)
 	while ((thread = list_first(&server->threads, struct thread, link))) /* subagents' go with their root's */
 		thread_destroy(thread);
 	thread_idle_finish(server);
+	skill_hints_destroy(server->skill_hints);
 	thread_configs_finish(&server->configs);
 	rpc_asks_finish(&server->asks);
 	rpc_scopes_finish(&server->scopes);
@@ -156,6 +158,9 @@ void app_server_destroy(struct app_server *server)
 	vec_for_each (option, &server->switches)
 		free((char *)(uintptr_t)option->ptr);
 	vec_finish(&server->switches);
+	vec_for_each (root, &server->skill_roots)
+		free((char *)(uintptr_t)root->ptr);
+	vec_finish(&server->skill_roots);
 	buf_finish(&server->out);
 	store_index_destroy(server->store);
 	free(server->installation_id);

@@ -82,6 +82,11 @@ static int fail_invalid(struct config_write *write)
 	return -(int)write->err.code;
 }
 
+const struct toml *config_write_root(const struct config_write *write)
+{
+	return write->edit.root;
+}
+
 void config_write_name(struct config_write *write, struct str subject)
 {
 	write->subject = subject;

@@ -23,6 +23,8 @@ int config_write_open(struct config_write *write, struct str file, struct str ve
 int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge);
 /* The same with keys and a value that are known to be right; NULL removes. */
 int config_write_set(struct config_write *write, const struct str *path, size_t count, const struct toml *value);
+/* The user's file as it is so far. */
+const struct toml *config_write_root(const struct config_write *write);
 /* What the change is about, for the reply; lives as long as the request. */
 void config_write_name(struct config_write *write, struct str subject);
 struct str config_write_subject(const struct config_write *write);

@@ -7,6 +7,7 @@
 #include "app_server/notify.h"
 #include "app_server/rpc_request.h"
 #include "app_server/rpc_thread.h"
+#include "app_server/skill_hints.h"
 #include "app_server/thread.h"
 #include "app_server/thread_turn.h"
 #include "base/json.h"
@@ -144,6 +145,12 @@ void on_event_deprecation_notice(struct thread *thread, const struct event *even
 	struct app_deprecation_notice_notification notice = {body->summary, body->details};
 	vec_for_each(it, &thread->watchers)
 		connection_notify(it->connection, NOTIFY_deprecation_notice, &notice);
+}
+
+void on_event_skills_update_available(struct thread *thread, const struct event *event)
+{
+	(void)event;
+	skill_hints_change(thread->server);
 }
 
 /* ---- what is known of it ---- */

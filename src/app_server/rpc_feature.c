@@ -177,7 +177,7 @@ enum rpc_verdict on_rpc_experimental_feature_enablement_set(
 	return rpc_reply(request, &response);
 }
 
-/* ---- modes, permissions, skills ---- */
+/* ---- modes, permissions ---- */
 
 enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 						const struct app_collaboration_mode_list_params *params)
@@ -224,16 +224,4 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	vec_finish(&profiles);
 	config_unref(config);
 	return verdict;
-}
-
-/* This version has no skills, so no folder has any. */
-enum rpc_verdict on_rpc_skills_list(struct rpc_request *request, const struct app_skills_list_params *params)
-{
-	size_t count = params->cwds_count ? params->cwds_count : 1;
-	struct app_skills_list_entry *entries = arena_array(&request->arena, struct app_skills_list_entry, count);
-	for (size_t i = 0; i < count; i++)
-		entries[i] = (struct app_skills_list_entry){
-			params->cwds_count ? params->cwds[i] : str_of(request->server->cwd), STR("[]"), STR("[]")};
-	struct app_skills_list_response response = {entries, count};
-	return rpc_reply(request, &response);
 }

@@ -42,6 +42,7 @@ static struct app_model make_model(const struct model_info *info, struct arena *
 		.description = str_of(info->about),
 		.hidden = info->is_hidden,
 		.default_reasoning_effort = has_effort ? info->default_effort : reasoning_effort_none,
+		.supports_personality = info->has_personality,
 		.input_modalities = modalities,
 		.input_modalities_count = info->has_image_input ? 2 : 1,
 		.is_default = info->is_default,

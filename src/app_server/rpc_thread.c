@@ -53,6 +53,8 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.has_effort = event->has_reasoning_effort,
 		.effort = event->reasoning_effort,
 		.collaboration_mode = &mode,
+		.has_personality = thread->config->is_set.personality,
+		.personality = thread->config->personality,
 	};
 	if (mode.mode != mode_kind_default)
 		mode_settings.developer__instructions = codex_mode_text(mode.mode);

@@ -333,6 +333,22 @@ static bool take_named(const struct taker *t)
 	return true;
 }
 
+static bool take_tables(const struct taker *t)
+{
+	if (t->node->kind != TOML_array)
+		return complain_kind(t, t->node, "a list of tables");
+	toml_for_each (it, t->node) {
+		struct taker inner = *t;
+		inner.node = it;
+		inner.to = NULL;
+		if (!take_section(&inner))
+			return false;
+	}
+	if (t->to)
+		*(const struct toml **)t->to = t->node;
+	return true;
+}
+
 static bool take_inert(const struct taker *t)
 {
 	if (t->row->toml_kind == CONFIG_inert_any || t->row->toml_kind == (int)t->node->kind)
@@ -346,6 +362,7 @@ static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
         [CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
         [CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
         [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
+        [CONFIG_list] = take_tables,
 };
 
 static void set_default(struct arena *arena, const struct config_row *row, void *to);

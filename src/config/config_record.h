@@ -65,6 +65,7 @@ enum config_kind {
 	CONFIG_switch,
 	CONFIG_section,
 	CONFIG_named,
+	CONFIG_list,
 	CONFIG_table,
 	CONFIG_inert,
 	CONFIG_kind_count

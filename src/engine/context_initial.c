@@ -11,6 +11,7 @@
 #include "engine/session.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_skills.h"
 #include "engine/user_message.h"
 #include "model/model_permissions.h"
 #include "model/prompt.h"
@@ -115,6 +116,53 @@ static void tell_mode(const struct listener *to, const struct settings *told, co
 	record_text(to, "developer", buf_str(&text));
 }
 
+/* The last list that the model was given stands in the history: told again is only another one. */
+static bool is_told(const struct session *session, struct str item)
+{
+	static const char begin[] = "{\"type\":\"message\",\"role\":\"developer\",\"content\":["
+				    "{\"type\":\"input_text\",\"text\":\"<skills_instructions>";
+	for (size_t i = session->context.items.count; i > 0; i--) {
+		struct str text = context_item_text(&session->context, i - 1);
+		if (str_has_prefix(text, begin))
+			return str_eq(text, item);
+	}
+	return false;
+}
+
+static void tell_skills(const struct listener *to, const struct settings *settings)
+{
+	auto_buf struct buf text, item;
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
+	if (to->session->aside)
+		return;
+	session_skills_describe(to->session, settings, &text);
+	if (!text.len)
+		return;
+	text_message_write(&item, "developer", buf_str(&text));
+	if (to->fresh || !is_told(to->session, buf_str(&item)))
+		record_text(to, "developer", buf_str(&text));
+}
+
+/* The system prompt says it for the settings that the Session began with. Models that we have no words for, and prompts
+ * that are not ours, are left alone. */
+static void tell_personality(const struct listener *to, const struct settings *told, const struct settings *settings)
+{
+	const struct session *session = to->session;
+	enum personality known = told && told->info.has_personality ? told->personality : session->base_personality;
+	if (!settings->info.has_personality || session->has_own_base || session->aside ||
+	    settings->personality == known)
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	buf_append_c(&text, "<personality_spec>\n");
+	buf_append_str(&text, prompt_personality_change);
+	buf_append_c(&text, "\n\n");
+	buf_append_str(&text, session_personality_text(settings->personality));
+	buf_append_c(&text, "\n</personality_spec>");
+	record_text(to, "developer", buf_str(&text));
+}
+
 static bool same_fences(const struct settings *a, const struct settings *b)
 {
 	if (!approval_is_same(a->approval_policy, b->approval_policy) ||
@@ -140,6 +188,8 @@ static void tell_changes(const struct listener *to, const struct settings *told,
 	if (!told || strcmp(told->cwd, settings->cwd) != 0)
 		tell_environment(to, settings);
 	tell_mode(to, told, settings);
+	tell_personality(to, told, settings);
+	tell_skills(to, settings);
 }
 
 void context_tell_settings(struct session *session, struct settings *settings)

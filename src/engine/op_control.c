@@ -7,6 +7,7 @@
 #include "engine/session.h"
 #include "engine/session_host.h"
 #include "engine/session_record.h"
+#include "engine/session_skills.h"
 #include "engine/task.h"
 #include "engine/turn.h"
 #include "tool/tool.h"
@@ -44,6 +45,8 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 		.has_summary = op->has_summary,
 		.summary = op->summary,
 		.mode = op->collaboration_mode,
+		.has_personality = op->has_personality,
+		.personality = op->personality,
 	};
 	struct error err;
 	if (session_change_settings(codex->session, &change, &err) != 0)
@@ -108,6 +111,16 @@ void on_op_clean_background_terminals(struct codex *codex, const struct submissi
 	(void)submission;
 	if (codex->session->exec)
 		exec_sessions_end_background(codex->session->exec, 0);
+}
+
+void on_op_list_skills(struct codex *codex, const struct submission *submission)
+{
+	session_skills_list(codex->session, submission->id, submission->op.list_skills);
+}
+
+void on_op_list_custom_prompts(struct codex *codex, const struct submission *submission)
+{
+	session_prompts_list(codex->session, submission->id);
 }
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)

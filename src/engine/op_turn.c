@@ -107,6 +107,8 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		.has_summary = true,
 		.summary = op->summary,
 		.mode = op->collaboration_mode,
+		.has_personality = op->has_personality,
+		.personality = op->personality,
 	};
 	struct error err;
 	if (check(codex->session, &request, &err) != 0 ||

@@ -73,6 +73,11 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	if (json && record_decode(&record_collaboration_mode, json, &arena, &mode, NULL) != 0)
 		mode = (struct collaboration_mode){.mode = mode_kind_default, .settings = &plain};
 	change.mode = &mode;
+	int personality;
+	change.has_personality =
+		turn->personality.ptr && enum_parse(&enum_personality, turn->personality, &personality);
+	if (change.has_personality)
+		change.personality = (enum personality)personality;
 	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
 	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
 		change.approval_policy = &policy;

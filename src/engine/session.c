@@ -22,6 +22,7 @@
 #include "engine/session_host.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_skills.h"
 #include "engine/session_usage.h"
 #include "engine/task.h"
 #include "model/model_client.h"
@@ -333,6 +334,7 @@ void session_destroy(struct session *session)
 	session_host_finish(session);
 	if (session->rollout)
 		session_flush_rollout(session, NULL);
+	session_skills_destroy(session->skills);
 	rollout_reader_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);

@@ -27,6 +27,7 @@ struct rollout_journal;
 struct rollout_reader;
 struct rollout_writer;
 struct session_aside;
+struct session_skills;
 struct task;
 
 struct session {
@@ -42,6 +43,7 @@ struct session {
 	struct questions questions;
 	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
 	struct exec_rules rules;
+	struct session_skills *skills; /* NULL until somebody needs them */
 	struct rollout_writer *rollout; /* NULL: ephemeral */
 	struct rollout_journal *journal; /* the rollout's events */
 	struct rollout_reader *resumed; /* from the resume until its warnings are told */
@@ -54,6 +56,8 @@ struct session {
 	struct env command_env;         /* made when a command runs */
 	struct loop_deferred interrupt; /* a tool's user said abort */
 	char *base_instructions;        /* the system prompt */
+	bool has_own_base;              /* which is not ours: it says itself how the model talks */
+	enum personality base_personality; /* that the system prompt asks for; none: for no particular one */
 	char *user_instructions;        /* from configure_session, beside AGENTS.md */
 	struct buf tools;               /* the tools array as JSON, for tools_model */
 	char *tools_model;

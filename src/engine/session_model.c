@@ -172,6 +172,28 @@ static int read_base_file(const char *path, struct buf *out, struct error *err)
 	return 0;
 }
 
+struct str session_personality_text(enum personality personality)
+{
+	const struct str texts[] = {
+		[personality_none] = prompt_personality_none,
+		[personality_friendly] = prompt_personality_friendly,
+		[personality_pragmatic] = prompt_personality_pragmatic,
+	};
+	return texts[personality];
+}
+
+/* Our own prompt says how to talk, as far as the first settings have a wish and the model takes one. */
+static void append_personality(struct session *session, struct buf *text)
+{
+	const struct settings *settings = session->settings;
+	session->base_personality = personality_none;
+	if (!settings->info.has_personality || session->has_own_base || settings->personality == personality_none)
+		return;
+	session->base_personality = settings->personality;
+	buf_append_c(text, "\n\n");
+	buf_append_str(text, session_personality_text(settings->personality));
+}
+
 int session_read_base(struct session *session, struct str own, struct error *err)
 {
 	const struct config *config = session->codex->config;
@@ -180,6 +202,8 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	if (parent) {
 		session->base_instructions = xstrdup(parent->base_instructions);
+		session->has_own_base = parent->has_own_base;
+		session->base_personality = parent->base_personality;
 		return 0;
 	}
 	if (own.ptr)
@@ -188,6 +212,8 @@ int session_read_base(struct session *session, struct str own, struct error *err
 		buf_append_str(&text, prompt_base);
 	else if (read_base_file(config->model_instructions_file, &text, err) != 0)
 		return -(int)err->code;
+	session->has_own_base = own.ptr || config->model_instructions_file;
+	append_personality(session, &text);
 	if (config->instructions)
 		buf_printf(&text, "\n\n%s", config->instructions);
 	if (text.over)

@@ -26,6 +26,8 @@ bool session_lacks_tool(const struct session *session, const struct tool_type *t
 /* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the
  * configuration adds to it. Fails if the file cannot be read. */
 int session_read_base(struct session *session, struct str own, struct error *err);
+/* How the model shall talk, in words. */
+struct str session_personality_text(enum personality personality);
 /* The system prompt; borrowed. */
 struct str session_instructions(const struct session *session);
 /* Appends what AGENTS.md files and configure_session say; nothing if they say nothing (core 8). */

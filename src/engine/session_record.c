@@ -132,6 +132,8 @@ void session_record_turn_context(struct session *session, const struct settings 
 	};
 	if (settings->effort != reasoning_effort_unset)
 		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
+	if (settings->info.has_personality)
+		turn.personality = str_of(enum_wire(&enum_personality, (int)settings->personality));
 	turn.collaboration_mode = write_mode(settings, &mode);
 	w = json_writer(&payload);
 	rollout_turn_encode(&turn, &w);

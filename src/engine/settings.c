@@ -136,6 +136,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->verbosity = config->model_verbosity;
 	settings->sandbox_policy.backend = config->sandbox_backend;
 	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(config_home(config)));
+	settings->personality = config->features.personality ? config->personality : personality_none;
 	settings->mode = config->collaboration_mode;
 	settings->tells_mode = config->include_collaboration_mode_instructions;
 	fill_plan_effort(settings, config, true);
@@ -208,6 +209,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings->has_summary = true;
 		settings->summary = change->summary;
 	}
+	if (change->has_personality && config->features.personality)
+		settings->personality = change->personality;
 	if (change->sandbox)
 		set_sandbox(settings, change->sandbox);
 	if (change->mode)

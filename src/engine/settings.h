@@ -24,6 +24,7 @@ struct settings {
 	bool has_summary;                     /* somebody chose it; else it is the model's own */
 	enum reasoning_summary summary;
 	enum verbosity verbosity;
+	enum personality personality;
 	enum mode_kind mode;
 	const char *mode_instructions; /* the client's own; NULL: ours, if tells_mode */
 	bool tells_mode;
@@ -44,6 +45,8 @@ struct settings_change {
 	enum reasoning_effort effort;
 	bool has_summary;
 	enum reasoning_summary summary;
+	bool has_personality;
+	enum personality personality;
 	const struct collaboration_mode *mode;
 };
 

@@ -16,13 +16,15 @@
 #include "engine/session.h"
 #include "engine/session_model.h"
 #include "engine/session_record.h"
+#include "engine/session_skills.h"
 #include "engine/turn.h"
 #include "engine/user_message.h"
 
 struct task_user {
 	struct task task;
-	struct buf first;   /* what the Task began with, while a compaction goes first: an item as JSON */
-	struct buf pending; /* steered input items waiting for the next Turn, JSON, one per line */
+	struct buf first;   /* what the Task began with, while a compaction goes first: lines as in `pending` */
+	struct buf pending; /* steered input waiting for the next Turn: a line per item, its mark and then JSON */
+	struct skills_given given;
 	struct task_input input; /* what `first` was made of, to be told; in the Task's arena */
 	bool waits;              /* for a command of the user's: no Turn before its end */
 };
@@ -45,10 +47,46 @@ void task_tell_message(struct task *task, const struct task_input *input)
 	task_emit_item(task, EV_item_completed, &item);
 }
 
-static void record(struct session *session, struct str item)
+/* What a line is: the user's words, or a skill that comes with them. */
+enum { MARK_WORDS = 'w', MARK_SKILL = 's' };
+
+static void record_lines(struct session *session, struct str lines)
 {
-	session->context.user_turns++;
-	session_record_item(session, item);
+	struct str line;
+	while (str_next_line(&lines, &line)) {
+		if (line.ptr[0] == MARK_WORDS)
+			session->context.user_turns++;
+		session_record_item(session, str_skip(line, 1));
+	}
+}
+
+static void add_line(struct buf *lines, char mark, struct str item)
+{
+	size_t before = lines->len;
+	buf_append_char(lines, mark);
+	buf_append_str(lines, item);
+	buf_append_char(lines, '\n');
+	if (lines->over)
+		buf_truncate(lines, before);
+}
+
+static void on_skill(struct str item, void *self)
+{
+	add_line(self, MARK_SKILL, item);
+}
+
+/* Appends the lines that input comes to. False, and none, if that is too much. */
+static bool add_input(struct task_user *user, const struct task_input *input, struct buf *lines)
+{
+	struct task *task = &user->task;
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (item.over || item.len + 2 > lines->max - lines->len)
+		return false;
+	add_line(lines, MARK_WORDS, buf_str(&item));
+	session_skills_give(task->session, task->settings, input->items, input->count, &user->given, on_skill, lines);
+	return true;
 }
 
 /* Cut anywhere it would not be JSON any more, and spoil every request from then on. */
@@ -63,14 +101,14 @@ static void tell_too_large(struct task *task)
 
 /* ---- the Turns ---- */
 
-static void begin(struct task *task, struct str item, const struct task_input *input)
+static void begin(struct task *task, struct str lines, const struct task_input *input)
 {
 	struct session *session = task->session;
 	context_tell_settings(session, task->settings);
 	session_record_unheard(session);
 	agents_hear(session, false);
-	if (item.len) {
-		record(session, item);
+	if (lines.len) {
+		record_lines(session, lines);
 		task_tell_message(task, input);
 	}
 	session_record_turn_context(session, task->settings);
@@ -82,9 +120,7 @@ static bool take_pending(struct task_user *user)
 	session_record_unheard(user->task.session);
 	if (user->pending.len == 0)
 		return false;
-	struct str rest = buf_str(&user->pending), line;
-	while (str_next_line(&rest, &line))
-		record(user->task.session, line);
+	record_lines(user->task.session, buf_str(&user->pending));
 	buf_clear(&user->pending);
 	return true;
 }
@@ -124,7 +160,7 @@ static void keep_unheard(struct task_user *user)
 {
 	if (user->first.len) {
 		context_tell_settings(user->task.session, user->task.settings);
-		record(user->task.session, buf_str(&user->first));
+		record_lines(user->task.session, buf_str(&user->first));
 		buf_clear(&user->first);
 	}
 	take_pending(user);
@@ -146,15 +182,10 @@ static void steer(struct task *task, const struct task_input *input)
 	struct task_user *user = user_of(task);
 	if (input->count == 0)
 		return;
-	auto_buf struct buf item;
-	buf_init(&item, LIMIT_USER_ITEM);
-	user_message_write(&item, task->settings->cwd, input->items, input->count);
-	if (item.over || item.len + 1 > user->pending.max - user->pending.len) {
+	if (!add_input(user, input, &user->pending)) {
 		tell_too_large(task);
 		return;
 	}
-	buf_append_str(&user->pending, buf_str(&item));
-	buf_append_char(&user->pending, '\n');
 	if (user->waits)
 		task->output_schema = arena_str(&task->arena, input->output_schema);
 	task_tell_message(task, input);
@@ -165,6 +196,7 @@ static void finish(struct task *task)
 	keep_unheard(user_of(task));
 	buf_finish(&user_of(task)->first);
 	buf_finish(&user_of(task)->pending);
+	skills_given_finish(&user_of(task)->given);
 }
 
 static const struct task_kind kind = {
@@ -176,7 +208,7 @@ static const struct task_kind kind = {
 	.finish = finish,
 };
 
-static void keep_input(struct task_user *user, const struct task_input *input, struct buf *item)
+static void keep_input(struct task_user *user, const struct task_input *input, struct buf *lines)
 {
 	struct arena *arena = &user->task.arena;
 	struct user_input *items = arena_array(arena, struct user_input, input->count);
@@ -184,8 +216,8 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
 	user->input = (struct task_input){.items = items, .count = input->count};
 	user->input.client_id = arena_str(arena, input->client_id);
-	user->first = *item;
-	buf_init(item, 0);
+	user->first = *lines;
+	buf_init(lines, 0);
 }
 
 /* With nothing said yet, and no Turn. */
@@ -205,20 +237,18 @@ void task_start_user(struct session *session, struct str id, const struct task_i
 	}
 	struct task_user *user = create(session, id);
 	struct task *task = &user->task;
-	auto_buf struct buf item;
-	buf_init(&item, LIMIT_USER_ITEM);
+	auto_buf struct buf lines;
+	buf_init(&lines, LIMIT_USER_ITEM);
 	task->output_schema = arena_str(&task->arena, input->output_schema);
 	session_warn_unknown_model(session, task);
-	if (input->count)
-		user_message_write(&item, task->settings->cwd, input->items, input->count);
-	if (item.over) {
+	if (input->count && !add_input(user, input, &lines)) {
 		tell_too_large(task);
 		task_complete(task);
 	} else if (compact_is_due(task)) {
-		keep_input(user, input, &item);
+		keep_input(user, input, &lines);
 		compact_start(task);
 	} else {
-		begin(task, buf_str(&item), input);
+		begin(task, buf_str(&lines), input);
 	}
 }
 

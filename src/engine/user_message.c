@@ -49,46 +49,106 @@ static void write_image_bytes(struct json_writer *w, const char *mime, struct st
 	write_image_url(w, buf_str(&url));
 }
 
-static void write_local_image(struct json_writer *w, const char *cwd, struct str path, int number)
+/* A message that is being written. */
+struct message {
+	struct json_writer w;
+	const char *cwd;
+	size_t room;  /* bytes that its images may still have */
+	int images;   /* files so far */
+	bool has_part;
+};
+
+static void write_too_large(struct message *to, const char *what)
+{
+	write_textf(&to->w, "Codex left out %s: the images of one message may have %d MB together, and this one passes "
+	                    "that. Make it smaller, or show it by itself.", what, LIMIT_IMAGE_FILE / MIB);
+}
+
+static void write_unreadable(struct message *to, const char *path, const char *why)
+{
+	write_textf(&to->w, "Codex could not read the local image at `%s`: %s", path, why);
+}
+
+static void write_local_image(struct message *to, struct str path)
 {
 	auto_free char *name = str_dup(path);
-	auto_free char *full = path_join(cwd, name);
+	auto_free char *full = path_join(to->cwd, name);
 	auto_buf struct buf file;
 	struct error err;
-	buf_init(&file, LIMIT_IMAGE_FILE);
-	if (file_read_regular(full, &file, &err) != 0) {
-		write_textf(w, "Codex could not read the local image at `%s`: %s", full, err.text);
+	int number = ++to->images;
+	buf_init(&file, to->room);
+	int status = file_read_regular(full, &file, &err);
+	const char *mime = status == 0 ? image_mime(buf_str(&file)) : NULL;
+	if (status != 0 && err.code == ERR_limit) {
+		auto_free char *what = xasprintf("the local image at `%s`", full);
+		write_too_large(to, what);
+	} else if (status != 0) {
+		write_unreadable(to, full, err.text);
+	} else if (!mime) {
+		write_unreadable(to, full, "not a PNG, JPEG, GIF or WebP file");
+	} else {
+		to->room -= file.len;
+		write_textf(&to->w, "<image name=[Image #%d]>", number);
+		write_image_bytes(&to->w, mime, buf_str(&file));
+		write_text(&to->w, STR("</image>"));
+	}
+}
+
+/* What a data: URL holds is three quarters of it; any other is fetched by the provider. */
+static void write_image(struct message *to, struct str url)
+{
+	size_t size = str_has_prefix(url, "data:") ? url.len / 4 * 3 : 0;
+	if (size > to->room) {
+		write_too_large(to, "an image");
 		return;
 	}
-	const char *mime = image_mime(buf_str(&file));
-	if (!mime) {
-		write_textf(w, "Codex could not read the local image at `%s`: not a PNG, JPEG, GIF or WebP file", full);
+	to->room -= size;
+	write_image_url(&to->w, url);
+}
+
+static void write_item(struct message *to, const struct user_input *item)
+{
+	switch (item->tag) {
+	case user_input_text:
+		write_text(&to->w, item->text->text);
+		break;
+	case user_input_image:
+		write_image(to, item->image->image_url);
+		break;
+	case user_input_local_image:
+		write_local_image(to, item->local_image->path);
+		break;
+	default: /* skills come as messages of their own, and a mention is for whoever connects apps */
 		return;
 	}
-	write_textf(w, "<image name=[Image #%d]>", number);
-	write_image_bytes(w, mime, buf_str(&file));
-	write_text(w, STR("</image>"));
+	to->has_part = true;
+}
+
+/* Providers take no message without a part: who says nothing but which skill or app he means, says its name. */
+static void write_names(struct message *to, const struct user_input *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].tag == user_input_skill)
+			write_textf(&to->w, "$%.*s", STR_ARG(items[i].skill->name));
+		else if (items[i].tag == user_input_mention)
+			write_textf(&to->w, "$%.*s", STR_ARG(items[i].mention->name));
+	}
 }
 
 void user_message_write(struct buf *out, const char *cwd, const struct user_input *items, size_t count)
 {
-	struct json_writer w = json_writer(out);
-	int images = 0;
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "message");
-	jw_member_cstr(&w, "role", "user");
-	jw_key(&w, "content");
-	jw_array(&w);
-	for (size_t i = 0; i < count; i++) {
-		if (items[i].tag == user_input_text)
-			write_text(&w, items[i].text->text);
-		else if (items[i].tag == user_input_image)
-			write_image_url(&w, items[i].image->image_url);
-		else if (items[i].tag == user_input_local_image)
-			write_local_image(&w, cwd, items[i].local_image->path, ++images);
-	}
-	jw_array_end(&w);
-	jw_object_end(&w);
+	struct message to = {.w = json_writer(out), .cwd = cwd, .room = LIMIT_IMAGE_FILE};
+	jw_object(&to.w);
+	jw_member_cstr(&to.w, "type", "message");
+	jw_member_cstr(&to.w, "role", "user");
+	jw_key(&to.w, "content");
+	jw_array(&to.w);
+	for (size_t i = 0; i < count; i++)
+		write_item(&to, &items[i]);
+	if (!to.has_part)
+		write_names(&to, items, count);
+	jw_array_end(&to.w);
+	jw_object_end(&to.w);
 }
 
 void text_message_write(struct buf *out, const char *role, struct str text)

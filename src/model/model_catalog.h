@@ -37,6 +37,7 @@ struct model_info {
 	bool has_verbosity; /* takes `text.verbosity` */
 	bool has_parallel_calls;
 	bool has_image_input;
+	bool has_personality; /* we have words for how it talks */
 };
 
 /* The model of that name. A row also answers for its variants: after the longest matching slug may follow

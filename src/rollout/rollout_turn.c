@@ -11,6 +11,8 @@ void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w)
 	jw_member_raw(w, "approval_policy", turn->approval_policy);
 	jw_member_raw(w, "sandbox_policy", turn->sandbox_policy);
 	jw_member_str(w, "model", turn->model);
+	if (turn->personality.ptr)
+		jw_member_str(w, "personality", turn->personality);
 	if (turn->collaboration_mode.ptr)
 		jw_member_raw(w, "collaboration_mode", turn->collaboration_mode);
 	if (turn->effort.ptr)
@@ -48,6 +50,7 @@ struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena
 	        .sandbox_policy = object_of(payload, "sandbox_policy", arena),
 	        .effort = text_of(payload, "effort", arena),
 	        .summary = text_of(payload, "summary", arena),
+	        .personality = text_of(payload, "personality", arena),
 	        .collaboration_mode = object_of(payload, "collaboration_mode", arena),
 	};
 }

@@ -17,6 +17,7 @@ struct rollout_turn {
 	struct str sandbox_policy;  /* JSON: union sandbox */
 	struct str effort;          /* STR_NONE: the model's default */
 	struct str summary;
+	struct str personality;        /* STR_NONE: as configured */
 	struct str collaboration_mode; /* JSON, STR_NONE if there is none */
 };
 

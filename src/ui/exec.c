@@ -22,6 +22,7 @@
 #include "protocol/review_text.h"
 #include "rollout/rollout_fork.h"
 #include "rollout/rollout_list.h"
+#include "skill/custom_prompt.h"
 #include "ui/exec_config.h"
 #include "ui/exec_images.h"
 #include "ui/exec_options.h"
@@ -193,14 +194,29 @@ static int find_session(struct exec *exec, struct error *err)
 	return 0;
 }
 
+/* /prompts:NAME on the command line is the text that the user keeps under that name. */
+static int expand_prompt(struct exec *exec, struct error *err)
+{
+	struct buf text;
+	if (!exec->options.prompt || !custom_prompt_is_called(buf_str(&exec->prompt)))
+		return 0;
+	buf_init(&text, exec->prompt.max);
+	int status = custom_prompt_expand(config_home(exec->config), buf_str(&exec->prompt), &text, err);
+	buf_finish(&exec->prompt);
+	exec->prompt = text;
+	return status;
+}
+
 /* A review's target has a name, which is shown as if the user had said it. */
 static int read_prompt(struct exec *exec, struct error *err)
 {
 	struct exec_options *options = &exec->options;
 	if (options->resume && !options->prompt && options->asks_prompt && isatty(STDIN_FILENO))
 		return exec_prompt_ask(&exec->prompt, err);
-	if (!options->is_review)
-		return exec_prompt_read(options->prompt, &exec->prompt, err);
+	if (!options->is_review) {
+		int status = exec_prompt_read(options->prompt, &exec->prompt, err);
+		return status == 0 ? expand_prompt(exec, err) : status;
+	}
 	if (options->prompt)
 		return exec_prompt_read_alone(options->prompt, &exec->prompt, err);
 	struct review_words words;

@@ -1,0 +1,219 @@
+/* Folders come from repositories that may hold anything, so everything is counted: what is too much is told as an error
+ * of its root, and what was found until then stays. */
+#include "skill/skill_scan.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "skill/skill_file.h"
+
+struct folder {
+	char *path; /* owned */
+	unsigned depth;
+};
+
+struct place {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct scan {
+	const struct skill_places *places;
+	struct arena *arena;
+	VEC(struct skill_metadata) skills;
+	VEC(struct skill_error) errors;
+	/* of the root that is being looked at */
+	const struct skill_root *root;
+	VEC(struct folder) queue;
+	VEC(struct place) seen;
+	size_t entries;
+	bool is_cut;
+};
+
+static void add_error(struct scan *scan, const char *path, const char *text)
+{
+	if (scan->errors.count < LIMIT_SKILLS)
+		vec_push(&scan->errors, (struct skill_error){arena_str(scan->arena, str_of(path)),
+		                                             arena_str(scan->arena, str_of(text))});
+}
+
+static bool is_known(const struct scan *scan, const char *path)
+{
+	vec_for_each(it, &scan->skills) {
+		if (str_is(it->path, path))
+			return true;
+	}
+	return false;
+}
+
+static void take_file(struct scan *scan, const char *path)
+{
+	struct error err;
+	struct skill_metadata skill;
+	auto_free char *real = realpath(path, NULL);
+	if (!real || is_known(scan, real))
+		return;
+	if (scan->skills.count >= LIMIT_SKILLS) {
+		scan->is_cut = true;
+	} else if (skill_file_read(real, scan->root->scope, scan->arena, &skill, &err) == 0) {
+		skill.enabled = skill_places_allow(scan->places, skill.path, skill.name);
+		vec_push(&scan->skills, skill);
+	} else if (scan->root->scope != skill_scope_system) {
+		add_error(scan, real, err.text);
+	}
+}
+
+/* ---- folders ---- */
+
+static bool is_new(struct scan *scan, const struct stat *st)
+{
+	vec_for_each(it, &scan->seen) {
+		if (it->dev == st->st_dev && it->ino == st->st_ino)
+			return false;
+	}
+	vec_push(&scan->seen, (struct place){st->st_dev, st->st_ino});
+	return true;
+}
+
+static void take_folder(struct scan *scan, const char *path, unsigned depth)
+{
+	if (depth > LIMIT_SKILL_DEPTH)
+		return;
+	if (scan->queue.count >= LIMIT_SKILL_FOLDERS)
+		scan->is_cut = true;
+	else
+		vec_push(&scan->queue, (struct folder){xstrdup(path), depth});
+}
+
+static void take_entry(struct scan *scan, const char *folder, unsigned depth, const struct dirent *entry)
+{
+	struct stat st;
+	bool is_link = entry->d_type == DT_LNK, is_skill = strcmp(entry->d_name, "SKILL.md") == 0;
+	if (entry->d_name[0] == '.' || (entry->d_type == DT_REG && !is_skill))
+		return;
+	auto_free char *path = path_join(folder, entry->d_name);
+	if (entry->d_type == DT_DIR) {
+		take_folder(scan, path, depth + 1);
+		return;
+	}
+	if (lstat(path, &st) != 0)
+		return;
+	is_link |= S_ISLNK(st.st_mode);
+	if (is_skill && S_ISREG(st.st_mode))
+		take_file(scan, path);
+	else if (is_link && scan->root->scope != skill_scope_system && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		take_folder(scan, path, depth + 1);
+	else if (!is_link && S_ISDIR(st.st_mode))
+		take_folder(scan, path, depth + 1);
+}
+
+static void look_into(struct scan *scan, const char *path, unsigned depth)
+{
+	struct stat st;
+	DIR *dir = opendir(path);
+	if (!dir)
+		return;
+	if (fstat(dirfd(dir), &st) == 0 && is_new(scan, &st)) {
+		for (struct dirent *entry; (entry = readdir(dir));) {
+			if (++scan->entries > LIMIT_SKILL_ENTRIES) {
+				scan->is_cut = true;
+				break;
+			}
+			take_entry(scan, path, depth, entry);
+		}
+	}
+	closedir(dir);
+}
+
+static void scan_root(struct scan *scan, const struct skill_root *root)
+{
+	scan->root = root;
+	scan->entries = 0;
+	scan->is_cut = false;
+	take_folder(scan, root->path, 0);
+	for (size_t i = 0; i < scan->queue.count; i++) {
+		const struct folder here = scan->queue.items[i]; /* the vec may move */
+		look_into(scan, here.path, here.depth);
+	}
+	vec_for_each(it, &scan->queue)
+		free(it->path);
+	scan->queue.count = scan->seen.count = 0;
+	if (scan->is_cut)
+		add_error(scan, root->path, "too many folders or skills: not all of them were looked at");
+}
+
+/* ---- the list ---- */
+
+static int rank(enum skill_scope scope)
+{
+	static const int ranks[] = {
+		[skill_scope_repo] = 0,
+		[skill_scope_user] = 1,
+		[skill_scope_system] = 2,
+		[skill_scope_admin] = 3,
+	};
+	return ranks[scope];
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct skill_metadata *a = left, *b = right;
+	if (a->scope != b->scope)
+		return rank(a->scope) - rank(b->scope);
+	int order = str_compare(a->name, b->name);
+	return order ? order : str_compare(a->path, b->path);
+}
+
+static int compare_errors(const void *left, const void *right)
+{
+	const struct skill_error *a = left, *b = right;
+	return str_compare(a->path, b->path);
+}
+
+static struct skills_list_entry finish(struct scan *scan, struct str cwd)
+{
+	struct skills_list_entry entry = {
+		.cwd = arena_str(scan->arena, cwd),
+		.skills = arena_array(scan->arena, struct skill_metadata, scan->skills.count + 1),
+		.errors = arena_array(scan->arena, struct skill_error, scan->errors.count + 1),
+	};
+	vec_for_each(it, &scan->skills)
+		entry.skills[entry.skills_count++] = *it;
+	vec_for_each(it, &scan->errors)
+		entry.errors[entry.errors_count++] = *it;
+	qsort(entry.skills, entry.skills_count, sizeof(entry.skills[0]), compare);
+	qsort(entry.errors, entry.errors_count, sizeof(entry.errors[0]), compare_errors);
+	vec_finish(&scan->skills);
+	vec_finish(&scan->errors);
+	vec_finish(&scan->queue);
+	vec_finish(&scan->seen);
+	return entry;
+}
+
+struct skills_list_entry skill_scan(const struct skill_places *places, struct str cwd, struct arena *arena)
+{
+	struct scan scan = {.places = places, .arena = arena};
+	struct skill_root *roots;
+	size_t count = skill_places_roots(places, cwd, arena, &roots);
+	for (size_t i = 0; i < count; i++)
+		scan_root(&scan, &roots[i]);
+	return finish(&scan, cwd);
+}
+
+const struct skill_metadata *skill_find(const struct skills_list_entry *entry, struct str path)
+{
+	auto_free char *name = str_dup(path);
+	auto_free char *real = realpath(name, NULL);
+	for (size_t i = 0; real && i < entry->skills_count; i++) {
+		if (str_is(entry->skills[i].path, real))
+			return entry->skills[i].enabled ? &entry->skills[i] : NULL;
+	}
+	return NULL;
+}
