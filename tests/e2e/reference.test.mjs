@@ -112,6 +112,7 @@ for (const bin of refs.length ? refs : [null]) {
 		const told = (turns) => turns.map(({ id, status, error, items }) => ({ id, status, error: error?.message,
 			items: items.map(({ id, type, status, text, command, changes }) => ({ id, type, status, text, command, changes })) }));
 		assert.deepEqual(told(data.reverse()), told(live));
+		await theirs.end(); // else it writes into the home that is removed
 	});
 
 	test(`${version}: goes on in our forks, and we in its`, stored, async (t) => {
