@@ -1,48 +1,17 @@
-/* Archives are few and libzstd is not small: it is opened by name with the first of them, as libcurl is
- * (net/http_curl.c). A frame may follow a frame in one file. What a hostile file unpacks to is bounded by who reads. */
+/* A frame may follow a frame in one file. What a hostile file unpacks to is bounded by who reads. */
 #include "rollout/rollout_source.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-
-/* ---- the library ---- */
-
-static struct {
-#define ZSTD(name) __typeof__(&ZSTD_##name) name;
-#include "rollout/rollout_zstd.def"
-#undef ZSTD
-} zstd;
-static bool has_zstd;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void load(void)
-{
-	static const char *const names[] = {
-#define ZSTD(name) "ZSTD_" #name,
-#include "rollout/rollout_zstd.def"
-#undef ZSTD
-	};
-	void **slots[] = {
-#define ZSTD(name) (void **)(void *)&zstd.name,
-#include "rollout/rollout_zstd.def"
-#undef ZSTD
-	};
-	void *library = dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL);
-	has_zstd = library;
-	for (size_t i = 0; i < countof(names) && has_zstd; i++)
-		has_zstd = (*slots[i] = dlsym(library, names[i]));
-}
+#include "rollout/rollout_zstd.h"
 
 /* ---- reading ---- */
 
@@ -50,6 +19,7 @@ struct rollout_source {
 	int fd;
 	char *path;
 	struct stat st;
+	const struct rollout_zstd *zstd;
 	ZSTD_DStream *stream; /* NULL: not packed */
 	ZSTD_inBuffer in;
 	char *packed;     /* what in reads from */
@@ -60,11 +30,11 @@ enum { PACKED_CHUNK = 128 * KIB };
 
 static int open_stream(struct rollout_source *source, struct error *err)
 {
-	pthread_once(&once, load);
-	if (!has_zstd)
+	source->zstd = rollout_zstd_find();
+	if (!source->zstd)
 		return error_set(err, ERR_unsupported, "%s is compressed; install libzstd1, or unpack it: zstd -d %s",
 		                 source->path, source->path);
-	source->stream = zstd.createDStream();
+	source->stream = source->zstd->createDStream();
 	source->packed = xmalloc(PACKED_CHUNK);
 	source->in.src = source->packed;
 	return source->stream ? 0 : error_set(err, ERR_limit, "no memory to unpack %s", source->path);
@@ -97,7 +67,7 @@ void rollout_source_destroy(struct rollout_source *source)
 	if (source->fd >= 0)
 		close(source->fd);
 	if (source->stream)
-		zstd.freeDStream(source->stream);
+		source->zstd->freeDStream(source->stream);
 	free(source->packed);
 	free(source->path);
 	free(source);
@@ -133,10 +103,10 @@ ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len
 			if (got <= 0)
 				return got;
 		}
-		size_t status = zstd.decompressStream(source->stream, &to, &source->in);
-		if (zstd.isError(status))
+		size_t status = source->zstd->decompressStream(source->stream, &to, &source->in);
+		if (source->zstd->isError(status))
 			return error_set(err, ERR_invalid, "%s cannot be unpacked: %s", source->path,
-			                 zstd.getErrorName(status));
+			                 source->zstd->getErrorName(status));
 		source->is_in_frame = status != 0;
 	}
 	return (ssize_t)to.pos;

@@ -242,6 +242,61 @@ test('a fork names the bytes of its parent, which may go on and be put away but 
 	assert.deepEqual(rollouts(home), []);
 });
 
+test('sessions that nobody has written to for a week are compressed, and are what they were', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two'), say('three'), say('four')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const threads = [];
+	for (const words of ['cold', 'archived', 'warm']) {
+		const { thread } = await first.request('thread/start', FREE);
+		await turn(first, thread.id, words);
+		threads.push(thread);
+	}
+	const [cold, archived, warm] = threads;
+	await first.request('thread/archive', { threadId: archived.id });
+	archived.path = path.join(home, 'archived_sessions', path.basename(archived.path));
+	await first.end();
+	const age = (file) => fs.utimesSync(file, new Date(Date.now() - 8 * 864e5), new Date(Date.now() - 8 * 864e5));
+	for (const { path: file } of [cold, archived]) age(file);
+	const bytes = fs.readFileSync(cold.path);
+	const { mtimeMs } = fs.statSync(cold.path);
+	const mark = path.join(home, '.tmp', 'rollout-compression.lock');
+
+	/* One that this very server has open is not touched, however old. */
+	const holder = await startAppServer(t, model, { home });
+	await holder.request('thread/resume', { threadId: cold.id });
+	age(cold.path);
+	assert.deepEqual(await holder.request('rollout/compress'), {});
+	assert.ok(fs.existsSync(cold.path) && fs.existsSync(warm.path));
+	assert.ok(!fs.existsSync(archived.path) && fs.existsSync(`${archived.path}.zst`));
+	await holder.end();
+	fs.writeFileSync(cold.path, bytes);
+	fs.utimesSync(cold.path, mtimeMs / 1000, mtimeMs / 1000);
+
+	/* Within six hours nobody begins again. */
+	const server = await startAppServer(t, model, { home });
+	const listed = async () => (await server.request('thread/list', {})).data.map(({ id, preview, updatedAt }) => ({ id, preview, updatedAt }));
+	const before = await listed();
+	assert.deepEqual(await server.request('rollout/compress'), {});
+	assert.ok(fs.existsSync(cold.path));
+	fs.utimesSync(mark, new Date(Date.now() - 7 * 36e5), new Date(Date.now() - 7 * 36e5));
+	assert.deepEqual(await server.request('rollout/compress'), {});
+	assert.ok(!fs.existsSync(cold.path) && fs.existsSync(warm.path));
+	assert.equal(Math.round(fs.statSync(`${cold.path}.zst`).mtimeMs), Math.round(mtimeMs));
+	assert.deepEqual(fs.readdirSync(path.dirname(cold.path)).sort(),
+		[`${path.basename(cold.path)}.zst`, path.basename(warm.path)].sort());
+	const unpacked = spawnSync('zstd', ['-dcq', `${cold.path}.zst`]);
+	if (!unpacked.error) assert.deepEqual(unpacked.stdout, bytes); // where there is zstd
+
+	assert.deepEqual(await listed(), before);
+	const { thread: read } = await server.request('thread/read', { threadId: cold.id, includeTurns: true });
+	assert.deepEqual(read.turns.map(({ items }) => items.at(-1).text), ['one']);
+	await server.request('thread/resume', { threadId: cold.id });
+	assert.ok(fs.readFileSync(cold.path).subarray(0, bytes.length).equals(bytes));
+	await turn(server, cold.id, 'again');
+	assert.deepEqual(textsOf(model.requests().at(-1), 'user').filter((words) => !words.startsWith('<')), ['cold', 'again']);
+});
+
 test('a fork of a fork of a fork … is a copy in the end', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
 	const home = makeHome(t, model);
