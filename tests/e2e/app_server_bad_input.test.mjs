@@ -200,7 +200,7 @@ const refused = [
 	// unknown words
 	['thread/start', { sandbox: 'bogus' }, words('`read-only`, `workspace-write`, `danger-full-access`')],
 	['thread/start', { approvalPolicy: 'bogus' }, /^Invalid request: unknown variant `bogus`, expected one of `untrusted`, /],
-	['thread/start', { personality: 'bogus' }, words('`friendly`, `pragmatic`, `none`')],
+	['thread/start', { personality: 'bogus' }, words('`none`, `friendly`, `pragmatic`')],
 	['thread/list', { sortKey: 'bogus' }, /^Invalid request: unknown variant `bogus`, expected one of `created_at`, /],
 	['thread/list', { sourceKinds: ['cli', 'bogus'] }, /^Invalid request: unknown variant `bogus`, expected one of `cli`, /],
 	['config/value/write', { keyPath: 'model', value: 'm', mergeStrategy: 'bogus' },
