@@ -133,7 +133,8 @@ export async function startModel(t, replies, { patience } = {}) {
 /** The values of a file of JSON lines; [] if it is not there. */
 export function readLines(file) {
 	if (!fs.existsSync(file)) return [];
-	return fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+	const text = fs.readFileSync(file, 'utf8');
+	return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').filter(Boolean).map((line) => JSON.parse(line));
 }
 
 // --- the program ----------------------------------------------------------------------------------------------------
