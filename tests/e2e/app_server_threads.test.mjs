@@ -96,6 +96,7 @@ test('a sample is one more answer behind the last turn, and leaves no trace', op
 	assert.deepEqual(server.messages.slice(before).filter(({ method }) => method), [], 'nobody is told');
 	const { turn: running } = await server.request('turn/start', { threadId: thread.id, input: [text('second')] });
 	await assert.rejects(sample(running.id), outdated);
+	await server.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'cat');
 	await server.request('turn/interrupt', { threadId: thread.id, turnId: running.id });
 	assert.deepEqual(textsOf(model.requests()[3], 'user').slice(-2), ['first', 'second']);
 	await assert.rejects(server.request('thread/sample', { threadId: 'x', expectedTurnId: id, prompt: 'x' }),
