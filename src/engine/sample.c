@@ -14,6 +14,7 @@
 #include "engine/context.h"
 #include "engine/session.h"
 #include "engine/session_model.h"
+#include "engine/user_message.h"
 #include "model/model_client.h"
 
 struct codex_sample {
@@ -91,22 +92,6 @@ static void on_done(const struct model_error *failure, void *self)
 
 /* ---- its life ---- */
 
-static void write_question(struct buf *out, struct str prompt)
-{
-	struct json_writer w = json_writer(out);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "message");
-	jw_member_cstr(&w, "role", "user");
-	jw_key(&w, "content");
-	jw_array(&w);
-	jw_object(&w);
-	jw_member_cstr(&w, "type", "input_text");
-	jw_member_str(&w, "text", prompt);
-	jw_object_end(&w);
-	jw_array_end(&w);
-	jw_object_end(&w);
-}
-
 static void lend_input(struct codex_sample *sample, struct model_prompt *prompt)
 {
 	struct session *session = sample->session;
@@ -161,7 +146,7 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 	*sample = (struct codex_sample){.session = session, .on_done = wish->on_done, .self = wish->self};
 	buf_init(&sample->question, 6 * wish->prompt.len + KIB);
 	buf_init(&sample->text, LIMIT_SSE_EVENT);
-	write_question(&sample->question, wish->prompt);
+	text_message_write(&sample->question, "user", wish->prompt);
 	struct str tools = session_tools(session, session->settings);
 	buf_init(&sample->tools, tools.len + 1);
 	buf_append_str(&sample->tools, tools);
