@@ -7,7 +7,9 @@
 #include "app_server/thread_settings.h"
 #include "app_server/thread_turn.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "engine/codex.h"
 
 /* ---- what is said, in the engine's words ---- */
@@ -56,6 +58,22 @@ static int copy_input(const struct app_user_input *from, struct user_input *to, 
 		return error_set(err, ERR_invalid,
 		                 "This version of Codex has no audio, so it cannot take audio input.");
 	}
+}
+
+/* False: refused. The texts of one input count together. */
+static bool check_length(struct rpc_request *request, const struct app_user_input *input, size_t count)
+{
+	char data[128], message[128];
+	size_t chars = 0;
+	for (size_t i = 0; i < count; i++)
+		chars += input[i].tag == app_user_input_text ? text_char_count(input[i].text->text) : 0;
+	if (chars <= LIMIT_INPUT_CHARS)
+		return true;
+	snprintf(message, sizeof(message), "Input exceeds the maximum length of %d characters.", LIMIT_INPUT_CHARS);
+	snprintf(data, sizeof(data), "{\"input_error_code\":\"input_too_large\",\"max_chars\":%d,\"actual_chars\":%zu}",
+	         LIMIT_INPUT_CHARS, chars);
+	rpc_fail_data(request, APP_INVALID_PARAMS, str_of(message), str_of(data));
+	return false;
 }
 
 static int copy_inputs(const struct app_user_input *from, size_t count, struct arena *arena, struct op_user_input *to,
@@ -133,7 +151,7 @@ enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app
 	struct error err;
 	struct op_user_input input = {.final_output_json_schema = params->output_schema};
 	struct thread *thread = threads_get(request, params->thread_id);
-	if (!thread)
+	if (!thread || !check_length(request, params->input, params->input_count))
 		return RPC_FAIL;
 	if (thread->turn && thread->turn->is_review)
 		return refuse_review(request, APP_INTERNAL_ERROR,
@@ -153,7 +171,7 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 	struct error err;
 	struct op_user_input input = {0};
 	struct thread *thread = threads_get(request, params->thread_id);
-	if (!thread)
+	if (!thread || !check_length(request, params->input, params->input_count))
 		return RPC_FAIL;
 	if (thread->turn && !str_is(params->expected_turn_id, thread->turn->id))
 		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",

@@ -78,6 +78,10 @@ enum {
 	LIMIT_TOKEN_MS = 10 * 1000,       /* for a client to show it */
 	LIMIT_TOKEN_REFUSE_MS = 1000,     /* between a wrong token and the refusal */
 	LIMIT_PROMPT = 64 * MIB,          /* a prompt on standard input */
+	LIMIT_INPUT_CHARS = 1024 * 1024,  /* characters of the texts of one input; 1048576 is what clients are told */
+	LIMIT_DRAIN = 64 * MIB,           /* of a prompt that is read and dropped, so that its writer can finish */
+	LIMIT_DRAIN_MS = 5000,            /* for the writer to do so … */
+	LIMIT_DRAIN_SILENCE_MS = 1000,    /* … and for it to write at all */
 	LIMIT_IMAGE_FILE = 20 * MIB,      /* one image, and all that one message brings */
 	LIMIT_PATCH_TEXT = 64 * MIB,
 	LIMIT_PATCH_FILE = 256 * MIB,     /* a file that a patch may touch */

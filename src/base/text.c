@@ -207,7 +207,7 @@ size_t text_ceil_boundary(struct str s, size_t at)
 	return at < s.len ? at : s.len;
 }
 
-static size_t count_chars(struct str s)
+size_t text_char_count(struct str s)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < s.len; i++)
@@ -238,7 +238,7 @@ void text_append_middle(struct buf *out, struct str s, struct text_budget budget
 	if (budget.unit == TEXT_TOKENS)
 		buf_printf(out, "…%zu tokens truncated…", text_tokens(s.len - room));
 	else
-		buf_printf(out, "…%zu chars truncated…", count_chars(str_n(s.ptr + head, tail - head)));
+		buf_printf(out, "…%zu chars truncated…", text_char_count(str_n(s.ptr + head, tail - head)));
 	buf_append_str(out, str_skip(s, tail));
 }
 

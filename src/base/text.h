@@ -50,6 +50,8 @@ void text_append_middle(struct buf *out, struct str s, struct text_budget budget
 void text_append_output(struct buf *out, struct str s, struct text_budget budget);
 /* Lines as Rust's str::lines counts them. */
 size_t text_line_count(struct str s);
+/* Code points of valid UTF-8. */
+size_t text_char_count(struct str s);
 
 void text_base64(struct buf *out, const void *bytes, size_t len);
 /* False on anything but padded standard base64; decoded bytes are appended to out. */

@@ -85,11 +85,11 @@ static struct review_target *review_target_of(const struct exec_options *options
 }
 
 /* Names of files and keys stand in such texts, and may hold what a terminal would obey. */
-static void complain(const char *what, const char *text)
+static void complain(const char *what, struct str text)
 {
 	auto_buf struct buf line;
 	buf_init(&line, 64 * KIB);
-	terminal_text_append(&line, str_of(text));
+	terminal_text_append(&line, text);
 	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
 }
 
@@ -245,6 +245,8 @@ static int prepare(struct exec *exec, struct error *err)
 	if (status == 0) /* last, for it may wait */
 		status = read_prompt(exec, err);
 	if (status == 0)
+		status = exec_prompt_check(&exec->prompt, err);
+	if (status == 0)
 		status = fork_session(exec, err);
 	return status;
 }
@@ -312,6 +314,18 @@ static void keep_plan(struct exec *exec, const struct turn_item *item)
 	exec->has_plan = true;
 }
 
+/* Without a Session, or where a review is refused, no Task begins that could report the failure and end. Programs that
+ * read JSON expect an error inside a turn, so it stands on stderr as well, which they quote when the run fails. */
+static void on_failure(struct exec *exec, const struct event *event)
+{
+	exec->has_failed = true;
+	if (exec->has_task)
+		return;
+	if (exec->options.json)
+		complain("", event->msg.error->message);
+	shut_down(exec);
+}
+
 static void submit_work(struct exec *exec)
 {
 	if (exec->options.is_review)
@@ -332,10 +346,7 @@ static void on_event(const struct event *event, void *self)
 		exec->has_task = true;
 		return;
 	case EV_error:
-		exec->has_failed = true;
-		/* without a Session, or where a review is refused, no Task will end */
-		if (str_is(event->id, "configure") || !exec->has_task)
-			shut_down(exec);
+		on_failure(exec, event);
 		return;
 	case EV_exec_approval_request:
 		refuse(exec, OP_exec_approval, event->msg.exec_approval_request->call_id);
@@ -411,7 +422,7 @@ static void print_warnings(struct exec *exec)
 	exec_config_warn(&exec->options, exec->config);
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
-		complain("warning: ", warnings[i]);
+		complain("warning: ", str_of(warnings[i]));
 }
 
 /* A reader that went away has seen enough; output that was lost otherwise must not pass for success. */
@@ -479,28 +490,34 @@ static void exec_finish(struct exec *exec)
 	buf_finish(&exec->schema);
 }
 
+static int main_with_options(struct exec *exec)
+{
+	struct error err;
+	buf_init(&exec->prompt, LIMIT_PROMPT * 2);
+	buf_init(&exec->schema, LIMIT_CONFIG_FILE);
+	int status = prepare(exec, &err);
+	if (status == 0 && !exec->has_listed) {
+		print_warnings(exec);
+		status = run(exec, &err);
+		if (status == 0)
+			status = last_message_write(&exec->last, &err);
+	}
+	if (status != 0)
+		complain("", str_of(err.text));
+	status = status != 0 ? error_exit_status(err.code) : exit_status(exec);
+	exec_finish(exec);
+	return status;
+}
+
 static int main_of(const struct cli_command *command, int argc, char **argv)
 {
 	struct exec exec = {0};
 	struct cli_result words;
-	struct error err;
 	int status = exec_options_read(command, &exec.options, &words, argc, argv);
-	if (status < 0) {
-		buf_init(&exec.prompt, LIMIT_PROMPT * 2);
-		buf_init(&exec.schema, LIMIT_CONFIG_FILE);
-		if (prepare(&exec, &err) == 0 && !exec.has_listed) {
-			print_warnings(&exec);
-			status = run(&exec, &err);
-		}
-		if (exec.has_listed)
-			status = 0;
-		else if (status == 0)
-			status = last_message_write(&exec.last, &err);
-		if (status != 0)
-			complain("", err.text);
-		status = status != 0 ? error_exit_status(err.code) : exit_status(&exec);
-		exec_finish(&exec);
-	}
+	if (status < 0)
+		status = main_with_options(&exec);
+	if (status != 0 && !exec.has_task && !exec.signal)
+		exec_prompt_drain();
 	exec_options_finish(&exec.options, &words);
 	return status;
 }

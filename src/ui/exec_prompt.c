@@ -2,12 +2,15 @@
  * is there. PowerShell pipes UTF-16, so a byte order mark decides how the bytes are read. */
 #include "ui/exec_prompt.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -156,4 +159,50 @@ int exec_prompt_ask(struct buf *out, struct error *err)
 	if (!text_is_utf8(buf_str(out)))
 		return error_set(err, ERR_invalid, "the prompt is not UTF-8");
 	return check_words(out, err);
+}
+
+int exec_prompt_check(const struct buf *prompt, struct error *err)
+{
+	size_t count = text_char_count(buf_str(prompt));
+	if (count <= LIMIT_INPUT_CHARS)
+		return 0;
+	return error_set(err, ERR_limit,
+	                 "Input exceeds the maximum length of %d characters: the prompt has %zu (input_too_large).\n"
+	                 "Put the text into a file of the working folder and name that file in the prompt.",
+	                 LIMIT_INPUT_CHARS, count);
+}
+
+/* ---- what nobody wants any more ---- */
+
+static bool stdin_is_pipe(void)
+{
+	struct stat st;
+	return fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* False once nothing more comes before until_ms, or in a silence that is too long. */
+static bool stdin_wait(uint64_t until_ms)
+{
+	struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
+	uint64_t now_ms = clock_now_ms();
+	if (now_ms >= until_ms)
+		return false;
+	uint64_t left_ms = until_ms - now_ms;
+	int wait_ms = left_ms < LIMIT_DRAIN_SILENCE_MS ? (int)left_ms : LIMIT_DRAIN_SILENCE_MS;
+	return poll(&poll_fd, 1, wait_ms) > 0;
+}
+
+void exec_prompt_drain(void)
+{
+	char dropped[64 * KIB];
+	size_t total = 0;
+	if (!stdin_is_pipe())
+		return;
+	uint64_t until_ms = clock_now_ms() + LIMIT_DRAIN_MS;
+	while (total < LIMIT_DRAIN && stdin_wait(until_ms)) {
+		ssize_t got = read(STDIN_FILENO, dropped, sizeof(dropped));
+		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+			return;
+		total += got > 0 ? (size_t)got : 0;
+	}
 }

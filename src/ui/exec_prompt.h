@@ -12,5 +12,12 @@ int exec_prompt_read(const char *argument, struct buf *out, struct error *err);
 int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *err);
 /* Asks for a line on the terminal. */
 int exec_prompt_ask(struct buf *out, struct error *err);
+/* ERR_limit for a prompt of more than LIMIT_INPUT_CHARS characters. */
+int exec_prompt_check(const struct buf *prompt, struct error *err);
+
+/* Reads and drops what a pipe on standard input still holds, until its end, LIMIT_DRAIN, LIMIT_DRAIN_MS or
+ * LIMIT_DRAIN_SILENCE_MS. A program that writes the prompt before it looks at the exit status would otherwise die of
+ * EPIPE, and its user never see why the run was refused. */
+void exec_prompt_drain(void);
 
 #endif

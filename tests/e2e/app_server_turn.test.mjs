@@ -480,3 +480,22 @@ test('who is answered by another model is told so, once a turn', options, async 
 		fromModel: 'gpt-5.5', toModel: 'small-1', reason: 'highRiskCyberActivity' }]);
 	assert.match(server.all('warning').map(({ params }) => params.message).join(), /small-1 in place of gpt-5.5/);
 });
+
+test('an input of more than 1,048,576 characters is refused, whatever parts it comes in', options, async (t) => {
+	const model = await startModel(t, [say('Taken.')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', {});
+	const most = 1_048_576;
+	const refusal = (actual_chars) => ({
+		code: -32602, message: 'Input exceeds the maximum length of 1048576 characters.',
+		data: { input_error_code: 'input_too_large', max_chars: most, actual_chars },
+	});
+	const sayParts = (...parts) => server.request('turn/start', { threadId: thread.id, input: parts.map(text) });
+	await assert.rejects(sayParts('x'.repeat(most + 1)), refusal(most + 1));
+	await assert.rejects(sayParts('x'.repeat(most), 'yz'), refusal(most + 2));
+	await assert.rejects(server.request('turn/steer', { threadId: thread.id, expectedTurnId: 'any', input: [text('x'.repeat(most + 1))] }),
+		refusal(most + 1));
+	await sayParts('\u00e9'.repeat(most));
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'completed');
+	assert.equal(model.requests().length, 1);
+});

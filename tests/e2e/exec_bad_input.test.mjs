@@ -303,3 +303,28 @@ test('-o to a device writes into it', exec, async (t) => {
 	assert.match(full.stderr, /\/dev\/full.*No space left on device/);
 	assert.ok(fs.statSync('/dev/full').isCharacterDevice());
 });
+
+test('a prompt of more characters than an input may have is refused before a session begins', exec, async (t) => {
+	const model = await startModel(t, [say('Taken.')]);
+	const longest = '\u00e9'.repeat(1_048_576);
+	const refused = await codexExec(t, model, ['-'], { input: `${longest}x` });
+	assert.equal(refused.code, 1);
+	assert.match(refused.stderr, /maximum length of 1048576 characters: the prompt has 1048577 \(input_too_large\)/);
+	assert.deepEqual(rollouts(refused.home), []);
+	assert.equal(model.requests().length, 0);
+	assert.equal((await codexExec(t, model, ['-'], { input: longest })).stdout, 'Taken.\n');
+});
+
+test('a failure before the thread begins is an event, and on stderr too', exec, async (t) => {
+	for (const [args, reason] of [
+		[['-c', 'model_providers.mock.env_key="NOT_SET"'], 'Missing environment variable: `NOT_SET`.'],
+		[['-c', 'model_provider="nowhere"'], 'Model provider `nowhere` not found'],
+		[['-c', 'model_provider="openai"'], 'no API key for OpenAI'],
+	]) {
+		const { code, events, stderr } = await codexExec(t, null, [...args, 'hi'], { json: true });
+		assert.equal(code, 1);
+		assert.deepEqual(events.map((event) => event.type), ['error']);
+		assert.ok(events[0].message.startsWith(reason), events[0].message);
+		assert.ok(stderr.split('\n').includes(events[0].message), stderr);
+	}
+});

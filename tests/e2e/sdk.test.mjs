@@ -108,3 +108,29 @@ test('a model that fails becomes an error of the turn', { skip }, async (t) => {
 	const { codex, options } = await open(t, [reply({ status: 400, body: { error: { message: 'bad request of a test' } } })]);
 	await assert.rejects(codex.startThread(options).run('hi'), /bad request of a test/);
 });
+
+// What exec refuses before it has read the prompt, or before a thread has begun; and the reason that its user needs.
+const REFUSALS = [
+	{ name: 'no repository', options: {}, reason: /--skip-git-repo-check was not specified/ },
+	{ name: 'a mistake in config.toml', toml: 'model = 3\n', reason: /config\.toml:1: `model` must be a string/ },
+	{ name: 'no key', toml: '', reason: /no API key for OpenAI/ },
+	{ name: 'an unset env_key', reason: /Missing environment variable: `NOT_SET`/,
+		toml: 'model_provider = "m"\n[model_providers.m]\nname = "m"\nbase_url = "http://127.0.0.1:9/v1"\nenv_key = "NOT_SET"\n' },
+	{ name: 'an unknown provider', toml: 'model_provider = "nowhere"\n', reason: /Model provider `nowhere` not found/ },
+];
+const RUNS_EACH = 20;
+const PROMPT = 'x'.repeat(300_000); // more than a pipe holds, so that its writer has to wait for a reader
+
+test('100 of 100 early failures give their reason', { skip }, async (t) => {
+	const workingDirectory = tempDir(t, 'work');
+	for (const { name, toml = '', options = { skipGitRepoCheck: true }, reason } of REFUSALS) {
+		const home = tempDir(t, 'home');
+		fs.writeFileSync(path.join(home, 'config.toml'), toml);
+		const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home };
+		const codex = new sdk.Codex({ codexPathOverride: codexBin, env });
+		for (let i = 0; i < RUNS_EACH; i++) {
+			const thread = codex.startThread({ workingDirectory, ...options });
+			await assert.rejects(thread.run(PROMPT), reason, name); // an EPIPE would be an uncaught exception, which fails
+		}
+	}
+});

@@ -4,8 +4,11 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -185,6 +188,75 @@ static void test_a_descriptor_that_does_not_wait(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* Standard input becomes a pipe that this child writes on; returns what the child is. */
+static pid_t write_in(size_t total, bool stays_open)
+{
+	static char block[64 * KIB];
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		close(ends[0]);
+		close(STDIN_FILENO); /* the reading end of an earlier pipe */
+		for (size_t at = 0; at < total; at += sizeof(block)) {
+			if (fd_write_all(ends[1], block, sizeof(block), NULL) != 0)
+				_exit(1);
+		}
+		if (stays_open)
+			pause();
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	close(ends[0]);
+	return child;
+}
+
+/* How the writer ended once nobody reads any more. */
+static int end_of(pid_t child)
+{
+	int status;
+	null_in();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void test_what_a_client_still_writes_is_drained(void **state)
+{
+	(void)state;
+	pid_t child = write_in(2 * MIB, false);
+	exec_prompt_drain();
+	assert_int_equal(end_of(child), 0);
+}
+
+static void test_draining_has_bounds(void **state)
+{
+	(void)state;
+	pid_t child = write_in((size_t)LIMIT_DRAIN * 2, false);
+	exec_prompt_drain();
+	int status = end_of(child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	child = write_in(MIB, true); /* one that neither writes nor ends */
+	exec_prompt_drain();
+	kill(child, SIGKILL);
+	end_of(child);
+}
+
+static void test_more_characters_than_an_input_may_have(void **state)
+{
+	struct error err = {0};
+	auto_buf struct buf prompt;
+	(void)state;
+	buf_init(&prompt, LIMIT_PROMPT);
+	for (int i = 0; i < LIMIT_INPUT_CHARS; i++)
+		buf_append_str(&prompt, STR("\xc3\xa9"));
+	assert_int_equal(exec_prompt_check(&prompt, &err), 0);
+	buf_append_char(&prompt, 'x');
+	assert_int_equal(exec_prompt_check(&prompt, &err), -ERR_limit);
+	assert_non_null(strstr(err.text, "maximum length of 1048576 characters: the prompt has 1048577"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +269,9 @@ int main(void)
 		cmocka_unit_test(test_wrong_encodings),
 		cmocka_unit_test(test_nothing_to_do),
 		cmocka_unit_test(test_a_descriptor_that_does_not_wait),
+		cmocka_unit_test(test_what_a_client_still_writes_is_drained),
+		cmocka_unit_test(test_draining_has_bounds),
+		cmocka_unit_test(test_more_characters_than_an_input_may_have),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
