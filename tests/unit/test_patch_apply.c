@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/xattr.h>
@@ -659,7 +660,7 @@ static void a_swapped_folder_leads_nowhere(void **state)
 
 struct flipper {
 	char ours[1024], theirs[1024];
-	volatile bool is_over;
+	atomic_bool is_over;
 };
 
 /* As a command would that runs beside the patch. */
