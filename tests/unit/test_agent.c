@@ -141,6 +141,21 @@ static void a_launch_is_told_in_order(void **state)
 	expect_told(f, "");
 }
 
+/* More of them than are kept have ended: those that were started first are unloaded, in their order. */
+static void the_agent_that_was_started_first_is_unloaded_first(void **state)
+{
+	struct fixture *f = *state;
+	struct agent *agents[LIMIT_AGENTS_KEPT + 2];
+	for (size_t i = 0; i < countof(agents); i++) {
+		agents[i] = launch(f->tree->root, "work");
+		agent_end(agents[i], agent_outcome_completed, STR("done"));
+	}
+	assert_int_equal(f->closed, 2);
+	assert_null(agents[0]->session);
+	assert_null(agents[1]->session);
+	assert_non_null(agents[2]->session);
+}
+
 static void numbers_are_not_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -471,6 +486,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_launch_is_told_in_order),
+		T(the_agent_that_was_started_first_is_unloaded_first),
 		T(numbers_are_not_used_again),
 		T(places_and_depth_are_limited),
 		T(an_end_reaches_the_parent_behind_the_status),

@@ -1,5 +1,5 @@
 /* The floor everything stands on: slices, buffers, arenas, text cuts, ids. */
-#include "test.h"
+#include "temp.h"
 
 #include <sys/stat.h>
 
@@ -246,6 +246,34 @@ static void only_regular_files_are_read(void **state)
 	assert_int_not_equal(file_read_regular("/tmp", &out, &err), 0);
 }
 
+/* Neither the new content nor the old one is lost, and nothing lies about. */
+static void what_cannot_be_replaced_leaves_nothing(void **state)
+{
+	(void)state;
+	struct error err;
+	temp_put("folder/file", STR("old"));
+	assert_int_not_equal(file_write_atomic(temp_path("folder"), STR("new"), 0600, false, &err), 0);
+	assert_int_equal(unlink(temp_path("folder/file")), 0);
+	assert_int_equal(rmdir(temp_path("folder")), 0);
+	assert_int_equal(rmdir(temp_root), 0); /* which is empty */
+	assert_int_equal(mkdir(temp_root, 0700), 0);
+}
+
+/* Who may write to the folder cannot have another file of ours overwritten. */
+static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state)
+{
+	(void)state;
+	char name[64];
+	temp_put("victim", STR("precious"));
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "file.tmp.%d.%d", (int)getpid(), i);
+		assert_int_equal(symlink("victim", temp_path(name)), 0);
+	}
+	assert_int_not_equal(file_write_atomic(temp_path("file"), STR("new"), 0600, false, NULL), 0);
+	auto_free char *text = temp_get(temp_path("victim"));
+	assert_string_equal(text, "precious");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +292,9 @@ int main(void)
 		cmocka_unit_test(errors_gather_context),
 		cmocka_unit_test(times_are_rfc3339),
 		cmocka_unit_test(only_regular_files_are_read),
+		cmocka_unit_test_setup_teardown(what_cannot_be_replaced_leaves_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_link_in_the_place_of_a_temporary_file_is_not_followed, temp_make,
+		                                temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

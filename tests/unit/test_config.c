@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/config_stamp.h"
 
 /* A home and a repository of their own for each test. */
 struct place {
@@ -643,6 +644,23 @@ static void every_key_says_what_it_does(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Two changes of one length in place, within one second: only the nanoseconds tell. */
+static void a_stamp_sees_every_change_of_a_file(void **state)
+{
+	const struct place *p = *state;
+	write_file(p->home, "config.toml", "model = \"a\"\n");
+	auto_free char *path = path_join(p->home, "config.toml");
+	const struct timespec first[] = {{1000, 1}, {1000, 1}}, second[] = {{1000, 1}, {1000, 2}};
+	assert_int_equal(utimensat(AT_FDCWD, path, first, 0), 0);
+	uint64_t before = config_stamp(p->home, p->sub);
+	assert_int_equal(config_stamp(p->home, p->sub), before);
+	assert_int_equal(utimensat(AT_FDCWD, path, second, 0), 0);
+	uint64_t after = config_stamp(p->home, p->sub);
+	assert_int_not_equal(after, before);
+	write_file(p->repo, ".codex/config.toml", "");
+	assert_int_not_equal(config_stamp(p->home, p->sub), after); /* one that came above counts as well */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -670,6 +688,7 @@ int main(void)
 	        TEST(the_user_file_can_be_left_out),
 	        TEST(an_unreadable_file_is_an_error),
 	        TEST(a_config_is_shared),
+	        TEST(a_stamp_sees_every_change_of_a_file),
 	        TEST(home_comes_from_the_environment),
 	        cmocka_unit_test(every_key_says_what_it_does),
 	};

@@ -68,6 +68,57 @@ static void more_commands_than_may_run_at_once_all_run(void **state)
 	assert_int_equal(strlen(log), 80);
 }
 
+/* A question about a call is answered by the call's id: a yes to one must not be taken for the other. */
+static void two_calls_of_one_id_are_not_open_at_once(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch one\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch two\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"message\":\"done\"}]}",
+	      "approval_policy=\"untrusted\"");
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	settle(f);
+	assert_null(strstr(f->log.data, "exec_approval_request exec_"));
+	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
+	run_until(f, "exec_approval_request", 1);
+	assert_true(file_exists(temp_path("one")));
+	assert_false(file_exists(temp_path("two")));
+	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"denied\"}");
+	run_until(f, "task_complete", 1);
+	assert_false(file_exists(temp_path("two")));
+}
+
+static size_t count_told(const struct fixture *f, const char *tag)
+{
+	size_t count = 0;
+	for (const char *at = f->log.data; (at = strstr(at, tag)); at++)
+		count++;
+	return count;
+}
+
+/* None of them ends before "go" is there, and each shows itself. */
+static void no_more_calls_run_side_by_side_than_may(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"repeat\":24,\"steps\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":"
+	      "\"while [ ! -e go ]; do sleep 0.02; done\",\"yield_time_ms\":30000},\"call_id\":\"c{i}\"}]}]}\n"
+	      "{\"reply\":[{\"message\":\"done\"}]}",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_command_begin", LIMIT_TOOLS_RUNNING);
+	settle(f);
+	assert_int_equal(count_told(f, "exec_command_begin"), LIMIT_TOOLS_RUNNING);
+	temp_put("go", STR(""));
+	run_until(f, "task_complete", 1);
+	assert_int_equal(count_told(f, "exec_command_begin"), 24);
+	expect_fit(f, 2);
+}
+
 static void empty_input_completes_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -479,6 +530,8 @@ int main(void)
 		TEST(a_task_is_told_in_order),
 		TEST(outputs_keep_the_order_of_the_calls),
 		TEST(more_commands_than_may_run_at_once_all_run),
+		TEST(two_calls_of_one_id_are_not_open_at_once),
+		TEST(no_more_calls_run_side_by_side_than_may),
 		TEST(empty_input_completes_at_once),
 		TEST(an_error_ends_the_task_and_the_next_one_goes_on),
 		TEST(a_broken_stream_leaves_no_call_open),

@@ -813,6 +813,47 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_false(dir_exists(temp_path("x")));
 }
 
+/* Called in the middle of a write, when the new content is only half there. */
+static mode_t modes_seen;
+
+static void look_at_modes(int sig)
+{
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = opendir(temp_root);
+	(void)sig;
+	while ((entry = readdir(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+			modes_seen |= st.st_mode & 0777;
+	closedir(dir);
+}
+
+/* What is private is private also while it is written. */
+static void a_private_file_is_never_open_to_others(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	buf_append_c(&text, BEGIN UPDATE("secret") "@@\n-a\n");
+	for (int i = 0; i < 4000; i++)
+		buf_append_c(&text, "+secret\n");
+	buf_append_c(&text, END);
+	put("secret", "a\n");
+	assert_int_equal(chmod(temp_path("secret"), 0600), 0);
+	struct rlimit room, small;
+	mode_t mask = umask(0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &room), 0);
+	small = (struct rlimit){.rlim_cur = 10000, .rlim_max = room.rlim_max};
+	signal(SIGXFSZ, look_at_modes);
+	setrlimit(RLIMIT_FSIZE, &small);
+	int status = commit_in(temp_root, buf_str(&text));
+	setrlimit(RLIMIT_FSIZE, &room);
+	signal(SIGXFSZ, SIG_DFL);
+	umask(mask);
+	assert_int_equal(status, -ERR_no_space);
+	assert_int_equal(modes_seen, 0600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -845,6 +886,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_file_under_two_names_is_refused, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_commit_that_fails_midway_leaves_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_full_disk_changes_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_private_file_is_never_open_to_others, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

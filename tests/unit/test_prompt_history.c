@@ -67,12 +67,33 @@ static void the_oldest_go_first(void **state)
 	assert_int_equal(count, 1);
 }
 
+/* Shortened to four fifths at once, not by a line with every prompt: clients count lines. */
+static void what_is_shortened_has_room_again(void **state)
+{
+	(void)state;
+	auto_free char *path = path_join(temp_root, "history.jsonl");
+	struct stat before = {0}, after;
+	size_t line = 0;
+	char text[32];
+	for (int i = 100; i < 200; i++) {
+		snprintf(text, sizeof(text), "prompt %d", i);
+		add(temp_root, text, 1000);
+		assert_int_equal(stat(path, &after), 0);
+		if (after.st_size < before.st_size)
+			break;
+		line = (size_t)(after.st_size - before.st_size);
+		before = after;
+	}
+	assert_in_range(after.st_size, 800 - line + 1, 800);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(entries_are_found_by_line, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_file_is_nobody_elses, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_oldest_go_first, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(what_is_shortened_has_room_again, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

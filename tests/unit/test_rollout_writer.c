@@ -1,7 +1,10 @@
 /* What is appended is in the file after a flush, once, in whole lines, whatever happened before. */
 #include "temp.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -440,6 +443,83 @@ static void syncing_follows_the_policy_and_reports_on_the_loop(void **state)
 	loop_destroy(loop);
 }
 
+/* The worker's copy of the descriptor is closed on the loop, which has not run: only the lock is given up. */
+static void a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	struct rollout_writer *writer = create_writer(fsync_policy_turn);
+	bool is_synced = false;
+	append(writer, STR("{}"));
+	flush(writer);
+	auto_free char *path = xstrdup(rollout_writer_path(writer));
+	assert_true(rollout_writer_sync(writer, loop, on_synced, &is_synced));
+	rollout_writer_destroy(writer);
+	rollout_writer_destroy(open_writer(path));
+	loop_run(loop);
+	assert_true(is_synced);
+	loop_destroy(loop);
+}
+
+/* No room for the broken bytes: they stay where they are. */
+static void a_torn_line_that_cannot_be_set_aside_stays(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	struct error err = {0};
+	struct rlimit old, small;
+	buf_init(&text, 64 * KIB);
+	buf_append_c(&text, META_LINE "{\"torn\":\"");
+	while (text.len < 20 * KIB)
+		buf_append_char(&text, 'x');
+	const char *path = temp_put(OLD_FILE, buf_str(&text));
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){4 * KIB, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	struct rollout_writer *writer = rollout_writer_open(path, fsync_policy_none, &err);
+	setrlimit(RLIMIT_FSIZE, &old);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_null(writer);
+	auto_free char *kept = temp_get(temp_path(OLD_FILE));
+	assert_string_equal(kept, text.data);
+	assert_false(file_exists(temp_path(OLD_FILE ".torn-1")));
+}
+
+/* A lock file is removed with its lock: whoever opened it before and locks it afterwards holds nothing. */
+struct contest {
+	atomic_int holders, most, rounds;
+};
+
+static void *contend(void *self)
+{
+	struct contest *contest = self;
+	while (atomic_fetch_add(&contest->rounds, 1) < 20000) {
+		struct rollout_lock *lock = rollout_lock_create(temp_root, STR(THREAD), NULL);
+		if (!lock)
+			continue;
+		int holders = atomic_fetch_add(&contest->holders, 1) + 1;
+		if (holders > atomic_load(&contest->most))
+			atomic_store(&contest->most, holders);
+		sched_yield();
+		atomic_fetch_sub(&contest->holders, 1);
+		rollout_lock_destroy(lock);
+	}
+	return NULL;
+}
+
+static void a_session_has_one_holder_at_a_time(void **state)
+{
+	(void)state;
+	struct contest contest = {0};
+	pthread_t threads[4];
+	for (size_t i = 0; i < countof(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, contend, &contest), 0);
+	for (size_t i = 0; i < countof(threads); i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(contest.most, 1);
+}
+
 static void policy_always_leaves_nothing_to_sync(void **state)
 {
 	(void)state;
@@ -476,6 +556,9 @@ int main(void)
 	        TEMP_TEST(the_lock_is_the_one_the_reference_takes),
 	        TEMP_TEST(a_kill_loses_nothing_that_was_flushed),
 	        TEMP_TEST(syncing_follows_the_policy_and_reports_on_the_loop),
+	        TEMP_TEST(a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs),
+	        TEMP_TEST(a_torn_line_that_cannot_be_set_aside_stays),
+	        TEMP_TEST(a_session_has_one_holder_at_a_time),
 	        TEMP_TEST(policy_always_leaves_nothing_to_sync),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,6 +340,10 @@ static void prompts_take_arguments(void **state)
 	assert_str(list.custom_prompts[1].argument_hint, "A B");
 	check_prompt("/prompts:pos one \"two 2\"", "one and two 2: one two 2 $$1 $x");
 	check_prompt("/prompts:pos", " and :  $$1 $x");
+	temp_put("home/secret.md", STR("a prompt is a file of its folder and of no other"));
+	auto_free char *nowhere = xasprintf("there is no prompt ../secret: %s/prompts has no readable ../secret.md",
+	                                    places.home);
+	check_prompt("/prompts:../secret", nowhere);
 	check_prompt("/prompts:named FILE=a.c LANG_2='C 17'", "fix a.c in C 17");
 	check_prompt("/prompts:named x",
 	             "Could not parse /prompts:named: expected key=value but found 'x'. Wrap values in double quotes "

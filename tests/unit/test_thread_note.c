@@ -1,6 +1,8 @@
 /* What is noted of a thread comes back from its file, and a damaged file says nothing. */
 #include "test.h"
 
+#include <sys/stat.h>
+
 #include "app_server/thread_note.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -40,6 +42,10 @@ static void a_note_comes_back(void **state)
 	struct error err;
 	thread_note_mark_unread(&note, STR("turn"), &arena);
 	assert_int_equal(thread_note_write(home, STR(ID), &note, &err), 0);
+	auto_free char *path = xasprintf("%s/thread_notes/%s.json", home, ID);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
 	thread_note_read(home, STR(ID), &arena, &back);
 	assert_true(back.has_daybreak && back.daybreak);
 	assert_true(str_is(back.git->branch, "main") && !back.git->sha.ptr);

@@ -1,7 +1,8 @@
 /* The water marks: a peer that reads slowly stops its sender in time, is told nothing twice and misses nothing. */
-#include "test.h"
+#include "temp.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "transport/transport_listen.h"
 #include "transport/transport_stdio.h"
+#include "transport/unix_socket.h"
 
 struct fixture {
 	struct loop *loop;
@@ -52,6 +55,7 @@ static int setup(void **state)
 	struct fixture *f = xnew(struct fixture);
 	struct error err;
 	int ends[2];
+	temp_make(state);
 	f->loop = loop_create(&err);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
 	f->peer = ends[1];
@@ -68,7 +72,7 @@ static int teardown(void **state)
 	mem_close_slot(&f->peer);
 	loop_destroy(f->loop);
 	free(f);
-	return 0;
+	return temp_remove(state);
 }
 
 enum { FRAME_SIZE = 1 * KIB };
@@ -197,6 +201,71 @@ static void what_waits_is_sent_when_flushed_at_the_end(void **state)
 	assert_int_equal(f->drained, 0);
 }
 
+static void on_connect(int fd, void *self)
+{
+	(void)self;
+	close(fd);
+}
+
+/* What a killed program left is taken over; anything else at the path is somebody's. */
+static void only_a_dead_socket_makes_room_for_a_listener(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	auto_free char *address = xasprintf("unix://%s", temp_path("at"));
+	temp_put("at", STR("a file"));
+	assert_null(transport_listener_create(f->loop, address, on_connect, NULL, &err));
+	auto_free char *text = temp_get(temp_path("at"));
+	assert_string_equal(text, "a file");
+	assert_int_equal(unlink(temp_path("at")), 0);
+	int dead = unix_socket_listen(temp_path("at"), 1, &err);
+	assert_true(dead >= 0);
+	assert_null(transport_listener_create(f->loop, address, on_connect, NULL, &err)); /* it is alive yet */
+	assert_int_equal(access(temp_path("at"), F_OK), 0);
+	close(dead);
+	struct transport_listener *listener = transport_listener_create(f->loop, address, on_connect, NULL, &err);
+	assert_non_null(listener);
+	transport_listener_destroy(listener);
+	assert_int_equal(access(temp_path("at"), F_OK), -1);
+}
+
+/* Left in the backlog it would wake us for ever, and its client would wait. */
+static void a_client_for_whom_there_is_no_descriptor_is_sent_away(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	struct rlimit old, none;
+	char byte;
+	auto_free char *address = xasprintf("unix://%s", temp_path("at"));
+	struct transport_listener *listener = transport_listener_create(f->loop, address, on_connect, NULL, &err);
+	assert_non_null(listener);
+	int client = unix_socket_connect(temp_path("at"), &err), next = dup(client);
+	assert_true(next >= 0);
+	close(next);
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = (struct rlimit){(rlim_t)next, old.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	turn(f);
+	setrlimit(RLIMIT_NOFILE, &old);
+	assert_int_equal(fcntl(client, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(recv(client, &byte, 1, 0), 0);
+	close(client);
+	transport_listener_destroy(listener);
+}
+
+/* SIGALRM would end the test program. */
+static void a_peer_that_never_reads_does_not_keep_the_program(void **state)
+{
+	struct fixture *f = *state;
+	fill(f);
+	transport_destroy(steal(f->transport), true);
+	loop_hurry(f->loop);
+	alarm(60);
+	loop_run(f->loop);
+	alarm(0);
+	assert_int_equal(f->received, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +274,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reader_that_is_gone_is_no_drain, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_break_is_told_also_after_the_end_and_while_paused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_for_whom_there_is_no_descriptor_is_sent_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as every front end does */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,69 @@
+/* When deferred calls run: soon, once, and never before what the loop has to do anyway. */
+#include "test.h"
+
+#include "base/error.h"
+#include "loop/loop.h"
+
+struct deferring {
+	struct loop_deferred call;
+	struct loop_timer *timer;
+	int count;
+	bool goes_on;
+};
+
+static void on_call(void *self)
+{
+	struct deferring *d = self;
+	d->count++;
+	if (d->goes_on)
+		loop_defer(&d->call);
+	assert_true(d->count < 1000); /* the timer below would have ended it */
+}
+
+static void on_timer(void *self)
+{
+	((struct deferring *)self)->goes_on = false;
+}
+
+static void a_call_that_defers_itself_holds_up_nothing(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	struct deferring d = {.goes_on = true};
+	loop_deferred_init(&d.call, loop, on_call, &d);
+	d.timer = loop_timer_create(loop, on_timer, &d);
+	loop_timer_start(d.timer, 0);
+	loop_defer(&d.call);
+	loop_run(loop);
+	assert_false(d.goes_on);
+	assert_false(loop_deferred_is_waiting(&d.call));
+	loop_timer_destroy(d.timer);
+	loop_destroy(loop);
+}
+
+static void a_call_is_made_once_and_not_at_all_when_it_was_cancelled(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	struct deferring once = {0}, never = {0};
+	loop_deferred_init(&once.call, loop, on_call, &once);
+	loop_deferred_init(&never.call, loop, on_call, &never);
+	loop_defer(&once.call);
+	loop_defer(&never.call);
+	loop_defer(&once.call);
+	assert_int_equal(once.count, 0); /* no call is made inside the one that asks for it */
+	loop_deferred_finish(&never.call);
+	loop_run(loop);
+	assert_int_equal(once.count, 1);
+	assert_int_equal(never.count, 0);
+	loop_destroy(loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_that_defers_itself_holds_up_nothing),
+		cmocka_unit_test(a_call_is_made_once_and_not_at_all_when_it_was_cancelled),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
