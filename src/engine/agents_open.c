@@ -28,6 +28,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 		.client_version = parent->client_version,
 		.ephemeral = parent->ephemeral,
 		.mutes_output = true,
+		.begins_once_allowed = parent->begins_once_allowed,
 		.is_interactive = parent->is_interactive,
 		.is_unattended = parent->is_unattended,
 		.steers = true,

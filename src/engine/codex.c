@@ -129,6 +129,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->steers = options->steers;
 	codex->runs_unasked = options->runs_unasked;
 	codex->mutes_output = options->mutes_output;
+	codex->begins_once_allowed = options->begins_once_allowed;
 	codex->on_event = options->on_event;
 	codex->on_child = options->on_child;
 	codex->self = options->self;

@@ -45,6 +45,8 @@ struct codex_options {
 	const char *client, *client_version;
 	bool ephemeral;      /* no rollout; one that is resumed is only read */
 	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
+	bool begins_once_allowed;  /* exec_command_begin of a command that is asked about follows the answer, and one
+	                            * that is denied has neither begin nor end; else it precedes the question */
 	bool is_interactive; /* somebody can answer questions */
 	bool is_unattended;  /* nobody can: the model is told so at once */
 	bool serves_tools;   /* calls of tools that its client provides are carried out */

@@ -24,6 +24,7 @@ struct codex {
 	char *client, *client_version; /* NULL: the services' originator */
 	bool ephemeral;
 	bool mutes_output;
+	bool begins_once_allowed;
 	bool is_interactive;
 	bool is_unattended;
 	bool serves_tools;

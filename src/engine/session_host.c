@@ -126,6 +126,7 @@ void session_host_init(struct session *session)
 		.loop = loop,
 		.thread_id = session->id,
 		.mutes_output = session->codex->mutes_output,
+		.begins_once_allowed = session->codex->begins_once_allowed,
 		.is_held = session->codex->holds > 0,
 		.command_env = host_command_env,
 		.emit = host_emit,

@@ -212,7 +212,7 @@ void record_copy(const struct record *record, const void *from, struct arena *ar
 	if (record->is_open)
 		*SLOT(struct str, out, 0) = arena_str(arena, *SLOT(struct str, out, 0));
 	for (size_t i = 0; i < count; i++) {
-		if (!field_is_absent(&fields[i], out))
+		if (!field_is_absent(&fields[i], out) && !(fields[i].presence & ALIAS_NAME))
 			copy_field(&fields[i], arena, out, &last);
 	}
 }

@@ -54,6 +54,7 @@ enum presence {
 	NUL, /* written as null when absent; a list is absent while it has no pointer */
 	PRESENCE_MASK = 3,
 	EXPERIMENTAL = 4, /* with one of the others: only for clients that asked for what may still change */
+	ALIAS_NAME = 16,  /* another name of the field at this offset: read, never written */
 	NULL_COUNTS = 8,  /* with OPT, of an OPT_INT: null is no absence, but the value FIELD_NULL */
 };
 

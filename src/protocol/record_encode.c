@@ -106,7 +106,8 @@ static void encode_fields(const struct record *record, const void *value, const 
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		bool is_left_out = (fields[i].presence & PRESENCE_MASK) == OPT && field_is_absent(&fields[i], value);
-		if (is_left_out || (dialect && dialect->omits(record, &fields[i], dialect->self)))
+		if (is_left_out || fields[i].presence & ALIAS_NAME ||
+		    (dialect && dialect->omits(record, &fields[i], dialect->self)))
 			continue;
 		jw_key(w, field_wire_name(record, &fields[i], name));
 		encode_field(&fields[i], value, dialect, w);

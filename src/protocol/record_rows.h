@@ -20,6 +20,7 @@
                                              false};
 #define AT(f) offsetof(Self, f)
 #define STRING(f, p, doc) {#f, FIELD_str, p, AT(f), 0, 0, NULL, doc},
+#define STRING_ALIAS(f, alias, doc) {alias, FIELD_str, OPT | ALIAS_NAME, AT(f), 0, 0, NULL, doc},
 #define PATH(f, p, doc) {#f, FIELD_path, p, AT(f), 0, 0, NULL, doc},
 #define BOOL(f, p, doc) {#f, FIELD_bool, p, AT(f), 0, 0, NULL, doc},
 #define OPT_BOOL(f, p, doc) {#f, FIELD_bool, p, AT(f), AT(has_##f) + 1, 0, NULL, doc},

@@ -3,6 +3,7 @@
 #define RECORD(name, doc) struct name {
 #define RECORD_END(name) };
 #define STRING(field, presence, doc) struct str field;
+#define STRING_ALIAS(field, alias, doc)
 #define PATH(field, presence, doc) struct str field;
 #define BOOL(field, presence, doc) bool field;
 #define OPT_BOOL(field, presence, doc) bool has_##field, field;

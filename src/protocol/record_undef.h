@@ -4,6 +4,7 @@
 #undef RECORD_EMPTY
 #undef RECORD_OPEN
 #undef STRING
+#undef STRING_ALIAS
 #undef PATH
 #undef BOOL
 #undef OPT_BOOL

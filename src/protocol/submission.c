@@ -48,6 +48,7 @@ static int decode_into(struct submission *submission, const struct json *root, s
 	if (!op)
 		return error_set(err, ERR_invalid, "missing field `op`");
 	submission->id = arena_str(&submission->arena, text);
+	submission->mode_word = arena_str(&submission->arena, json_get_str(json_get(op, "collaboration_mode"), "mode"));
 	return union_decode(&union_op, op, &submission->arena, &submission->op, err);
 }
 

@@ -12,6 +12,7 @@ struct error;
 struct submission {
 	struct str id;
 	struct op op;
+	struct str mode_word; /* the mode of op.collaboration_mode as the client wrote it; absent if it named none */
 	/* private */
 	struct list link; /* in a submission queue */
 	struct arena arena;

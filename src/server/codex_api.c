@@ -145,6 +145,7 @@ static void on_wake(uv_async_t *wake)
 	struct submission *submission;
 	follow_reader(handle);
 	for (int i = 0; i < LIMIT_SUBMISSIONS && (submission = take_submission(handle)); i++) {
+		wire_profile_hear(&handle->style, submission);
 		codex_submit_op(handle->codex, submission->id, &submission->op, NULL);
 		submission_destroy(submission);
 	}
@@ -168,6 +169,7 @@ static void *run_engine(void *self)
 		.ephemeral = handle->ephemeral,
 		.is_interactive = true,
 		.serves_tools = true,
+		.begins_once_allowed = wire_profile_begins_once_allowed(handle->config->wire_profile),
 		.on_event = on_event,
 		.self = handle,
 	};

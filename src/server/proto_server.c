@@ -133,11 +133,14 @@ static void on_retry(void *self)
 static void on_frame(struct str frame, void *self)
 {
 	struct error err;
+	struct proto_server *server = self;
 	struct submission *submission = submission_decode(frame, &err);
-	if (submission)
-		offer(self, submission);
-	else
+	if (!submission) {
 		fprintf(stderr, "invalid submission: %s\n", err.text);
+		return;
+	}
+	wire_profile_hear(&server->style, submission);
+	offer(server, submission);
 }
 
 static void on_long_frame(void *self)
@@ -194,6 +197,7 @@ static void open_codex(struct proto_server *server)
 		.cwd = own->cwd,
 		.is_interactive = true,
 		.serves_tools = true,
+		.begins_once_allowed = wire_profile_begins_once_allowed(own->config->wire_profile),
 		.on_event = on_event,
 		.self = server,
 	};

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "protocol/enum.h"
+#include "protocol/submission.h"
 
 enum wire_date { DATE_LEGACY, DATE_2025_10, DATE_2026_01, DATE_DOC };
 
@@ -261,10 +262,17 @@ static void write_twins(struct wire *wire, const struct event_msg *msg)
 
 /* ---- what was told in other words ---- */
 
-/* The kinds of January 2026 have no "default": what was not plan mode was "custom". */
+/* The kinds of January 2026 have no "default": what was not plan mode was "custom". A client that has said "default"
+ * knows those of February. */
+static const char *mode_word(const struct wire *wire, enum mode_kind mode)
+{
+	if (mode == mode_kind_default && !wire->style->speaks_default)
+		return "custom";
+	return enum_wire(&enum_mode_kind, (int)mode);
+}
+
 static void write_task_started(struct wire *wire, const struct ev_task_started *event)
 {
-	bool is_plan = event->collaboration_mode_kind == mode_kind_plan;
 	struct json_writer w = json_writer(wire->out);
 	jw_object(&w);
 	jw_member_str(&w, "id", wire->id);
@@ -276,10 +284,19 @@ static void write_task_started(struct wire *wire, const struct ev_task_started *
 		jw_i64(&w, event->model_context_window);
 	else
 		jw_null(&w);
-	jw_member_cstr(&w, "collaboration_mode_kind", is_plan ? "plan" : "custom");
+	jw_member_cstr(&w, "collaboration_mode_kind", mode_word(wire, event->collaboration_mode_kind));
 	jw_object_end(&w);
 	jw_object_end(&w);
 	buf_append_char(wire->out, '\n');
+}
+
+/* Who asked for a command was a flag in October 2025. */
+static void write_flagged_begin(struct wire *wire, const struct ev_exec_begin *event)
+{
+	struct ev_exec_begin flagged = *event;
+	flagged.has_is_user_shell_command = true;
+	flagged.is_user_shell_command = event->source == exec_source_user_shell;
+	write_msg(wire, EV_exec_command_begin, &flagged);
 }
 
 /* The counts stood in the event itself, once a response; there were no limits. */
@@ -387,6 +404,16 @@ static void write_message_start(struct wire *wire, const struct ev_item_started 
 	write_msg(wire, EV_item_started, &start);
 }
 
+void wire_profile_hear(struct wire_style *style, const struct submission *submission)
+{
+	style->speaks_default |= str_is(submission->mode_word, "default");
+}
+
+bool wire_profile_begins_once_allowed(enum wire_profile profile)
+{
+	return dates[profile] == DATE_LEGACY || dates[profile] == DATE_DOC;
+}
+
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)
 {
 	struct wire wire = {style, dates[style->profile], event->id, out};
@@ -399,6 +426,8 @@ void wire_profile_write(struct wire_style *style, const struct event *event, str
 		return;
 	if (msg->tag == EV_task_started && wire.date >= DATE_2026_01)
 		write_task_started(&wire, msg->task_started);
+	else if (msg->tag == EV_exec_command_begin && wire.date == DATE_2025_10)
+		write_flagged_begin(&wire, msg->exec_command_begin);
 	else if (is_message_start(msg))
 		write_message_start(&wire, msg->item_started);
 	else

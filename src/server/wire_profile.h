@@ -11,14 +11,22 @@
 #include "base/buf.h"
 #include "protocol/event.h"
 
+struct submission;
+
 struct wire_style {
 	enum wire_profile profile;
 	bool shows_raw_reasoning; /* show_raw_agent_reasoning of the configuration */
-	/* private: what was told to this client */
+	/* private: what this client has said, and what was sent to it */
+	bool speaks_default; /* it called a mode `default`: it knows the modes of February 2026 */
 	bool holds_patch;    /* patch_apply_begin waits for the user's answer */
 	int64_t told_tokens; /* total of the last flat token_count */
 };
 
+/* True where a command that is asked about begins after the answer (codex_options.begins_once_allowed), as in the
+ * engines before September 2025 and in the design that profile doc follows. */
+bool wire_profile_begins_once_allowed(enum wire_profile profile);
+/* A submission of this client, before the engine gets it. */
+void wire_profile_hear(struct wire_style *style, const struct submission *submission);
 /* Appends {"id":…,"msg":…} and a newline for each line that the event is. */
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out);
 

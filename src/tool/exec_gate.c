@@ -1,5 +1,5 @@
-/* What is asked for is told first, so that a client can show what the question is about (protocol-v1 4). What is
- * forbidden is refused before anything is told: it never began. */
+/* A command begins before its question, so that a client can show what the question is about (protocol-v1 4), unless
+ * the client expects it after the answer. A forbidden command is refused before any event: it never began. */
 #include "tool/exec_gate.h"
 
 #include "base/limits.h"
@@ -9,7 +9,8 @@
 void exec_gate_ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,
                    struct tool_call *call, tool_answer_fn answer)
 {
-	exec_command_tell_begin(command);
+	if (!command->host->begins_once_allowed)
+		exec_command_tell_begin(command);
 	auto_arena struct arena arena = {0};
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)

@@ -7,7 +7,7 @@
 
 enum exec_verdict {
 	EXEC_RUN,     /* go on */
-	EXEC_WAIT,    /* the command was told and the user asked; answer runs later */
+	EXEC_WAIT,    /* the user was asked; answer runs later */
 	EXEC_REFUSED, /* ret_reason says why; for the model */
 };
 
@@ -19,7 +19,8 @@ void exec_gate_request(struct exec_command *command, struct str permissions, str
 enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call *call, tool_answer_fn answer,
                                   struct buf *ret_reason);
 
-/* Puts the question, with this reason for the user: begins the command if it was not begun, and registers answer. */
+/* Puts the question, with this reason for the user, and registers answer. Begins the command if it was not begun,
+ * unless the host wants that after the answer: then whoever runs it does. */
 struct exec_judgement;
 void exec_gate_ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,
                    struct tool_call *call, tool_answer_fn answer);

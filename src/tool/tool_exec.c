@@ -72,7 +72,9 @@ static void run(struct tool_call *call, struct exec_session *session)
 static void run_if(struct tool_call *call, bool is_approved)
 {
 	if (is_approved) {
-		run(call, call->state);
+		struct exec_session *session = call->state;
+		exec_command_tell_begin(&session->command);
+		run(call, session);
 		return;
 	}
 	auto_buf struct buf text;

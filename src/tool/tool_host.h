@@ -41,6 +41,7 @@ struct tool_host {
 	const struct dynamic_tools *dynamic; /* of the client, which is there to carry them out; or NULL */
 	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
 	bool mutes_output;            /* the front end shows no output while a command runs */
+	bool begins_once_allowed; /* a command that is asked about begins after the answer, not before the question */
 	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */
 	struct list commands;         /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */

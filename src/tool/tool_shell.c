@@ -101,6 +101,7 @@ static void rewind_run(struct shell_run *run)
 static void begin_if(struct shell_run *run, bool is_approved)
 {
 	if (is_approved) {
+		exec_command_tell_begin(&run->command);
 		begin_fenced(run);
 		return;
 	}

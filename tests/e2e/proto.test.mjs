@@ -278,8 +278,86 @@ test('profile legacy2025: no items, usage in the event itself', proto, async (t)
 	const later = /^item_|_content_delta$|^user_message$|^exec_command_output_delta$|^turn_diff$/;
 	assert.deepEqual(events.filter(({ msg }) => later.test(msg.type)), []);
 	assert.deepEqual(story(events).filter((line) => !/patch/.test(line)), ['0 session_configured', '1 task_started',
-		'1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end', '1 agent_message',
+		'1 exec_approval_request', '1 exec_command_begin', '1 exec_command_end', '1 agent_message',
 		'1 task_complete', 'shutdown_complete']);
+});
+
+for (const profile of ['legacy2025', 'doc']) {
+	test(`profile ${profile}: a command begins after the answer, and a denied one neither begins nor ends`, proto, async (t) => {
+		const model = await startModel(t, [run('printf no'), run('printf yes'), run('printf never'), say('unused')]);
+		const codex = startProto(t, model, { config: untrusted, args: ['--wire-profile', profile] });
+		codex.submit('1', userInput('go'));
+		for (const decision of ['denied', 'approved', 'abort']) {
+			await codex.next('exec_approval_request');
+			codex.submit('a', approve('1', decision));
+		}
+		await codex.next(profile === 'doc' ? 'turn_aborted' : 'error');
+		assert.equal((await codex.end()).code, 0);
+		const commands = story(codex.events()).filter((line) => /exec_/.test(line));
+		assert.deepEqual(commands, ['1 exec_approval_request', '1 exec_approval_request', '1 exec_command_begin',
+			'1 exec_command_end', '1 exec_approval_request']);
+		assert.match(msgOf(codex.events(), 'exec_command_begin').command.join(' '), /printf yes/);
+		assert.equal(msgOf(codex.events(), 'exec_command_end').exit_code, 0);
+	});
+}
+
+test('profile doc: a command that runs again outside the sandbox begins once', proto, async (t) => {
+	const model = await startModel(t, [run('touch here'), say('Done.')]);
+	const config = 'approval_policy = "on-failure"\nsandbox_mode = "read-only"\n';
+	const codex = startProto(t, model, { config, args: ['--wire-profile', 'doc'] });
+	codex.submit('1', userInput('go'));
+	await codex.next('exec_approval_request');
+	codex.submit('a', approve('1'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(story(codex.events()).filter((line) => /exec_/.test(line)),
+		['1 exec_command_begin', '1 exec_approval_request', '1 exec_command_end']);
+	assert.deepEqual(fs.readdirSync(codex.cwd), ['here']);
+});
+
+test('only profile v1-2025-10 has is_user_shell_command, true for a command of the user', proto, async (t) => {
+	for (const [profile, want] of [['v1-2025-10', [false, true]], ['v1-2026-01', [undefined, undefined]]]) {
+		const model = await startModel(t, [run('printf hi'), say('Done.')]);
+		const codex = startProto(t, model, { config: free, args: ['--wire-profile', profile] });
+		codex.submit('1', userInput('go'));
+		await codex.next('task_complete');
+		codex.submit('2', { type: 'run_user_shell_command', command: 'true' });
+		await codex.next('exec_command_end');
+		assert.equal((await codex.end()).code, 0);
+		const begins = codex.events().filter(({ msg }) => msg.type === 'exec_command_begin');
+		assert.deepEqual(begins.map(({ msg }) => msg.is_user_shell_command), want, profile);
+	}
+});
+
+test('a mode is called custom until the client has called it default', proto, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.'), say('Four.')]);
+	const codex = startProto(t, model);
+	const kinds = [];
+	for (const mode of [null, 'custom', 'default', 'plan']) {
+		const settings = { model: 'mock', reasoning_effort: null, developer_instructions: null };
+		if (mode) codex.submit('m', { type: 'override_turn_context', collaboration_mode: { mode, settings } });
+		codex.submit('1', userInput('go'));
+		kinds.push((await codex.next('task_started')).msg.collaboration_mode_kind);
+		await codex.next('task_complete');
+	}
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(kinds, ['custom', 'custom', 'default', 'plan']);
+});
+
+test('response_id means last_response_id', proto, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.'), say('Four.')]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('first'));
+	const { response_id } = (await codex.next('task_complete')).msg;
+	codex.submit('2', userInput('second'));
+	await codex.next('task_complete');
+	codex.submit('3', userInput('third', { response_id }));
+	await codex.next('task_complete');
+	codex.submit('4', userInput('fourth', { response_id: 'nobody', last_response_id: response_id }));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const said = (request) => textsOf(request, 'user').filter((text) => /^(first|second|third|fourth)$/.test(text));
+	assert.deepEqual(model.requests().slice(2).map(said), [['first', 'third'], ['first', 'fourth']]);
 });
 
 test('profile legacy2025: an interrupt is an error', proto, async (t) => {

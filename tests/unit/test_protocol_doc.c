@@ -42,7 +42,8 @@ static const char intro[] =
 	"\n"
 	"Presence: *always*: must be there, and is always sent. *default*: may be absent, which means false, 0, empty\n"
 	"or the first word; always sent. *optional*: absent or null means none; left out when there is none.\n"
-	"*nullable*: the same, but sent as null. Words after \"also\" are read and never sent.\n";
+	"*nullable*: the same, but sent as null. Words after \"also\" are read and never sent,\n"
+	"and so is an *alias*.\n";
 
 struct doc {
 	struct buf out;
@@ -122,7 +123,8 @@ static void write_fields(struct doc *doc, const struct record *record)
 	for (size_t i = 0; i < count; i++) {
 		buf_printf(&doc->out, "| `%s` | ", fields[i].name);
 		write_type(doc, &fields[i]);
-		buf_printf(&doc->out, " | %s | %s |\n", presence[fields[i].presence], fields[i].doc);
+		const char *word = fields[i].presence & ALIAS_NAME ? "alias" : presence[fields[i].presence];
+		buf_printf(&doc->out, " | %s | %s |\n", word, fields[i].doc);
 	}
 }
 
