@@ -204,11 +204,11 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	questions_init(&session->questions);
 	detached_init(&session->notices);
 	buf_init(&session->tools, LIMIT_TOOLS_JSON);
+	session_host_init(session);
 	if (fill(session, op, err) != 0) {
 		session_destroy(session);
 		return NULL;
 	}
-	session_host_init(session);
 	if (session->codex->serves_tools) /* nobody else would carry them out */
 		session->host.dynamic = session->dynamic_tools;
 	tell_configured(session, sub_id);
