@@ -5,6 +5,7 @@
 void eq_init(struct event_queue *eq, struct loop *loop, loop_run_fn on_wake, void *self)
 {
 	eq->count = 0;
+	eq->has_last = false;
 	list_init(&eq->events);
 	loop_deferred_init(&eq->wake, loop, on_wake, self);
 }
@@ -19,10 +20,18 @@ void eq_finish(struct event_queue *eq)
 
 void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body)
 {
+	if (eq->has_last)
+		return;
 	struct event *event = event_create(id, tag, body);
 	list_append(&eq->events, &event->link);
 	eq->count++;
 	loop_defer(&eq->wake);
+}
+
+void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body)
+{
+	eq_push(eq, id, tag, body);
+	eq->has_last = true;
 }
 
 struct event *eq_pop(struct event_queue *eq)

@@ -14,6 +14,7 @@ struct event_queue {
 	/* read-only */
 	size_t count;
 	/* private */
+	bool has_last;
 	struct list events;
 	struct loop_deferred wake;
 };
@@ -22,6 +23,8 @@ void eq_init(struct event_queue *eq, struct loop *loop, loop_run_fn on_wake, voi
 void eq_finish(struct event_queue *eq);
 /* Copies id and body (a struct ev_<tag>, NULL for unit events). */
 void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
+/* The same, and nothing is taken any more: what other threads still work at has nobody to tell. */
+void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
 /* The oldest event, now the caller's; NULL if there is none. */
 struct event *eq_pop(struct event_queue *eq);
 

@@ -133,5 +133,5 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 	if (codex->session)
 		session_end_commands(codex->session);
 	codex->is_shut_down = true;
-	eq_push(&codex->eq, submission->id, EV_shutdown_complete, NULL);
+	eq_push_last(&codex->eq, submission->id, EV_shutdown_complete, NULL);
 }

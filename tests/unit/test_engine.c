@@ -506,6 +506,22 @@ static void a_shutdown_ends_what_runs(void **state)
 	expect_log(f, FIRST " exec_command_begin exec_command_end turn_aborted shutdown_complete");
 }
 
+static void nothing_is_told_after_the_shutdown(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"message\":\"Hello.\"}]}", NULL);
+	configure(f);
+	run_until_idle(f);
+	buf_clear(&f->log);
+	submit(f, "{\"type\":\"list_custom_prompts\"}"); /* read by another thread */
+	submit(f, "{\"type\":\"shutdown\"}");
+	run_until(f, "shutdown_complete", 1);
+	while (loop_uv(f->loop)->active_reqs.count)
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+	settle(f);
+	expect_log(f, "shutdown_complete");
+}
+
 static void a_codex_can_be_closed_in_the_middle(void **state)
 {
 	struct fixture *f = *state;
@@ -551,6 +567,7 @@ int main(void)
 		TEST(the_configuration_says_what_the_model_is_told),
 		TEST(a_missing_instructions_file_is_named),
 		TEST(a_shutdown_ends_what_runs),
+		TEST(nothing_is_told_after_the_shutdown),
 		TEST(a_codex_can_be_closed_in_the_middle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
