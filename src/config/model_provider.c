@@ -12,7 +12,7 @@
 #include "config/model_provider_priv.h"
 
 const struct provider_row provider_rows[PROVIDER_count] = {
-#define PROVIDER(id, name, base_url, is_local, oss_model) {#id, name, base_url, is_local, oss_model},
+#define PROVIDER(id, name, base_url, is_local, oss_model, start) {#id, name, base_url, is_local, oss_model, start},
 #include "config/provider.def"
 #undef PROVIDER
 };
@@ -62,6 +62,7 @@ static bool find_entry(struct provider_resolve *r, const char *id)
 	p->id = arena_cstr(&p->arena, str_of(id ? id : r->entry.name ? r->entry.name : "client"));
 	p->name = r->entry.name ? r->entry.name : r->builtin ? r->builtin->name : p->id;
 	p->oss_model = r->builtin ? r->builtin->oss_model : NULL;
+	p->start = r->builtin ? r->builtin->start : NULL;
 	p->is_openai = r->builtin == &provider_rows[PROVIDER_openai];
 	p->is_local = r->builtin && r->builtin->is_local;
 	return true;

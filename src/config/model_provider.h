@@ -29,6 +29,7 @@ struct model_provider {
 	const char *authorization; /* "Authorization: Bearer …", or NULL */
 	const char *key_source;    /* where its key came from ("OPENAI_API_KEY", "auth.json", …), or NULL */
 	const char *oss_model;     /* what --oss asks for where no model is named, or NULL */
+	const char *start;         /* how to start its server, where it is one of this machine; or NULL */
 	unsigned request_max_retries;
 	unsigned stream_max_retries;
 	uint64_t stream_idle_timeout_ms;

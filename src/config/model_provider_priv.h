@@ -6,7 +6,7 @@
 #include "config/model_provider.h"
 
 enum {
-#define PROVIDER(id, name, base_url, is_local, oss_model) PROVIDER_##id,
+#define PROVIDER(id, name, base_url, is_local, oss_model, start) PROVIDER_##id,
 #include "config/provider.def"
 #undef PROVIDER
 	PROVIDER_count
@@ -16,6 +16,7 @@ struct provider_row {
 	const char *id, *name, *base_url;
 	bool is_local;
 	const char *oss_model;
+	const char *start;
 };
 
 extern const struct provider_row provider_rows[PROVIDER_count];

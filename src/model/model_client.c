@@ -110,6 +110,7 @@ static void call_fail(struct model_call *call, struct model_error *error)
 		.key = str_of(call->client->provider->key_source),
 	};
 	model_error_advise(error, &place);
+		.start = str_of(call->client->provider->start),
 	call_end(call, error);
 }
 
@@ -121,6 +122,12 @@ static void call_try(struct model_call *call);
 static void call_settle(struct model_call *call, const struct error *cause)
 {
 	struct model_error error;
+/* A server of this machine that nobody has started does not start by itself while the request is repeated. */
+static bool is_not_started(const struct model_call *call, const struct error *cause)
+{
+	return call->client->provider->start && cause && cause->code == ERR_connect;
+}
+
 	call_enter(call);
 	enum model_outcome outcome = model_exchange_end(&call->exchange, cause, buf_str(&call->url), &error);
 	if (!call_leave(call))
@@ -129,6 +136,10 @@ static void call_settle(struct model_call *call, const struct error *cause)
 		call_end(call, NULL);
 	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
 		call->state = CALL_WAITING;
+	if (outcome == MODEL_OUTCOME_repeat && is_not_started(call, cause)) {
+		model_error_from_absence(&error, cause);
+		outcome = MODEL_OUTCOME_failed;
+	}
 		loop_timer_start(call->timer, (uint64_t)model_retry_backoff_ms(call->tries, model_retry_random()));
 	} else {
 		call_fail(call, &error);

@@ -108,8 +108,15 @@ static bool is_cloudflare_block(const struct model_answer *answer)
 	       str_find(answer->body, STR("blocked")) >= 0;
 }
 
+static bool has_code(const struct json *failure, const char *code)
+{
+	return str_is(json_get_str(failure, "code"), code) || str_is(json_get_str(failure, "type"), code);
+}
+
 static void set_unexpected_status(struct model_error *error, const struct model_answer *answer, const struct json *json)
 {
+	bool lacks_model = has_code(json_get(json, "error"), "model_not_found");
+	enum model_error_kind kind = lacks_model ? MODEL_ERROR_model_not_found : MODEL_ERROR_unexpected_status;
 	auto_buf struct buf more;
 	buf_init(&more, MODEL_ERROR_TEXT_MAX);
 	if (is_cloudflare_block(answer)) {
@@ -123,7 +130,7 @@ static void set_unexpected_status(struct model_error *error, const struct model_
 	append_cut(&more, answer->url, 512);
 	append_named(&more, ", cf-ray: ", answer->cf_ray);
 	append_named(&more, ", request id: ", answer->request_id);
-	model_error_set(error, MODEL_ERROR_unexpected_status, buf_str(&more));
+	model_error_set(error, kind, buf_str(&more));
 }
 
 /* "21st" */
@@ -172,6 +179,11 @@ static void set_too_many_requests(struct model_error *error, const struct model_
 	}
 	if (str_is(type, "usage_not_included")) {
 		model_error_set(error, MODEL_ERROR_usage_not_included, STR_NONE);
+		return;
+	}
+	if (has_code(json_get(json, "error"), "insufficient_quota")) {
+		model_error_set(error, MODEL_ERROR_quota_exceeded, STR_NONE);
+		set_detail(error, body_message(json, answer->body));
 		return;
 	}
 	auto_buf struct buf more;
@@ -225,6 +237,7 @@ static const struct {
 	{"insufficient_quota", MODEL_ERROR_quota_exceeded, false},
 	{"usage_not_included", MODEL_ERROR_usage_not_included, false},
 	{"invalid_prompt", MODEL_ERROR_invalid_request, true},
+	{"model_not_found", MODEL_ERROR_invalid_request, true},
 	{"server_is_overloaded", MODEL_ERROR_overloaded, false},
 	{"slow_down", MODEL_ERROR_rate_limited, true},
 	{"rate_limit_exceeded", MODEL_ERROR_rate_limited, true},
@@ -239,6 +252,8 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 		if (!str_is(code, failure_codes[i].code))
 			continue;
 		model_error_set(error, failure_codes[i].kind, failure_codes[i].says_message ? message : STR_NONE);
+		if (error->kind == MODEL_ERROR_quota_exceeded)
+			set_detail(error, json_get_str(failure, "message"));
 		if (error->kind == MODEL_ERROR_rate_limited)
 			error->retry_after_ms = model_retry_message_ms(message);
 		return;
@@ -256,6 +271,12 @@ void model_error_from_silence(struct model_error *error, uint64_t waited_ms)
 	snprintf(detail, sizeof(detail), "no event for %g s; if the server is that slow, raise stream_idle_timeout_ms",
 		 (double)waited_ms / 1000);
 	set_detail(error, str_of(detail));
+}
+
+void model_error_from_absence(struct model_error *error, const struct error *cause)
+{
+	model_error_set(error, MODEL_ERROR_not_started, STR("error sending request"));
+	set_detail(error, str_of(cause->text));
 }
 
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head)
@@ -292,7 +313,7 @@ static const char *advice_of(const struct model_error *error)
 	return kinds[error->kind].advice;
 }
 
-/* Appends advice with {provider} and {key} filled in. */
+/* Appends advice with {provider}, {key} and {start} filled in. */
 static void append_advice(struct buf *out, const char *advice, const struct model_place *place)
 {
 	struct str rest = str_of(advice);
@@ -301,6 +322,8 @@ static void append_advice(struct buf *out, const char *advice, const struct mode
 			append_cut(out, place->provider.len ? place->provider : STR("the model"), 64);
 		} else if (str_cut_prefix(&rest, "{key}")) {
 			append_cut(out, place->key.len ? place->key : STR("the provider's settings"), 64);
+		} else if (str_cut_prefix(&rest, "{start}")) {
+			append_cut(out, place->start.len ? place->start : STR("start it"), 128);
 		} else {
 			buf_append_char(out, rest.ptr[0]);
 			rest = str_skip(rest, 1);

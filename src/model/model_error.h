@@ -58,6 +58,8 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 
 /* An exchange that broke off: before the head of an answer, or after it. */
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head);
+/* A server of this machine that cannot be reached: only starting it helps. */
+void model_error_from_absence(struct model_error *error, const struct error *cause);
 /* An exchange given up because no event came for so long. */
 void model_error_from_silence(struct model_error *error, uint64_t waited_ms);
 
@@ -66,6 +68,7 @@ struct model_place {
 	struct str url;
 	struct str provider; /* its name */
 	struct str key;      /* "OPENAI_API_KEY", … */
+	struct str start;    /* how its server is started */
 };
 /* Writes the advice; call it when kind, status and detail are set. */
 void model_error_advise(struct model_error *error, const struct model_place *place);

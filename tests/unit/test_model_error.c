@@ -86,6 +86,12 @@ static void answers_with_an_error_status(void **state)
 		 {"You've hit your usage limit. ", "\"usage_limit_exceeded\"", NULL, false, -1}},
 		{429, "{\"error\":{\"type\":\"usage_not_included\"}}", NULL, NULL, NULL,
 		 {"This plan does not include Codex.", "\"usage_limit_exceeded\"", NULL, false, -1}},
+		{429, "{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"try again in 1s\"}}", "1", NULL, NULL,
+		 {"Quota exceeded. Check your plan and billing details.$", "\"usage_limit_exceeded\"", NULL, false, -1}},
+		{429, "{\"error\":{\"type\":\"insufficient_quota\"}}", NULL, NULL, NULL,
+		 {"Quota exceeded. Check your plan and billing details.$", "\"usage_limit_exceeded\"", NULL, false, -1}},
+		{404, "{\"error\":{\"code\":\"model_not_found\",\"message\":\"no model x\"}}", NULL, NULL, NULL,
+		 {"unexpected status 404 Not Found: no model x, url: " URL "$", STATUS_INFO("404"), NULL, false, -1}},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct model_error error;
@@ -116,6 +122,7 @@ static void failures_in_a_stream(void **state)
 		  "\"context_window_exceeded\"", NULL, false, -1}},
 		{"{\"code\":\"insufficient_quota\",\"message\":\"m\"}",
 		 {"Quota exceeded. Check your plan and billing details.$", "\"usage_limit_exceeded\"", NULL, false, -1}},
+		{"{\"code\":\"model_not_found\",\"message\":\"no model x\"}", {"no model x$", "\"other\"", NULL, false, -1}},
 		{"{\"code\":\"invalid_prompt\",\"message\":\"bad prompt\"}", {"bad prompt$", "\"other\"", NULL, false, -1}},
 		{"{\"code\":\"server_is_overloaded\"}",
 		 {"Selected model is at capacity. Please try a different model.$", "\"server_overloaded\"", NULL, false, -1}},
