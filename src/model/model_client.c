@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 #include "model/model_exchange.h"
 #include "model/model_retry.h"
+#include "model/model_secrets.h"
 #include "net/http_client.h"
 #include "net/http_url.h"
 
@@ -24,6 +25,7 @@ struct model_client {
 	struct str agent_header; /* absent until the first request */
 	struct arena arena;
 	struct list calls;
+	struct model_secrets secrets;
 };
 
 enum call_state {
@@ -108,9 +110,11 @@ static void call_fail(struct model_call *call, struct model_error *error)
 		.url = buf_str(&call->url),
 		.provider = str_of(call->client->provider->name),
 		.key = str_of(call->client->provider->key_source),
-	};
-	model_error_advise(error, &place);
 		.start = str_of(call->client->provider->start),
+	};
+	model_secrets_mask(&call->client->secrets, error->text, MODEL_ERROR_TEXT_MAX);
+	model_secrets_mask(&call->client->secrets, error->detail, MODEL_ERROR_DETAIL_MAX);
+	model_error_advise(error, &place);
 	call_end(call, error);
 }
 
@@ -118,28 +122,28 @@ static void call_fail(struct model_call *call, struct model_error *error)
 
 static void call_try(struct model_call *call);
 
-/* The try is over: what comes next? */
-static void call_settle(struct model_call *call, const struct error *cause)
-{
-	struct model_error error;
 /* A server of this machine that nobody has started does not start by itself while the request is repeated. */
 static bool is_not_started(const struct model_call *call, const struct error *cause)
 {
 	return call->client->provider->start && cause && cause->code == ERR_connect;
 }
 
+/* The try is over: what comes next? */
+static void call_settle(struct model_call *call, const struct error *cause)
+{
+	struct model_error error;
 	call_enter(call);
 	enum model_outcome outcome = model_exchange_end(&call->exchange, cause, buf_str(&call->url), &error);
 	if (!call_leave(call))
 		return;
-	if (outcome == MODEL_OUTCOME_completed) {
-		call_end(call, NULL);
-	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
-		call->state = CALL_WAITING;
 	if (outcome == MODEL_OUTCOME_repeat && is_not_started(call, cause)) {
 		model_error_from_absence(&error, cause);
 		outcome = MODEL_OUTCOME_failed;
 	}
+	if (outcome == MODEL_OUTCOME_completed) {
+		call_end(call, NULL);
+	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
+		call->state = CALL_WAITING;
 		loop_timer_start(call->timer, (uint64_t)model_retry_backoff_ms(call->tries, model_retry_random()));
 	} else {
 		call_fail(call, &error);
@@ -199,7 +203,7 @@ static void call_try(struct model_call *call)
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
 	model_exchange_finish(&call->exchange);
-	model_exchange_init(&call->exchange, call->handler->on_event, call->self);
+	model_exchange_init(&call->exchange, &call->client->secrets, call->handler->on_event, call->self);
 	call->state = CALL_TRYING;
 	call->tries++;
 	call->heard = 0;
@@ -333,6 +337,7 @@ struct model_client *model_client_create(const struct model_client_options *opti
 		.client_version = arena_str(&client->arena, options->agent.client_version),
 	};
 	list_init(&client->calls);
+	model_secrets_init(&client->secrets, client->provider);
 	return client;
 }
 
@@ -343,6 +348,7 @@ void model_client_destroy(struct model_client *client)
 	struct model_call *call;
 	list_for_each (call, &client->calls, link)
 		call_destroy(call);
+	model_secrets_finish(&client->secrets);
 	arena_finish(&client->arena);
 	free(client);
 }

@@ -6,11 +6,15 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "model/model_secrets.h"
 #include "model/model_usage.h"
 #include "net/http_head.h"
+#include "protocol/types.h"
 
 /* How much is quoted of an answer that is no event stream. */
 enum { GLIMPSE_MAX = 200 };
+/* How much of a header is shown, and what an answer's head or body can grow to when its secrets are masked. */
+enum { SHOWN_HEADER_MAX = 200, MASKED_MAX = 4 * LIMIT_HTTP_ERROR_BODY };
 
 static bool on_sse(const struct sse_event *event, void *self)
 {
@@ -19,9 +23,10 @@ static bool on_sse(const struct sse_event *event, void *self)
 	return model_stream_feed(&exchange->stream, event->event, event->data) && !exchange->is_stopped;
 }
 
-void model_exchange_init(struct model_exchange *exchange, response_event_fn on_event, void *self)
+void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
+			 response_event_fn on_event, void *self)
 {
-	*exchange = (struct model_exchange){.on_event = on_event, .self = self};
+	*exchange = (struct model_exchange){.on_event = on_event, .self = self, .secrets = secrets};
 	model_stream_init(&exchange->stream, on_event, self);
 	sse_init(&exchange->sse, on_sse, exchange);
 	buf_init(&exchange->body, LIMIT_HTTP_ERROR_BODY);
@@ -57,24 +62,39 @@ static void tell_header(struct model_exchange *exchange, enum response_event_typ
 		exchange->on_event(&event, exchange->self);
 }
 
+/* A header may hold any byte from 0x80 on, and what the server was sent; what is shown to people is neither. */
+static struct str shown(struct model_exchange *exchange, struct str value)
+{
+	auto_buf struct buf masked, clean;
+	buf_init(&masked, MASKED_MAX);
+	buf_init(&clean, 3 * (size_t)MASKED_MAX);
+	model_secrets_append_masked(exchange->secrets, value, &masked);
+	text_append_utf8_lossy(&clean, buf_str(&masked));
+	struct str text = buf_str(&clean);
+	text.len = text_floor_boundary(text, SHOWN_HEADER_MAX);
+	return arena_str(&exchange->arena, text);
+}
+
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head)
 {
 	struct rate_limits limits;
 	struct response_event event = {.type = RESPONSE_rate_limits, .limits = &limits};
 	exchange->status = status;
-	exchange->content_type = keep_header(exchange, head, "content-type");
+	exchange->content_type = shown(exchange, http_head_get(head, "content-type"));
 	exchange->retry_after = keep_header(exchange, head, "retry-after");
-	exchange->request_id = keep_header(exchange, head, "x-request-id");
-	exchange->cf_ray = keep_header(exchange, head, "cf-ray");
+	exchange->request_id = shown(exchange, http_head_get(head, "x-request-id"));
+	exchange->cf_ray = shown(exchange, http_head_get(head, "cf-ray"));
 	struct str type = exchange->content_type;
 	if (type.len > strlen("text/event-stream"))
 		type.len = strlen("text/event-stream");
 	exchange->is_event_stream = str_equal_fold(type, STR("text/event-stream"));
 	bool has_limits = model_usage_limits(head, &exchange->arena, &limits);
+	if (limits.credits && limits.credits->balance.ptr)
+		limits.credits->balance = shown(exchange, limits.credits->balance);
 	if (has_limits || (is_success(exchange) && exchange->is_event_stream))
 		exchange->on_event(&event, exchange->self);
 	tell_header(exchange, RESPONSE_turn_state, http_head_get(head, "x-codex-turn-state"));
-	tell_header(exchange, RESPONSE_served_by, http_head_get(head, "openai-model"));
+	tell_header(exchange, RESPONSE_served_by, shown(exchange, http_head_get(head, "openai-model")));
 }
 
 static void keep_body(struct model_exchange *exchange, struct str bytes, size_t max)
@@ -101,13 +121,15 @@ bool model_exchange_data(struct model_exchange *exchange, struct str bytes, stru
 static void set_not_a_stream(const struct model_exchange *exchange, struct model_error *ret_error)
 {
 	auto_buf struct buf more;
-	buf_init(&more, KIB);
+	buf_init(&more, 4 * KIB);
 	struct str type = str_n(exchange->content_type.ptr, text_floor_boundary(exchange->content_type, 64));
 	buf_printf(&more, "the answer is %.*s, not an event stream",
 		   STR_ARG(type.len ? type : STR("of no known type")));
 	size_t start = more.len;
-	if (exchange->body.len)
-		buf_printf(&more, ": %.*s", STR_ARG(buf_str(&exchange->body)));
+	if (exchange->body.len) {
+		buf_append_c(&more, ": ");
+		model_secrets_append_masked(exchange->secrets, buf_str(&exchange->body), &more);
+	}
 	for (size_t i = start; i < more.len; i++) {
 		if ((unsigned char)more.data[i] < ' ')
 			more.data[i] = ' ';
@@ -145,9 +167,12 @@ enum model_outcome model_exchange_end(struct model_exchange *exchange, const str
 		model_error_from_transport(ret_error, cause ? cause : &nothing, false);
 		return ret_error->is_retryable ? MODEL_OUTCOME_repeat : MODEL_OUTCOME_failed;
 	}
+	auto_buf struct buf body;
+	buf_init(&body, MASKED_MAX);
+	model_secrets_append_masked(exchange->secrets, buf_str(&exchange->body), &body);
 	struct model_answer answer = {
 		.status = exchange->status,
-		.body = buf_str(&exchange->body),
+		.body = buf_str(&body),
 		.retry_after = exchange->retry_after,
 		.request_id = exchange->request_id,
 		.cf_ray = exchange->cf_ray,

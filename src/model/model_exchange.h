@@ -15,6 +15,7 @@
 
 struct error;
 struct http_head;
+struct model_secrets;
 
 enum model_outcome {
 	MODEL_OUTCOME_completed,
@@ -30,6 +31,7 @@ struct model_exchange {
 	/* private */
 	response_event_fn on_event;
 	void *self;
+	const struct model_secrets *secrets;
 	struct sse sse;
 	struct buf body; /* of an answer that is no stream: its beginning */
 	struct arena arena;
@@ -38,7 +40,9 @@ struct model_exchange {
 	bool is_stopped;
 };
 
-void model_exchange_init(struct model_exchange *exchange, response_event_fn on_event, void *self);
+/* secrets are borrowed, and masked in what of the answer is shown. */
+void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
+			 response_event_fn on_event, void *self);
 /* on_event may call it: no more events, whatever still comes. */
 void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);

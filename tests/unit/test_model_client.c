@@ -97,6 +97,7 @@ static const char *const names[] = {
 #undef RESPONSE_EVENT
 	[RESPONSE_rate_limits] = "rate_limits",
 	[RESPONSE_turn_state] = "turn_state",
+	[RESPONSE_served_by] = "served_by",
 };
 
 static void on_event(const struct response_event *event, void *self)
@@ -168,6 +169,14 @@ static void assert_final(struct fixture *f, const char *beginning, const char *p
 	assert_true(str_find(buf_str(&text), str_of(f->url)) >= 0);
 }
 
+/* After a change of the provider. */
+static void renew_client(struct fixture *f)
+{
+	struct model_client_options options = {f->loop, f->http, &f->provider, {STR("codex_test"), STR("0.1.0")}};
+	model_client_destroy(f->client);
+	f->client = model_client_create(&options);
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = xnew(struct fixture);
@@ -186,8 +195,7 @@ static int setup(void **state)
 		.request_max_retries = 1,
 		.stream_idle_timeout_ms = 20000,
 	};
-	struct model_client_options options = {f->loop, f->http, &f->provider, {STR("codex_test"), STR("0.1.0")}};
-	f->client = model_client_create(&options);
+	renew_client(f);
 	buf_init(&f->log, MIB);
 	buf_init(&f->body, MIB);
 	buf_init(&f->head, MIB);
@@ -347,6 +355,92 @@ static void a_server_that_is_not_there_is_named(void **state)
 	assert_final(f, "Connection failed: error sending request (POST ", "refused");
 }
 
+static void a_local_server_that_is_not_started_is_final(void **state)
+{
+	struct fixture *f = *state;
+	f->provider.start = "start it with `serve`";
+	http_server_destroy(steal(f->server));
+	run(f);
+	assert_log(f, "failed");
+	assert_false(f->error.is_retryable);
+	assert_final(f, "Connection failed: error sending request (POST ",
+	             "the server of mock is not running: start it with `serve`");
+}
+
+/* The server's words, and so whatever it quotes, are in texts, in headers and in events. */
+static void no_secret_is_quoted(void **state)
+{
+	struct fixture *f = *state;
+	static const struct str headers[] = {STR("x-portkey-key: pk-5d2/9e1c-gate"),
+	                                     STR("Cookie: a=1; session=c00k1e5d2a"),
+	                                     STR("OpenAI-Organization: org-of-mine")};
+	static const struct {
+		struct answer answer;
+		const char *part;
+	} cases[] = {
+		{{401, NULL, "{\"error\":{\"message\":\"bad key sk-4b1d9e77, bad\"}}"}, "bad key [redacted], bad"},
+		{{401, NULL, "{\"error\":{\"message\":\"bad key \\u0073k-4b1d9e77\"}}"}, "bad key [redacted]"},
+		{{400, NULL, "{\"key\":\"pk-5d2\\/9e1c-gate\"}"}, "{\"key\":\"[redacted]\"}"},
+		{{418, NULL, "for org-of-mine: c00k1e5d2a, a=1; session=c00k1e5d2a"},
+	         "for org-of-mine: [redacted], a=1; [redacted]"},
+		{{500, NULL, "sk-4b1d9e77"}, ": [redacted]; "},
+		{{403, NULL, "no", WHOLE, "x-request-id: sk-4b1d9e77"}, "request id: [redacted]"},
+		{{429, NULL, "no", WHOLE, "x-request-id: qu3ry-5d2a"}, "request id: [redacted]"},
+		{{429, NULL, "{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"none on sk-4b1d9e77\"}}"},
+	         "none on [redacted]"},
+		{{200, "text/html", "<p>sk-4b1d9e77</p>"}, "<p>[redacted]</p>"},
+		{{200, NULL,
+	          "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"message\":\"sk-4b1d9e77!\"}}}\n\n"},
+	         "[redacted]!"},
+		{{200, NULL, "data: {\"type\":\"error\",\"message\":\"sk-4b1d9e77!\"}\n\n"}, "[redacted]!"},
+		{{200, NULL,
+	          "data: "
+	          "{\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"sk-4b1d9e77!\"}"
+	          "}}\n\n"},
+	         "[redacted]!"},
+	};
+	char address[128];
+	snprintf(address, sizeof(address), "%s?api-key=qu3ry-5d2a&api-version=2025-04-01", f->url);
+	f->provider.responses_url = address;
+	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
+	f->provider.headers = headers;
+	f->provider.header_count = countof(headers);
+	f->provider.request_max_retries = 0;
+	renew_client(f);
+	for (size_t i = 0; i < countof(cases); i++) {
+		f->answers[0] = cases[i].answer;
+		run(f);
+		assert_final(f, "", cases[i].part);
+		assert_null(strstr(f->error.text, "5d2a"));
+		assert_null(strstr(f->error.text, "4b1d"));
+		assert_null(strstr(f->error.advice, "4b1d"));
+	}
+}
+
+static void a_secret_that_is_cut_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
+	renew_client(f);
+	for (size_t before = 900; before < 1010; before++) { /* what is quoted of a body ends among these */
+		char body[1100];
+		snprintf(body, sizeof(body), "%0*d sk-4b1d9e77 and more", (int)before, 0);
+		f->answers[0] = (struct answer){401, "text/plain", body};
+		run(f);
+		assert_null(strstr(f->error.text, "sk-4"));
+	}
+}
+
+static void the_model_that_answers_is_named_in_utf8(void **state)
+{
+	struct fixture *f = *state;
+	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
+	renew_client(f);
+	f->answers[0] = (struct answer){200, NULL, COMPLETED, WHOLE, "openai-model: gpt-\xff sk-4b1d9e77"};
+	run(f);
+	assert_log(f, "served_by=gpt-\xef\xbf\xbd [redacted] completed done");
+}
+
 static void a_url_that_cannot_be_used_is_final(void **state)
 {
 	struct fixture *f = *state;
@@ -500,6 +594,10 @@ int main(void)
 		CLIENT_TEST(repeating_has_an_end),
 		CLIENT_TEST(refusals_are_not_repeated),
 		CLIENT_TEST(a_server_that_is_not_there_is_named),
+		CLIENT_TEST(a_local_server_that_is_not_started_is_final),
+		CLIENT_TEST(no_secret_is_quoted),
+		CLIENT_TEST(a_secret_that_is_cut_leaves_nothing),
+		CLIENT_TEST(the_model_that_answers_is_named_in_utf8),
 		CLIENT_TEST(a_url_that_cannot_be_used_is_final),
 		CLIENT_TEST(broken_streams_say_how),
 		CLIENT_TEST(silence_ends_the_call),

@@ -1,0 +1,155 @@
+/* Which header holds a secret cannot be known by its name alone: gateways invent names. So each configured header
+ * counts as one, save those named below. Words that are too short are left alone: "none" or "local" stand for a key
+ * where a local server wants none, and are words of ordinary sentences. */
+#include "model/model_secrets.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/model_provider.h"
+
+/* A key, a word of a header, and the part of a secret that a cut text may end with. */
+enum { KEY_MIN = 6, WORD_MIN = 8, TAIL_MIN = 4 };
+
+static const struct str mask = {"[redacted]", 10};
+
+static const char *const public_headers[] = {
+	"accept",         "accept-language", "anthropic-beta", "anthropic-version", "api-version",
+	"content-type",   "http-referer",    "openai-beta",    "originator",        "openai-organization",
+	"openai-project", "referer",         "user-agent",     "version",           "x-title",
+};
+
+/* Parts of a query parameter's name. */
+static const char *const secret_names[] = {"key", "token", "secret", "sig", "auth", "pass", "cred", "code"};
+
+static void add(struct model_secrets *secrets, struct str word, size_t min)
+{
+	if (word.len < min)
+		return;
+	vec_push(&secrets->words, word);
+	if (str_find_char(word, '/') < 0)
+		return;
+	auto_buf struct buf escaped; /* as some servers write a slash in JSON */
+	buf_init(&escaped, 2 * word.len);
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.ptr[i] == '/')
+			buf_append_char(&escaped, '\\');
+		buf_append_char(&escaped, word.ptr[i]);
+	}
+	vec_push(&secrets->words, arena_str(&secrets->arena, buf_str(&escaped)));
+}
+
+static bool is_separator(char c)
+{
+	return c == ' ' || c == '\t' || c == ';' || c == ',';
+}
+
+/* "Basic abcd" and "session=abcd; id=efgh" hold abcd, and efgh. */
+static void add_words(struct model_secrets *secrets, struct str value, size_t min)
+{
+	while (value.len) {
+		size_t len = 0;
+		while (len < value.len && !is_separator(value.ptr[len]))
+			len++;
+		struct str word = str_n(value.ptr, len);
+		ptrdiff_t equals = str_find_char(word, '=');
+		add(secrets, word, min);
+		if (equals > 0)
+			add(secrets, str_skip(word, (size_t)equals + 1), min);
+		value = str_skip(value, len < value.len ? len + 1 : len);
+	}
+}
+
+static void add_header(struct model_secrets *secrets, struct str line)
+{
+	struct str name;
+	if (!str_next_part(&line, ':', &name))
+		return;
+	for (size_t i = 0; i < countof(public_headers); i++) {
+		if (str_equal_fold(name, str_of(public_headers[i])))
+			return;
+	}
+	bool is_key = str_equal_fold(name, STR("authorization"));
+	line = str_trim(line);
+	ptrdiff_t scheme = is_key ? str_find_char(line, ' ') : -1;
+	add_words(secrets, str_skip(line, (size_t)(scheme + 1)), is_key ? KEY_MIN : WORD_MIN);
+}
+
+static bool is_secret_name(struct str name)
+{
+	for (size_t i = 0; i < countof(secret_names); i++) {
+		struct str part = str_of(secret_names[i]);
+		for (size_t at = 0; at + part.len <= name.len; at++) {
+			if (str_equal_fold(str_n(name.ptr + at, part.len), part))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void add_query(struct model_secrets *secrets, struct str url)
+{
+	ptrdiff_t mark = str_find_char(url, '?');
+	struct str query = mark < 0 ? STR_NONE : str_skip(url, (size_t)mark + 1), pair, name;
+	while (str_next_part(&query, '&', &pair)) {
+		if (str_next_part(&pair, '=', &name) && is_secret_name(name))
+			add(secrets, pair, WORD_MIN);
+	}
+}
+
+void model_secrets_init(struct model_secrets *secrets, const struct model_provider *provider)
+{
+	*secrets = (struct model_secrets){0};
+	if (provider->authorization)
+		add_header(secrets, str_of(provider->authorization));
+	for (size_t i = 0; i < provider->header_count; i++)
+		add_header(secrets, provider->headers[i]);
+	if (provider->responses_url)
+		add_query(secrets, str_of(provider->responses_url));
+}
+
+void model_secrets_finish(struct model_secrets *secrets)
+{
+	vec_finish(&secrets->words);
+	arena_finish(&secrets->arena);
+}
+
+/* How many bytes at the start of text are a secret, or the beginning of one where the text ends; 0: none. */
+static size_t secret_at(const struct model_secrets *secrets, struct str text)
+{
+	size_t longest = 0;
+	vec_for_each(word, &secrets->words) {
+		size_t len = word->len < text.len ? word->len : text.len;
+		if (len > longest && (len == word->len || len >= TAIL_MIN) && memcmp(text.ptr, word->ptr, len) == 0)
+			longest = len;
+	}
+	return longest;
+}
+
+void model_secrets_append_masked(const struct model_secrets *secrets, struct str text, struct buf *out)
+{
+	size_t from = 0, at = 0;
+	while (at < text.len) {
+		size_t len = secret_at(secrets, str_skip(text, at));
+		if (len == 0) {
+			at++;
+			continue;
+		}
+		buf_append_str(out, str_n(text.ptr + from, at - from));
+		buf_append_str(out, mask);
+		at += len;
+		from = at;
+	}
+	buf_append_str(out, str_skip(text, from));
+}
+
+void model_secrets_mask(const struct model_secrets *secrets, char *text, size_t max)
+{
+	auto_buf struct buf out;
+	struct str whole = str_of(text);
+	buf_init(&out, (whole.len + 1) * mask.len);
+	model_secrets_append_masked(secrets, whole, &out);
+	struct str masked = buf_str(&out);
+	masked.len = text_floor_boundary(masked, max);
+	memcpy(text, masked.ptr, masked.len);
+	text[masked.len] = '\0';
+}
