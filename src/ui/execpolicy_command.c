@@ -1,5 +1,5 @@
 /* A rule is tried before it decides anything: the same reader and the same matching as in a session, on files named
- * here. Everything behind the first word that is no option is the command, its options too. */
+ * here. The command begins at the first word that is no option, or after `--`; its own options belong to it. */
 #include "ui/execpolicy_command.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const struct cli_argument check_arguments[] = {
 static const struct cli_command check_command = {
 	.name = "codex execpolicy check",
 	.about = "Say which rules match a command, and what they decide. Nothing is run.",
-	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] COMMAND…",
+	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] [--] COMMAND…",
 	.details = "Example:\n"
 		   "  codex execpolicy check --rules ~/.codex/rules/default.rules git push -f\n"
 		   "\n"
@@ -61,7 +61,7 @@ static const struct cli_word execpolicy_words[] = {
 const struct cli_command execpolicy_command = {
 	.name = "codex execpolicy",
 	.about = "Try rules about commands.",
-	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] COMMAND…",
+	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] [--] COMMAND…",
 	.words = execpolicy_words,
 	.word_count = countof(execpolicy_words),
 };
@@ -168,10 +168,11 @@ static int check_main(int argc, char **argv)
 	int at = argc;
 	if (cli_find_positional(&check_command, argc, argv, &at, &words, NULL) != 0)
 		at = argc;
+	bool has_end = at < argc && strcmp(argv[at], "--") == 0; /* of the options; not part of the command */
 	int status = cli_read(&check_command, at, argv, &options, &words);
 	auto_arena struct arena arena = {0};
 	struct plain_command command = {arena_array(&arena, struct command_word, (size_t)argc), 0};
-	for (; at < argc; at++)
+	for (at += has_end; at < argc; at++)
 		command.words[command.count++].text = argv[at];
 	if (status < 0 && (options.rules.count == 0 || command.count == 0)) {
 		error_set(&err, ERR_usage, "both --rules FILE and a command are needed");
