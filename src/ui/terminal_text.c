@@ -1,8 +1,12 @@
 /* A command's output or a model's words could otherwise retitle the window, rewrite what was shown before,
- * or on some terminals type commands. C1 controls count too: U+009B starts a sequence as ESC [ does. */
+ * or on some terminals type commands. C1 controls count too: U+009B starts a sequence as ESC [ does.
+ *
+ * Characters that reorder their neighbours or take no room are written as <U+202E>: somebody who approves a command must
+ * see the words that run. Variation selectors after a character beyond ASCII (emoji) are the exception. */
 #include "ui/terminal_text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 
 #include "base/text.h"
@@ -27,6 +31,49 @@ static bool is_c1(struct str text)
 	return text.len >= 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0;
 }
 
+/* Without a glyph of their own, from first to last. */
+static const struct {
+	uint32_t first, last;
+} invisible[] = {
+	{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},
+	{0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+	{0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+/* The character of len bytes that text, which is well formed, begins with. */
+static uint32_t character(struct str text, size_t len)
+{
+	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code = (unsigned char)text.ptr[0] & first_bits[len];
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | ((unsigned char)text.ptr[i] & 0x3f);
+	return code;
+}
+
+static bool is_invisible(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(invisible) / sizeof(*invisible); i++) {
+		if (code >= invisible[i].first && code <= invisible[i].last)
+			return true;
+	}
+	return false;
+}
+
+/* U+FE0E and U+FE0F choose between text and emoji. */
+static bool is_emoji_style(uint32_t code, const struct buf *out)
+{
+	return (code & ~1u) == 0xfe0e && out->len > 0 && (out->data[out->len - 1] & 0x80);
+}
+
+static void append_character(struct buf *out, struct str text, size_t len)
+{
+	uint32_t code = character(text, len);
+	if (is_invisible(code) && !is_emoji_style(code, out))
+		buf_printf(out, "<U+%04X>", (unsigned)code);
+	else
+		buf_append(out, text.ptr, len);
+}
+
 /* Appends what stands for the first character of text, which is not plain; returns its length. */
 static size_t append_special(struct buf *out, struct str text)
 {
@@ -36,7 +83,7 @@ static size_t append_special(struct buf *out, struct str text)
 		return len ? len : text_ill_formed_len(text);
 	}
 	if (len > 1)
-		buf_append(out, text.ptr, len);
+		append_character(out, text, len);
 	else
 		buf_append(out, (char[]){'^', (char)(text.ptr[0] ^ 0x40)}, 2);
 	return len;

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Appends text with control characters shown (^[) instead of sent; tabs and line ends stay, bytes that are
- * no UTF-8 become U+FFFD. */
+/* Appends text with control characters shown (^[) instead of sent, and with those that have no glyph or change the
+ * order of others named (<U+202E>); tabs and line ends stay, bytes that are no UTF-8 become U+FFFD. */
 void terminal_text_append(struct buf *out, struct str text);
 /* The longest start of text that surely fits in so many columns: whole characters, where one that is not
  * ASCII counts two. */

@@ -34,6 +34,19 @@ static void test_nothing_is_obeyed(void **state)
 	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
 }
 
+static void test_what_has_no_glyph_is_named(void **state)
+{
+	(void)state;
+	shows(STR("rm \xe2\x80\xaegpj.\xe2\x81\xa6x"), "rm <U+202E>gpj.<U+2066>x");
+	shows(STR("r\xe2\x80\x8bm\xef\xbb\xbf"), "r<U+200B>m<U+FEFF>");
+	shows(STR("a\xe2\x80\x8d\xe2\x80\xa8z"), "a<U+200D><U+2028>z");
+	shows(STR("x\xc2\xad\xcd\x8f"), "x<U+00AD><U+034F>");
+	shows(STR("\xf3\xa0\x81\xa1"), "<U+E0061>");
+	shows(STR("a\xef\xb8\x8f"), "a<U+FE0F>");
+	shows(STR("\xe2\x9a\xa0\xef\xb8\x8f"), "\xe2\x9a\xa0\xef\xb8\x8f"); /* a warning sign */
+	shows(STR("\xd7\xa9\xe2\x80\x93"), "\xd7\xa9\xe2\x80\x93");           /* right to left by nature */
+}
+
 static void test_cut_to_columns(void **state)
 {
 	(void)state;
@@ -60,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_obeyed),
+		cmocka_unit_test(test_what_has_no_glyph_is_named),
 		cmocka_unit_test(test_cut_to_columns),
 		cmocka_unit_test(test_what_a_line_leaves_on_the_screen),
 	};
