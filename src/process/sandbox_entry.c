@@ -188,6 +188,7 @@ static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct
 	struct sandbox_filter_spec spec = {
 		.net = plan->has_network ? SANDBOX_NET_SHARED : has_mounts ? SANDBOX_NET_PRIVATE : SANDBOX_NET_NONE,
 		.is_bare = !has_mounts,
+		.shares_pids = true,
 	};
 	struct sock_fprog program = {.len = (unsigned short)sandbox_filter_build(&spec, code), .filter = code};
 	if (program.len == 0)

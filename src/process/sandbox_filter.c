@@ -239,6 +239,18 @@ static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 	allow(to);
 }
 
+/* Of a process of the same user these ask for no more than its number. A thread may so set its own only as 0; where
+ * nobody outside has a number, they are left alone. */
+static void rules_schedule(struct program *to)
+{
+	rule_self(to, __NR_sched_setaffinity, 0);
+	rule_self(to, __NR_sched_setscheduler, 0);
+	rule_self(to, __NR_sched_setparam, 0);
+	rule_self(to, __NR_sched_setattr, 0);
+	rule_self(to, __NR_migrate_pages, 0);
+	rule_self(to, __NR_move_pages, 0);
+}
+
 static void rules(struct program *to, const struct sandbox_filter_spec *spec)
 {
 	deny_calls(to, spec);
@@ -247,6 +259,8 @@ static void rules(struct program *to, const struct sandbox_filter_spec *spec)
 	rule_self(to, __NR_prlimit64, 0);
 	rule_self(to, __NR_setpriority, 1);
 	rule_self(to, __NR_ioprio_set, 1);
+	if (spec->shares_pids)
+		rules_schedule(to);
 #ifdef __NR_mknod
 	rule_mknod(to, __NR_mknod, 1);
 #endif

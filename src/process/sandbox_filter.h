@@ -18,7 +18,8 @@ enum sandbox_filter_net {
 
 struct sandbox_filter_spec {
 	enum sandbox_filter_net net;
-	bool is_bare; /* no mount and IPC name space of its own */
+	bool is_bare;     /* no mount and IPC name space of its own */
+	bool shares_pids; /* no pid name space of its own: the user's other processes can be named */
 };
 
 /* Fills out and returns the number of instructions; at most SANDBOX_FILTER_MAX. 0: this processor's calls are not

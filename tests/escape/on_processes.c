@@ -134,6 +134,20 @@ static bool change_priority(void)
 	return setpriority(PRIO_PROCESS, (id_t)target.pid, 5) == 0;
 }
 
+static bool choose_its_processor(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(target.pid, sizeof(set), &set) == 0 &&
+	       sched_setaffinity(target.pid, sizeof(set), &set) == 0;
+}
+
+static bool choose_its_scheduling(void)
+{
+	struct sched_param param = {0};
+	return sched_setscheduler(target.pid, SCHED_BATCH, &param) == 0 ||
+	       sched_setparam(target.pid, &param) == 0;
+}
+
 static bool offer_it_to_the_killer(void)
 {
 	return open(proc("oom_score_adj"), O_WRONLY) >= 0;
@@ -179,6 +193,8 @@ const struct attempt attempts_on_processes[] = {
 	{"compare descriptors", compare_descriptors},
 	{"change a process's limits", change_limits},
 	{"change a process's priority", change_priority},
+	{"choose a process's processor", choose_its_processor},
+	{"choose a process's scheduling", choose_its_scheduling},
 	{"offer a process to the killer", offer_it_to_the_killer},
 	{"share memory by number", share_by_number},
 	{"share memory by name", share_by_name},
