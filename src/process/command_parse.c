@@ -84,7 +84,7 @@ static bool read_bare(struct reader *reader, struct command_word *word, bool is_
 	bool is_first = reader->out == word->text;
 	size_t length = is_name ? 0 : pattern_length(reader->rest);
 	if (length > 0)
-		word->can_vary = word->can_vary || is_first;
+		word->can_vary = true;
 	else if (!is_plain_at(c, is_first ? '\0' : reader->out[-1], is_name))
 		return false;
 	length += length == 0;

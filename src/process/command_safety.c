@@ -143,18 +143,17 @@ static bool only_lists_remotes(const struct plain_command *command)
 	return command->count == 2 || (command->count == 3 && is_in(word(command, 2), lists));
 }
 
-/* Without those of git's own options that change nothing but where and how it speaks. */
+/* Without those of git's own options that change nothing but how it speaks. -C is none of them: it chooses the
+ * repository, and with it the programs that git runs for it. */
 static struct plain_command skip_git_options(const struct plain_command *command)
 {
 	static const char *const harmless[] = {"--no-pager", "--no-optional-locks", NULL};
 	struct plain_command rest = *command;
 	for (;;) {
-		bool is_folder = is_word(&rest, 1, "-C") && rest.count > 2 && !rest.words[2].can_vary;
-		size_t count = is_folder ? 2 : is_in(word(&rest, 1), harmless) ? 1 : 0;
-		if (count == 0)
+		if (!is_in(word(&rest, 1), harmless))
 			return rest;
-		rest.words += count; /* the name is not looked at again */
-		rest.count -= count;
+		rest.words++; /* the name is not looked at again */
+		rest.count--;
 	}
 }
 
@@ -162,7 +161,8 @@ static bool is_git_safe(const struct plain_command *command)
 {
 	static const char *const reads[] = {"blame", "branch", "describe", "diff", "log", "ls-files", "remote",
 	                                    "rev-parse", "show", "status", NULL};
-	static const char *const acts[] = {"--output", "--ext-diff", "--textconv", "--exec", "--paginate", NULL};
+	static const char *const acts[] = {"--output", "--ext-diff", "--textconv", "--exec", "--paginate",
+	                                   "--help", "--submodule", "--recurse-submodules", NULL};
 	struct plain_command git = skip_git_options(command);
 	if (!is_in(word(&git, 1), reads) || can_vary(&git))
 		return false;
@@ -253,15 +253,30 @@ bool plain_command_is_safe(const struct plain_command *command)
 	return false;
 }
 
+bool plain_command_is_git(const struct plain_command *command)
+{
+	return strcmp(shell_base_name(word(command, 0)), "git") == 0;
+}
+
+bool plain_command_moves(const struct plain_command *command)
+{
+	static const char *const moves[] = {"cd", "chdir", "popd", "pushd", NULL};
+	return is_in(word(command, 0), moves);
+}
+
 bool command_is_safe(const char *const *argv)
 {
 	auto_arena struct arena arena = {0};
 	struct command_list list;
 	if (!argv[0] || !shell_system_name(argv[0]) || !command_parse_argv(argv, &arena, &list))
 		return false;
-	for (size_t i = 0; i < list.count; i++)
-		if (!plain_command_is_safe(&list.commands[i]))
+	bool has_moved = false;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_command *command = &list.commands[i];
+		if (!plain_command_is_safe(command) || (has_moved && plain_command_is_git(command)))
 			return false;
+		has_moved = has_moved || plain_command_moves(command);
+	}
 	return true;
 }
 

@@ -10,7 +10,11 @@
 
 #include "process/command_parse.h"
 
+/* A safe git reads, but runs what the repository's settings name: the caller looks at the repository too
+ * (git_inert.h), and not at all after a command that moves to another folder. */
 bool plain_command_is_safe(const struct plain_command *command);
+bool plain_command_is_git(const struct plain_command *command);
+bool plain_command_moves(const struct plain_command *command);
 bool plain_command_is_dangerous(const struct plain_command *command);
 
 /* Of a whole argument vector (NULL at its end): every command in it is safe; any is dangerous. */

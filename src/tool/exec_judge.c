@@ -9,12 +9,29 @@
 #include "process/shell.h"
 #include "tool/exec_command.h"
 #include "tool/exec_decision.h"
+#include "workspace/git_inert.h"
 
-static enum exec_kind kind_of(const struct plain_command *command)
+/* A repository that commands in the sandbox can write could have been changed by one of them a moment after the look. */
+static bool can_run_git(const struct exec_command *command)
 {
-	if (plain_command_is_dangerous(command))
+	char git[PATH_MAX];
+	const struct sandbox_policy *policy = command->host->sandbox;
+	return git_is_inert(command->cwd, git) &&
+	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
+}
+
+/* has_moved: the script has left the folder by then, so git would read another repository. */
+static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	return plain_command_is_safe(plain) &&
+	       (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
+}
+
+static enum exec_kind kind_of(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	if (plain_command_is_dangerous(plain))
 		return EXEC_dangerous;
-	return plain_command_is_safe(command) ? EXEC_safe : EXEC_ordinary;
+	return is_safe(command, plain, has_moved) ? EXEC_safe : EXEC_ordinary;
 }
 
 static enum exec_kind kind_of_unread(const struct exec_command *command)
@@ -117,24 +134,26 @@ static void propose_prefix(struct exec_command *command, const struct command_li
 {
 	struct exec_match match;
 	bool is_whole = list->count == 1 && list->commands[0].count == command->prefix_count;
+	bool has_moved = false;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct plain_command *plain = &list->commands[i];
 		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
-		if (!begins_with_prefix(command, plain) && !is_ruled && !plain_command_is_safe(plain))
+		if (!begins_with_prefix(command, plain) && !is_ruled && !is_safe(command, plain, has_moved))
 			return;
+		has_moved = has_moved || plain_command_moves(plain);
 	}
 	propose(command, command->prefix, command->prefix_count, is_whole, ret);
 }
 
 /* One of them: by rule or by the table. */
-static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read,
+static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read, bool has_moved,
                       struct exec_judgement *ret)
 {
 	const struct tool_host *host = command->host;
 	struct exec_match match;
 	bool is_ruled = exec_policy_decide(host->rules(command->host), plain, &match);
 	if (!is_ruled) {
-		enum exec_kind kind = is_read ? kind_of(plain) : kind_of_unread(command);
+		enum exec_kind kind = is_read ? kind_of(command, plain, has_moved) : kind_of_unread(command);
 		match = (struct exec_match){.decision = exec_decide(host->approval_policy, kind, command->is_escalated,
 		                                                    sandbox_is_needed(host->sandbox->mode))};
 		if (match.decision == EXEC_prompt && is_read)
@@ -167,8 +186,11 @@ void exec_judge(struct exec_command *command, struct exec_judgement *ret)
 	*ret = (struct exec_judgement){.is_allowed = true};
 	if (command->is_escalated && is_read)
 		propose_prefix(command, &list, ret);
-	for (size_t i = 0; i < list.count; i++)
-		judge_one(command, &list.commands[i], is_read, ret);
+	bool has_moved = false;
+	for (size_t i = 0; i < list.count; i++) {
+		judge_one(command, &list.commands[i], is_read, has_moved, ret);
+		has_moved = has_moved || plain_command_moves(&list.commands[i]);
+	}
 	if (ret->decision == EXEC_prompt && !may_ask(command->host->approval_policy, ret)) {
 		ret->decision = EXEC_forbidden;
 		ret->is_unaskable = true;
@@ -185,13 +207,15 @@ void exec_judge_proposal(struct exec_command *command, struct exec_judgement *re
 	struct command_list list;
 	struct exec_match match;
 	*ret = (struct exec_judgement){.decision = EXEC_prompt};
+	bool has_moved = false;
 	if (!read_commands(command, &arena, &list))
 		return;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct plain_command *plain = &list.commands[i];
 		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
-		if (!is_ruled && !plain_command_is_safe(plain))
+		if (!is_ruled && !is_safe(command, plain, has_moved))
 			propose_command(command, plain, ret);
+		has_moved = has_moved || plain_command_moves(plain);
 	}
 }
 

@@ -1,6 +1,7 @@
 // What runs, what is asked about and what is refused: policies, rules, and what the user allows for good (core 2.3, 2.4).
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -46,6 +47,43 @@ test('nobody is asked about a command that only reads', proto, async (t) => {
 	const { asked, outputs } = await play(t, [run('ls -la | wc -l && pwd')], {});
 	assert.deepEqual(asked, []);
 	assert.match(outputs[0], /exited with code 0/);
+});
+
+/** A repository whose settings may run `program` whenever git looks at its files. */
+function repository(folder, program) {
+	fs.mkdirSync(folder, { recursive: true });
+	const git = (...args) => execFileSync('git', args, { cwd: folder });
+	git('init', '-q');
+	fs.writeFileSync(path.join(folder, 'a'), '1\n');
+	git('add', 'a');
+	if (program) git('config', 'core.fsmonitor', program);
+}
+
+test('git is asked about where a repository could choose what it runs', proto, async (t) => {
+	const cwd = tempDir(t, 'work');
+	const mark = path.join(cwd, 'ran');
+	repository(cwd);
+	repository(path.join(cwd, 'sub'), `touch ${mark};false`);
+	const calls = ['git status && git diff', 'git -C sub status', 'cd sub && git status'];
+	const top = await play(t, calls.map((text) => run(text)), { cwd, answers: ['denied', 'denied'] });
+	assert.deepEqual(top.asked.map((msg) => msg.command[2]), calls.slice(1));
+	assert.match(top.outputs[0], /exited with code 0/);
+	const inside = await play(t, [run('git status')], { cwd: path.join(cwd, 'sub'), answers: ['denied'] });
+	assert.equal(inside.asked.length, 1);
+	assert.ok(!fs.existsSync(mark));
+	const nested = await play(t, [run('git status', { workdir: 'sub' })], { cwd, answers: ['denied'] });
+	assert.equal(nested.asked.length, 1);
+	assert.ok(!fs.existsSync(mark));
+});
+
+test('a repository that commands in the sandbox can write is not trusted by its looks', proto, async (t) => {
+	const cwd = tempDir(t, 'work');
+	repository(cwd);
+	repository(path.join(cwd, 'sub'));
+	const config = settings('untrusted', 'workspace-write');
+	const { asked } = await play(t, [run('git status'), run('git diff', { workdir: 'sub' })],
+		{ cwd, config, answers: ['denied'] });
+	assert.deepEqual(asked.map((msg) => msg.command[2]), ['git diff']);
 });
 
 test('a command that destroys is asked about, and refused where nobody may be asked', proto, async (t) => {
@@ -307,6 +345,8 @@ test('rules can be tried without running anything', needs('execpolicy'), async (
 	};
 	const { code, stdout } = await check('--rules', file, 'git', 'push', '--force');
 	assert.deepEqual([code, JSON.parse(stdout)], [0, matches]);
+	assert.deepEqual(JSON.parse((await check('--rules', file, '--', 'git', 'push')).stdout), matches);
+	assert.equal((await check('--rules', file, '--')).code, 2);
 	const pretty = await check('--pretty', '-r', file, 'git', 'push');
 	assert.equal(pretty.stdout, JSON.stringify(matches, null, 2) + '\n');
 	assert.equal((await check('--rules', file, 'ls', '-l')).stdout, '{"matchedRules":[]}\n');

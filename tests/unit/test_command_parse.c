@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "process/command_parse.h"
 
-/* Words joined by a comma, commands by a bar: "ls,-l|wc". A leading pattern is marked: "ls,(*.c)". */
+/* Words joined by a comma, commands by a bar: "ls,-l|wc". A word with a pattern is marked: "ls,(*.c)". */
 static const char *read_as(const char *script)
 {
 	static char text[4096];
@@ -61,7 +61,7 @@ static void plain_commands_are_understood(void **state)
 		{"git diff a=b HEAD^ c#d", "git,diff,a=b,HEAD^,c#d"},
 		{"ls ~/src", "ls,~/src"},
 		{"cat 'gr\xc3\xb6\xc3\x9f" "e'", "cat,gr\xc3\xb6\xc3\x9f" "e"},
-		{"rg x -- src/*.c *.h", "rg,x,--,src/*.c,(*.h)"},
+		{"rg x -- src/*.c *.h", "rg,x,--,(src/*.c),(*.h)"},
 		{"ls \"\"*.c", "ls,(*.c)"},
 		{"echo a'\n'b", "echo,a\nb"},
 	};

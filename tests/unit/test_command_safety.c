@@ -7,7 +7,7 @@
 /* What nobody should be asked about. */
 static const char *const harmless[] = {
 	"ls", "ls -la", "ls -la src tests", "ls *.c", "/bin/ls -l", "pwd", "cd src && ls", "cat README.md",
-	"cat a.txt b.txt", "cat * | head -n 3", "cat a | grep -n x | wc -l", "head -n 20 a.c", "tail -n 3 a.c",
+	"cat a.txt b.txt", "cat * | head -n 3", "cat src/*.c | wc -l", "grep -n x src/*.c", "sort '-k2*'", "cat a | grep -n x | wc -l", "head -n 20 a.c", "tail -n 3 a.c",
 	"tail -f log", "nl -ba a.c | sed -n '10,20p'", "sed -n 1,200p src/main.c", "sed -n 7p", "sed -n '5p' a.c",
 	"wc -l src/a.c", "rg foo", "rg -n 'fn main' src", "rg --files", "rg --files -g '*.rs' | head",
 	"rg -l x | sort",
@@ -17,7 +17,7 @@ static const char *const harmless[] = {
 	"git diff --stat", "git log --oneline -5", "git log -p --follow a.c", "git show HEAD", "git show HEAD:a.c",
 	"git branch", "git branch -a", "git branch -vv --format=x", "git branch --show-current",
 	"git --no-pager diff",
-	"git -C sub log -1", "git ls-files", "git rev-parse HEAD", "git rev-parse --show-toplevel", "git blame a.c",
+	"git ls-files", "git rev-parse HEAD", "git rev-parse --show-toplevel", "git blame a.c",
 	"git remote -v", "git describe --tags", "echo hi", "echo \"two words\"", "which git", "command -v node",
 	"type ls", "whoami; id; uname -a", "date", "date -u +%Y", "date -d yesterday +%F", "du -sh .", "df -h",
 	"stat a.c", "sort a.txt", "sort -rn -k2 a.txt | uniq -c", "uniq -c a", "cut -d: -f1 a", "tr a-z A-Z",
@@ -49,6 +49,15 @@ static const char *const acting[] = {
 	"git branch --edit-description", "git diff *", "git stash", "git grep -O x", "git remote add a b",
 	"git remote -v update", "git checkout .", "git config core.pager x", "git bisect run x",
 	"git submodule foreach x",
+	/* in a folder whose settings nobody has looked at */
+	"git -C sub log -1", "git -C . status", "cd sub && git status", "cd sub; ls | git diff", "cd sub\ngit log",
+	/* viewers, and nested repositories */
+	"git status --help", "git diff --help", "git log --hel", "git diff --submodule=diff",
+	"git ls-files --recurse-submodules",
+	/* a pattern that file names turn into an option, or into a second operand */
+	"find . -e[x]ec", "find . -d[e]lete", "find src/* -name x", "sort -?victim", "sort src/*.c",
+	"git diff --outp?t=f", "git log src/*.c", "uniq a*", "sed -n 1p a*", "rg x src/*", "base64 -[o]x a",
+	"tree -[o]x", "diff a* b", "date -[s]x", "command -v a*",
 	/* options that write or run */
 	"find . -exec ls", "find . -delete", "find . -ok ls", "find . -execdir x +", "find . -fprint x",
 	"find . -fprintf x %p", "find . -fls x", "find . -fprint0 x", "find . -okdir x", "find *", "rg --pre=sh x",
