@@ -136,7 +136,7 @@ enum {
 	LIMIT_PROMPT_FILES = 1000,
 	LIMIT_AGENTS_MD = 1 * MIB,        /* the global file, and all project files whatever the setting */
 	LIMIT_GIT_FILE = 4 * MIB,         /* of .git/config, HEAD and a ref */
-	LIMIT_GIT_INDEX = 8 * MIB,        /* looked through before git runs unasked; with a larger one it is asked about */
+	LIMIT_GIT_INDEX = 8 * MIB,        /* looked through before git runs unasked; a larger one is asked about */
 	LIMIT_GIT_PACKED_REFS = 256 * MIB,
 	LIMIT_PROC_LOCKS = 1 * MIB,       /* of /proc/locks, to name who holds one */
 	LIMIT_EXEC_CAPTURE = 1 * MIB,     /* kept of one command's output, head and tail (core 2.5) */

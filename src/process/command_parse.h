@@ -16,7 +16,7 @@
 
 struct command_word {
 	const char *text; /* as the command gets it, but for ~ and patterns, which stand as written */
-	bool can_vary;    /* contains a pattern (*.c, -e[x]ec): the folder decides which words, even options, it becomes */
+	bool can_vary;    /* contains a pattern (*.c, -e[x]ec): the folder decides which words it becomes */
 };
 
 struct plain_command {

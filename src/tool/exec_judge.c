@@ -11,7 +11,7 @@
 #include "tool/exec_decision.h"
 #include "workspace/git_inert.h"
 
-/* A repository that commands in the sandbox can write could have been changed by one of them a moment after the look. */
+/* What commands in the sandbox can write one of them could change a moment after the look. */
 static bool can_run_git(const struct exec_command *command)
 {
 	char git[PATH_MAX];

@@ -1,7 +1,7 @@
 /* A command's output or a model's words could otherwise retitle the window, rewrite what was shown before,
  * or on some terminals type commands. C1 controls count too: U+009B starts a sequence as ESC [ does.
  *
- * Characters that reorder their neighbours or take no room are written as <U+202E>: somebody who approves a command must
+ * Characters that reorder their neighbours or take no room are written as <U+202E>: whoever approves a command must
  * see the words that run. Variation selectors after a character beyond ASCII (emoji) are the exception. */
 #include "ui/terminal_text.h"
 

@@ -1,7 +1,7 @@
 /* git_inert.h — whether git, reading in a folder, could run a program that the repository chose.
  *
- * Filters, fsmonitor, textconv, external diffs, gpg programs, promisor remotes and pagers are settings of a repository's
- * own configuration; the post-index-change hook lies beside it; a nested repository (a gitlink in the index) brings
+ * Filters, fsmonitor, textconv, external diffs, gpg programs, promisor remotes and pagers are settings of its own
+ * configuration; the post-index-change hook lies beside it; a nested repository (a gitlink in the index) brings
  * both of its own. A repository is inert if it has none of them: its configuration consists of settings that are known
  * to run nothing, and its index of files. Everything that is not understood counts as not inert.
  *

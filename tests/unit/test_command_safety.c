@@ -7,7 +7,9 @@
 /* What nobody should be asked about. */
 static const char *const harmless[] = {
 	"ls", "ls -la", "ls -la src tests", "ls *.c", "/bin/ls -l", "pwd", "cd src && ls", "cat README.md",
-	"cat a.txt b.txt", "cat * | head -n 3", "cat src/*.c | wc -l", "grep -n x src/*.c", "sort '-k2*'", "cat a | grep -n x | wc -l", "head -n 20 a.c", "tail -n 3 a.c",
+	"cat a.txt b.txt", "cat * | head -n 3",
+	"cat src/*.c | wc -l", "grep -n x src/*.c", "sort '-k2*'", "cat a | grep -n x | wc -l", "head -n 20 a.c",
+	"tail -n 3 a.c",
 	"tail -f log", "nl -ba a.c | sed -n '10,20p'", "sed -n 1,200p src/main.c", "sed -n 7p", "sed -n '5p' a.c",
 	"wc -l src/a.c", "rg foo", "rg -n 'fn main' src", "rg --files", "rg --files -g '*.rs' | head",
 	"rg -l x | sort",

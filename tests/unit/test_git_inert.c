@@ -8,9 +8,9 @@
 #include "workspace/git_inert.h"
 
 static const char usual[] = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
-                            "# a comment\n; another\n[remote \"origin\"]\n\turl = https://host/x\n"
-                            "\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"a \\\"b\\\"\"]\n\tvscode-x = 1\n"
-                            "[user]\n\tname = A [B] = C\n\temail = a@b\n";
+			    "# a comment\n; another\n[remote \"origin\"]\n\turl = https://host/x\n"
+			    "\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"a \\\"b\\\"\"]\n\tvscode-x = 1\n"
+			    "[user]\n\tname = A [B] = C\n\temail = a@b\n";
 
 static void make_repository(const char *folder, const char *config)
 {
@@ -58,16 +58,37 @@ static void a_setting_that_is_not_known_to_be_harmless_counts(void **state)
 {
 	(void)state;
 	static const char *const settings[] = {
-		"[core]\n\tfsmonitor = x\n", "[core]\n\tFSMonitor = x\n", "[CORE]\nfsmonitor=x\n", "[core]fsmonitor=x\n",
-		"[core] fsmonitor = x\n", "[diff]\n\texternal = x\n", "[diff \"d\"]\n\ttextconv = x\n",
-		"[diff \"d\"]\n\tcommand = x\n", "[filter \"f\"]\n\tclean = x\n", "[filter \"f\"]\n\tprocess = x\n",
-		"[gpg]\n\tprogram = x\n", "[include]\n\tpath = x\n", "[includeIf \"gitdir:/\"]\n\tpath = x\n",
-		"[core]\n\thooksPath = x\n", "[core]\n\tpager = x\n", "[core]\n\tsshCommand = x\n",
-		"[remote \"o\"]\n\tuploadpack = x\n", "[remote \"o\"]\n\tpromisor = true\n",
-		"[extensions]\n\tworktreeConfig = true\n", "[submodule \"s\"]\n\tactive = true\n",
-		"[user]\n\tname = a\\\n[core]\n\tfsmonitor = x\n", "[user]\n\tname = \"a\\\n", "[core.x]\n\tbare = 1\n",
-		"fsmonitor = x\n", "[core\n", "[]\n", "[core]\n\t= x\n", "\xef\xbb\xbf[core]\n\tfsmonitor = x\n",
-		"[branch \"x\"] [core]\nfsmonitor = x\n", "[branch \"x\"]\"] fsmonitor = x\n", "[core]\rfsmonitor = x\n",
+		"[core]\n\tfsmonitor = x\n",
+		"[core]\n\tFSMonitor = x\n",
+		"[CORE]\nfsmonitor=x\n",
+		"[core]fsmonitor=x\n",
+		"[core] fsmonitor = x\n",
+		"[diff]\n\texternal = x\n",
+		"[diff \"d\"]\n\ttextconv = x\n",
+		"[diff \"d\"]\n\tcommand = x\n",
+		"[filter \"f\"]\n\tclean = x\n",
+		"[filter \"f\"]\n\tprocess = x\n",
+		"[gpg]\n\tprogram = x\n",
+		"[include]\n\tpath = x\n",
+		"[includeIf \"gitdir:/\"]\n\tpath = x\n",
+		"[core]\n\thooksPath = x\n",
+		"[core]\n\tpager = x\n",
+		"[core]\n\tsshCommand = x\n",
+		"[remote \"o\"]\n\tuploadpack = x\n",
+		"[remote \"o\"]\n\tpromisor = true\n",
+		"[extensions]\n\tworktreeConfig = true\n",
+		"[submodule \"s\"]\n\tactive = true\n",
+		"[user]\n\tname = a\\\n[core]\n\tfsmonitor = x\n",
+		"[user]\n\tname = \"a\\\n",
+		"[core.x]\n\tbare = 1\n",
+		"fsmonitor = x\n",
+		"[core\n",
+		"[]\n",
+		"[core]\n\t= x\n",
+		"\xef\xbb\xbf[core]\n\tfsmonitor = x\n",
+		"[branch \"x\"] [core]\nfsmonitor = x\n",
+		"[branch \"x\"]\"] fsmonitor = x\n",
+		"[core]\rfsmonitor = x\n",
 		"[alias]\n\tx = !y\n",
 	};
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
@@ -161,9 +182,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_usual_repository_is_inert, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_folder_without_a_repository_is_inert, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(a_setting_that_is_not_known_to_be_harmless_counts, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_setting_that_is_not_known_to_be_harmless_counts, temp_make,
+	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(the_hook_that_reading_calls_counts, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(a_repository_that_lies_elsewhere_or_is_bare_counts, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_repository_that_lies_elsewhere_or_is_bare_counts, temp_make,
+	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(a_nested_repository_in_the_index_counts, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
