@@ -18,13 +18,22 @@
 #include "config/config.h"
 #include "transport/transport_stdio.h"
 
-static void sweep_threads(struct app_server *server)
+static struct thread *find_dead_thread(struct app_server *server)
 {
 	struct thread *it;
 	list_for_each(it, &server->threads, link) {
 		if (it->is_dead)
-			thread_destroy(it);
+			return it;
 	}
+	return NULL;
+}
+
+/* Destroying a thread destroys those of its subagents as well: the list is begun anew after each. */
+static void sweep_threads(struct app_server *server)
+{
+	struct thread *thread;
+	while ((thread = find_dead_thread(server)))
+		thread_destroy(thread);
 }
 
 static void on_sweep(void *self)

@@ -39,6 +39,12 @@ struct thread_watcher {
 	bool is_held; /* the Codex stands still for its sake */
 };
 
+/* A thread and those of its subagents, as thread_idle.c sees them. */
+struct thread_family {
+	bool is_followed, is_busy;
+	uint64_t left_ms; /* the latest of them */
+};
+
 struct thread {
 	/* read-only */
 	char id[UUID_TEXT_SIZE]; /* "" until its Session is configured */
@@ -74,6 +80,7 @@ struct thread {
 	struct rpc_request *starting; /* waits for its Session */
 	struct thread_opening opening; /* while it does */
 	struct list asks;             /* questions that are open (thread_ask.c) */
+	struct thread_family family;  /* of a root; valid while thread_idle.c looks */
 	bool is_dead;                 /* to be destroyed outside the engine's callbacks */
 };
 

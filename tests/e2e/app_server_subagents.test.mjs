@@ -133,3 +133,52 @@ test('16. an app-server that takes up a session has its subagents again', option
 	assert.deepEqual(sessions.map((it) => [it.agent_id, it.label, it.status]), [[1, 'counter', 'idle'], [2, null, 'canceled']]);
 	assert.equal(JSON.parse(outputs.get('wait')).completion.Completed.last_message, 'Plums, too.');
 });
+
+// The child stands after its root in the server's list, so a walk that closes the root must not go on from the child.
+test('idle threads with subagents are unloaded with them, and the server goes on', options, async (t) => {
+	const model = await startModel(t, [
+		child('one', message('First.')),
+		child('two', message('Second.')),
+		{ reply: [call('subagent_spawn', { prompt: 'one' }), call('subagent_spawn', { prompt: 'two' })] },
+		{ reply: [call('subagent_await', { agent_id: 2 })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const server = await startAppServer(t, model, { config, args: ['-c', 'app_server.idle_thread_timeout_ms=100'] });
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	const { data: ids } = await server.request('thread/loaded/list', {});
+	assert.equal(ids.length, 3);
+	for (const threadId of ids)
+		await server.request('thread/unsubscribe', { threadId });
+	await server.take(({ method, params }) => method === 'thread/closed' && params.threadId === thread.id, 'closed');
+	assert.deepEqual((await server.request('thread/loaded/list', {})).data, []);
+	assert.deepEqual(server.all('thread/closed').map(({ params }) => params.threadId), [thread.id]);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a thread is not unloaded while somebody follows its subagent, or while that works', options, async (t) => {
+	const model = await startModel(t, [
+		child('be slow', { message: 'half' }, { gate: 'end' }),
+		{ reply: [call('subagent_spawn', { prompt: 'be slow' })] },
+		{ reply: [message('Begun.')], times: 'forever' },
+	]);
+	const server = await startAppServer(t, model, { config, args: ['-c', 'app_server.idle_thread_timeout_ms=50'] });
+	const { thread } = await server.request('thread/start', FREE);
+	const { thread: other } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	const id = (await server.request('thread/loaded/list', {})).data.find((it) => ![thread.id, other.id].includes(it));
+	const closed = async (threadId) => server.take(({ method, params }) => method === 'thread/closed' && params.threadId === threadId, 'closed');
+	const unsubscribe = (threadId) => server.request('thread/unsubscribe', { threadId });
+	await unsubscribe(thread.id);
+	await unsubscribe(id); // it works
+	await unsubscribe(other.id);
+	await closed(other.id); // the time has passed for all three
+	assert.deepEqual((await server.request('thread/loaded/list', {})).data, [thread.id, id]);
+	await model.openGate('end');
+	await closed(thread.id);
+	assert.deepEqual((await server.request('thread/loaded/list', {})).data, []);
+	assert.equal((await server.end()).code, 0);
+});
