@@ -1,4 +1,4 @@
-/* A question is closed before its callback runs, so that the callback may ask the next. */
+/* A question cannot be found while its callback runs, so that the callback may ask the next and withdraw all others. */
 #include "app_server/rpc_ask.h"
 
 #include <stdio.h>
@@ -18,6 +18,8 @@ struct rpc_ask {
 	VEC(struct connection *) clients; /* who could still answer */
 	char *frame;                      /* as it was sent, for who comes later */
 	size_t frame_len;
+	enum rpc_ask_outcome failure; /* the last one; RPC_ASK_ANSWERED: there was none */
+	bool is_deciding;             /* its callback runs */
 	rpc_answer_fn on_answer;
 	void *self;
 };
@@ -57,6 +59,7 @@ int64_t rpc_ask(struct rpc_asks *asks, enum app_server_request_tag tag, const vo
 	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
 	ask->id = asks->next_id++;
 	ask->type = &app_server_requests[tag];
+	ask->failure = RPC_ASK_ANSWERED;
 	ask->on_answer = on_answer;
 	ask->self = self;
 	rpc_write_request(&out, ask->type, ask->id, params);
@@ -70,7 +73,7 @@ static struct rpc_ask *find(struct rpc_asks *asks, int64_t id)
 {
 	struct rpc_ask *it;
 	list_for_each(it, &asks->open, link) {
-		if (it->id == id)
+		if (it->id == id && !it->is_deciding)
 			return it;
 	}
 	return NULL;
@@ -94,7 +97,7 @@ void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const voi
 {
 	struct rpc_ask *it;
 	list_for_each(it, &asks->open, link) {
-		if (it->self == self)
+		if (it->self == self && !it->is_deciding)
 			send_to(it, client);
 	}
 }
@@ -126,6 +129,32 @@ static bool decode(const struct rpc_ask *ask, const struct rpc_message *message,
 	return false;
 }
 
+static void decide(struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
+{
+	ask->is_deciding = true;
+	if (ask->on_answer(outcome, ask->id, result, ask->self)) {
+		ask_destroy(ask);
+		return;
+	}
+	ask->is_deciding = false;
+	fprintf(stderr, "codex app-server: %s: the answer came too late: what asked has ended\n", ask->type->wire.ptr);
+}
+
+static void forget_client(struct rpc_ask *ask, const struct connection *client)
+{
+	for (size_t i = ask->clients.count; i-- > 0;) {
+		if (ask->clients.items[i] == client)
+			ask->clients.items[i] = ask->clients.items[--ask->clients.count];
+	}
+}
+
+/* Nobody is left who could answer, and not because all have gone: who fails has decided. */
+static void decide_if_all_failed(struct rpc_ask *ask)
+{
+	if (!ask->clients.count && ask->failure != RPC_ASK_ANSWERED)
+		decide(ask, ask->failure, NULL);
+}
+
 void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const struct rpc_message *message)
 {
 	int64_t id;
@@ -137,25 +166,31 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 		        (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr);
 		return;
 	}
-	rpc_answer_fn on_answer = ask->on_answer;
-	void *self = ask->self;
-	bool is_usable = decode(ask, message, &arena, &result);
-	ask_destroy(ask);
-	enum rpc_ask_outcome failure = message->kind == RPC_ERROR ? RPC_ASK_FAILED : RPC_ASK_INVALID;
-	on_answer(is_usable ? RPC_ASK_ANSWERED : failure, id, is_usable ? result : NULL, self);
+	if (decode(ask, message, &arena, &result)) {
+		decide(ask, RPC_ASK_ANSWERED, result);
+		return;
+	}
+	ask->failure = message->kind == RPC_ERROR ? RPC_ASK_FAILED : RPC_ASK_INVALID;
+	forget_client(ask, client);
+	decide_if_all_failed(ask);
 }
 
-static void forget_client(struct rpc_ask *ask, const struct connection *client)
+/* Deciding one question may withdraw others: the list is begun anew after each. */
+static struct rpc_ask *find_asked(struct rpc_asks *asks, const struct connection *client)
 {
-	for (size_t i = ask->clients.count; i-- > 0;) {
-		if (ask->clients.items[i] == client)
-			ask->clients.items[i] = ask->clients.items[--ask->clients.count];
+	struct rpc_ask *it;
+	list_for_each(it, &asks->open, link) {
+		if (was_asked(it, client))
+			return it;
 	}
+	return NULL;
 }
 
 void rpc_asks_forget(struct rpc_asks *asks, struct connection *client)
 {
-	struct rpc_ask *it;
-	list_for_each(it, &asks->open, link)
-		forget_client(it, client);
+	struct rpc_ask *ask;
+	while ((ask = find_asked(asks, client))) {
+		forget_client(ask, client);
+		decide_if_all_failed(ask);
+	}
 }

@@ -1,11 +1,14 @@
 /* rpc_ask.h — requests of the server to its clients: asked of several, answered by one.
  *
- * A question goes to every client that watches a thread, with one id. The first answer counts; what comes later, twice,
- * or from somebody who was not asked, is a note on standard error. Ids count up from 0 in the whole process.
+ * A question goes to every client that watches a thread, with one id. The first usable answer counts; what comes later,
+ * twice, or from somebody who was not asked, is a note on standard error. A client that answers with an error, or with
+ * what cannot be used, decides nothing for the others: it may not answer any more, and only when no client is left does
+ * its failure count. Ids count up from 0 in the whole process.
  * Owns: open questions. Loop thread only. Source: app-server-wire 6 to 9, 17. */
 #ifndef APP_SERVER_RPC_ASK_H
 #define APP_SERVER_RPC_ASK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +24,10 @@ enum rpc_ask_outcome {
 	RPC_ASK_INVALID,  /* … with what is no result */
 };
 
-/* Runs once, unless the question was withdrawn. */
-typedef void (*rpc_answer_fn)(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self);
+/* Runs when the question is decided: by the first usable answer, or by a failure once nobody is left who could give
+ * one. False: the answer could not be delivered, and the question stays open until it is withdrawn or answered again.
+ */
+typedef bool (*rpc_answer_fn)(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self);
 
 struct rpc_asks {
 	/* private */
@@ -46,7 +51,7 @@ void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const voi
 /* ---- for the connection ---- */
 
 void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const struct rpc_message *message);
-/* A client is gone, and will not answer. */
+/* A client is gone, and will not answer; if all others have failed, so has the question. */
 void rpc_asks_forget(struct rpc_asks *asks, struct connection *client);
 
 #endif

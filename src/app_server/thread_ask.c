@@ -71,17 +71,6 @@ static void tell_resolved(struct thread *thread, const struct thread_ask *ask)
 
 /* ---- answers ---- */
 
-static void submit(struct thread *thread, const struct thread_ask *ask, struct review_decision *decision)
-{
-	bool is_patch = ask->tag == ASK_item_file_change_request_approval || ask->tag == ASK_apply_patch_approval;
-	struct op_exec_approval exec = {ask->call_id, decision};
-	struct op_patch_approval patch = {ask->call_id, decision};
-	struct op op = {.tag = OP_exec_approval, .exec_approval = &exec};
-	if (is_patch)
-		op = (struct op){.tag = OP_patch_approval, .patch_approval = &patch};
-	codex_submit_op(thread->codex, STR(""), &op, NULL);
-}
-
 /* The event that ends the item follows; the item will say that the user ended it. */
 static void decline_item(struct thread *thread, const struct thread_ask *ask)
 {
@@ -163,37 +152,32 @@ static void close_ask(struct thread *thread, struct thread_ask *ask)
 		thread_notify_status(thread);
 }
 
-static void submit_words(struct thread *thread, const struct thread_ask *ask,
+static bool answer_words(struct thread *thread, const struct thread_ask *ask,
                          const struct app_tool_request_user_input_response *answer)
 {
 	struct user_input_answers answers = {.answers = answer ? answer->answers : STR("{}")};
-	struct op_user_input_answer body = {.id = ask->turn_id, .response = &answers};
-	struct op op = {.tag = OP_user_input_answer, .user_input_answer = &body};
-	codex_submit_op(thread->codex, STR(""), &op, NULL);
+	return codex_answer(thread->codex, EV_request_user_input, ask->turn_id, &answers);
 }
 
-static void submit_decision(struct thread *thread, const struct thread_ask *ask, const void *result)
+static bool answer_decision(struct thread *thread, const struct thread_ask *ask, const void *result)
 {
+	bool is_patch = ask->tag == ASK_item_file_change_request_approval || ask->tag == ASK_apply_patch_approval;
+	enum event_tag asks = is_patch ? EV_apply_patch_approval_request : EV_exec_approval_request;
 	struct exec_amendment amendment;
 	struct review_decision decision = read_answer(ask, result, &amendment);
+	if (!codex_answer(thread->codex, asks, ask->call_id, &decision))
+		return false;
 	if (decision.tag == review_decision_denied || decision.tag == review_decision_abort)
 		decline_item(thread, ask);
-	submit(thread, ask, &decision);
+	return true;
 }
 
 /* ---- answers of tools ---- */
 
-static void submit_result(struct thread *thread, struct str call_id, struct dynamic_tool_answer *answer)
-{
-	struct op_dynamic_tool_response response = {call_id, answer};
-	struct op op = {.tag = OP_dynamic_tool_response, .dynamic_tool_response = &response};
-	codex_submit_op(thread->codex, STR(""), &op, NULL);
-}
-
-static void submit_failure(struct thread *thread, struct str call_id, const char *why)
+static bool answer_failure(struct thread *thread, struct str call_id, const char *why)
 {
 	struct dynamic_tool_answer answer = {.output = str_of(why), .success = false};
-	submit_result(thread, call_id, &answer);
+	return codex_answer(thread->codex, EV_dynamic_tool_call_request, call_id, &answer);
 }
 
 static void write_items(const struct app_dynamic_tool_call_response *response, struct buf *out)
@@ -205,20 +189,18 @@ static void write_items(const struct app_dynamic_tool_call_response *response, s
 	jw_array_end(&w);
 }
 
-static void take_result(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
-                        const struct app_dynamic_tool_call_response *response)
+static bool answer_result(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
+                          const struct app_dynamic_tool_call_response *response)
 {
 	auto_buf struct buf items;
 	buf_init(&items, LIMIT_LINE);
-	if (outcome != RPC_ASK_ANSWERED) {
-		submit_failure(thread, ask->call_id,
-		               outcome == RPC_ASK_FAILED ? "dynamic tool request failed"
-		                                         : "dynamic tool response was invalid");
-		return;
-	}
+	if (outcome != RPC_ASK_ANSWERED)
+		return answer_failure(thread, ask->call_id,
+		                      outcome == RPC_ASK_FAILED ? "dynamic tool request failed"
+		                                                : "dynamic tool response was invalid");
 	write_items(response, &items);
 	struct dynamic_tool_answer answer = {.content_items = buf_str(&items), .success = response->success};
-	submit_result(thread, ask->call_id, &answer);
+	return codex_answer(thread->codex, EV_dynamic_tool_call_request, ask->call_id, &answer);
 }
 
 static void drop(struct thread *thread, struct thread_ask *ask)
@@ -242,7 +224,7 @@ void thread_asks_abandon(struct thread *thread)
 	list_for_each(it, &thread->asks, link) {
 		if (it->tag != ASK_item_tool_call)
 			continue;
-		submit_failure(thread, it->call_id,
+		answer_failure(thread, it->call_id,
 		               "No client that could carry out this tool is connected any more. Whether the call had "
 		               "an effect is not known.");
 		drop(thread, it);
@@ -261,21 +243,27 @@ static struct thread_ask *find(struct thread *thread, int64_t id)
 	return NULL;
 }
 
-static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
+static bool give_answer(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
+                        const void *result)
+{
+	if (ask->tag == ASK_item_tool_call)
+		return answer_result(thread, ask, outcome, result);
+	if (ask->tag == ASK_item_tool_request_user_input)
+		return answer_words(thread, ask, result);
+	return answer_decision(thread, ask, result);
+}
+
+/* The engine no longer waits, and the event that says so withdraws the question: until then it is open. */
+static bool on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
 {
 	struct thread *thread = self;
 	struct thread_ask *ask = find(thread, id);
-	if (ask->tag == ASK_item_tool_call) {
-		take_result(thread, ask, outcome, result);
-		ask_destroy(ask);
-		return;
-	}
-	close_ask(thread, ask);
-	if (ask->tag == ASK_item_tool_request_user_input)
-		submit_words(thread, ask, result);
-	else
-		submit_decision(thread, ask, result);
+	if (!ask || !give_answer(thread, ask, outcome, result))
+		return !ask;
+	if (ask->tag != ASK_item_tool_call)
+		close_ask(thread, ask);
 	ask_destroy(ask);
+	return true;
 }
 
 void thread_ask_expire(struct thread *thread, struct str call_id)

@@ -1,8 +1,10 @@
 /* thread_ask.h — what a turn asks of its clients: may this command run, may this patch be applied, what is wanted, what
  * does your tool answer?
  *
- * A question goes to all who watch the thread. Its answer becomes an Op; what a client's answer cannot be read from, or
- * nobody gave, refuses. A permission waits for somebody to give it; a tool that nobody is there for has failed.
+ * A question goes to all who watch the thread. The first usable answer is handed to the engine at once and counts; if
+ * every client that was asked fails, the question is refused. An answer that the engine no longer waits for leaves the
+ * question open until the event that ends it. A permission waits for somebody to give it; a tool that nobody is there
+ * for has failed.
  * Source: app-server-wire 6, 7, 9. */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H

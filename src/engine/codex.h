@@ -65,6 +65,12 @@ struct codex *codex_open(const struct codex_options *options);
 void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
 /* Copies id and op. ERR_limit when the submission queue is full. */
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
+/* Answers a question that an event of this Codex asked; `asks` names the event. Everything submitted before is carried
+ * out first, then the answer at once: it does not pass the submission queue and is never refused for lack of room.
+ * id: of the call, or, for EV_request_user_input, of its turn. answer: a struct review_decision for the two approvals,
+ * user_input_answers for EV_request_user_input, dynamic_tool_answer for EV_dynamic_tool_call_request.
+ * False, and the answer has no effect, if no such question is open; events that are on their way say why. */
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer);
 
 /* What the model is told of a mode where the client has no words of its own. */
 struct str codex_mode_text(enum mode_kind mode);

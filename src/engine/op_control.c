@@ -53,46 +53,75 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 		codex_refuse(codex, submission->id, bad_request, err.text);
 }
 
-static void answer(struct codex *codex, struct str id, const struct review_decision *decision)
+/* ---- answers ---- */
+
+static bool answer_approval(struct codex *codex, struct str id, const struct review_decision *decision)
 {
 	struct session *session = codex->session;
 	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
-		return;
+		return false;
 	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
 		session_record_decline(session, approvals_call_id(&session->approvals, id));
-	if (!approvals_answer(&session->approvals, id, decision))
-		agents_answer(codex, id, decision);
+	return approvals_answer(&session->approvals, id, decision) || agents_answer(codex, id, decision);
+}
+
+static bool answer_call(struct codex *codex, struct str id, const struct dynamic_tool_answer *answer)
+{
+	struct task *task = codex->session->task;
+	struct tool_call *call = task && task->turn ? turn_find_tool(task->turn, id) : NULL;
+	return call && call->dynamic && tool_dynamic_answer(call, answer);
+}
+
+static bool answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+{
+	switch (asks) {
+	case EV_exec_approval_request:
+	case EV_apply_patch_approval_request:
+		return answer_approval(codex, id, body);
+	case EV_request_user_input:
+		return questions_answer(&codex->session->questions, asks, id, body) ||
+		       agents_reply(codex, asks, id, body);
+	case EV_dynamic_tool_call_request:
+		return answer_call(codex, id, body);
+	default:
+		return false;
+	}
+}
+
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+{
+	codex_carry_out(codex);
+	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body);
 }
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
 {
-	answer(codex, submission->op.exec_approval->id, submission->op.exec_approval->decision);
+	const struct op_exec_approval *op = submission->op.exec_approval;
+	answer(codex, EV_exec_approval_request, op->id, op->decision);
 }
 
 void on_op_patch_approval(struct codex *codex, const struct submission *submission)
 {
-	answer(codex, submission->op.patch_approval->id, submission->op.patch_approval->decision);
+	const struct op_patch_approval *op = submission->op.patch_approval;
+	answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
 }
 
 void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input_answer *op = submission->op.user_input_answer;
-	struct session *session = codex->session;
-	if (!questions_answer(&session->questions, EV_request_user_input, op->id, op->response) &&
-	    !agents_reply(codex, EV_request_user_input, op->id, op->response))
-		session_warn(session, submission->id,
+	if (!answer(codex, EV_request_user_input, op->id, op->response))
+		session_warn(codex->session, submission->id,
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
 }
 
-/* An answer to no call, or a second one, is passed over like that to an approval that nobody asked for. */
+/* An answer to no call, or a second one, is ignored like one to an approval that nobody asked for. */
 void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
 {
 	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
-	struct task *task = codex->session->task;
-	struct tool_call *call = task && task->turn ? turn_find_tool(task->turn, op->id) : NULL;
-	if (call && call->dynamic)
-		tool_dynamic_answer(call, op->response);
+	answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
 }
+
+/* ---- what ends ---- */
 
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {

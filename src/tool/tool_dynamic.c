@@ -125,20 +125,21 @@ static void on_timeout(void *self)
 	finish_text(call, buf_str(&text), false);
 }
 
-void tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer)
+bool tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer)
 {
 	auto_arena struct arena arena = {0};
 	if (call->is_finished || !call->state)
-		return;
+		return false;
 	if (!answer->content_items.ptr) {
 		finish_text(call, answer->output, answer->success);
-		return;
+		return true;
 	}
 	const struct json *items = json_parse(&arena, answer->content_items, NULL);
 	if (take_items(call, items))
 		finish(call, items->span, answer->success);
 	else
 		finish_text(call, STR("dynamic tool response was invalid"), false);
+	return true;
 }
 
 /* ---- the beginning ---- */

@@ -9,7 +9,7 @@ struct tool_call;
 
 /* call->dynamic says which. A client that does not answer within LIMIT_DYNAMIC_CALL_MS has failed. */
 void tool_dynamic_start(struct tool_call *call);
-/* The client's answer; nothing if the call has one. */
-void tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer);
+/* The client's answer; false, and nothing happens, if the call has one. */
+bool tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer);
 
 #endif

@@ -57,6 +57,32 @@ test('two clients at one thread: both are asked, the first answer counts', optio
 		[['userMessage', undefined], ['commandExecution', 'completed'], ['agentMessage', undefined]]);
 });
 
+test('the error of one client decides nothing for the other', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('done'), run('touch other'), say('refused')]);
+	const connect = await listen(t, model);
+	const [first, second] = [await connect(), await connect()];
+	const { thread } = await first.request('thread/start', ASKS);
+	const start = () => first.request('turn/start', { threadId: thread.id, input: [text('make it')] });
+	const asked = (client) => client.next('item/commandExecution/requestApproval');
+	const fail = (client, { id }) => client.send({ id, error: { code: -32601, message: 'I do not do that' } });
+	const ended = async () => {
+		const { params } = await first.next('turn/completed');
+		const { thread: { turns } } = await first.request('thread/read', { threadId: thread.id, includeTurns: true });
+		return [params.turn.status, turns.at(-1).items.find(({ type }) => type === 'commandExecution').status];
+	};
+	await start();
+	fail(first, await asked(first));
+	await second.request('thread/resume', { threadId: thread.id });
+	assert.deepEqual(await ended(), ['completed', 'declined']); // nobody else was there when it failed
+	await start();
+	const questions = [await asked(first), await asked(second)];
+	fail(first, questions[0]);
+	first.answer(questions[0], { decision: 'decline' }); // too late for this one
+	await first.request('thread/loaded/list', {});
+	second.answer(questions[1], { decision: 'accept' });
+	assert.deepEqual(await ended(), ['completed', 'completed']);
+});
+
 test('who joins a turn is asked what is open; who vanishes ends nothing', options, async (t) => {
 	const model = await startModel(t, [say('hello'), run('touch made'), say('done')]);
 	const connect = await listen(t, model);

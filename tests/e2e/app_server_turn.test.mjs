@@ -409,6 +409,23 @@ test('a plan is none where the user has switched that tool off', options, async 
 	assert.equal(server.all('turn/plan/updated').length, 0);
 });
 
+test('an answer is not lost among more steers than the queue takes', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('done')], { unmatched: 'ok' });
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', { ...FREE, approvalPolicy: 'untrusted' });
+	const { turn: { id } } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	const asked = await server.next('item/commandExecution/requestApproval');
+	const steer = (n) => ({ id: 1000 + n, method: 'turn/steer',
+		params: { threadId: thread.id, expectedTurnId: id, input: [text(`${n}`)] } });
+	const lines = [...Array(70).keys()].map(steer);
+	lines.push({ id: asked.id, result: { decision: 'accept' } });
+	server.write(lines.map((line) => JSON.stringify(line) + '\n').join(''));
+	assert.equal((await server.next('serverRequest/resolved')).params.requestId, asked.id);
+	const { params } = await server.take(({ method, params }) => method === 'item/completed' &&
+		params.item.type === 'commandExecution', 'end of the command');
+	assert.deepEqual([params.item.status, params.item.exitCode], ['completed', 0]);
+});
+
 test('a command can be allowed for good with all that starts alike', options, async (t) => {
 	const model = await startModel(t, [run('git init one'), run('git init two'), say('done')]);
 	const server = await startAppServer(t, model);

@@ -370,6 +370,67 @@ static void an_aborted_question_interrupts_the_task(void **state)
 	assert_false(file_exists(temp_path("ran")));
 }
 
+/* Not even for the session: the same command has to be asked about again. */
+static void an_answer_after_the_abort_of_another_question_has_no_effect(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch also\"},\"call_id\":\"c2\"}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c3\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 2);
+	const struct review_decision for_session = {.tag = review_decision_approved_for_session};
+	answer(f, "exec_approval", "c2", "abort");
+	assert_false(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &for_session));
+	answer(f, "exec_approval", "c1", "approved_for_session");
+	run_until(f, "turn_aborted", 1);
+	say(f, "again");
+	run_until(f, "exec_approval_request", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	run_until(f, "turn_aborted", 1);
+	settle(f);
+	assert_false(file_exists(temp_path("ran")));
+}
+
+static void an_answer_is_taken_while_the_submission_queue_is_full(void **state)
+{
+	struct fixture *f = *state;
+	const struct review_decision approved = {.tag = review_decision_approved};
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"reply\":[{\"message\":\"done\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
+		submit(f, "{\"type\":\"list_custom_prompts\"}");
+	assert_true(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved));
+	assert_false(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved)); /* it has one */
+	run_until(f, "task_complete", 1);
+	assert_true(file_exists(temp_path("ran")));
+}
+
+/* Answers do not overtake: an interrupt that was submitted first ends the question first. */
+static void an_answer_comes_after_what_was_submitted_before(void **state)
+{
+	struct fixture *f = *state;
+	const struct review_decision approved = {.tag = review_decision_approved};
+	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"}]}",
+	      UNTRUSTED);
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	submit(f, "{\"type\":\"interrupt\"}");
+	assert_false(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved));
+	run_until(f, "turn_aborted", 1);
+	settle(f);
+	assert_false(file_exists(temp_path("ran")));
+}
+
 static void an_interrupt_ends_a_pending_question(void **state)
 {
 	struct fixture *f = *state;
@@ -560,6 +621,9 @@ int main(void)
 		TEST(a_session_goes_on_where_it_was_left),
 		TEST(an_approved_command_runs),
 		TEST(an_aborted_question_interrupts_the_task),
+		TEST(an_answer_after_the_abort_of_another_question_has_no_effect),
+		TEST(an_answer_is_taken_while_the_submission_queue_is_full),
+		TEST(an_answer_comes_after_what_was_submitted_before),
 		TEST(an_interrupt_ends_a_pending_question),
 		TEST(a_patch_is_asked_about_once_a_file),
 		TEST(words_that_cannot_be_passed_on_are_refused),

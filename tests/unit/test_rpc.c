@@ -318,9 +318,10 @@ struct answers {
 	int count;
 	enum rpc_ask_outcome outcome;
 	int decision;
+	bool is_undeliverable;
 };
 
-static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
+static bool on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
 {
 	const struct app_file_change_request_approval_response *response = result;
 	struct answers *answers = self;
@@ -328,6 +329,7 @@ static void on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *resu
 	answers->count++;
 	answers->outcome = outcome;
 	answers->decision = response ? (int)response->decision : -1;
+	return !answers->is_undeliverable;
 }
 
 static int64_t put_question(struct fixture *f, struct answers *answers)
@@ -362,7 +364,8 @@ static void the_first_answer_counts(void **state)
 	assert_int_equal(answers.count, 1);
 }
 
-static void what_is_no_answer_fails_the_question(void **state)
+/* One client's error must not decide for the others. */
+static void only_the_failure_of_the_last_client_fails_the_question(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const lines[] = {
@@ -377,9 +380,55 @@ static void what_is_no_answer_fails_the_question(void **state)
 		tell(f, 0, "{\"id\":\"0\",\"result\":{\"decision\":\"accept\"}}"); /* a string is another id */
 		assert_int_equal(answers.count, 0);
 		tell(f, 0, lines[i]);
+		tell(f, 0, lines[i]); /* it may not answer any more */
+		assert_int_equal(answers.count, 0);
+		tell(f, 1, lines[i]);
 		assert_int_equal(answers.count, 1);
 		assert_int_equal(answers.outcome, i == 2 ? RPC_ASK_FAILED : RPC_ASK_INVALID);
 	}
+}
+
+static void a_client_answers_after_the_error_of_another(void **state)
+{
+	struct fixture *f = *state;
+	struct answers answers = {0};
+	put_question(f, &answers);
+	tell(f, 0, "{\"id\":0,\"error\":{\"code\":1,\"message\":\"x\"}}");
+	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}"); /* it has left the circle */
+	assert_int_equal(answers.count, 0);
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"acceptForSession\"}}");
+	assert_int_equal(answers.count, 1);
+	assert_int_equal(answers.outcome, RPC_ASK_ANSWERED);
+	assert_int_equal(answers.decision, app_file_change_approval_decision_accept_for_session);
+}
+
+static void the_question_fails_when_one_has_failed_and_the_other_has_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct answers left = {0}, failed = {0};
+	put_question(f, &left);
+	put_question(f, &failed);
+	tell(f, 0, "{\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}");
+	rpc_asks_forget(&f->server->asks, f->clients[1].connection);
+	assert_int_equal(failed.count, 1);
+	assert_int_equal(failed.outcome, RPC_ASK_FAILED);
+	rpc_asks_forget(&f->server->asks, f->clients[0].connection);
+	assert_int_equal(left.count, 0); /* nobody failed: who comes later may still answer */
+}
+
+static void an_answer_that_cannot_be_delivered_leaves_the_question_open(void **state)
+{
+	struct fixture *f = *state;
+	struct answers answers = {.is_undeliverable = true};
+	put_question(f, &answers);
+	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"decline\"}}");
+	assert_int_equal(answers.count, 1);
+	answers.is_undeliverable = false;
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}");
+	assert_int_equal(answers.count, 2);
+	assert_int_equal(answers.decision, app_file_change_approval_decision_accept);
+	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}");
+	assert_int_equal(answers.count, 2);
 }
 
 static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **state)
@@ -435,7 +484,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_is_gone_holds_up_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_share_and_a_writer_is_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_answer_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_answer_fails_the_question, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_the_failure_of_the_last_client_fails_the_question, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(a_client_answers_after_the_error_of_another, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_question_fails_when_one_has_failed_and_the_other_has_gone, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(an_answer_that_cannot_be_delivered_leaves_the_question_open, set_up,
+	                                        tear_down),
 		cmocka_unit_test_setup_teardown(who_comes_later_is_asked_too_and_who_was_not_cannot_answer, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(a_client_that_is_behind_is_not_read, set_up, tear_down),
