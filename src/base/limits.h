@@ -160,6 +160,7 @@ enum {
 	LIMIT_ENVIRONMENT = 8 * MIB,      /* one process's environment, as /proc shows it */
 	LIMIT_CALL_ID = 4 * KIB,          /* a tool call's id, as the model gives it */
 	LIMIT_TOOLS_RUNNING = 16,         /* calls of one response that run side by side */
+	LIMIT_TOOL_CALLS = 1024,          /* of one response that are carried out; the rest is answered with an error */
 	LIMIT_DYNAMIC_TOOLS = 1024,       /* tools that one client provides */
 	LIMIT_DYNAMIC_CALL_MS = 60 * 60 * 1000, /* until a client must have answered a call of its tool */
 	LIMIT_TOOL_NAME = 128,            /* characters: what providers take */

@@ -60,6 +60,8 @@ struct turn {
 	struct turn_open_item open;
 	char *response_id;
 	VEC(struct turn_tool) tools;
+	size_t started;    /* of them; they start in order */
+	size_t finished;   /* the first so many have */
 	size_t running;    /* started tools that have not finished */
 	bool runs_tools;   /* the response is read, its calls are being carried out */
 	bool is_exclusive; /* a tool that wants to be alone is running */

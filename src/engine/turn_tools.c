@@ -27,6 +27,15 @@ static void on_tool_done(struct tool_call *call, void *self)
 	start_ready(turn);
 }
 
+/* It is never started, and has its output already. */
+static void refuse(struct tool_call *call)
+{
+	buf_printf(&call->output,
+	           "This call was not carried out: at most %d calls of one response are. Make it again in a later one.",
+	           LIMIT_TOOL_CALLS);
+	call->is_finished = true;
+}
+
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 {
 	struct session *session = turn->task->session;
@@ -34,6 +43,8 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 	tool.call = tool_call_create(&session->host, words, on_tool_done, turn);
 	if (session_lacks_tool(session, tool.call->type))
 		tool.call->type = NULL;
+	if (turn->tools.count >= LIMIT_TOOL_CALLS)
+		refuse(tool.call);
 	vec_push(&turn->tools, tool);
 }
 
@@ -112,25 +123,17 @@ static void drop_tools(struct turn *turn)
 		tool_call_destroy(tool->call);
 	}
 	turn->tools.count = 0;
-	turn->running = 0;
+	turn->started = turn->finished = turn->running = 0;
 	turn->is_exclusive = false;
-}
-
-static bool all_done(const struct turn *turn)
-{
-	vec_for_each(tool, &turn->tools) {
-		if (!tool->call->is_finished)
-			return false;
-	}
-	return true;
 }
 
 /* A question about a call is answered by the call's id. Two under one id are never open at once, lest a yes to one be
  * taken for the other. */
-static bool shares_id(const struct turn *turn, const struct turn_tool *tool)
+static bool shares_id(struct turn *turn, const struct turn_tool *tool)
 {
-	const struct turn_tool *other = turn->tools.items;
-	for (; other < tool; other++) {
+	while (turn->finished < turn->started && turn->tools.items[turn->finished].call->is_finished)
+		turn->finished++;
+	for (const struct turn_tool *other = &turn->tools.items[turn->finished]; other < tool; other++) {
 		if (!other->call->is_finished && str_eq(other->call->call_id, tool->call->call_id))
 			return true;
 	}
@@ -140,19 +143,19 @@ static bool shares_id(const struct turn *turn, const struct turn_tool *tool)
 static void start_ready(struct turn *turn)
 {
 	bool is_held = turn->task->session->codex->holds > 0;
-	for (size_t i = 0; i < turn->tools.count && !turn->is_exclusive && !is_held; i++) {
-		struct turn_tool *tool = &turn->tools.items[i];
-		if (tool->is_started)
-			continue;
+	size_t count = turn->tools.count < LIMIT_TOOL_CALLS ? turn->tools.count : LIMIT_TOOL_CALLS;
+	while (turn->started < count && !turn->is_exclusive && !is_held) {
+		struct turn_tool *tool = &turn->tools.items[turn->started];
 		bool alone = !runs_beside_others(tool);
 		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING) || shares_id(turn, tool))
 			return;
+		turn->started++;
 		tool->is_started = true;
 		turn->is_exclusive = alone;
 		turn->running++;
 		tool_call_start(tool->call);
 	}
-	if (turn->running || !all_done(turn))
+	if (turn->running || turn->started < count)
 		return;
 	agents_hear_early(turn->task->session);
 	vec_for_each(tool, &turn->tools)

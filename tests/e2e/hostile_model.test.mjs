@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { call, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, codexExec, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -58,4 +58,16 @@ test('two calls under one id are asked about one after the other', proto, async 
 	assert.deepEqual(['wanted', 'unwanted'].map((name) => fs.existsSync(path.join(codex.cwd, name))), [true, false]);
 	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
 	assert.equal(outputs.length, 2);
+});
+
+test('of too many calls in one response the first are carried out, each of the rest gets an error', needs('exec'), async (t) => {
+	const LIMIT = 1024;
+	const step = (n) => ({ call: 'no_such_tool', arguments: {}, call_id: `c${n}` });
+	const model = await startModel(t, [reply(...Array.from({ length: LIMIT + 3 }, (_, n) => step(n))), say('done')]);
+	assert.equal((await codexExec(t, model, ['go'])).code, 0);
+	const outputs = model.requests()[1].body.input.filter(({ type }) => type === 'function_call_output');
+	assert.deepEqual(outputs.map(({ call_id: id }) => id), Array.from({ length: LIMIT + 3 }, (_, n) => `c${n}`));
+	const refused = outputs.filter(({ output }) => /not carried out: at most 1024 calls/.test(output));
+	assert.deepEqual(refused.map(({ call_id: id }) => id), ['c1024', 'c1025', 'c1026']);
+	assert.equal(outputs[LIMIT - 1].output, 'unsupported call: no_such_tool');
 });
