@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -28,12 +29,21 @@ static void git_dirs_finish(struct git_dirs *dirs)
 }
 #define auto_git_dirs __attribute__((cleanup(git_dirs_finish)))
 
+/* An empty folder by that name (a sandbox may leave one) is no repository; git thinks so, too. HEAD may be a link that
+ * leads nowhere: an unborn branch. */
+static bool is_repository(const char *marker)
+{
+	struct stat st;
+	auto_free char *head = path_join(marker, "HEAD");
+	return marker_exists(marker) && (!dir_exists(marker) || lstat(head, &st) == 0);
+}
+
 char *git_info_find_root(const char *cwd)
 {
 	auto_free char *folder = realpath(cwd, NULL);
 	while (folder) {
 		auto_free char *marker = path_join(folder, ".git");
-		if (marker_exists(marker))
+		if (is_repository(marker))
 			return steal(folder);
 		if (strcmp(folder, "/") == 0)
 			return NULL;

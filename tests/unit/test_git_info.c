@@ -46,6 +46,18 @@ static void a_plain_repository(void **state)
 	assert_true(git_info_is_repo(temp_path("p/a")));
 }
 
+/* As a killed sandbox may leave one: whatever lies below would count as a repository. */
+static void a_git_folder_without_a_head_is_no_repository(void **state)
+{
+	(void)state;
+	put("p/.git/HEAD", "ref: refs/heads/main\n");
+	put("p/a/.git/config", "");
+	read_at("p/a");
+	assert_text(info.root, temp_path("p"));
+	assert_int_equal(remove(temp_path("p/.git/HEAD")), 0);
+	assert_false(git_info_is_repo(temp_path("p/a")));
+}
+
 static void no_repository(void **state)
 {
 	(void)state;
@@ -186,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        FILE_TEST(a_plain_repository),
+	        FILE_TEST(a_git_folder_without_a_head_is_no_repository),
 	        FILE_TEST(no_repository),
 	        FILE_TEST(a_branch_without_a_commit),
 	        FILE_TEST(a_detached_head),
