@@ -24,9 +24,10 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "process/keeper_priv.h"
+#include "process/sandbox_placeholder.h"
 #include "process/spawn.h"
 
-enum { EXITS_AT_ONCE = 64 };
+enum { EXITS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2 };
 
 struct keeper {
 	pid_t pid;
@@ -93,29 +94,48 @@ static void keeper_lost(struct keeper *it)
 }
 
 /* False if it took too long. */
-static bool wait_for_end(pid_t pid)
+static bool wait_for_end(pid_t pid, int patience_ms)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 	int status;
 	do {
-		status = pidfd < 0 ? 1 : poll(&end, 1, LIMIT_KEEPER_END_MS);
+		status = pidfd < 0 ? 1 : poll(&end, 1, patience_ms);
 	} while (status < 0 && errno == EINTR);
 	return status != 0;
+}
+
+/* Asks it to end everything and itself. */
+static void dismiss(struct keeper *it)
+{
+	struct keeper_child *child;
+	while ((child = list_first(&it->children, struct keeper_child, link)))
+		child_done(child);
+	shutdown(it->requests, SHUT_RDWR);
+	kill(it->pid, SIGCONT); /* somebody may have stopped it */
+}
+
+bool keeper_leave(void)
+{
+	struct keeper *it = keeper;
+	if (!it)
+		return true;
+	dismiss(it);
+	bool has_ended = wait_for_end(it->pid, LEAVE_MS);
+	if (has_ended)
+		wait_for(it->pid, NULL);
+	keeper_destroy(it);
+	return has_ended;
 }
 
 size_t keeper_end(void)
 {
 	struct keeper *it = keeper;
-	struct keeper_child *child;
 	int status = 0;
 	if (!it)
 		return 0;
-	while ((child = list_first(&it->children, struct keeper_child, link)))
-		child_done(child);
-	shutdown(it->requests, SHUT_RDWR);
-	kill(it->pid, SIGCONT); /* somebody may have stopped it */
-	if (!wait_for_end(it->pid))
+	dismiss(it);
+	if (!wait_for_end(it->pid, LIMIT_KEEPER_END_MS))
 		kill(it->pid, SIGKILL);
 	wait_for(it->pid, &status);
 	keeper_destroy(it);
@@ -242,11 +262,10 @@ static int write_request(const struct spawn_plan *plan, struct buf *out, struct 
 }
 
 /* The descriptors travel with the first byte. */
-static ssize_t send_first(int socket, struct str bytes, const struct spawn_plan *plan)
+static ssize_t send_first(int socket, struct str bytes, const int *fds, size_t count)
 {
 	union keeper_control control = {{0}};
-	int fds[KEEPER_FDS] = {plan->fds[0], plan->fds[1], plan->fds[2], plan->extra_fd};
-	size_t size = (plan->extra_fd ? KEEPER_FDS : KEEPER_FDS - 1) * sizeof(int);
+	size_t size = count * sizeof(int);
 	struct iovec part = {(void *)bytes.ptr, bytes.len};
 	struct msghdr message = {
 		.msg_iov = &part,
@@ -262,10 +281,10 @@ static ssize_t send_first(int socket, struct str bytes, const struct spawn_plan 
 	return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-static bool send_request(int socket, struct str bytes, const struct spawn_plan *plan)
+static bool send_request(int socket, struct str bytes, const int *fds, size_t count)
 {
 	for (bool is_first = true; bytes.len;) {
-		ssize_t put = is_first ? send_first(socket, bytes, plan)
+		ssize_t put = is_first ? send_first(socket, bytes, fds, count)
 		                       : send(socket, bytes.ptr, bytes.len, MSG_NOSIGNAL);
 		if (put < 0 && errno == EINTR)
 			continue;
@@ -275,6 +294,25 @@ static bool send_request(int socket, struct str bytes, const struct spawn_plan *
 		bytes = str_skip(bytes, (size_t)put);
 	}
 	return true;
+}
+
+static bool give_placeholder(const char *path, int fd, void *self)
+{
+	const struct keeper *it = self;
+	auto_buf struct buf request;
+	buf_init(&request, LIMIT_SPAWN);
+	struct keeper_request head = {.len = (uint32_t)strlen(path) + 1, .is_placeholder = true};
+	buf_append(&request, (const char *)&head, sizeof(head));
+	buf_append(&request, path, head.len);
+	return send_request(it->requests, buf_str(&request), &fd, 1);
+}
+
+static bool send_plan(struct keeper *it, struct str request, const struct spawn_plan *plan)
+{
+	const int fds[KEEPER_FDS] = {plan->fds[0], plan->fds[1], plan->fds[2], plan->extra_fd};
+	size_t count = plan->extra_fd ? KEEPER_FDS : KEEPER_FDS - 1;
+	return sandbox_placeholders_give(it->pid, give_placeholder, it) &&
+	       send_request(it->requests, request, fds, count);
 }
 
 static bool receive_reply(int socket, struct keeper_reply *reply)
@@ -303,9 +341,10 @@ static int ask(struct keeper *it, const struct spawn_plan *plan, pid_t *ret_pid,
 	buf_init(&request, LIMIT_SPAWN);
 	if (write_request(plan, &request, err) != 0)
 		return -(int)ERR_limit;
-	if (!send_request(it->requests, buf_str(&request), plan) || !receive_reply(it->requests, &reply)) {
+	if (!send_plan(it, buf_str(&request), plan) || !receive_reply(it->requests, &reply)) {
 		kill(it->pid, SIGKILL);
-		wait_for_end(it->pid); /* so on_exits sees it go at once, and the next command gets another */
+		/* so on_exits sees it go at once, and the next command gets another */
+		wait_for_end(it->pid, LIMIT_KEEPER_END_MS);
 		return error_set(err, ERR_io, "cannot run %s: the process that watches over commands was ended or "
 		                              "does not answer; try again", plan->argv[0]);
 	}

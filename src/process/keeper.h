@@ -47,5 +47,8 @@ pid_t keeper_pid(void);
 /* Ends everything below the keeper, and it. Blocks until that is gone. Returns how many processes would not end (they
  * belong to another user by now, or hang in the kernel). Fine if there is no keeper. on_exit runs no more. */
 size_t keeper_end(void);
+/* The same for a program that ends now: waits for a fraction of LIMIT_HURRY_MS only, and the keeper does the rest by
+ * itself. False: it is still at it; whoever adopts the children of this process reaps it. */
+bool keeper_leave(void);
 
 #endif

@@ -4,6 +4,7 @@
  * it. At the end it may allocate as everybody does: glibc sees to that in a fork, threads or no threads. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "process/keeper_priv.h"
+#include "process/sandbox_placeholder.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 
@@ -112,11 +114,10 @@ static bool receive(void *to, size_t len)
 	return got >= 0 && (size_t)got == len;
 }
 
-/* The head of a request and its descriptors; false: the engine is gone. */
-static bool receive_head(struct keeper_request *request, struct spawn_plan *plan)
+/* The head of a request and its descriptors, 0 for those that do not come; false: the engine is gone. */
+static bool receive_head(struct keeper_request *request, int fds[KEEPER_FDS])
 {
 	union keeper_control control;
-	int fds[KEEPER_FDS] = {0};
 	struct iovec part = {request, sizeof(*request)};
 	struct msghdr message = {
 		.msg_iov = &part,
@@ -129,11 +130,11 @@ static bool receive_head(struct keeper_request *request, struct spawn_plan *plan
 		got = recvmsg(REQUESTS, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
 	} while (got < 0 && errno == EINTR);
 	struct cmsghdr *head = got == sizeof(*request) ? CMSG_FIRSTHDR(&message) : NULL;
-	if (!head || head->cmsg_len < CMSG_LEN(sizeof(plan->fds)) || head->cmsg_len > CMSG_LEN(sizeof(fds)))
+	size_t least = request->is_placeholder ? 1 : KEEPER_FDS - 1;
+	if (!head || head->cmsg_len < CMSG_LEN(least * sizeof(int)) ||
+	    head->cmsg_len > CMSG_LEN(KEEPER_FDS * sizeof(int)))
 		return false;
 	memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
-	memcpy(plan->fds, fds, sizeof(plan->fds));
-	plan->extra_fd = fds[KEEPER_FDS - 1];
 	return true;
 }
 
@@ -174,25 +175,43 @@ static void start(const struct keeper_request *request, struct spawn_plan *plan,
 }
 
 /* False: the engine is gone. */
-static bool serve(void)
+static bool take_placeholder(const struct keeper_request *request, int fd)
 {
-	struct keeper_request request;
+	char path[PATH_MAX];
+	if (request->len > sizeof(path) || !receive(path, request->len))
+		return false;
+	sandbox_placeholder_take(path, fd);
+	return true;
+}
+
+/* The same. */
+static bool serve_command(const struct keeper_request *request, const int fds[KEEPER_FDS])
+{
 	struct keeper_reply reply = {0};
-	struct spawn_plan plan = {.adopts_orphans = true};
-	if (!receive_head(&request, &plan))
-		return false;
-	plan.has_terminal = request.has_terminal;
-	size_t lists = ((size_t)request.argc + request.envc + 2) * sizeof(char *), size = lists + request.len;
+	struct spawn_plan plan = {.adopts_orphans = true, .extra_fd = fds[KEEPER_FDS - 1]};
+	memcpy(plan.fds, fds, sizeof(plan.fds));
+	plan.has_terminal = request->has_terminal;
+	size_t lists = ((size_t)request->argc + request->envc + 2) * sizeof(char *), size = lists + request->len;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || !receive(memory + lists, request.len))
+	if (memory == MAP_FAILED || !receive(memory + lists, request->len))
 		return false;
-	start(&request, &plan, memory, lists, &reply);
+	start(request, &plan, memory, lists, &reply);
 	munmap(memory, size);
 	for (int i = 0; i < 3; i++)
 		close(plan.fds[i]);
 	if (plan.extra_fd)
 		close(plan.extra_fd);
 	return send(REQUESTS, &reply, sizeof(reply), MSG_NOSIGNAL) == sizeof(reply);
+}
+
+/* The same. */
+static bool serve(void)
+{
+	struct keeper_request request = {0};
+	int fds[KEEPER_FDS] = {0};
+	if (!receive_head(&request, fds))
+		return false;
+	return request.is_placeholder ? take_placeholder(&request, fds[0]) : serve_command(&request, fds);
 }
 
 /* ---- life and end ---- */
@@ -232,6 +251,7 @@ void keeper_main(int requests, int exits)
 {
 	struct pollfd wakes[] = {{.fd = REQUESTS, .events = POLLIN}, {.fd = CHILDREN, .events = POLLIN}};
 	leave_engine(requests, exits);
+	sandbox_placeholders_forget();
 	watch_children();
 	for (bool goes_on = true; goes_on;) {
 		if (poll(wakes, countof(wakes), -1) < 0)
@@ -246,5 +266,6 @@ void keeper_main(int requests, int exits)
 	close(EXITS); /* nobody is told any more */
 	memset(commands, 0, sizeof(commands));
 	size_t left = end_all();
+	sandbox_placeholders_release();
 	_exit(left < 255 ? (int)left : 255);
 }

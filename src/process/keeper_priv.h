@@ -2,8 +2,9 @@
  *
  * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
  * there is one) and, behind it, its texts, each with a NUL: the file, the folder if there is one, the words, the
- * environment. The keeper answers with a reply. Through a pipe it tells of each command that has ended. When the
- * engine's end of the socket closes, all ends. */
+ * environment. The keeper answers with a reply. A request may instead give it a placeholder (sandbox_placeholder.h), a
+ * descriptor and a path, which it takes away when everything has ended; to that there is no reply. Through a pipe the
+ * keeper reports each command that has ended. When the engine's end of the socket closes, all ends. */
 #ifndef PROCESS_KEEPER_PRIV_H
 #define PROCESS_KEEPER_PRIV_H
 
@@ -17,6 +18,7 @@
 struct keeper_request {
 	uint32_t argc, envc, len; /* of the texts together */
 	bool has_cwd, has_terminal;
+	bool is_placeholder;
 };
 
 enum { KEEPER_FDS = 4 };

@@ -136,6 +136,18 @@ static void let_go_of_everything(void)
 	}
 }
 
+bool process_reaper_leave(void)
+{
+	need_lists();
+	bool is_done = keeper_leave();
+	let_go_of_everything();
+	if (is_done)
+		sandbox_placeholders_release();
+	else
+		sandbox_placeholders_drop(); /* the keeper takes them away, after the last command */
+	return is_done;
+}
+
 size_t process_reaper_stop(void)
 {
 	need_lists();

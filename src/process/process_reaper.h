@@ -23,6 +23,9 @@ struct loop;
  * KILL. Blocks until it is gone; at once if there is nothing. Commands that still ran are over without on_end. Returns
  * how many processes would not end. Commands may be started anew after it. */
 size_t process_reaper_stop(void);
+/* The same for a program that ends next: waits a moment at most (keeper_leave); what does not end on TERM by then is
+ * left to the keeper, which outlives the engine for that. True if all has ended already. */
+bool process_reaper_leave(void);
 
 /* For process.c: one command as the reaper knows it, from before its start until its owner is freed. */
 struct process_lineage {

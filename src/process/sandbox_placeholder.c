@@ -19,6 +19,7 @@ enum { TRIES = 100 };
 struct placeholder {
 	char *path;
 	int fd; /* with a shared lock */
+	pid_t keeper; /* that holds it, too; 0: none */
 };
 
 static _Thread_local VEC(struct placeholder) held;
@@ -77,7 +78,7 @@ int sandbox_placeholder_hold(const char *path, bool *ret_is_there, struct error 
 		return 0;
 	if (fd < 0)
 		return error_sys(err, errno, "cannot keep commands from making %s", path);
-	vec_push(&held, (struct placeholder){xstrdup(path), fd});
+	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
 	*ret_is_there = true;
 	return 0;
 }
@@ -92,12 +93,42 @@ static void take_away(const struct placeholder *it)
 		fchmod(it->fd, 0755);
 }
 
-void sandbox_placeholders_release(void)
+void sandbox_placeholders_drop(void)
 {
 	vec_for_each (it, &held) {
-		take_away(it);
 		close(it->fd);
 		free(it->path);
 	}
+	vec_finish(&held);
+}
+
+void sandbox_placeholders_release(void)
+{
+	vec_for_each (it, &held)
+		take_away(it);
+	sandbox_placeholders_drop();
+}
+
+bool sandbox_placeholders_give(pid_t keeper, sandbox_placeholder_give_fn give, void *self)
+{
+	vec_for_each (it, &held) {
+		if (it->keeper == keeper)
+			continue;
+		if (!give(it->path, it->fd, self))
+			return false;
+		it->keeper = keeper;
+	}
+	return true;
+}
+
+void sandbox_placeholder_take(const char *path, int fd)
+{
+	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
+}
+
+void sandbox_placeholders_forget(void)
+{
+	vec_for_each (it, &held)
+		free(it->path);
 	vec_finish(&held);
 }

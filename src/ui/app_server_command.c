@@ -212,7 +212,7 @@ static int run_loop(struct app_server_run *run, struct error *err)
 	struct services *services = services_create(run->loop, originator ? originator : "codex_app_server");
 	int status = serve(run, services, err);
 	services_destroy(services);
-	process_reaper_stop();
+	process_reaper_leave();
 	loop_destroy(run->loop);
 	return status;
 }

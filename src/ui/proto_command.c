@@ -196,7 +196,7 @@ static int run_loop(struct proto_run *run, struct error *err)
 	struct services *services = services_create(run->loop, originator ? originator : "codex_proto");
 	int status = serve(run, services, err);
 	services_destroy(services);
-	process_reaper_stop();
+	process_reaper_leave();
 	loop_destroy(run->loop);
 	return status;
 }

@@ -1,11 +1,13 @@
 // Commands that do not want to end (lib/nest.mjs), under every door and every end: nothing outlives it.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
 import { codexExec, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
-import { assertGone, NEST, nestIsBuilt, nestIsGone } from './lib/nest.mjs';
+import { assertGone, isAlive, NEST, nestIsBuilt, nestIsGone, until } from './lib/nest.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
 const options = { ...needs('exec'), timeout: 60_000 };
@@ -82,6 +84,37 @@ test('proto: an interrupt ends what the turn waits for, at once', options, async
 	await proto.next('turn_aborted');
 	await nestIsGone(proto.cwd);
 	assert.equal((await proto.end()).code, 0);
+});
+
+const DEAF = "(trap '' TERM; exec setsid sh -c 'echo $$ >pid.new; mv pid.new pid; while :; do sleep 600; done' " +
+	'>/dev/null 2>&1) & while ! [ -e pid ]; do sleep 0.01; done';
+
+test('the end of input does not wait for a daemon that is deaf to TERM', options, async (t) => {
+	const model = await startModel(t, [run(DEAF), say('Done.')]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await proto.next('task_complete');
+	const pid = Number(fs.readFileSync(path.join(proto.cwd, 'pid'), 'utf8'));
+	assert.equal((await proto.end()).code, 0);
+	process.kill(pid, 0); // it outlives the engine …
+	await assert.doesNotReject(until(() => !isAlive(pid))); // … but not the keeper
+});
+
+test('SIGKILL in a sandboxed command leaves none of the guarded names behind', options, async (t) => {
+	const cwd = fs.mkdtempSync('/var/tmp/codex-kill-');
+	t.after(() => fs.rmSync(cwd, { recursive: true, force: true }));
+	const model = await startModel(t, [run('touch begun; exec sleep 600', { yield_time_ms: 30_000 }), say('never')]);
+	const names = () => fs.readdirSync(cwd).sort();
+	const { signal } = await codexExec(t, model, ['-s', 'workspace-write', 'go'], {
+		cwd,
+		onStart: async (child) => {
+			await until(() => names().includes('begun'));
+			child.kill('SIGKILL');
+		},
+	});
+	assert.equal(signal, 'SIGKILL');
+	await until(() => names().length === 1);
+	assert.deepEqual(names(), ['begun']);
 });
 
 test('app-server: terminating command/exec and killing process/spawn end the whole tree', options, async (t) => {

@@ -20,6 +20,8 @@
 #include "process/keeper.h"
 #include "process/output.h"
 #include "process/process.h"
+#include "process/process_tree.h"
+#include "process/spawn.h"
 
 enum { GUARD_MS = 60000, ROOM = 64 * MIB };
 
@@ -519,6 +521,76 @@ static void a_killed_keeper_is_a_killed_command(void **state)
 	run_finish(&next);
 }
 
+static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state)
+{
+	struct run run;
+	run_sh(&run, *state, "(trap '' TERM; exec setsid sh -c 'echo $$; exec >/dev/null 2>&1; while :; do "
+	                     "sleep 1000; done') &");
+	struct pollfd death = {.events = POLLIN};
+	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
+	run_finish(&run);
+	pid_t keeper = keeper_pid();
+	assert_false(process_reaper_leave()); /* the keeper is at it, and goes on by itself */
+	assert_int_equal(keeper_pid(), 0);
+	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
+	close(death.fd);
+	assert_int_equal(waitpid(keeper, NULL, 0), keeper);
+	assert_true(process_reaper_leave());
+}
+
+static void on_nothing(int wait_status, void *self)
+{
+	(void)wait_status, (void)self;
+}
+
+/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. All ends fit
+ * into the keeper's pipe meanwhile. */
+static void commands_beyond_the_limit_are_refused(void **state)
+{
+	struct world *world = *state;
+	struct error err;
+	static struct keeper_child children[LIMIT_COMMANDS + 1];
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const char *const argv[] = {"true", NULL};
+	struct spawn_plan plan = {.path = "/bin/true", .argv = argv, .env = plain_env, .fds = {null, null, null}};
+	for (size_t i = 0; i < LIMIT_COMMANDS; i++)
+		assert_int_equal(keeper_spawn(world->loop, &plan, &children[i], on_nothing, NULL, &err), 0);
+	pid_t keeper = keeper_pid();
+	int status = keeper_spawn(world->loop, &plan, &children[LIMIT_COMMANDS], on_nothing, NULL, &err);
+	assert_int_equal(status, -ERR_busy);
+	assert_non_null(strstr(err.text, "4096 commands run already; wait for one to end"));
+	assert_int_equal(keeper_pid(), keeper);
+	close(null);
+	assert_int_equal(process_reaper_stop(), 0);
+}
+
+/* A pid that has been given to another process since the snapshot: the start time tells. */
+static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **state)
+{
+	(void)state;
+	pid_t pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	auto_process_tree struct process_tree tree;
+	assert_int_equal(process_tree_read(&tree, 0, NULL), 0);
+	struct process_entry *entry = NULL;
+	vec_for_each (it, &tree.entries)
+		entry = it->pid == pid ? it : entry;
+	assert_non_null(entry);
+	struct process_entry earlier = *entry;
+	earlier.started--;
+	assert_false(process_entry_signal(&earlier, SIGKILL));
+	int status;
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_false(process_tree_lists(&tree, &earlier));
+	assert_true(process_tree_lists(&tree, entry));
+	assert_true(process_entry_signal(entry, SIGTERM));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WTERMSIG(status), SIGTERM); /* and not the KILL that was meant for another */
+}
+
 static void a_stopped_keeper_does_not_stop_the_end(void **state)
 {
 	struct run run;
@@ -743,6 +815,9 @@ int main(int argc, char **argv)
 	        IN_WORLD(daemons_without_environment_die_with_their_command),
 	        IN_WORLD(a_killed_keeper_is_a_killed_command),
 	        IN_WORLD(a_stopped_keeper_does_not_stop_the_end),
+	        IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
+	        IN_WORLD(commands_beyond_the_limit_are_refused),
+	        IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 	        IN_WORLD(another_commands_daemon_is_left_alone),
 	        IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
 	        IN_WORLD(background_work_lives_until_the_engine_ends),

@@ -19,7 +19,7 @@ note $$ ready
 `;
 const NAMES = ['ready', 'stubborn', 'daemon', 'bare', 'nameless'];
 
-const isAlive = (pid) => {
+export const isAlive = (pid) => {
 	try {
 		process.kill(pid, 0);
 		return true;
@@ -33,6 +33,11 @@ const pidsIn = (cwd) => NAMES.map((name) => {
 	assert.ok(pid > 1, name);
 	return [name, pid];
 });
+
+/** Resolves once it holds; the test's own limit is the end of patience. */
+export async function until(holds) {
+	while (!holds()) await new Promise((wake) => setTimeout(wake, 10));
+}
 
 /** Resolves once the nest is complete, and lives. */
 export async function nestIsBuilt(cwd) {
