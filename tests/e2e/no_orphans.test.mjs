@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { codexExec, makeHome, needs, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { assertGone, isAlive, NEST, nestIsBuilt, nestIsGone, until } from './lib/nest.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
@@ -105,10 +105,12 @@ test('SIGKILL in a sandboxed command leaves none of the guarded names behind', o
 	t.after(() => fs.rmSync(cwd, { recursive: true, force: true }));
 	const model = await startModel(t, [run('touch begun; exec sleep 600', { yield_time_ms: 30_000 }), say('never')]);
 	const names = () => fs.readdirSync(cwd).sort();
-	const { signal } = await codexExec(t, model, ['-s', 'workspace-write', 'go'], {
+	const { signal } = await runCodex(t, ['exec', '--skip-git-repo-check', '-s', 'workspace-write', 'go'], {
 		cwd,
+		home: makeHome(t, model),
 		onStart: async (child) => {
 			await until(() => names().includes('begun'));
+			assert.deepEqual(names(), ['.agents', '.codex', '.git', 'begun']);
 			child.kill('SIGKILL');
 		},
 	});

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "process/command_parse.h"
 #include "process/exec_policy.h"
 
@@ -28,13 +28,13 @@ static void check_decision(const struct exec_policy *policy, const struct plain_
 	fuzz_check(!is_any || decided.decision == strictest);
 }
 
-/* The input's own lines and blanks make the words, so that they meet its patterns. */
+/* What stands between the input's own quotes makes the words, so that they meet its patterns. */
 static size_t read_words(struct arena *arena, struct str text, struct command_word *words, struct str *texts)
 {
 	size_t count = 0;
 	struct str part;
 	while (count < WORDS_MAX && str_next_part(&text, '"', &part)) {
-		if (part.len == 0 || str_find_char(part, '\0') >= 0)
+		if (part.len == 0 || str_find_char(part, '\0') >= 0 || !text_is_utf8(part))
 			continue;
 		texts[count] = part;
 		words[count++].text = arena_cstr(arena, part);
