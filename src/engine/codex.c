@@ -56,7 +56,7 @@ static void refuse_lack(struct codex *codex, const struct submission *submission
 }
 
 /* What comes behind a shutdown is dropped: shutdown_complete is the last event. */
-static void dispatch(struct codex *codex, const struct submission *submission)
+void codex_dispatch(struct codex *codex, const struct submission *submission)
 {
 	op_fn handler = op_handlers[submission->op.tag];
 	if (codex->is_shut_down)
@@ -74,8 +74,8 @@ static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
-	while ((submission = sq_pop(&codex->sq))) {
-		dispatch(codex, submission);
+	while (!resume_wait_is_on(codex) && (submission = sq_pop(&codex->sq))) {
+		codex_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
 }
@@ -225,6 +225,7 @@ void codex_close(struct codex *codex)
 	session_destroy(codex->session);
 	agents_destroy(codex); /* the Session's calls may have waited for somebody of the tree */
 	record_gate_finish(&codex->gate);
+	resume_wait_finish(&codex->resume_wait);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
 	config_unref(codex->config);

@@ -3,6 +3,7 @@
 #define ENGINE_CODEX_PRIV_H
 
 #include "base/vec.h"
+#include "engine/resume_wait.h"
 #include "engine/codex.h"
 #include "engine/event_queue.h"
 #include "engine/record_gate.h"
@@ -33,6 +34,7 @@ struct codex {
 	void (*on_child)(struct codex *child, const struct codex_child *about, void *self);
 	void *self;
 	struct submission_queue sq;
+	struct resume_wait resume_wait;
 	struct event_queue eq;
 	struct session *session; /* NULL until configure_session */
 	struct record_gate gate;
@@ -55,7 +57,8 @@ struct codex {
 
 /* Who drives it (core 1.1). */
 struct str codex_originator(const struct codex *codex);
-/* Carries out what has been submitted, at once. */
+void codex_dispatch(struct codex *codex, const struct submission *submission);
+/* Carries out what has been submitted, at once, unless a resume waits. */
 void codex_carry_out(struct codex *codex);
 /* To whoever listens to this Codex, at once. The event is given away. */
 void codex_deliver(struct codex *codex, struct event *event);

@@ -28,7 +28,7 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	codex->session = session_create(codex, submission->id, op, &err);
 	if (codex->session)
 		agents_tell_restored(codex->session);
-	else
+	else if (err.code != ERR_busy || !resume_wait_begin(codex, submission))
 		codex_refuse(codex, submission->id, bad_request, err.text);
 }
 

@@ -18,6 +18,9 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_path.h"
+
+enum { STAT_MAX = 4 * KIB, FLAG_EXITING = 4 /* PF_EXITING of the kernel */ };
 
 struct rollout_lock {
 	int fd;
@@ -60,6 +63,41 @@ bool rollout_lock_find_holder(const char *path, long *ret_pid)
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	*ret_pid = fd < 0 ? 0 : holder_of(fd);
 	return *ret_pid != 0;
+}
+
+/* Dead, or past the point of no return. */
+static bool is_ending(long pid)
+{
+	char path[64], state = 'X';
+	unsigned long flags = 0;
+	auto_buf struct buf text;
+	buf_init(&text, STAT_MAX);
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (pid == 0 || file_read(path, &text, NULL) != 0)
+		return true;
+	ptrdiff_t name_end = str_rfind_char(buf_str(&text), ')');
+	if (name_end < 0 || sscanf(text.data + name_end + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+		return false;
+	return state == 'Z' || state == 'X' || (flags & FLAG_EXITING);
+}
+
+static bool is_held_by_living(const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool is_held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	return is_held && !is_ending(holder_of(fd));
+}
+
+bool rollout_lock_is_ending(const char *rollout_path)
+{
+	struct rollout_name name;
+	auto_free char *home = rollout_path_home(rollout_path);
+	if (is_held_by_living(rollout_path))
+		return false;
+	if (!home || !rollout_path_parse(path_name(rollout_path), &name))
+		return true;
+	auto_free char *path = xasprintf("%s/thread-writer-locks/%.*s.lock", home, STR_ARG(name.thread_id));
+	return !is_held_by_living(path);
 }
 
 static int fail_busy(int fd, const char *what, struct error *err)

@@ -20,6 +20,10 @@ void rollout_lock_destroy(struct rollout_lock *lock);
 /* Locks an open file by itself; `path` is for the error. */
 int rollout_lock_fd(int fd, const char *path, struct error *err);
 
+/* After ERR_busy: true if no living process holds the locks of a rollout's session. Who held them is ending, has left
+ * them with a child for a moment, or is gone by now: it is worth while to try again soon. */
+bool rollout_lock_is_ending(const char *rollout_path);
+
 /* True if some process holds the lock on path, as far as the system tells which. Takes none itself. */
 bool rollout_lock_find_holder(const char *path, long *ret_pid);
 

@@ -1,6 +1,7 @@
 // `codex exec` from the outside: what it prints, sends, writes and returns.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -103,6 +104,32 @@ test('--image goes to the model as a data URL', exec, async (t) => {
 	assert.equal(code, 0);
 	const content = model.requests()[0].body.input.flatMap((item) => item.content ?? []);
 	assert.match(content.find((part) => part.type === 'input_image').image_url, /^data:image\/png;base64,iVBOR/);
+});
+
+test('a resume waits for a lock whose holder has died', exec, async (t) => {
+	const model = await startModel(t, [say('First.'), say('Second.')]);
+	const first = await codexExec(t, model, ['one'], { json: true });
+	const { home } = first;
+	const lock = path.join(home, 'thread-writer-locks', `${first.events[0].thread_id}.lock`);
+	// flock(1) takes the lock and ends; its shell still has the descriptor, as a child of a killed engine may.
+	const heir = spawn('bash', ['-c', 'exec 9>>"$1"; flock 9; echo locked; sleep 1.2', 'heir', lock]);
+	t.after(() => heir.kill('SIGKILL'));
+	await once(heir.stdout, 'data');
+	const second = await codexExec(t, model, ['resume', first.events[0].thread_id, 'two'], { home, cwd: first.cwd });
+	assert.deepEqual([second.code, second.stdout], [0, 'Second.\n'], second.stderr);
+});
+
+test('a session that a living process writes is refused', exec, async (t) => {
+	const model = await startModel(t, [say('First.')]);
+	const first = await codexExec(t, model, ['one'], { json: true });
+	const { home } = first;
+	const lock = path.join(home, 'thread-writer-locks', `${first.events[0].thread_id}.lock`);
+	const holder = spawn('flock', [lock, '-c', 'echo locked; exec sleep 600'], { detached: true });
+	t.after(() => process.kill(-holder.pid, 'SIGKILL'));
+	await once(holder.stdout, 'data');
+	const second = await codexExec(t, model, ['resume', first.events[0].thread_id, 'two'], { home, cwd: first.cwd });
+	assert.equal(second.code, 1);
+	assert.match(second.stderr, /is being written by (process \d+ \(flock\)|another process)/);
 });
 
 test('the session is written down and can be resumed', exec, async (t) => {
