@@ -8,7 +8,10 @@
  * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when all calls
  * together have brought a burst: left alone, libcurl reads as long as fast servers send, and all events of long answers
  * would pile up before the first one is told. */
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -55,6 +58,8 @@ static bool is_stale_connection(const struct http_call *call, CURLcode result)
 	long connects = 1;
 	if (call->is_retried || call->head_total)
 		return false;
+	if (call->is_stale)
+		return true;
 	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
 	    result != CURLE_PARTIAL_FILE && result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
 		return false;
@@ -66,6 +71,7 @@ static void call_retry(struct http_call *call)
 {
 	const struct http_client *client = call->client;
 	call->is_retried = true;
+	call->is_stale = false;
 	call->segment = call->segment_offset = 0;
 	call->detail[0] = '\0';
 	client->curl->multi_remove_handle(client->multi, call->easy);
@@ -96,20 +102,34 @@ static void mark_active(struct http_call *call)
 	call->active_at = uv_now(loop_uv(call->client->loop));
 }
 
+/* Two readers would disagree about where the answer ends. */
+static bool has_two_lengths(const struct http_head *head)
+{
+	struct str first = http_head_get(head, "content-length");
+	vec_for_each (header, &head->headers)
+		if (str_equal_fold(header->name, STR("content-length")) && !str_eq(header->value, first))
+			return true;
+	return false;
+}
+
 /* A complete head. False ends the call. */
 static bool deliver_head(struct http_call *call)
 {
 	struct http_head head;
 	bool goes_on = true;
 	bool is_final = http_head_parse_answer(&head, buf_str(&call->head)) && head.status >= 200;
-	if (is_final) {
+	if (is_final && has_two_lengths(&head)) {
+		error_set(&call->failure, ERR_transport, "the answer of %.*s:%.*s has two Content-Length headers that differ",
+		          STR_ARG(call->url.host), STR_ARG(call->url.port));
+		goes_on = false;
+	} else if (is_final) {
 		call->has_head = true;
 		if (call->handler->on_head)
 			goes_on = call->handler->on_head(head.status, &head, call->self);
 	}
 	http_head_finish(&head);
 	buf_clear(&call->head); /* an interim answer (1xx): the real one follows */
-	if (!goes_on)
+	if (!goes_on && call->failure.code == ERR_none)
 		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
 	return goes_on && !call->is_cancelled;
 }
@@ -189,8 +209,66 @@ static int on_curl_seek(void *self, curl_off_t offset, int origin)
 /* libcurl's own socket() would be inherited by the commands that tools run. */
 static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
 {
-	(void)self, (void)purpose;
-	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	struct http_client *client = self;
+	(void)purpose;
+	curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	if (fd != CURL_SOCKET_BAD)
+		vec_push(&client->sockets, fd);
+	return fd;
+}
+
+static int on_curl_close(void *self, curl_socket_t fd)
+{
+	struct http_client *client = self;
+	vec_for_each (it, &client->sockets) {
+		if (*it != fd)
+			continue;
+		*it = client->sockets.items[--client->sockets.count];
+		break;
+	}
+	return close(fd);
+}
+
+static int local_port_of(curl_socket_t fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+		return -1;
+	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+	                                           : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+/* libcurl says of the connection that it has chosen only its local port. */
+static curl_socket_t socket_at(const struct http_client *client, int local_port)
+{
+	vec_for_each (fd, &client->sockets)
+		if (local_port_of(*fd) == local_port)
+			return *fd;
+	return CURL_SOCKET_BAD;
+}
+
+/* More than one may share a connection of HTTP/2, on which the peer may speak at any time. */
+static bool is_alone(const struct http_call *call)
+{
+	const struct list *calls = &call->client->calls;
+	return calls->next == &call->link && calls->prev == &call->link;
+}
+
+/* Before a request is sent. On a kept connection nothing is to be read: the peer's end, or bytes that would be taken
+ * for the answer. libcurl itself looks once a second at most. */
+static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int local_port)
+{
+	struct http_call *call = self;
+	long connects = 1;
+	char byte;
+	(void)peer, (void)local, (void)peer_port;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
+	curl_socket_t fd = connects ? CURL_SOCKET_BAD : socket_at(call->client, local_port);
+	if (fd == CURL_SOCKET_BAD || !is_alone(call))
+		return CURL_PREREQFUNC_OK;
+	call->is_stale = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+	return call->is_stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static void on_idle(void *self)
@@ -282,6 +360,11 @@ static void set_callbacks(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_SEEKFUNCTION, on_curl_seek);
 	curl->easy_setopt(call->easy, CURLOPT_SEEKDATA, (void *)call);
 	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_open);
+	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, (void *)call->client);
+	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETFUNCTION, on_curl_close);
+	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETDATA, (void *)call->client);
+	curl->easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_curl_ready);
+	curl->easy_setopt(call->easy, CURLOPT_PREREQDATA, (void *)call);
 	curl->easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
 }
 

@@ -214,6 +214,7 @@ void http_client_destroy(struct http_client *client)
 		client->curl->share_cleanup(client->share);
 		loop_timer_destroy(client->timer);
 	}
+	vec_finish(&client->sockets);
 	loop_deferred_finish(&client->proceed);
 	free(client->ca_file);
 	free(client);

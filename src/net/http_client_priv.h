@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/list.h"
+#include "base/vec.h"
 #include "loop/loop.h"
 #include "net/http_client.h"
 #include "net/http_curl.h"
@@ -28,6 +29,7 @@ struct http_client {
 	struct loop_deferred proceed; /* does to the calls what their flags ask for */
 	size_t burst; /* bytes of answers since libcurl was last let act */
 	struct list calls;
+	VEC(curl_socket_t) sockets; /* that are open, in use or kept */
 };
 
 /* A call is in `multi` iff easy is non-NULL. Flags set by the user's calls are acted upon by client->proceed. */
@@ -52,6 +54,7 @@ struct http_call {
 	bool is_paused;
 	bool wants_resume;
 	bool is_retried;
+	bool is_stale; /* the kept connection was found dead, or had bytes that nobody had asked for */
 	uint64_t active_at; /* loop time at which a byte last moved */
 	struct loop_timer *idle;
 	struct error failure; /* code is not ERR_none iff the call was ended by us */

@@ -189,6 +189,88 @@ static void answer_first_only(struct fixture *f, struct peer *peer, int number)
 		peer_close(peer, STREAM_RESET);
 }
 
+#define EVIL "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+#define SIZED "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+
+static const char *first_words;
+
+static void answer_and_more(struct fixture *f, struct peer *peer, int number)
+{
+	if (number == 1)
+		peer_say(peer, first_words);
+	else
+		answer_hello(f, peer, number);
+}
+
+/* What comes after an answer belongs to nobody: it is not taken for the answer to the next request. */
+static void answer_with_two_lengths(struct fixture *f, struct peer *peer, int number)
+{
+	(void)f;
+	peer_say(peer, number == 1 ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello"
+	                           : "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 3\r\n\r\nhello");
+}
+
+static void test_a_connection_that_ended_costs_no_request(void **state)
+{
+	struct fixture *f = *state;
+	const struct str body[] = {STR("x")};
+	for (size_t i = 0; i < 5; i++) { /* libcurl would notice the end at times only */
+		run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
+		assert_ok(f, "hello");
+		peer_close(f->peers.items[f->peers.count - 1], i % 2 ? STREAM_RESET : STREAM_NOW);
+	}
+	assert_int_equal(f->peers.count, 5);
+	assert_int_equal(f->request_count, 5);
+}
+
+static void test_two_lengths_that_differ_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	f->on_request = answer_with_two_lengths;
+	run(f, (struct http_request){0});
+	assert_ok(f, "hello");
+	run(f, (struct http_request){0});
+	assert_err(f, ERR_transport, "two Content-Length headers that differ");
+	assert_int_equal(f->answer.heads, 0);
+}
+
+static void test_bytes_after_an_answer_are_no_answer(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *first, *later;
+		bool is_kept; /* libcurl has thrown away what came with the last chunk */
+	} cases[] = {
+	        {SIZED EVIL, NULL, false},
+	        {CHUNKED EVIL, NULL, true},
+	        {SIZED, EVIL, false},
+	        {CHUNKED, EVIL, false},
+	        {SIZED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
+	        {CHUNKED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
+	        {SIZED "\r\n", EVIL, false},
+	        {SIZED "x", NULL, false},
+	        {CHUNKED "x", NULL, true},
+	};
+	const struct str body[] = {STR("x")};
+	f->on_request = answer_and_more;
+	for (size_t i = 0; i < countof(cases); i++) {
+		size_t peers = f->peers.count;
+		first_words = cases[i].first;
+		f->request_count = 0;
+		run(f, (struct http_request){0});
+		assert_ok(f, "hello");
+		if (cases[i].later)
+			peer_say(f->peers.items[f->peers.count - 1], cases[i].later);
+		turn(f);
+		run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
+		assert_ok(f, "hello");
+		assert_int_equal(f->peers.count, peers + (cases[i].is_kept ? 1 : 2));
+		http_client_destroy(f->client);
+		f->client = http_client_create(f->loop, NULL);
+	}
+}
+
 static void test_stale_connection_is_retried_once(void **state)
 {
 	struct fixture *f = *state;
@@ -645,6 +727,9 @@ int main(void)
 	        CLIENT_TEST(test_connection_closed_while_idle_is_replaced),
 	        CLIENT_TEST(test_post_survives_a_stale_connection),
 	        CLIENT_TEST(test_post_survives_a_reset_mid_body),
+	        CLIENT_TEST(test_a_connection_that_ended_costs_no_request),
+	        CLIENT_TEST(test_two_lengths_that_differ_are_refused),
+	        CLIENT_TEST(test_bytes_after_an_answer_are_no_answer),
 	        CLIENT_TEST(test_stale_connection_is_retried_once),
 	        CLIENT_TEST(test_fresh_connection_is_not_retried),
 	        CLIENT_TEST(test_refused_connection),
