@@ -244,6 +244,19 @@ static void test_head_limit(void **state)
 	expect_answer(f, buf_str(&request), "HTTP/1.1 431 ", NULL);
 }
 
+/* Each line is short; together they are longer than a head may be. */
+static void test_endless_trailer(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf request;
+	buf_init(&request, MIB);
+	buf_append_c(&request, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+	while (request.len < LIMIT_HTTP_HEAD + 1 * KIB)
+		buf_append_c(&request, "X-More: and more\r\n");
+	buf_append_c(&request, "\r\n");
+	expect_answer(f, buf_str(&request), "HTTP/1.1 400 ", NULL);
+}
+
 static void test_endless_chunk_line(void **state)
 {
 	struct fixture *f = *state;
@@ -483,6 +496,7 @@ int main(void)
 	        SERVER_TEST(test_big_body),
 	        SERVER_TEST(test_refusals),
 	        SERVER_TEST(test_head_limit),
+	        SERVER_TEST(test_endless_trailer),
 	        SERVER_TEST(test_endless_chunk_line),
 	        SERVER_TEST(test_keep_alive_and_pipelining),
 	        SERVER_TEST(test_http_1_0_closes),
