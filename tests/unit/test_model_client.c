@@ -517,6 +517,39 @@ static void silence_ends_the_call(void **state)
 		     "stream_idle_timeout_ms");
 }
 
+static void on_pause_over(void *self)
+{
+	struct fixture *f = self;
+	model_call_resume(f->call);
+}
+
+static void pause_in_event(const struct response_event *event, void *self)
+{
+	struct fixture *f = self;
+	on_event(event, self);
+	if (event->type == RESPONSE_text_delta)
+		model_call_pause(f->call);
+}
+
+/* A caller that takes nothing for longer than the server may be silent: that is not the server's silence. */
+static void silence_does_not_count_while_a_call_is_paused(void **state)
+{
+	struct fixture *f = *state;
+	static const struct model_handler pausing = {pause_in_event, on_done};
+	struct model_info info = model_catalog_get(STR("mock-model"));
+	struct model_prompt prompt = {.info = &info, .input = history, .input_count = 1, .thread_id = STR("thread-1")};
+	struct loop_timer *timer = loop_timer_create(f->loop, on_pause_over, f);
+	f->provider.stream_idle_timeout_ms = 100;
+	f->answers[0] = (struct answer){200, NULL, DELTA, OPEN};
+	f->call = model_client_stream(f->client, &prompt, &pausing, f);
+	loop_timer_start(timer, 450);
+	uint64_t begun = uv_now(loop_uv(f->loop));
+	loop_run(f->loop);
+	assert_log(f, "text_delta=hi failed");
+	assert_true(uv_now(loop_uv(f->loop)) - begun >= 450 + 100); /* the silence began with the end of the pause */
+	loop_timer_destroy(timer);
+}
+
 static void error_bodies_are_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -601,6 +634,7 @@ int main(void)
 		CLIENT_TEST(a_url_that_cannot_be_used_is_final),
 		CLIENT_TEST(broken_streams_say_how),
 		CLIENT_TEST(silence_ends_the_call),
+		CLIENT_TEST(silence_does_not_count_while_a_call_is_paused),
 		CLIENT_TEST(error_bodies_are_bounded),
 		CLIENT_TEST(a_call_can_be_cancelled_in_any_event),
 		CLIENT_TEST(a_call_can_be_cancelled_at_any_time),
