@@ -221,6 +221,7 @@ void task_destroy(struct task *task)
 		task->kind->finish(task);
 	settings_unref(task->settings);
 	free((char *)(uintptr_t)task->last_response_id.ptr);
+	turn_told_finish(&task->plan_told);
 	git_diff_finish(&task->diff);
 	arena_finish(&task->arena);
 	free(task);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/settings.h"
+#include "engine/turn_told.h"
 #include "patch/git_diff.h"
 #include "protocol/types.h"
 
@@ -58,6 +59,7 @@ struct task {
 	bool is_rerouted; /* it was told that another model answers */
 	enum task_plan plan;
 	struct str plan_id;          /* absent before there is one */
+	struct turn_told plan_told;
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
 	struct turn *turn;       /* NULL between two */

@@ -116,7 +116,7 @@ static void on_stream_broken(struct turn *turn, const struct model_error *error)
 {
 	unsigned max = turn->task->session->provider->stream_max_retries;
 	turn_abort_tools(turn, false);
-	turn_close_item(turn);
+	turn_keep_item(turn);
 	if (heal_chain(turn, error))
 		return;
 	if (!error->is_retryable || turn->retries >= max) {
@@ -253,6 +253,7 @@ void turn_destroy(struct turn *turn)
 	loop_timer_destroy(turn->retry);
 	loop_deferred_finish(&turn->next);
 	turn_close_item(turn);
+	turn_drop_kept(turn);
 	free(turn->response_id);
 	free(turn->failure);
 	free(turn->failure_info);

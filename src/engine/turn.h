@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "engine/turn_told.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "model/model_error.h"
@@ -33,7 +34,9 @@ enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning, TU
 struct turn_open_item {
 	enum turn_item_kind kind;
 	bool is_told; /* item_started was sent */
-	char *id;
+	char *id;     /* as clients know it */
+	char *wire_id; /* as the model names it in this attempt, or NULL */
+	struct turn_told told;
 	char *phase; /* of a message, as the model named it, or NULL */
 	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };
@@ -58,6 +61,7 @@ struct turn {
 	bool is_chained;  /* the request named a response to go on from */
 	bool has_limits;  /* its head was seen, with the account's limits */
 	struct turn_open_item open;
+	struct turn_open_item kept[TURN_ITEM_web_search]; /* by kind: begun in an attempt that broke, for the next one */
 	char *response_id;
 	VEC(struct turn_tool) tools;
 	size_t started;    /* of them; they start in order */
@@ -91,6 +95,13 @@ void turn_tell_open_item(struct turn *turn);
 /* It is whole. What nothing was told of before begins with all that it says. */
 void turn_tell_whole_item(struct turn *turn, struct turn_item *item);
 void turn_close_item(struct turn *turn);
+/* The stream broke: the next attempt goes on in the item that clients have been told of. */
+void turn_keep_item(struct turn *turn);
+void turn_drop_kept(struct turn *turn);
+/* Whether a delta belongs to the open item; one of an item that was never added belongs to none. */
+bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id);
+/* Leaves of a delta what clients have not been told by an attempt that broke. False: nothing. */
+bool turn_tell_new(struct turn *turn, struct str *text);
 /* turn_message.c: what of it is for the user, and what is a plan. */
 void turn_message_added(struct turn *turn, const struct json *json);
 void turn_message_delta(struct turn *turn, struct str id, struct str text);

@@ -64,8 +64,16 @@ static void show(struct turn *turn, struct str text)
 		text = buf_str(&reader->blanks);
 		turn_tell_open_item(turn);
 	}
-	tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+	if (turn_tell_new(turn, &text))
+		tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
 	buf_reuse(&reader->blanks);
+}
+
+static void tell_plan_delta(struct turn *turn, struct str text)
+{
+	text = turn_told_add(&turn->task->plan_told, text);
+	if (text.len)
+		tell_delta(turn, EV_plan_delta, turn->task->plan_id, text);
 }
 
 static void on_segment(enum tagged_segment segment, struct str text, void *self)
@@ -77,7 +85,7 @@ static void on_segment(enum tagged_segment segment, struct str text, void *self)
 	else if (segment == TAGGED_START)
 		plan_start(task);
 	else if (segment == TAGGED_INNER && task->plan == TASK_PLAN_open)
-		tell_delta(turn, EV_plan_delta, task->plan_id, text);
+		tell_plan_delta(turn, text);
 }
 
 static struct turn_reader *reader_create(struct turn *turn)
@@ -99,11 +107,12 @@ void turn_reader_destroy(struct turn_reader *reader)
 
 void turn_message_delta(struct turn *turn, struct str id, struct str text)
 {
-	if (turn->open.kind != TURN_ITEM_message)
-		turn_open_item(turn, TURN_ITEM_message, id);
+	if (!turn_is_open(turn, TURN_ITEM_message, id))
+		return;
 	if (!proposes_plans(turn)) {
 		turn_tell_open_item(turn);
-		tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+		if (turn_tell_new(turn, &text))
+			tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
 		return;
 	}
 	if (!turn->open.reader)

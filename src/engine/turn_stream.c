@@ -38,23 +38,61 @@ _Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed
 
 /* ---- the item that is open ---- */
 
+static void clear_item(struct turn_open_item *item)
+{
+	turn_reader_destroy(item->reader);
+	turn_told_finish(&item->told);
+	free(item->id);
+	free(item->wire_id);
+	free(item->phase);
+	*item = (struct turn_open_item){0};
+}
+
 void turn_close_item(struct turn *turn)
 {
-	turn_reader_destroy(turn->open.reader);
-	free(turn->open.id);
-	free(turn->open.phase);
-	turn->open = (struct turn_open_item){0};
+	clear_item(&turn->open);
+}
+
+void turn_keep_item(struct turn *turn)
+{
+	struct turn_open_item *open = &turn->open;
+	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
+		turn_reader_destroy(steal(open->reader));
+		turn_told_again(&open->told);
+		clear_item(&turn->kept[open->kind]);
+		turn->kept[open->kind] = *open;
+		*open = (struct turn_open_item){0};
+	}
+	turn_close_item(turn);
+	turn_told_again(&turn->task->plan_told);
+}
+
+void turn_drop_kept(struct turn *turn)
+{
+	for (size_t i = 0; i < countof(turn->kept); i++)
+		clear_item(&turn->kept[i]);
+}
+
+/* What an attempt that broke began. */
+static bool take_kept(struct turn *turn, enum turn_item_kind kind)
+{
+	if (kind >= countof(turn->kept) || !turn->kept[kind].id)
+		return false;
+	turn->open = turn->kept[kind];
+	turn->kept[kind] = (struct turn_open_item){0};
+	free(steal(turn->open.wire_id));
+	return true;
 }
 
 void turn_open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
 {
 	char made[UUID_TEXT_SIZE];
 	turn_close_item(turn);
-	if (id.len == 0) {
+	if (!take_kept(turn, kind)) {
 		uuid_v7(made);
-		id = str_of(made);
+		turn->open = (struct turn_open_item){.kind = kind, .id = str_dup(id.len ? id : str_of(made))};
 	}
-	turn->open = (struct turn_open_item){.kind = kind, .id = str_dup(id)};
+	turn->open.wire_id = id.len ? str_dup(id) : NULL;
 }
 
 void turn_tell_open_item(struct turn *turn)
@@ -74,12 +112,20 @@ void turn_tell_open_item(struct turn *turn)
 	tell_item(turn, EV_item_started, &item);
 }
 
-/* Makes sure an item of that kind is open and told; a server may leave out output_item.added. */
-static void ensure_open(struct turn *turn, enum turn_item_kind kind, struct str id)
+bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id)
 {
-	if (turn->open.kind != kind)
-		turn_open_item(turn, kind, id);
-	turn_tell_open_item(turn);
+	const struct turn_open_item *open = &turn->open;
+	if (open->kind == kind && (id.len == 0 || !open->wire_id || str_is(id, open->wire_id)))
+		return true;
+	log_debug("ignored a delta of \"%.*s\", an item that was not added", id.len < 64 ? (int)id.len : 64, id.ptr);
+	return false;
+}
+
+bool turn_tell_new(struct turn *turn, struct str *text)
+{
+	size_t len = text->len;
+	*text = turn_told_add(&turn->open.told, *text);
+	return text->len || len == 0;
 }
 
 /* For an item that is whole. One that nothing was heard of before begins with all that it says: no delta follows. */
@@ -129,15 +175,25 @@ static void on_text_delta(struct turn *turn, const struct response_event *event)
 
 static void on_summary_part(struct turn *turn, const struct response_event *event)
 {
-	ensure_open(turn, TURN_ITEM_reasoning, event->id);
+	struct str mark = {"", 1}; /* stands for the break among the deltas */
+	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
+		return;
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &mark))
+		return;
 	struct ev_section_break section = {.item_id = str_of(turn->open.id), .summary_index = event->index};
 	emit(turn, EV_agent_reasoning_section_break, &section);
 }
 
 static void on_summary_delta(struct turn *turn, const struct response_event *event)
 {
-	ensure_open(turn, TURN_ITEM_reasoning, event->id);
-	struct ev_reasoning_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text,
+	struct str text = event->text;
+	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
+		return;
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &text))
+		return;
+	struct ev_reasoning_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
 	                                   event->index};
 	emit(turn, EV_reasoning_content_delta, &delta);
 }
@@ -149,10 +205,13 @@ static bool shows_raw(const struct turn *turn)
 
 static void on_raw_delta(struct turn *turn, const struct response_event *event)
 {
-	if (!shows_raw(turn))
+	struct str text = event->text;
+	if (!shows_raw(turn) || !turn_is_open(turn, TURN_ITEM_reasoning, event->id))
 		return;
-	ensure_open(turn, TURN_ITEM_reasoning, event->id);
-	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), event->text,
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &text))
+		return;
+	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
 	                                       event->index};
 	emit(turn, EV_reasoning_raw_content_delta, &delta);
 }

@@ -516,3 +516,21 @@ test('an input of more than 1,048,576 characters is refused, whatever parts it c
 	assert.equal((await server.next('turn/completed')).params.turn.status, 'completed');
 	assert.equal(model.requests().length, 1);
 });
+
+test('a message whose stream was cut goes on in the same item, and is there once', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'after th' }, { drop: true }), say('after the fix')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	await turn(server, thread, 'go');
+	const messages = (method) => server.all(method).map(({ params }) => params.item)
+		.filter(({ type }) => type === 'agentMessage').map(({ id, text: words }) => [id, words]);
+	const [[id]] = messages('item/started');
+	assert.deepEqual(messages('item/started'), [[id, '']]);
+	assert.deepEqual(messages('item/completed'), [[id, 'after the fix']]);
+	const deltas = server.all('item/agentMessage/delta').map(({ params }) => params);
+	assert.ok(deltas.every(({ itemId }) => itemId === id));
+	assert.equal(deltas.map(({ delta }) => delta).join(''), 'after the fix');
+	const read = await server.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.deepEqual(read.thread.turns[0].items.filter(({ type }) => type === 'agentMessage')
+		.map(({ id: stored, text: words }) => [stored, words]), [[id, 'after the fix']]);
+});

@@ -14,7 +14,8 @@ const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
 const DELTAS = 16_000;
 const FILLER = 'x'.repeat(2000);
 // Each delta is told twice, so an engine that keeps what nobody reads would grow by more than 64 MB.
-const flood = reply({ start: true }, { repeat: DELTAS, steps: [{ event:
+const flood = reply({ start: true }, { event: { type: 'response.output_item.added', output_index: 0,
+	item: { type: 'message', id: 'msg', role: 'assistant', content: [] } } }, { repeat: DELTAS, steps: [{ event:
 	{ type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0, delta: `{i} ${FILLER}` } }] });
 const PEAK_KIB = 48 * 1024;
 

@@ -371,3 +371,16 @@ test('profile legacy2025: an interrupt is an error', proto, async (t) => {
 	assert.equal((await codex.end()).code, 0);
 	assert.ok(!codex.events().some(({ msg: it }) => it.type === 'turn_aborted'));
 });
+
+test('a message whose stream was cut is told once', proto, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'after th' }, { drop: true }), say('after the fix'), say('Next.')]);
+	const codex = startProto(t, model);
+	codex.submit('1', userInput('hi'));
+	await codex.next('task_complete');
+	codex.submit('2', userInput('more'));
+	assert.equal((await codex.end()).code, 0);
+	const told = (type) => codex.events().filter(({ id, msg }) => id === '1' && msg.type === type).map(({ msg }) => msg);
+	assert.deepEqual(told('agent_message').map(({ message }) => message), ['after the fix']);
+	assert.equal(told('agent_message_delta').map(({ delta }) => delta).join(''), 'after the fix');
+	assert.deepEqual(textsOf(model.requests()[2], 'assistant'), ['after the fix']);
+});

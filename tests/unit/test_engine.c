@@ -168,6 +168,78 @@ static void a_broken_stream_leaves_no_call_open(void **state)
 
 /* ---- interrupts ---- */
 
+/* The items that were begun and ended, and what came in between: of the model's message only. */
+static void expect_message(struct fixture *f, const char *id, const char *deltas, const char *whole)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf grown;
+	struct str rest = buf_str(&f->wire), line;
+	size_t begun = 0, ended = 0;
+	buf_init(&grown, MIB);
+	while (str_next_line(&rest, &line)) {
+		const struct json *msg = json_get(json_parse(&arena, line, NULL), "msg"), *item = json_get(msg, "item");
+		struct str type = json_get_str(msg, "type");
+		bool is_message = str_is(json_get_str(item, "type"), "AgentMessage");
+		if (str_is(type, "agent_message_content_delta")) {
+			assert_true(str_is(json_get_str(msg, "item_id"), id));
+			buf_append_str(&grown, json_get_str(msg, "delta"));
+		} else if (is_message) {
+			assert_true(str_is(json_get_str(item, "id"), id));
+			begun += str_is(type, "item_started");
+			ended += str_is(type, "item_completed");
+		}
+	}
+	assert_int_equal(begun, 1);
+	assert_int_equal(ended, 1);
+	assert_string_equal(grown.data, deltas);
+	auto_free char *text = xasprintf("\"text\":\"%s\"}]", whole);
+	expect_told(f, text);
+	buf_clear(&f->wire);
+}
+
+static void a_broken_stream_goes_on_in_its_item(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"delta\":\"after th\"},{\"drop\":true}]}\n"
+	      "{\"reply\":[{\"delta\":\"aft\"},{\"drop\":true}]}\n"
+	      "{\"reply\":[{\"message\":\"after the fix\",\"chunks\":4}]}\n"
+	      "{\"reply\":[{\"delta\":\"caf\u00e9s\"},{\"eof\":true}]}\n"
+	      "{\"reply\":[{\"message\":\"caf\u00e8, other words\"}]}\n",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_message(f, "msg_1_1", "after the fix", "after the fix");
+	say(f, "go on");
+	run_until(f, "task_complete", 1);
+	expect_message(f, "msg_4_1", "caf\u00e9s\u00e8, other words", "caf\u00e8, other words");
+}
+
+static void a_delta_of_an_item_that_was_not_added_is_ignored(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"start\":true},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"item_id\":\"ghost\",\"delta\":\"boo\"}},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"delta\":\"boo\"}},"
+	      "{\"event\":{\"type\":\"response.reasoning_summary_part.added\",\"item_id\":\"ghost\",\"summary_index\":0}},"
+	      "{\"event\":{\"type\":\"response.reasoning_summary_text.delta\",\"item_id\":\"ghost\",\"summary_index\":0,"
+	      "\"delta\":\"boo\"}},"
+	      "{\"event\":{\"type\":\"response.output_item.added\",\"item\":{\"type\":\"message\",\"id\":\"m\"}}},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"item_id\":\"ghost\",\"delta\":\"boo\"}},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"wo\"}},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"delta\":\"rds\"}},"
+	      "{\"event\":{\"type\":\"response.output_item.done\",\"item\":{\"type\":\"message\",\"id\":\"m\","
+	      "\"content\":[{\"type\":\"output_text\",\"text\":\"words\"}]}}}]}\n",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_message(f, "m", "words", "words");
+	assert_false(was_told(f, "boo"));
+}
+
 static void an_interrupt_ends_a_command(void **state)
 {
 	struct fixture *f = *state;
@@ -612,6 +684,8 @@ int main(void)
 		TEST(empty_input_completes_at_once),
 		TEST(an_error_ends_the_task_and_the_next_one_goes_on),
 		TEST(a_broken_stream_leaves_no_call_open),
+		TEST(a_broken_stream_goes_on_in_its_item),
+		TEST(a_delta_of_an_item_that_was_not_added_is_ignored),
 		TEST(an_interrupt_ends_a_command),
 		TEST(an_interrupt_ends_a_stream),
 		TEST(an_interrupt_comes_between_the_answer_and_its_calls),
