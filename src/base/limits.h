@@ -12,7 +12,7 @@ enum {
 	LIMIT_KEPT_MEMORY = 256 * KIB,    /* of an emptied buffer, kept for the next use */
 	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
-	LIMIT_TOLD = 1 * MIB,             /* of an item that streams, how much is known when the stream has to begin anew */
+	LIMIT_TOLD = 1 * MIB,             /* of a streaming item, how much a retry can recognise */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
 	LIMIT_BLANKS = 64 * KIB,          /* that a message begins with, held back until there is something to see */
 	LIMIT_TAG_LINE = 4 * KIB,         /* a line that may be a tag, whitespace included; a longer one is text */

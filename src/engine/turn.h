@@ -61,7 +61,7 @@ struct turn {
 	bool is_chained;  /* the request named a response to go on from */
 	bool has_limits;  /* its head was seen, with the account's limits */
 	struct turn_open_item open;
-	struct turn_open_item kept[TURN_ITEM_web_search]; /* by kind: begun in an attempt that broke, for the next one */
+	struct turn_open_item kept[TURN_ITEM_web_search]; /* by kind: begun by an attempt that broke */
 	char *response_id;
 	VEC(struct turn_tool) tools;
 	size_t started;    /* of them; they start in order */

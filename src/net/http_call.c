@@ -119,8 +119,9 @@ static bool deliver_head(struct http_call *call)
 	bool goes_on = true;
 	bool is_final = http_head_parse_answer(&head, buf_str(&call->head)) && head.status >= 200;
 	if (is_final && has_two_lengths(&head)) {
-		error_set(&call->failure, ERR_transport, "the answer of %.*s:%.*s has two Content-Length headers that differ",
-		          STR_ARG(call->url.host), STR_ARG(call->url.port));
+		error_set(&call->failure, ERR_transport,
+		          "the answer of %.*s:%.*s has two Content-Length headers that differ", STR_ARG(call->url.host),
+		          STR_ARG(call->url.port));
 		goes_on = false;
 	} else if (is_final) {
 		call->has_head = true;

@@ -5,8 +5,8 @@
  * …). A client without running calls neither wakes up nor keeps loop_run from returning.
  *
  * No callback runs inside a call to this module. A kept-alive connection that the server has closed, or on which it
- * has sent what nobody asked for, is dropped, not used again. A POST that is not answered by one byte because a kept-alive
- * connection ended meanwhile is sent once more on a new one. Redirects are not followed.
+ * has sent what nobody asked for, is dropped, not used again. A POST that is not answered by one byte because a
+ * kept-alive connection ended meanwhile is sent once more on a new one. Redirects are not followed.
  * Errors: ERR_invalid (request), ERR_unsupported (no libcurl), ERR_config (CA file), ERR_connect, ERR_timeout,
  * ERR_transport, ERR_limit (head), ERR_cancelled. They name host and port, never user, password or query. */
 #ifndef NET_HTTP_CLIENT_H

@@ -250,7 +250,8 @@ static void test_endless_trailer(void **state)
 	struct fixture *f = *state;
 	auto_buf struct buf request;
 	buf_init(&request, MIB);
-	buf_append_c(&request, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+	buf_append_c(&request, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	                       "Transfer-Encoding: chunked\r\n\r\n0\r\n");
 	while (request.len < LIMIT_HTTP_HEAD + 1 * KIB)
 		buf_append_c(&request, "X-More: and more\r\n");
 	buf_append_c(&request, "\r\n");
