@@ -178,3 +178,31 @@ void on_event_collab_close_end(struct thread *thread, const struct event *event)
 	};
 	complete(thread, event, &call, &receiver, body->status, 1);
 }
+
+/* ---- openings ---- */
+
+void on_event_collab_resume_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_resume_begin *body = event->msg.collab_resume_begin;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_resume_agent,
+		.sender_thread_id = body->sender_thread_id,
+		.receiver_thread_ids = &receiver,
+		.receiver_thread_ids_count = 1,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_resume_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_resume_end *body = event->msg.collab_resume_end;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_resume_agent,
+		.sender_thread_id = body->sender_thread_id,
+	};
+	complete(thread, event, &call, &receiver, body->status, 1);
+}

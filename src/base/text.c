@@ -215,7 +215,7 @@ size_t text_char_count(struct str s)
 	return count;
 }
 
-static size_t budget_bytes(struct text_budget budget)
+size_t text_budget_bytes(struct text_budget budget)
 {
 	size_t bytes = budget.limit;
 	if (budget.unit == TEXT_TOKENS && __builtin_mul_overflow(bytes, (size_t)4, &bytes))
@@ -225,7 +225,7 @@ static size_t budget_bytes(struct text_budget budget)
 
 void text_append_middle(struct buf *out, struct str s, struct text_budget budget)
 {
-	size_t room = budget_bytes(budget);
+	size_t room = text_budget_bytes(budget);
 	if (s.len <= room) {
 		buf_append_str(out, s);
 		return;
@@ -253,7 +253,7 @@ size_t text_line_count(struct str s)
 
 void text_append_output(struct buf *out, struct str s, struct text_budget budget)
 {
-	if (s.len > budget_bytes(budget))
+	if (s.len > text_budget_bytes(budget))
 		buf_printf(out, "Total output lines: %zu\n\n", text_line_count(s));
 	text_append_middle(out, s, budget);
 }

@@ -45,6 +45,8 @@ struct text_budget {
 
 /* Appends s cut in the middle to the budget with the marker "…N tokens truncated…" or
  * "…N chars truncated…"; unchanged if it fits (core 12.1). s must be UTF-8. */
+/* What that budget comes to in bytes. */
+size_t text_budget_bytes(struct text_budget budget);
 void text_append_middle(struct buf *out, struct str s, struct text_budget budget);
 /* The same, with "Total output lines: N" and a blank line before a cut text (core 12.1). */
 void text_append_output(struct buf *out, struct str s, struct text_budget budget);

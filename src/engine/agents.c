@@ -246,7 +246,8 @@ struct agent *agents_self(struct session *session)
 {
 	struct codex *codex = session->codex;
 	const struct config *config = codex->config;
-	if (!codex->agent && (config->features.subagent_tools || config->features.multi_agent))
+	if (!codex->agent &&
+	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab))
 		make_tree(session);
 	return codex->agent;
 }
@@ -281,7 +282,7 @@ bool agents_offers_others(const struct session *session)
 	const struct config *config = session->codex->config;
 	const struct agent *agent = session->codex->agent;
 	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : OTHERS_DEPTH;
-	return config->features.multi_agent && (agent ? agent->depth : 0) < depth;
+	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
 }
 
 void agents_join(struct codex *child, struct agent *agent)

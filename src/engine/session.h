@@ -57,7 +57,9 @@ struct session {
 	struct loop_deferred interrupt; /* a tool's user said abort */
 	char *base_instructions;        /* the system prompt */
 	bool has_own_base;              /* which is not ours: it says itself how the model talks */
-	enum personality base_personality; /* that the system prompt asks for; none: for no particular one */
+	/* That the system prompt asks for, none: for no particular one. Where the first model takes no wish it is the
+	 * default, so that a later model is told of another one only. */
+	enum personality base_personality;
 	char *user_instructions;        /* from configure_session, beside AGENTS.md */
 	struct buf tools;               /* the tools array as JSON, for tools_model */
 	char *tools_model;

@@ -130,6 +130,8 @@ void session_host_init(struct session *session)
 		.is_held = session->codex->holds > 0,
 		.command_env = host_command_env,
 		.emit = host_emit,
+		.has_collab = session->codex->config->features.collab,
+		.asks_in_default_mode = session->codex->config->features.default_mode_request_user_input,
 		.is_unattended = session->codex->is_unattended,
 		.allows_login_shell = session->codex->config->allow_login_shell,
 		.question_timeout_ms = (uint64_t)session->codex->config->request_user_input_timeout_ms,

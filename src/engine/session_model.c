@@ -105,6 +105,8 @@ static bool is_offered(const struct session *session, const struct settings *set
 		return config->features.subagent_tools && agents_offers(session, tag);
 	case TOOL_request_user_input:
 		return !session->codex->is_unattended;
+	case TOOL_wait:
+		return !session->aside && config->features.collab && agents_offers_others(session);
 	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
 		return false;
 	case TOOL_update_plan:
@@ -134,6 +136,12 @@ static void write_web_search(const struct session *session, struct json_writer *
 /* A client's tool of the same name could not be told apart. */
 static bool is_built_in(struct str name)
 {
+	const struct tool_type *type = tool_find(name);
+	return type && !(type->flags & TOOL_OF_COLLAB);
+}
+
+static bool is_built_in_collab(struct str name)
+{
 	return tool_find(name);
 }
 
@@ -154,7 +162,8 @@ struct str session_tools(struct session *session, const struct settings *setting
 	if (!session->aside && agents_offers_others(session))
 		tool_spec_write_agents(&w);
 	if (!session->aside)
-		dynamic_tools_write_specs(session->host.dynamic, is_built_in, &w);
+		dynamic_tools_write_specs(session->host.dynamic,
+		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
 	write_web_search(session, &w);
 	jw_array_end(&w);
 	return buf_str(&session->tools);
@@ -182,14 +191,18 @@ struct str session_personality_text(enum personality personality)
 	return texts[personality];
 }
 
+enum { PERSONALITY_DEFAULT = personality_pragmatic }; /* config.def */
+
 /* Our own prompt says how to talk, as far as the first settings have a wish and the model takes one. */
 static void append_personality(struct session *session, struct buf *text)
 {
 	const struct settings *settings = session->settings;
 	session->base_personality = personality_none;
-	if (!settings->info.has_personality || session->has_own_base || settings->personality == personality_none)
+	if (session->has_own_base || settings->personality == personality_none)
 		return;
-	session->base_personality = settings->personality;
+	session->base_personality = settings->info.has_personality ? settings->personality : PERSONALITY_DEFAULT;
+	if (!settings->info.has_personality)
+		return;
 	buf_append_c(text, "\n\n");
 	buf_append_str(text, session_personality_text(settings->personality));
 }

@@ -192,13 +192,36 @@ void collab_tell_close_begin(struct tool_call *call, const struct agent *agent)
 	tell(call, EV_collab_close_begin, &event);
 }
 
-void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *before)
+void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status)
 {
 	struct ev_collab_close_end event = {
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = session_id,
-		.status = (struct agent_status *)(uintptr_t)before,
+		.status = (struct agent_status *)(uintptr_t)status,
 	};
 	tell(call, EV_collab_close_end, &event);
+}
+
+void collab_tell_resume_begin(struct tool_call *call, const struct agent *agent)
+{
+	struct ev_collab_resume_begin event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(agent->session_id),
+	};
+	tell(call, EV_collab_resume_begin, &event);
+}
+
+void collab_tell_resume_end(struct tool_call *call, const struct agent *agent)
+{
+	auto_arena struct arena arena = {0};
+	struct agent_status status = collab_status(agent, &arena);
+	struct ev_collab_resume_end event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(agent->session_id),
+		.status = &status,
+	};
+	tell(call, EV_collab_resume_end, &event);
 }

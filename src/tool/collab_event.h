@@ -26,7 +26,9 @@ void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, co
 void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
 void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
 void collab_tell_close_begin(struct tool_call *call, const struct agent *agent);
-/* before: how it was. */
-void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *before);
+/* close_agent reports how it was, as its answer does; cancel and prune, how it is now. */
+void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status);
+void collab_tell_resume_begin(struct tool_call *call, const struct agent *agent);
+void collab_tell_resume_end(struct tool_call *call, const struct agent *agent);
 
 #endif

@@ -42,9 +42,11 @@ static void on_deferred_done(void *self)
 	call->on_done(call, call->self);
 }
 
-static const struct tool_type *find_type(const struct tool_call_words *words)
+static const struct tool_type *find_type(const struct tool_host *host, const struct tool_call_words *words)
 {
 	const struct tool_type *type = tool_find(words->name);
+	if (type && type->flags & TOOL_OF_COLLAB && !host->has_collab)
+		return NULL;
 	if (!type || !words->namespace.ptr)
 		return type;
 	return type->flags & TOOL_OF_AGENTS && str_is(words->namespace, TOOL_AGENTS) ? type : NULL;
@@ -60,7 +62,7 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	call->name = arena_str(&call->arena, words->name);
 	call->input = arena_str(&call->arena, words->input);
 	call->is_custom = words->is_custom;
-	call->type = find_type(words);
+	call->type = find_type(host, words);
 	if (!call->type && !call->is_custom)
 		call->dynamic = dynamic_tools_find(host->dynamic, words->namespace, words->name);
 	call->on_done = on_done;
@@ -128,7 +130,8 @@ void tool_call_start(struct tool_call *call)
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
 		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
 	else if (read_args(call, &err) != 0)
-		tool_call_finishf(call, false, "failed to parse function arguments: %s", err.text);
+		tool_call_finishf(call, false, "failed to parse %s arguments: %s",
+		                  call->type->flags & TOOL_NAMES_ARGUMENTS ? call->type->wire : "function", err.text);
 	else
 		call->type->start(call);
 }

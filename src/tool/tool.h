@@ -21,7 +21,13 @@ enum tool_tag {
 	TOOL_count
 };
 
-enum tool_flags { TOOL_PARALLEL = 1, TOOL_FREEFORM = 2, TOOL_OF_AGENTS = 4 };
+enum tool_flags {
+	TOOL_PARALLEL = 1,
+	TOOL_FREEFORM = 2,
+	TOOL_OF_AGENTS = 4,
+	TOOL_NAMES_ARGUMENTS = 8,
+	TOOL_OF_COLLAB = 16,
+};
 #define TOOL_AGENTS "multi_agent_v1" /* the namespace that those are offered in */
 
 struct tool_type {

@@ -19,11 +19,11 @@ void tool_subagent_cancel_start(struct tool_call *call)
 		return;
 	}
 	auto_arena struct arena arena = {0};
-	struct agent_status before = collab_status(agent, &arena);
 	collab_tell_close_begin(call, agent);
 	agent_cancel_children(agent);
 	agent_cancel(agent);
-	collab_tell_close_end(call, str_of(agent->session_id), &before);
+	struct agent_status after = collab_status(agent, &arena);
+	collab_tell_close_end(call, str_of(agent->session_id), &after);
 	struct json_writer w = json_writer(&call->output);
 	agent_write_canceled(agent, args->reason, &w);
 	tool_call_finish_output(call, true);

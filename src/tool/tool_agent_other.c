@@ -231,7 +231,10 @@ void tool_resume_agent_start(struct tool_call *call)
 	struct agent *agent = self ? tool_agent_by_id(call, self, args->id) : NULL;
 	if (!agent)
 		return;
-	if (agent->is_shut && agent_wake(agent, &err) != 0) {
+	collab_tell_resume_begin(call, agent);
+	int status = agent->is_shut ? agent_wake(agent, &err) : 0;
+	collab_tell_resume_end(call, agent);
+	if (status != 0) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
 	}

@@ -122,3 +122,13 @@ void tool_wait_agent_start(struct tool_call *call)
 	};
 	waiting->wait = agent_wait_start(&options);
 }
+
+/* The same in the words of early 2026. */
+void tool_wait_start(struct tool_call *call)
+{
+	const struct args_wait *args = call->args;
+	struct args_wait_agent *same = arena_new(&call->arena, struct args_wait_agent);
+	*same = (struct args_wait_agent){args->ids, args->ids_count, args->has_timeout_ms, args->timeout_ms};
+	call->args = same;
+	tool_wait_agent_start(call);
+}

@@ -82,13 +82,15 @@ void tool_subagent_logs_start(struct tool_call *call)
 		                     "negative"));
 		return;
 	}
+	/* An answer that is longer than the model may read would be cut in its middle, and be no JSON any more. */
+	size_t room = text_budget_bytes(call->host->output_budget);
 	struct agent_log_query query = {
 		.has_since = args->has_since_ms,
 		.since_ms = args->since_ms,
 		.has_before = args->has_before_ms,
 		.before_ms = args->before_ms,
 		.limit = args->has_limit ? (size_t)args->limit : LOG_DEFAULT,
-		.max_bytes = (size_t)args->max_bytes,
+		.max_bytes = args->max_bytes && (size_t)args->max_bytes < room ? (size_t)args->max_bytes : room,
 	};
 	if (query.limit == 0)
 		query.limit = 1;

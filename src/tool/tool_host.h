@@ -35,6 +35,8 @@ struct tool_host {
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
 	bool offers_update_plan;          /* to the model */
+	bool has_collab;                  /* features.collab */
+	bool asks_in_default_mode;        /* request_user_input is not for plan mode alone */
 	bool is_unattended;               /* nobody can answer a question */
 	bool allows_login_shell;          /* to the model's commands */
 	uint64_t question_timeout_ms;     /* how long one waits for an answer; 0: for ever */

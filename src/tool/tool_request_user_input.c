@@ -166,7 +166,7 @@ static bool has_all_options(const struct args_request_user_input *args)
 void tool_request_user_input_start(struct tool_call *call)
 {
 	const struct args_request_user_input *args = args_of(call);
-	if (call->host->mode != mode_kind_plan)
+	if (call->host->mode != mode_kind_plan && !call->host->asks_in_default_mode)
 		tool_call_finish(call, false, STR("request_user_input is unavailable in Default mode"));
 	else if (!has_all_options(args))
 		tool_call_finish(call, false, STR("request_user_input requires non-empty options for every question"));

@@ -52,6 +52,23 @@ test('18. spawning, waiting and pruning are items, and the subagent is a thread'
 	assert.equal((await server.end()).code, 0);
 });
 
+test('the item of a cancel shows the subagent as it is after it', options, async (t) => {
+	const model = await startModel(t, [
+		child('stay', { hang: true }),
+		{ reply: [call('subagent_spawn', { prompt: 'stay' })] },
+		{ reply: [call('subagent_cancel', { agent_id: 1 })] },
+		{ reply: [message('ok')] },
+	]);
+	const server = await startAppServer(t, model, { config });
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	const closed = items(server).find(({ method, tool }) => method === 'completed' && tool === 'closeAgent');
+	assert.equal(closed.status, 'completed');
+	assert.deepEqual(Object.values(closed.agentsStates), [{ status: 'interrupted', message: null }]);
+	assert.equal((await server.end()).code, 0);
+});
+
 test('what a subagent asks the user comes with its own thread', options, async (t) => {
 	const model = await startModel(t, [
 		child(['touch it', 'function_call_output'], message('Touched.')),

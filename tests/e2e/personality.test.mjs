@@ -68,6 +68,21 @@ test('models without words for it, and instructions of the user\'s own, are left
 	assert.equal(specs(model.requests()[0]).length, 0);
 });
 
+test('a later model that takes one is not told the default, only another', proto, async (t) => {
+	const then = (personality) => ({ type: 'override_turn_context', model: KNOWS, personality });
+	for (const [wish, count] of [[undefined, 0], ['pragmatic', 0], ['friendly', 1]]) {
+		const model = await startModel(t, [forever(say('ok'))]);
+		const it = startProto(t, model, { config: 'model = "gpt-5.5"' });
+		it.submit('1', userInput('hi'));
+		await it.next('task_complete');
+		it.submit('o', then(wish));
+		it.submit('2', userInput('hi'));
+		await it.next('task_complete');
+		assert.equal((await it.end()).code, 0);
+		assert.equal(specs(model.requests()[1]).length, count, wish);
+	}
+});
+
 test('user_turn and a resume', proto, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const home = makeHome(t, model, `model = "${KNOWS}"`);

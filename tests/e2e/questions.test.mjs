@@ -44,6 +44,17 @@ test('a question is asked, answered by the turn, and told to the model', proto, 
 	assert.deepEqual(Object.keys(properties.options.items.properties), ['label', 'description']);
 });
 
+test('default mode asks where features.default_mode_request_user_input is on', proto, async (t) => {
+	const model = await startModel(t, [ask('r1', question('q1')), say('ok')]);
+	const it = startProto(t, model, { config: 'features.default_mode_request_user_input = true\n' });
+	it.submit('t1', userInput('go'));
+	await it.next('request_user_input');
+	it.submit('a', answer('t1', { q1: { answers: ['Large'] } }));
+	await it.next('task_complete');
+	await it.end();
+	assert.equal(outputOf(model.requests()[1], 'r1'), JSON.stringify({ answers: { q1: { answers: ['Large'] } } }));
+});
+
 test('the other name of the answer, several questions in a turn, and answers to nobody', proto, async (t) => {
 	const { model, it } = await planning(t, [
 		reply({ call: 'request_user_input', arguments: { questions: [question('a')] }, call_id: 'r1' },

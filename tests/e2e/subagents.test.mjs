@@ -368,6 +368,41 @@ both('14. logs are read without disturbing anybody', async (t, start) => {
 	assert.equal(answers(model, 'subagent_list')[0].sessions[0].status, 'idle');
 });
 
+both('14. logs that are longer than the model may read are fewer, and still JSON', async (t, start) => {
+	const model = await startModel(t, [
+		when({ contains: 'talk', lacks: 'You are agent 0' }, { repeat: 300, steps: [{ delta: 'word ' }] }),
+		{ reply: [spawn('talk')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [call('subagent_logs', { agent_id: 1, limit: 200 }),
+			call('subagent_logs', { agent_id: 1, limit: 200, max_bytes: 1000000 })] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = start(t, model, { config: `tool_output_token_limit = 1000\n${on}` });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	const logs = answers(model, 'subagent_logs');
+	assert.equal(logs.length, 2);
+	for (const log of logs) {
+		assert.ok(log.returned > 0 && log.returned < 200, String(log.returned ?? log));
+		assert.deepEqual([log.events.length, log.total_available, log.more_available], [log.returned, 200, true]);
+	}
+});
+
+both('wrong arguments are reported with the name of the tool', async (t, start) => {
+	const model = await startModel(t, [
+		{ reply: [call('subagent_spawn', {}), call('subagent_await', { timeout_s: 'x' }), call('subagent_cancel', {})] },
+		{ reply: [message('ok')] },
+	]);
+	const codex = start(t, model, { config: on });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	assert.deepEqual(answers(model, 'subagent_spawn'), ['failed to parse subagent_spawn arguments: missing field `prompt`']);
+	assert.match(answers(model, 'subagent_await')[0], /^failed to parse subagent_await arguments: ./);
+	assert.match(answers(model, 'subagent_cancel')[0], /^failed to parse subagent_cancel arguments: ./);
+});
+
 both('15. only what has ended is pruned', async (t, start) => {
 	const model = await startModel(t, [
 		when({ contains: 'stay', lacks: 'You are agent 0' }, { hang: true }),
@@ -534,6 +569,48 @@ both('19. spawn_agent, wait_agent, send_input, close_agent and resume_agent', as
 	assert.equal(textsOf(last, 'user').some((text) => text.startsWith('<subagent_notification>')), false,
 		'what was waited for is not told again');
 	if (codex.events) assert.deepEqual(agentEvents(codex.events()), [], 'clients that know nothing of these events get none');
+});
+
+test('features.collab: wait, as in early 2026', proto, async (t) => {
+	for (const collab of [true, false]) {
+		const model = await startModel(t, [
+			when({ contains: 'count pears', lacks: 'ROOT' }, message('Pears.')),
+			{ reply: [call('spawn_agent', { message: 'count pears' })] },
+			{ take, reply: [call('wait', { ids: ['{agent}'] })] },
+			{ reply: [message('ok')] },
+		]);
+		const codex = startProto(t, model, { config: `features.collab = ${collab}\n` });
+		codex.submit('1', userInput('ROOT'));
+		await codex.next('task_complete');
+		assert.equal((await codex.end()).code, 0);
+		const [{ agent_id: id }] = answers(model, 'spawn_agent');
+		const names = model.requests()[0].body.tools.map(({ name }) => name);
+		assert.equal(names.includes('wait'), collab);
+		assert.deepEqual(answers(model, 'wait'), [collab
+			? { status: { [id]: { completed: 'Pears.' } }, timed_out: false } : 'unsupported call: wait']);
+		const waits = codex.events().filter(({ msg }) => /^collab_waiting/.test(msg.type));
+		assert.equal(waits.length, collab ? 2 : 0);
+	}
+});
+
+test('opening a closed agent again is an item', server, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'count pears', lacks: 'ROOT' }, message('Pears.')),
+		{ reply: [call('spawn_agent', { message: 'count pears' })] },
+		{ take, reply: [call('wait_agent', { targets: ['{agent}'] }), call('close_agent', { target: '{agent}' }),
+			call('resume_agent', { id: '{agent}' })] },
+		{ reply: [message('ok')] },
+	]);
+	const app = await startAppServer(t, model, {});
+	const { thread } = await app.request('thread/start', {});
+	await app.request('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'ROOT' }] });
+	await app.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	await app.end();
+	const [{ agent_id: id }] = answers(model, 'spawn_agent');
+	const items = app.messages.filter(({ params }) => params?.item?.tool === 'resumeAgent');
+	assert.deepEqual(items.map(({ method, params: { item } }) => [method, item.status, item.senderThreadId,
+		item.receiverThreadIds]), [['item/started', 'inProgress', thread.id, [id]], ['item/completed', 'completed', thread.id, [id]]]);
+	assert.deepEqual(items[1].params.item.agentsStates, { [id]: { status: 'pendingInit', message: null } });
 });
 
 both('19. their errors', async (t, start) => {
