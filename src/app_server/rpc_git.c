@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "config/config.h"
 #include "workspace/git_delta.h"
 
 static void on_cancel(struct rpc_request *request)
@@ -35,11 +36,10 @@ static void on_done(struct str sha, struct str patch, const struct error *err, v
 enum rpc_verdict on_rpc_git_diff_to_remote(struct rpc_request *request,
                                            const struct app_git_diff_to_remote_params *params)
 {
-	struct error err;
+	struct app_server *server = request->server;
 	if (params->cwd.len && memchr(params->cwd.ptr, 0, params->cwd.len))
 		return rpc_fail(request, APP_INVALID_REQUEST, "file name contained an unexpected NUL byte");
-	auto_free char *given = str_dup(params->cwd), *cwd = path_join(request->server->cwd, given);
-	struct git_delta *delta =
-		git_delta_create(request->server->options.loop, cwd, on_done, request, &err);
-	return delta ? rpc_wait(request, on_cancel, delta) : refuse(request, &err);
+	auto_free char *given = str_dup(params->cwd), *cwd = path_join(server->cwd, given);
+	const char *home = config_home(server->options.config);
+	return rpc_wait(request, on_cancel, git_delta_create(server->options.loop, home, cwd, on_done, request));
 }

@@ -96,6 +96,7 @@ enum {
 	LIMIT_GIT_DIFF = 16 * MIB,        /* of those files together, before and after */
 	LIMIT_GIT_DELTA = 16 * MIB,       /* what git tells of what a work tree has that its remotes have not */
 	LIMIT_GIT_COMPLAINT = 4 * KIB,    /* of what it says on standard error meanwhile */
+	LIMIT_GIT_INDEX_COPY = 1024 * MIB, /* of an index that is copied */
 	LIMIT_GIT_DELTA_MS = 30 * 1000,   /* for all of it */
 	LIMIT_DIFF_STEPS = 20000000,      /* comparisons before a diff becomes coarse */
 	LIMIT_DIFF_LINES = 4 * MIB,       /* of both texts together, before a diff becomes coarse */

@@ -1,68 +1,56 @@
-/* git knows best what differs, so it is asked, in steps, each a row of `steps`. Files that are not tracked are put into
- * a copy of the index, as to be added later: one diff then tells of all, with the paths of the whole work tree. What a
- * repository's configuration would have git run (hooks, a watcher, drivers of diffs) is switched off; filters of file
- * contents are not, for without them every file would differ. */
+/* git knows best what differs, so it is asked, in steps, each a row of `steps`, on a stage that a worker prepares and
+ * removes. Files that are not tracked are put into the stage's index as empty ones: one diff then shows all, with the
+ * paths of the whole work tree. Not by `git add`: that runs `git status` in each submodule. */
 #include "workspace/git_delta.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "loop/worker.h"
 #include "process/env_policy.h"
 #include "process/process.h"
+#include "workspace/git_stage.h"
+
+/* What the worker sees; it outlives a delta that ends meanwhile. */
+struct preparation {
+	struct git_delta *delta; /* NULL: gone */
+	struct loop *loop;
+	char *home, *cwd;
+	struct git_stage *stage;
+	struct error err;
+};
 
 struct git_delta {
 	struct loop *loop;
 	git_delta_done_fn on_done;
 	void *self;
+	struct preparation *preparation; /* NULL: done */
+	struct git_stage *stage;
 	size_t step;
 	struct process *process;
 	struct loop_timer *timer;
-	struct env env;
 	struct buf out, complaint;
-	char *root;  /* where git runs: first the given folder, then that of the work tree */
-	char *index; /* the repository's */
-	char *copy;  /* of it; NULL: none yet */
+	struct buf untracked; /* paths, each followed by a NUL */
+	size_t added;         /* bytes of these that are in the index */
 	char *sha;
 	bool is_too_long;
 };
 
 /* ---- steps ---- */
 
-#define GIT "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"
-
 /* Each takes what its step has printed. */
 
-static int take_lines(struct git_delta *delta, struct str *rest, char **ret[], size_t count, struct error *err)
+static int on_user(struct git_delta *delta, struct error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct str line;
-		if (!str_next_line(rest, &line) || !line.len)
-			return error_set(err, ERR_internal, "git has told too little of %s", delta->root);
-		free(*ret[i]);
-		*ret[i] = str_dup(line);
-	}
-	return 0;
+	return git_stage_take_user(delta->stage, buf_str(&delta->out), err);
 }
 
-static int on_place(struct git_delta *delta, struct error *err)
-{
-	auto_free char *folder = NULL;
-	struct str rest = buf_str(&delta->out);
-	char **lines[] = {&delta->root, &folder, &delta->sha};
-	int status = take_lines(delta, &rest, lines, countof(lines), err);
-	if (status == 0)
-		delta->index = path_join(folder, "index");
-	return status;
-}
-
-/* Commits of this side alone, and behind a minus those that they stand on. None: HEAD itself is known elsewhere. */
+/* Commits of this side alone, and after a minus those that they stand on. None: HEAD itself is known elsewhere. */
 static int on_commits(struct git_delta *delta, struct error *err)
 {
 	struct str rest = buf_str(&delta->out), line;
@@ -77,6 +65,13 @@ static int on_commits(struct git_delta *delta, struct error *err)
 	return has_any ? error_set(err, ERR_not_found, "no remote branch has any of its commits") : 0;
 }
 
+static int on_untracked(struct git_delta *delta, struct error *err)
+{
+	(void)err;
+	buf_append_str(&delta->untracked, buf_str(&delta->out));
+	return 0;
+}
+
 static int on_nothing(struct git_delta *delta, struct error *err)
 {
 	(void)delta;
@@ -84,30 +79,67 @@ static int on_nothing(struct git_delta *delta, struct error *err)
 	return 0;
 }
 
-/* $index, $copy and $sha stand for what is known by then. */
+/* $sha stands for what is known by then. */
 static const struct step {
 	int (*take)(struct git_delta *delta, struct error *err);
+	enum git_reads reads;
+	bool may_find_nothing; /* which git reports as a failure */
 	const char *argv[16];
 } steps[] = {
-	{on_place, {GIT, "rev-parse", "--show-toplevel", "--absolute-git-dir", "HEAD"}},
-	{on_commits, {GIT, "rev-list", "--boundary", "HEAD", "--not", "--remotes"}},
-	{on_nothing, {"cp", "--", "$index", "$copy"}},
-	{on_nothing, {GIT, "add", "--intent-to-add", "."}},
-	{NULL, {GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "$sha", "--"}},
+	{on_user, GIT_READ_USER, true,
+	 {GIT_STAGE_WORDS, "config", "-z", "--type=path", "--get-regexp", "^core\\.(excludesfile|autocrlf|eol)$"}},
+	{on_commits, GIT_READ_STAGE, false,
+	 {GIT_STAGE_WORDS, "rev-list", "--boundary", "HEAD", "--not", "--remotes"}},
+	{on_untracked, GIT_READ_STAGE, false,
+	 {GIT_STAGE_WORDS, "ls-files", "-z", "--others", "--exclude-standard"}},
+	{on_nothing, GIT_READ_STAGE, false,
+	 {GIT_STAGE_WORDS, "update-index", "-z", "--index-info"}},
+	{NULL, GIT_READ_STAGE, false,
+	 {GIT_STAGE_WORDS, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+	  "--submodule=short", "--binary", "$sha", "--"}},
 };
-enum { STEP_COPY = 2, STEP_LAST = countof(steps) - 1 };
+enum { STEP_ADD = 3, STEP_LAST = countof(steps) - 1 };
 
 static int run_step(struct git_delta *delta, struct error *err);
 
-static int make_copy(struct git_delta *delta, struct error *err)
+/* ---- files that are not tracked ---- */
+
+/* One line of the index a path: an empty file. A path that ends with a slash is a repository of its own. */
+static void write_entries(struct git_delta *delta, struct buf *out)
 {
-	const char *folder = env_own("TMPDIR");
-	delta->copy = path_join(folder && *folder == '/' ? folder : "/tmp", "codex-index-XXXXXX");
-	auto_close int fd = mkostemp(delta->copy, O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, errno, "cannot create %s", delta->copy);
-	env_set(&delta->env, STR("GIT_INDEX_FILE"), str_of(delta->copy));
-	return 0;
+	bool is_long = strlen(git_stage_commit(delta->stage)) == 64;
+	const char *empty = is_long ? "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813" :
+	                              "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+	struct str rest = str_skip(buf_str(&delta->untracked), delta->added);
+	while (rest.len) {
+		struct str path = rest;
+		ptrdiff_t end = str_find_char(rest, '\0');
+		path.len = end < 0 ? rest.len : (size_t)end;
+		if (out->len + path.len + 128 > LIMIT_EXEC_STDIN)
+			return;
+		rest = str_skip(rest, path.len + (end >= 0));
+		delta->added = delta->untracked.len - rest.len;
+		if (path.len == 0 || str_has_suffix(path, "/"))
+			continue;
+		buf_printf(out, "100644 %s 0\t", empty);
+		buf_append(out, path.ptr, path.len);
+		buf_append_char(out, '\0');
+	}
+}
+
+static int feed(struct git_delta *delta, struct error *err)
+{
+	auto_buf struct buf entries;
+	buf_init(&entries, LIMIT_EXEC_STDIN);
+	write_entries(delta, &entries);
+	int status = entries.len ? process_write_stdin(delta->process, buf_str(&entries), err) : 0;
+	process_close_stdin(delta->process);
+	return status;
+}
+
+static bool is_added(const struct git_delta *delta)
+{
+	return delta->added == delta->untracked.len;
 }
 
 /* ---- what git says ---- */
@@ -132,14 +164,24 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 
 static int judge(struct git_delta *delta, const struct process_result *result, struct error *err)
 {
+	const struct step *step = &steps[delta->step];
 	struct str rest = buf_str(&delta->complaint), line = STR_NONE;
 	if (delta->is_too_long)
-		return error_set(err, ERR_limit, "git has more than %d MiB to say of %s", LIMIT_GIT_DELTA / MIB,
-		                 delta->root);
-	if (result->exit_code == 0)
-		return delta->step == STEP_LAST ? 0 : steps[delta->step].take(delta, err);
+		return error_set(err, ERR_limit, "git prints more than %d MiB about %s", LIMIT_GIT_DELTA / MIB,
+		                 git_stage_root(delta->stage));
+	if (result->exit_code == 0 || (result->exit_code == 1 && step->may_find_nothing))
+		return step->take ? step->take(delta, err) : 0;
 	str_next_line(&rest, &line);
-	return error_set(err, ERR_not_found, "%.*s", STR_ARG(line.len ? line : STR("git has failed without a word")));
+	return error_set(err, ERR_not_found, "%.*s", STR_ARG(line.len ? line : STR("git failed without a message")));
+}
+
+/* The step that adds is repeated, a part of the paths each time, and left out if there are none. */
+static void choose_next(struct git_delta *delta)
+{
+	if (delta->step != STEP_ADD || is_added(delta))
+		delta->step++;
+	if (delta->step == STEP_ADD && is_added(delta))
+		delta->step++;
 }
 
 static void on_end(const struct process_result *result, void *self)
@@ -150,7 +192,7 @@ static void on_end(const struct process_result *result, void *self)
 	process_destroy(delta->process);
 	delta->process = NULL;
 	if (status == 0 && delta->step < STEP_LAST) {
-		delta->step++;
+		choose_next(delta);
 		status = run_step(delta, &err);
 		if (status == 0)
 			return;
@@ -168,64 +210,97 @@ static void on_late(void *self)
 	finish(delta, &err);
 }
 
-static const char *fill_in(const struct git_delta *delta, const char *word)
-{
-	struct str name = str_of(word);
-	if (str_is(name, "$index"))
-		return delta->index;
-	if (str_is(name, "$copy"))
-		return delta->copy;
-	return str_is(name, "$sha") ? delta->sha : word;
-}
-
 static int run_step(struct git_delta *delta, struct error *err)
 {
 	static const struct process_handler handler = {on_output, on_end};
-	const char *argv[countof(steps->argv)] = {NULL};
-	if (delta->step == STEP_COPY && make_copy(delta, err) != 0)
-		return -(int)err->code;
-	for (size_t i = 0; i < countof(argv) && steps[delta->step].argv[i]; i++)
-		argv[i] = fill_in(delta, steps[delta->step].argv[i]);
+	const struct step *step = &steps[delta->step];
+	const char *argv[countof(step->argv) + 1] = {NULL};
+	auto_env struct env env;
+	for (size_t i = 0; i < countof(step->argv) && step->argv[i]; i++)
+		argv[i] = str_is(str_of(step->argv[i]), "$sha") ? delta->sha : step->argv[i];
+	env_init(&env);
+	git_stage_env(delta->stage, step->reads, &env);
 	const struct process_spec spec = {
 		.argv = argv,
-		.env = env_vars(&delta->env),
-		.cwd = delta->root,
+		.env = env_vars(&env),
+		.cwd = git_stage_root(delta->stage),
+		.stdin_open = delta->step == STEP_ADD,
 		.drain_ms = PROCESS_DRAIN_MS,
 	};
 	buf_clear(&delta->out);
 	buf_clear(&delta->complaint);
 	delta->process = process_start(delta->loop, &spec, &handler, delta, err);
-	return delta->process ? 0 : -(int)err->code;
+	if (!delta->process)
+		return -(int)err->code;
+	return delta->step == STEP_ADD ? feed(delta, err) : 0;
+}
+
+/* ---- the stage ---- */
+
+static void preparation_destroy(struct preparation *preparation)
+{
+	free(preparation->home);
+	free(preparation->cwd);
+	free(preparation);
+}
+
+static void on_prepare(void *self)
+{
+	struct preparation *preparation = self;
+	preparation->stage = git_stage_create(preparation->home, preparation->cwd, &preparation->err);
+}
+
+static void on_remove(void *self)
+{
+	git_stage_destroy(self);
+}
+
+static void on_removed(void *self)
+{
+	(void)self;
+}
+
+static void on_prepared(void *self)
+{
+	struct preparation *preparation = self;
+	struct git_delta *delta = preparation->delta;
+	struct error err = preparation->err;
+	struct git_stage *stage = preparation->stage;
+	struct loop *loop = preparation->loop;
+	preparation_destroy(preparation);
+	if (!delta && stage)
+		worker_run(loop, on_remove, on_removed, stage);
+	if (!delta)
+		return;
+	delta->preparation = NULL;
+	delta->stage = stage;
+	if (stage) {
+		delta->sha = xstrdup(git_stage_commit(stage));
+		if (run_step(delta, &err) == 0)
+			return;
+	}
+	finish(delta, &err);
 }
 
 /* ---- its life ---- */
 
-static void fill_env(struct env *env)
-{
-	static const char *const foreign[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"};
-	const struct env_policy everything = {.ignore_default_excludes = true};
-	env_init(env);
-	env_policy_apply(&everything, NULL, env);
-	for (size_t i = 0; i < countof(foreign); i++)
-		env_unset(env, str_of(foreign[i]));
-	env_set(env, STR("GIT_OPTIONAL_LOCKS"), STR("0"));
-	env_set(env, STR("LC_ALL"), STR("C"));
-}
-
-struct git_delta *git_delta_create(struct loop *loop, const char *cwd, git_delta_done_fn on_done, void *self,
-                                   struct error *err)
+struct git_delta *git_delta_create(struct loop *loop, const char *home, const char *cwd, git_delta_done_fn on_done,
+                                   void *self)
 {
 	struct git_delta *delta = xnew(struct git_delta);
-	*delta = (struct git_delta){.loop = loop, .on_done = on_done, .self = self, .root = xstrdup(cwd)};
+	*delta = (struct git_delta){.loop = loop, .on_done = on_done, .self = self};
 	buf_init(&delta->out, LIMIT_GIT_DELTA);
 	buf_init(&delta->complaint, LIMIT_GIT_COMPLAINT);
-	fill_env(&delta->env);
+	buf_init(&delta->untracked, LIMIT_GIT_DELTA);
 	delta->timer = loop_timer_create(loop, on_late, delta);
 	loop_timer_start(delta->timer, LIMIT_GIT_DELTA_MS);
-	if (run_step(delta, err) == 0)
-		return delta;
-	git_delta_destroy(delta);
-	return NULL;
+	delta->preparation = xnew(struct preparation);
+	delta->preparation->delta = delta;
+	delta->preparation->loop = loop;
+	delta->preparation->home = xstrdup(home);
+	delta->preparation->cwd = xstrdup(cwd);
+	worker_run(loop, on_prepare, on_prepared, delta->preparation);
+	return delta;
 }
 
 void git_delta_destroy(struct git_delta *delta)
@@ -234,14 +309,13 @@ void git_delta_destroy(struct git_delta *delta)
 		return;
 	process_destroy(delta->process);
 	loop_timer_destroy(delta->timer);
-	if (delta->copy)
-		unlink(delta->copy);
-	env_finish(&delta->env);
+	if (delta->preparation)
+		delta->preparation->delta = NULL;
+	if (delta->stage)
+		worker_run(delta->loop, on_remove, on_removed, delta->stage);
 	buf_finish(&delta->out);
 	buf_finish(&delta->complaint);
-	free(delta->root);
-	free(delta->index);
-	free(delta->copy);
+	buf_finish(&delta->untracked);
 	free(delta->sha);
 	free(delta);
 }

@@ -87,6 +87,15 @@ static bool find_dirs(const char *root, struct git_dirs *ret)
 	return true;
 }
 
+bool git_info_find_dirs(const char *root, char **ret_own, char **ret_common)
+{
+	struct git_dirs dirs = {0};
+	bool is_found = find_dirs(root, &dirs);
+	*ret_own = dirs.own;
+	*ret_common = dirs.common;
+	return is_found;
+}
+
 /* ---- the commit ---- */
 
 static bool is_commit(struct str text)

@@ -18,6 +18,9 @@ struct git_info {
 bool git_info_is_repo(const char *cwd);
 /* The folder that has the .git; owned, NULL outside a repository. */
 char *git_info_find_root(const char *cwd);
+/* root: of git_info_find_root. The git folder of this work tree, and the one it shares with the other work trees of its
+ * repository (the same, if there are none); both owned, NULL and false where .git leads nowhere. */
+bool git_info_find_dirs(const char *root, char **ret_own, char **ret_common);
 /* False outside a repository; *ret is then all NULL. */
 bool git_info_read(const char *cwd, struct git_info *ret);
 void git_info_finish(struct git_info *info);

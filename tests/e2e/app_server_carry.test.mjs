@@ -78,9 +78,95 @@ test('a tree that is pushed differs by nothing, one without a remote cannot be t
 	git(tree, 'remote', 'remove', 'origin');
 	await assert.rejects(server.request('gitDiffToRemote', { cwd: tree }), wrong(tree, 'no remote branch has any'));
 	const bare = tempDir(t, 'no-repository');
-	await assert.rejects(server.request('gitDiffToRemote', { cwd: bare }), wrong(bare, 'fatal: not a git repository'));
+	await assert.rejects(server.request('gitDiffToRemote', { cwd: bare }), wrong(bare, 'not a git repository'));
 	await assert.rejects(server.request('gitDiffToRemote', { cwd: 'nowhere' }), wrong('nowhere', 'cannot run git in '));
 	await assert.rejects(server.request('gitDiffToRemote', { cwd: 'a\0b' }), refusal(/NUL/));
+});
+
+/** A repository that names programs wherever git takes one, each of which would leave a trace. */
+function armRepository(tree, trace) {
+	const run = (what) => `sh -c 'echo ${what} >> ${trace}; cat'`;
+	for (const [key, what] of [
+		['filter.x.clean', 'clean'], ['filter.x.smudge', 'smudge'], ['filter.y.process', 'process'], ['core.fsmonitor', 'fsmonitor'],
+		['diff.external', 'external'], ['diff.x.textconv', 'textconv'], ['diff.x.command', 'command'], ['core.sshCommand', 'ssh'],
+		['core.pager', 'pager'], ['pager.diff', 'pager'], ['core.alternateRefsCommand', 'refs'], ['gpg.program', 'gpg'],
+	])
+		git(tree, 'config', key, run(what));
+	git(tree, 'config', 'filter.x.required', 'true');
+	const hooks = path.join(tree, '.git/hooks');
+	fs.mkdirSync(hooks, { recursive: true });
+	for (const hook of ['post-index-change', 'reference-transaction', 'post-checkout', 'fsmonitor-watchman'])
+		fs.writeFileSync(path.join(hooks, hook), `#!/bin/sh\necho ${hook} >> ${trace}\n`, { mode: 0o755 });
+	fs.writeFileSync(path.join(tree, '.gitattributes'), '* filter=x diff=x\n*.y filter=y\n');
+}
+
+test('nothing that a repository, a submodule or a nested repository names is run', options, async (t) => {
+	const { remote, tree, sha } = makeRepository(t);
+	const trace = path.join(tempDir(t, 'trace'), 'ran');
+	const sub = path.join(tree, 'submodule'), nested = path.join(tree, 'nested');
+	git(tree, '-c', 'protocol.file.allow=always', 'submodule', 'add', remote, 'submodule');
+	git(sub, 'checkout', '-q', sha);
+	git(tree, 'commit', '-m', 'submodule');
+	git(tree, 'clone', '-q', remote, 'nested');
+	git(nested, 'checkout', '-q', sha);
+	for (const dir of [tree, nested]) {
+		armRepository(dir, trace);
+		fs.writeFileSync(path.join(dir, 'kept'), 'another one\n');
+		fs.writeFileSync(path.join(dir, 'new.y'), 'y\n');
+	}
+	/* What a sandboxed command can do: the file .git of a submodule is an ordinary file of the work tree. */
+	fs.rmSync(path.join(sub, '.git'));
+	git(sub, 'clone', '-q', '-n', remote, 'x');
+	fs.renameSync(path.join(sub, 'x/.git'), path.join(sub, '.git'));
+	git(sub, 'reset', '-q', sha);
+	armRepository(sub, trace);
+	fs.writeFileSync(path.join(sub, 'kept'), 'another one\n');
+	const server = await startAppServer(t, null);
+	for (const [cwd, base] of [[tree, sha], [nested, sha], [sub, sha]]) {
+		fs.rmSync(trace, { force: true });
+		const found = await server.request('gitDiffToRemote', { cwd });
+		assert.equal(found.sha, base);
+		assert.match(found.diff, /^\+another one$/m);
+		assert.match(found.diff, /^\+\+\+ b\/new\.y$|^\+\+\+ b\/kept$/m);
+		assert.equal(fs.existsSync(trace), false, `${cwd}: ${fs.existsSync(trace) && fs.readFileSync(trace, 'utf8')}`);
+	}
+});
+
+test('what the user ignores everywhere is not in the patch', options, async (t) => {
+	const { tree, remote } = makeRepository(t);
+	const home = tempDir(t, 'home'), xdg = path.join(home, '.config/git');
+	fs.mkdirSync(xdg, { recursive: true });
+	fs.writeFileSync(path.join(xdg, 'ignore'), '*.private\n');
+	fs.writeFileSync(path.join(tree, 'a.private'), 'x\n');
+	fs.writeFileSync(path.join(tree, 'a.secret'), 'x\n');
+	const ask = async () => {
+		const server = await startAppServer(t, null, { env: { HOME: home, XDG_CONFIG_HOME: undefined } });
+		const { diff } = await server.request('gitDiffToRemote', { cwd: tree });
+		return ['a.private', 'a.secret', 'staged'].filter((name) => diff.includes(`b/${name}\n`));
+	};
+	assert.deepEqual(await ask(), ['a.secret', 'staged']);
+	fs.writeFileSync(path.join(home, '.gitconfig'), '[core]\n\texcludesFile = ~/mine\n[diff]\n\texternal = false\n\tnoprefix = true\n');
+	fs.writeFileSync(path.join(home, 'mine'), '*.secret\n');
+	assert.deepEqual(await ask(), ['a.private', 'staged']);
+	assert.ok(remote);
+});
+
+test('more untracked files than one git takes at once are in the patch; nothing is left below CODEX_HOME', options, async (t) => {
+	const { tree, sha } = makeRepository(t);
+	const names = Array.from({ length: 8000 }, (_, i) => `many/${'x'.repeat(120)}${i}`);
+	fs.mkdirSync(path.join(tree, 'many'));
+	for (const name of names)
+		fs.writeFileSync(path.join(tree, name), '');
+	const server = await startAppServer(t, null);
+	const index = fs.readFileSync(path.join(tree, '.git/index'));
+	const tmp = path.join(server.home, 'tmp');
+	fs.mkdirSync(path.join(tmp, 'git-left/objects'), { recursive: true }); /* by an engine that was killed */
+	const found = await server.request('gitDiffToRemote', { cwd: tree });
+	assert.equal(found.sha, sha);
+	assert.equal(found.diff.match(/^diff --git a\/many\//mg).length, names.length);
+	assert.deepEqual(fs.readFileSync(path.join(tree, '.git/index')), index);
+	await server.end();
+	assert.deepEqual(fs.readdirSync(tmp), []);
 });
 
 /** The entries of an archive in which nothing is packed: {name: bytes}. */
