@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/config_env.h"
+#include "config/config_narrow.h"
 #include "config/config_project.h"
 
 struct loaded {
@@ -24,6 +25,7 @@ struct loaded {
 	const struct toml *tree;
 	const char *home;
 	const char *profile;
+	size_t own_folders; /* the first of layers.folders: the system's and the user's */
 };
 
 static struct loaded *loaded_of(const struct config *config)
@@ -77,6 +79,7 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	int status = config_layer_read(&l->layers, CONFIG_LAYER_system, system_file, NULL, err);
 	vec_push(&l->layers.folders, arena_cstr(&l->arena, path_dir(system_file)));
 	vec_push(&l->layers.folders, l->home);
+	l->own_folders = l->layers.folders.count;
 	if (status != 0 || source->ignore_user_config)
 		return status;
 	auto_free char *path = path_join(l->home, "config.toml");
@@ -239,6 +242,19 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 	const struct loaded *l = loaded_of(config);
 	*ret_count = l->layers.folders.count;
 	return l->layers.folders.items;
+}
+
+bool config_trusts_file(const struct config *config, const char *folder, struct str text)
+{
+	const struct loaded *l = loaded_of(config);
+	char hash[CONFIG_HASH_SIZE];
+	for (size_t i = 0; i < l->own_folders; i++) {
+		if (strcmp(folder, l->layers.folders.items[i]) == 0)
+			return true;
+	}
+	auto_free char *dir = str_dup(path_dir(folder));
+	config_content_hash(text, hash);
+	return config_content_is_trusted(&l->layers, dir, hash);
 }
 
 const char *config_cwd(const struct config *config)

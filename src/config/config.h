@@ -48,6 +48,9 @@ void config_unref(struct config *config); /* NULL is fine */
 const char *config_home(const struct config *config); /* CODEX_HOME; the folder may not exist yet */
 /* The folders whose config.toml counts, or would if it were there: the system's, CODEX_HOME, trusted projects'. */
 const char *const *config_folders(const struct config *config, size_t *ret_count);
+/* True for a file of such a folder if it is the user's own or the system's, or if the user trusts its content by its
+ * hash (config_narrow.h); else it must not allow commands anything. */
+bool config_trusts_file(const struct config *config, const char *folder, struct str text);
 const char *config_cwd(const struct config *config);  /* links resolved */
 const char *config_project_root(const struct config *config);
 enum trust_level config_trust(const struct config *config); /* of cwd */

@@ -1,6 +1,6 @@
 /* A checked-out repository is somebody else's text. Its settings count only where the user wrote down
  * that he trusts the folder, and even then not those that say who is spoken to with which key
- * (USER_ONLY in config.def). */
+ * (USER_ONLY in config.def), nor those that allow commands more than the user does (config_narrow.h). */
 #include "config/config_project.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/config_narrow.h"
 
 static const char *const user_only[] = {
 #define USER_ONLY(key) #key,
@@ -30,6 +31,7 @@ struct walk {
 	struct config_layers *layers;
 	const char *codex_home;
 	const struct config_project_place *place;
+	struct config_allowed allowed;
 	bool has_warned;
 };
 
@@ -140,11 +142,32 @@ static void warn_untrusted(struct walk *walk, const char *path)
 	                  path, walk->place->root, walk->codex_home);
 }
 
+/* What is judged is what was read: a file may change at any time. */
+static int load_file(struct walk *walk, const char *dir, const char *path, struct error *err)
+{
+	struct toml *root = NULL;
+	struct error failure = {0};
+	char hash[CONFIG_HASH_SIZE];
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONFIG_FILE);
+	if (file_read_regular(path, &text, &failure) != 0)
+		return failure.code == ERR_not_found ? 0 : error_set(err, failure.code, "%s", failure.text);
+	if (config_layer_text(walk->layers, CONFIG_LAYER_project, buf_str(&text), path, &root, err) != 0)
+		return -(int)err->code;
+	drop_user_only(walk->layers, root);
+	config_content_hash(buf_str(&text), hash);
+	if (config_content_is_trusted(walk->layers, dir, hash))
+		return 0;
+	auto_free char *remedy = xasprintf("to let it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
+	                                   "%s/config.toml", hash, dir, walk->codex_home);
+	config_narrow(walk->layers, &walk->allowed, root, remedy);
+	return 0;
+}
+
 static int load_dir(struct walk *walk, const char *dir, struct error *err)
 {
 	auto_free char *folder = path_join(dir, ".codex");
 	auto_free char *path = path_join(folder, "config.toml");
-	struct toml *root = NULL;
 	if (strcmp(folder, walk->codex_home) == 0) /* the user's own file, already read */
 		return 0;
 	enum trust_level trust = dir_trust(walk->trust, dir);
@@ -153,10 +176,7 @@ static int load_dir(struct walk *walk, const char *dir, struct error *err)
 	if (trust != trust_level_trusted)
 		return 0;
 	vec_push(&walk->layers->folders, arena_cstr(walk->layers->arena, str_of(folder)));
-	int status = config_layer_read(walk->layers, CONFIG_LAYER_project, path, &root, err);
-	if (root)
-		drop_user_only(walk->layers, root);
-	return status;
+	return load_file(walk, dir, path, err);
 }
 
 /* From the root down: the end of the text of each folder is a slash of cwd. */
@@ -190,5 +210,6 @@ int config_project_load(struct config_layers *layers, const char *codex_home, co
 	place.trust = dir_trust(&trust, place.cwd);
 	*ret_place = place;
 	struct walk walk = {.trust = &trust, .layers = layers, .codex_home = codex_home, .place = ret_place};
+	config_allowed_init(&walk.allowed, layers, place.trust);
 	return load_dirs(&walk, err);
 }

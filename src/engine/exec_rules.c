@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,10 +14,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_narrow.h"
 #include "process/exec_policy.h"
 
 struct reading {
 	struct exec_policy *policy;
+	const struct config *config;
+	const char *folder; /* that the folder of rules lies in */
 	exec_rules_warn_fn on_warning;
 	void *self;
 };
@@ -26,25 +30,50 @@ static int is_rules_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_has_suffix(str_of(entry->d_name), ".rules");
 }
 
+/* A file of a project could have been written by a command that its rules would let out of the sandbox. */
+static int add_strict(const struct reading *reading, struct str text, const char *path, struct error *err)
+{
+	size_t dropped;
+	char hash[CONFIG_HASH_SIZE], warning[ERROR_TEXT_MAX];
+	int status = exec_policy_add_strict(reading->policy, text, path, &dropped, err);
+	if (status != 0 || !dropped)
+		return status;
+	config_content_hash(text, hash);
+	auto_free char *project = str_dup(path_dir(reading->folder));
+	snprintf(warning, sizeof(warning),
+	         "%s: rules that allow commands are ignored in a project's file (%zu); to let them count, add "
+	         "trusted_hashes = [\"%s\"] to [projects.\"%s\"] in %s/config.toml",
+	         path, dropped, hash, project, config_home(reading->config));
+	reading->on_warning(warning, reading->self);
+	return 0;
+}
+
 static void read_file(const struct reading *reading, const char *path)
 {
 	struct error err;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_RULES_FILE);
-	if (file_read_regular(path, &text, &err) != 0)
+	int status = file_read_regular(path, &text, &err);
+	if (status != 0)
 		error_wrap(&err, "%s", path);
-	else if (exec_policy_add(reading->policy, buf_str(&text), path, &err) == 0)
+	else if (config_trusts_file(reading->config, reading->folder, buf_str(&text)))
+		status = exec_policy_add(reading->policy, buf_str(&text), path, &err);
+	else
+		status = add_strict(reading, buf_str(&text), path, &err);
+	if (status == 0)
 		return;
 	error_wrap(&err, "rules about commands are left out");
 	reading->on_warning(err.text, reading->self);
 }
 
-static void read_folder(const struct reading *reading, const char *folder)
+static void read_folder(struct reading *reading, const char *folder)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_rules_file, alphasort);
+	auto_free char *rules = path_join(folder, "rules");
+	int count = scandir(rules, &entries, is_rules_file, alphasort);
+	reading->folder = folder;
 	for (int i = 0; i < count; i++) {
-		auto_free char *path = path_join(folder, entries[i]->d_name);
+		auto_free char *path = path_join(rules, entries[i]->d_name);
 		read_file(reading, path);
 		free(entries[i]);
 	}
@@ -59,11 +88,9 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	size_t count;
 	const char *const *folders = config_folders(config, &count);
 	rules->policy = exec_policy_create();
-	struct reading reading = {rules->policy, on_warning, self};
-	for (size_t i = 0; i < count; i++) {
-		auto_free char *folder = path_join(folders[i], "rules");
-		read_folder(&reading, folder);
-	}
+	struct reading reading = {.policy = rules->policy, .config = config, .on_warning = on_warning, .self = self};
+	for (size_t i = 0; i < count; i++)
+		read_folder(&reading, folders[i]);
 	return rules->policy;
 }
 

@@ -2,8 +2,9 @@
  * Private to engine/.
  *
  * Read when the first command is judged: many sessions never run one. Rules lie in the folder `rules` beside each
- * config.toml that counts: the system's, the user's, those of trusted projects. A file that cannot be used is left out
- * whole and the user told.
+ * config.toml that counts: the system's, the user's, those of trusted projects. A project's rules may ask and forbid;
+ * they allow nothing unless the user trusts the file by its hash. A file that cannot be used is left out whole, with a
+ * warning.
  *
  * Owns: the policy. Borrows: the config. Loop thread only. Source: core 2.4. */
 #ifndef ENGINE_EXEC_RULES_H

@@ -271,6 +271,20 @@ int exec_policy_add(struct exec_policy *policy, struct str text, const char *sou
 	return code;
 }
 
+int exec_policy_add_strict(struct exec_policy *policy, struct str text, const char *source, size_t *ret_dropped,
+                           struct error *err)
+{
+	size_t kept = policy->rules.count;
+	int code = exec_policy_add(policy, text, source, err);
+	for (size_t at = kept; at < policy->rules.count; at++) {
+		if (policy->rules.items[at].decision != EXEC_allow)
+			policy->rules.items[kept++] = policy->rules.items[at];
+	}
+	*ret_dropped = policy->rules.count - kept;
+	policy->rules.count = kept;
+	return code;
+}
+
 void exec_policy_allow(struct exec_policy *policy, const struct str *words, size_t count)
 {
 	struct rule rule = {.elements = arena_array(&policy->arena, struct element, count), .count = count};

@@ -33,6 +33,9 @@ void exec_policy_destroy(struct exec_policy *policy); /* NULL is fine */
 
 /* Adds the rules of a file's text. ERR_config names the place; then nothing is added. */
 int exec_policy_add(struct exec_policy *policy, struct str text, const char *source, struct error *err);
+/* The same without the rules that allow something; *ret_dropped: how many there were. */
+int exec_policy_add_strict(struct exec_policy *policy, struct str text, const char *source, size_t *ret_dropped,
+                           struct error *err);
 /* Adds a rule that allows what begins with these words. */
 void exec_policy_allow(struct exec_policy *policy, const struct str *words, size_t count);
 /* Appends that rule as a line of a .rules file. */

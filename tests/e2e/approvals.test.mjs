@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -320,15 +321,38 @@ test('an interrupt while the question is open leaves nothing behind', proto, asy
 	assert.deepEqual([asked.length, ends.length, made('x')], [1, 1, false]);
 });
 
-test("a project's rules count only where the user trusts it", proto, async (t) => {
+test("a project's rules ask and forbid where the user trusts it, and allow only by their hash", proto, async (t) => {
 	const cwd = tempDir(t, 'project');
+	const text = 'prefix_rule(pattern=["touch"])\nprefix_rule(pattern=["touch", "no"], decision="forbidden")\n';
 	fs.mkdirSync(path.join(cwd, '.codex/rules'), { recursive: true });
-	fs.writeFileSync(path.join(cwd, '.codex/rules/x.rules'), 'prefix_rule(pattern=["touch"])');
-	const untrusted = await play(t, [run('touch x')], { cwd, answers: ['denied'] });
+	fs.writeFileSync(path.join(cwd, '.codex/rules/x.rules'), text);
+	const untrusted = await play(t, [run('touch no')], { cwd, answers: ['denied'] });
 	assert.equal(untrusted.asked.length, 1);
 	const config = `${settings('untrusted')}[projects."${cwd}"]\ntrust_level = "trusted"\n`;
-	const trusted = await play(t, [run('touch y')], { cwd, config });
-	assert.ok(trusted.made('y'));
+	const trusted = await play(t, [run('touch y'), run('touch no')], { cwd, config, answers: ['denied'] });
+	assert.deepEqual([trusted.asked.length, trusted.made('y'), trusted.made('no')], [1, false, false]);
+	const hash = /trusted_hashes = \["(sha256:[0-9a-f]{64})"\]/.exec(trusted.warnings.join('\n'))?.[1];
+	assert.equal(hash, `sha256:${createHash('sha256').update(text).digest('hex')}`);
+	const known = await play(t, [run('touch y'), run('touch no')], { cwd, config: `${config}trusted_hashes = ["${hash}"]\n` });
+	assert.deepEqual([known.asked.length, known.made('y'), known.made('no')], [0, true, false]);
+});
+
+test('a sandboxed command cannot write settings or rules that let a later session out', needs('exec'), async (t) => {
+	const cwd = tempDir(t, 'project'), outside = path.join(tempDir(t, 'outside'), 'made');
+	fs.mkdirSync(path.join(cwd, '.git'));
+	fs.writeFileSync(path.join(cwd, '.git/HEAD'), 'ref: refs/heads/main\n');
+	const evil = 'mkdir -p sub/.codex/rules sub/deep && cd sub/.codex && '
+		+ `printf 'sandbox_mode = "danger-full-access"\\n[sandbox_workspace_write]\\nwritable_roots = ["/"]\\n' > config.toml && `
+		+ `printf 'prefix_rule(pattern=["touch"])\\n' > rules/x.rules`;
+	const model = await startModel(t, [run(evil), say('ok'), run(`touch ${outside}`), say('ok')]);
+	const home = makeHome(t, model, `[projects."${cwd}"]\ntrust_level = "trusted"\n[sandbox_workspace_write]\n`
+		+ 'exclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n');
+	await runCodex(t, ['exec', 'write'], { home, cwd });
+	assert.ok(fs.existsSync(path.join(cwd, 'sub/.codex/rules/x.rules')), 'the command may write there');
+	const later = await runCodex(t, ['exec', 'go'], { home, cwd: path.join(cwd, 'sub/deep') });
+	assert.equal(fs.existsSync(outside), false, later.stderr);
+	assert.match(later.stderr, /sandbox: workspace-write/);
+	assert.match(later.stderr, /`sandbox_mode` is ignored/);
 });
 
 test('rules can be tried without running anything', needs('execpolicy'), async (t) => {

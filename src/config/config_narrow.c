@@ -1,0 +1,186 @@
+/* A row a key. Keys that are not here change nothing about what a command may touch, or are the user's alone anyway
+ * (USER_ONLY in config.def). */
+#include "config/config_narrow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/sha.h"
+
+void config_content_hash(struct str text, char ret[CONFIG_HASH_SIZE])
+{
+	uint8_t hash[SHA256_SIZE];
+	sha256(text, hash);
+	int at = snprintf(ret, CONFIG_HASH_SIZE, "sha256:");
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		at += snprintf(ret + at, CONFIG_HASH_SIZE - (size_t)at, "%02x", hash[i]);
+}
+
+static bool names_hash(const struct toml *hashes, const char *hash)
+{
+	toml_for_each(it, toml_is(hashes, TOML_array) ? hashes : NULL) {
+		if (it->kind == TOML_string && str_is(it->text, hash))
+			return true;
+	}
+	return false;
+}
+
+bool config_content_is_trusted(const struct config_layers *layers, const char *dir, const char *hash)
+{
+	vec_for_each(layer, &layers->items) {
+		const struct toml *projects = toml_get(layer->root, "projects");
+		if (layer->kind == CONFIG_LAYER_project || !toml_is(projects, TOML_table))
+			continue;
+		toml_for_each(entry, projects) {
+			auto_free char *folder = str_dup(entry->key);
+			if (folder[0] == '/' && path_is_inside(dir, folder) &&
+			    names_hash(toml_get(entry, "trusted_hashes"), hash))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what the user allows ---- */
+
+static bool parse_mode(const struct toml *value, enum sandbox_mode *ret)
+{
+	int number;
+	if (!toml_is(value, TOML_string) || !enum_parse(&enum_sandbox_mode, value->text, &number))
+		return false;
+	*ret = (enum sandbox_mode)number;
+	return true;
+}
+
+static bool is_word(const struct toml *value, const char *word)
+{
+	return toml_is(value, TOML_string) && str_is(value->text, word);
+}
+
+void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust)
+{
+	const struct toml *user = config_layer_merge(layers), *policy = toml_get(user, "approval_policy");
+	*allowed = (struct config_allowed){
+		.user = user,
+		.mode = trust == trust_level_unset ? sandbox_mode_read_only : sandbox_mode_workspace_write,
+		.asks_about_every_command = policy ? is_word(policy, "untrusted") : trust == trust_level_untrusted,
+	};
+	parse_mode(toml_get(user, "sandbox_mode"), &allowed->mode);
+}
+
+/* ---- rows ---- */
+
+/* The same key in both; user is NULL where the user's layers do not set it. What is malformed does not widen: it is
+ * refused when it is bound. */
+typedef bool (*widens_fn)(const struct config_allowed *allowed, const struct toml *user, const struct toml *value);
+
+static unsigned reach_of(enum sandbox_mode mode)
+{
+	return mode == sandbox_mode_read_only ? 0 : mode == sandbox_mode_workspace_write ? 1 : 2;
+}
+
+static bool mode_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	enum sandbox_mode mode;
+	(void)user;
+	return parse_mode(value, &mode) && reach_of(mode) > reach_of(allowed->mode);
+}
+
+static bool policy_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)user;
+	return allowed->asks_about_every_command && !is_word(value, "untrusted");
+}
+
+static bool is_true(const struct toml *value)
+{
+	return toml_is(value, TOML_bool) && value->boolean;
+}
+
+static bool true_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return is_true(value) && !is_true(user);
+}
+
+static bool false_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return !is_true(value) && is_true(user);
+}
+
+/* Of a switch that is on unless somebody turns it off. */
+static bool true_again_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return is_true(value) && user && !is_true(user);
+}
+
+static bool has_text(const struct toml *list, struct str text)
+{
+	toml_for_each(it, list) {
+		if (it->kind == TOML_string && str_eq(it->text, text))
+			return true;
+	}
+	return false;
+}
+
+/* A path that is not absolute means another folder in a project's file than in the user's. */
+static bool roots_widen(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	toml_for_each(it, toml_is(value, TOML_array) ? value : NULL) {
+		bool is_absolute = it->kind == TOML_string && str_has_prefix(it->text, "/");
+		if (!is_absolute || !has_text(toml_is(user, TOML_array) ? user : NULL, it->text))
+			return true;
+	}
+	return false;
+}
+
+static bool always_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	(void)user;
+	(void)value;
+	return true;
+}
+
+static const struct row {
+	const char *table; /* NULL: the root */
+	const char *key;
+	widens_fn widens;
+} rows[] = {
+	{NULL, "sandbox_mode", mode_widens},
+	{NULL, "approval_policy", policy_widens},
+	{NULL, "sandbox_backend", always_widens},
+	{NULL, "allow_login_shell", true_again_widens},
+	/* Variables such as PATH and LD_PRELOAD also reach the commands that run without the sandbox. */
+	{NULL, "shell_environment_policy", always_widens},
+	{"sandbox_workspace_write", "writable_roots", roots_widen},
+	{"sandbox_workspace_write", "network_access", true_widens},
+	{"sandbox_workspace_write", "exclude_tmpdir_env_var", false_widens},
+	{"sandbox_workspace_write", "exclude_slash_tmp", false_widens},
+};
+
+static void apply(struct config_layers *layers, const struct config_allowed *allowed, const struct row *row,
+                  struct toml *root, const char *remedy)
+{
+	struct toml *table = row->table ? toml_get(root, row->table) : root;
+	const struct toml *user = row->table ? toml_get(allowed->user, row->table) : allowed->user;
+	const struct toml *value = toml_is(table, TOML_table) ? toml_get(table, row->key) : NULL;
+	if (!value || !row->widens(allowed, toml_get(user, row->key), value))
+		return;
+	config_layer_warn(
+		layers, "%s:%u: `%s%s%s` is ignored: a project may not allow its commands more than you do; %s",
+		value->source, value->line, row->table ? row->table : "", row->table ? "." : "", row->key, remedy);
+	toml_remove(table, str_of(row->key));
+}
+
+void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
+                   const char *remedy)
+{
+	for (size_t i = 0; i < countof(rows); i++)
+		apply(layers, allowed, &rows[i], root, remedy);
+}
