@@ -59,6 +59,8 @@ enum {
 	LIMIT_IGNORE_FILE = 1 * MIB,
 	LIMIT_IGNORE_RULES = 10 * 1000,   /* of one file */
 	LIMIT_GLOB_STEPS = 10 * 1000,     /* tried for one pattern on one path */
+	LIMIT_WALK_STEPS = 10 * 1000 * 1000, /* for all patterns of a walk together, and … */
+	LIMIT_WALK_ENTRY_STEPS = 1000,    /* … so many more for each entry that it has seen */
 	LIMIT_CLIENT_WATCHES = 1024,      /* paths that one client watches */
 	LIMIT_WATCH_PATHS = 1024,         /* changed paths told at once; beyond, the folder stands for them */
 	LIMIT_WATCH_HOLD_MS = 200,        /* changes are gathered before they are told */

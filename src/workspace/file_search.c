@@ -11,8 +11,6 @@
 #include "workspace/file_walk.h"
 #include "workspace/fuzzy.h"
 
-enum { STOP_EVERY = 1024 };
-
 struct entry {
 	uint32_t at; /* in texts */
 	uint16_t len;
@@ -129,10 +127,11 @@ static bool walk_one(struct file_search *search)
 		return true;
 	if (!search->walk)
 		search->walk = file_walk_create(search->roots[search->root].path);
-	if (file_walk_next(search->walk, &found)) {
+	enum file_walk_step step = file_walk_next(search->walk, &found);
+	if (step == FILE_WALK_entry)
 		add_entry(search, &found);
+	if (step != FILE_WALK_end)
 		return false;
-	}
 	file_walk_destroy(steal(search->walk));
 	search->root++;
 	return false;
@@ -199,17 +198,18 @@ static bool match_one(struct file_search *search)
 
 bool file_search_step(struct file_search *search, const atomic_bool *stop)
 {
-	bool is_walked = false;
+	bool is_walked = false, may_be_more = true;
 	for (size_t i = 0; i < LIMIT_SEARCH_SLICE && !is_walked; i++) {
-		if (i % STOP_EVERY == 0 && atomic_load(stop))
+		if (atomic_load(stop))
 			return false;
 		is_walked = walk_one(search);
 	}
-	for (size_t i = 0; match_one(search); i++) {
-		if (i % STOP_EVERY == 0 && atomic_load(stop))
+	for (size_t i = 0; i < LIMIT_SEARCH_SLICE && may_be_more; i++) {
+		if (atomic_load(stop))
 			return false;
+		may_be_more = match_one(search);
 	}
-	return is_walked;
+	return is_walked && !may_be_more;
 }
 
 /* ---- results ---- */

@@ -33,7 +33,8 @@ void file_search_destroy(struct file_search *search); /* NULL is fine */
 
 /* An empty one fits nothing. */
 void file_search_set_query(struct file_search *search, struct str query);
-/* Walks and matches LIMIT_SEARCH_SLICE files more, or less once stop is true. True when all was walked and matched. */
+/* Looks at LIMIT_SEARCH_SLICE names more and matches as many paths, so that others get the worker in between; stop, set
+ * from any thread, ends it at the next name. True when all was walked and matched. */
 bool file_search_step(struct file_search *search, const atomic_bool *stop);
 /* The best of what was matched, the best first; true if they are others than when last asked. Borrowed until the next
  * step or query. */

@@ -27,6 +27,7 @@ struct file_walk {
 	struct buf path; /* from the repository's root on, or from the walk's */
 	size_t root_at;  /* where what the caller sees begins */
 	size_t depth;
+	size_t steps; /* that patterns may still take */
 	bool is_repo;
 	bool is_entered; /* the last entry was a folder, now open: its name stays */
 	size_t kept;     /* of path: the folder that is read */
@@ -99,6 +100,7 @@ struct file_walk *file_walk_create(const char *root)
 	auto_free char *top = real ? git_info_find_root(real) : NULL;
 	buf_init(&walk->path, LIMIT_WALK_PATH);
 	walk->is_repo = top != NULL;
+	walk->steps = LIMIT_WALK_STEPS;
 	if (!real)
 		return walk;
 	if (top && strcmp(top, real) != 0) {
@@ -123,14 +125,15 @@ void file_walk_destroy(struct file_walk *walk)
 	free(walk);
 }
 
-static bool is_ignored(const struct file_walk *walk, bool is_folder)
+static bool is_ignored(struct file_walk *walk, bool is_folder)
 {
+	walk->steps += LIMIT_WALK_ENTRY_STEPS;
 	for (size_t i = walk->levels.count; i-- > 0;) {
 		const struct level *level = &walk->levels.items[i];
 		struct str path = str_skip(buf_str(&walk->path), level->at);
 		for (int kind = 0; kind < RULES_FILES; kind++) {
 			enum ignore_verdict verdict = level->rules[kind] ?
-				ignore_rules_match(level->rules[kind], path, is_folder) : IGNORE_SILENT;
+				ignore_rules_match(level->rules[kind], path, is_folder, &walk->steps) : IGNORE_SILENT;
 			if (verdict != IGNORE_SILENT)
 				return verdict == IGNORE_SKIP;
 		}
@@ -198,16 +201,15 @@ static void leave(struct file_walk *walk)
 		walk->kept = walk->levels.items[walk->levels.count - 1].at;
 }
 
-bool file_walk_next(struct file_walk *walk, struct file_walk_entry *ret)
+enum file_walk_step file_walk_next(struct file_walk *walk, struct file_walk_entry *ret)
 {
 	if (walk->is_entered)
 		enter(walk);
-	while (walk->depth) {
-		struct dirent *found = readdir(walk->levels.items[walk->levels.count - 1].folder);
-		if (!found)
-			leave(walk);
-		else if (take(walk, found, ret))
-			return true;
-	}
-	return false;
+	if (!walk->depth)
+		return FILE_WALK_end;
+	struct dirent *found = readdir(walk->levels.items[walk->levels.count - 1].folder);
+	if (found)
+		return take(walk, found, ret) ? FILE_WALK_entry : FILE_WALK_passed;
+	leave(walk);
+	return walk->depth ? FILE_WALK_passed : FILE_WALK_end;
 }

@@ -1,5 +1,6 @@
-/* The last line that fits decides, so lines are tried from the end. A pattern with many stars could be tried in very
- * many ways; the steps of one match are counted and, past a limit, it does not fit. */
+/* The last line that fits decides, so lines are tried from the end. Of the stars of a pattern only the last one within
+ * a part of a path, and the last double one, have to be tried anew: what an earlier one could take, a later one can
+ * take as well. That still costs the product of the lengths, so steps are counted; without any left nothing fits. */
 #include "workspace/ignore_rules.h"
 
 #include "base/limits.h"
@@ -18,6 +19,12 @@ struct ignore_rules {
 };
 
 /* ---- patterns ---- */
+
+static bool spend(size_t *steps, size_t count)
+{
+	*steps -= count < *steps ? count : *steps;
+	return *steps > 0;
+}
 
 /* Past "[…]" of pattern; *ret: c is in it. 0: there is no end, so the bracket means itself. */
 static size_t match_class(struct str pattern, char c, bool *ret)
@@ -40,19 +47,25 @@ static size_t match_class(struct str pattern, char c, bool *ret)
 	return i < pattern.len ? i + 1 : 0;
 }
 
-/* One character of text against what pattern begins with; the length of that, 0: it does not fit. */
-static size_t match_one(struct str pattern, char c)
+/* A bracket may be as long as the file: what is read of it counts. */
+static size_t match_bracket(struct str pattern, char c, size_t *steps)
 {
 	bool fits;
-	size_t len;
+	size_t len = match_class(pattern, c, &fits);
+	spend(steps, len ? len : pattern.len);
+	if (len)
+		return fits && c != '/' ? len : 0;
+	return c == '[';
+}
+
+/* One character of text against what pattern begins with; the length of that, 0: it does not fit. */
+static size_t match_one(struct str pattern, char c, size_t *steps)
+{
 	switch (pattern.ptr[0]) {
 	case '?':
 		return c != '/';
 	case '[':
-		len = match_class(pattern, c, &fits);
-		if (len)
-			return fits && c != '/' ? len : 0;
-		return c == '[';
+		return match_bracket(pattern, c, steps);
 	case '\\':
 		if (pattern.len > 1)
 			return pattern.ptr[1] == c ? 2 : 0;
@@ -62,45 +75,75 @@ static size_t match_one(struct str pattern, char c)
 	}
 }
 
-static bool match(struct str pattern, struct str text, unsigned *steps);
+/* Where to go on when the rest does not fit: a star takes more of the text. */
+struct star {
+	bool is_set;
+	bool by_folder; /* "**" and a slash: whole folders, or none */
+	struct str pattern, text;
+};
+
+struct match {
+	struct str pattern, text; /* what is left of both */
+	struct star single, twice;
+	size_t *steps;
+};
 
 /* pattern begins with a star. */
-static bool match_star(struct str pattern, struct str text, unsigned *steps)
+static void take_star(struct match *m)
 {
-	bool is_double = pattern.len > 1 && pattern.ptr[1] == '*';
-	struct str rest = str_skip(pattern, is_double ? 2 : 1);
-	/* "**" and a slash also stands for no folder at all. */
-	if (is_double && rest.len && rest.ptr[0] == '/' && match(str_skip(rest, 1), text, steps))
-		return true;
-	for (;;) {
-		if (match(rest, text, steps))
+	bool is_double = m->pattern.len > 1 && m->pattern.ptr[1] == '*';
+	bool by_folder = is_double && m->pattern.len > 2 && m->pattern.ptr[2] == '/';
+	m->pattern = str_skip(m->pattern, (size_t)1 + is_double + by_folder);
+	m->single.is_set = false;
+	*(is_double ? &m->twice : &m->single) = (struct star){true, by_folder, m->pattern, m->text};
+}
+
+static bool widen_single(struct star *star)
+{
+	star->is_set = star->is_set && star->text.len && star->text.ptr[0] != '/';
+	if (star->is_set)
+		star->text = str_skip(star->text, 1);
+	return star->is_set;
+}
+
+static bool widen_twice(struct star *star, size_t *steps)
+{
+	ptrdiff_t slash = star->is_set && star->by_folder ? str_find_char(star->text, '/') : 0;
+	star->is_set = star->is_set && star->text.len && slash >= 0;
+	if (star->is_set)
+		star->text = str_skip(star->text, (size_t)slash + 1);
+	return star->is_set && spend(steps, (size_t)slash + 1);
+}
+
+static bool go_back(struct match *m)
+{
+	struct star *star = widen_single(&m->single) ? &m->single : widen_twice(&m->twice, m->steps) ? &m->twice : NULL;
+	if (!star)
+		return false;
+	m->pattern = star->pattern;
+	m->text = star->text;
+	return true;
+}
+
+bool ignore_glob_match(struct str pattern, struct str text, size_t *steps)
+{
+	struct match m = {.pattern = pattern, .text = text, .steps = steps};
+	while (spend(steps, 1)) {
+		if (m.pattern.len && m.pattern.ptr[0] == '*') {
+			take_star(&m);
+			continue;
+		}
+		if (!m.pattern.len && !m.text.len)
 			return true;
-		if (text.len == 0 || (text.ptr[0] == '/' && !is_double))
+		size_t len = m.pattern.len && m.text.len ? match_one(m.pattern, m.text.ptr[0], steps) : 0;
+		if (len) {
+			m.pattern = str_skip(m.pattern, len);
+			m.text = str_skip(m.text, 1);
+		} else if (!go_back(&m)) {
 			return false;
-		text = str_skip(text, 1);
+		}
 	}
-}
-
-static bool match(struct str pattern, struct str text, unsigned *steps)
-{
-	while (pattern.len) {
-		if (++*steps > LIMIT_GLOB_STEPS)
-			return false;
-		if (pattern.ptr[0] == '*')
-			return match_star(pattern, text, steps);
-		size_t len = text.len ? match_one(pattern, text.ptr[0]) : 0;
-		if (!len)
-			return false;
-		pattern = str_skip(pattern, len);
-		text = str_skip(text, 1);
-	}
-	return text.len == 0;
-}
-
-bool ignore_glob_match(struct str pattern, struct str text)
-{
-	unsigned steps = 0;
-	return match(pattern, text, &steps);
+	return false;
 }
 
 /* ---- lines ---- */
@@ -152,15 +195,24 @@ void ignore_rules_destroy(struct ignore_rules *rules)
 	free(rules);
 }
 
-enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder)
+/* One pattern has a bound of its own, so that it does not use up what the others need. */
+static bool rule_fits(const struct rule *rule, struct str path, struct str name, size_t *steps)
+{
+	size_t own = *steps < LIMIT_GLOB_STEPS ? *steps : LIMIT_GLOB_STEPS, left = own;
+	bool fits = ignore_glob_match(rule->pattern, rule->is_anchored ? path : name, &left);
+	spend(steps, own - left);
+	return fits;
+}
+
+enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder, size_t *steps)
 {
 	ptrdiff_t slash = str_rfind_char(path, '/');
 	struct str name = slash < 0 ? path : str_skip(path, (size_t)slash + 1);
-	for (size_t i = rules->rules.count; i-- > 0;) {
+	for (size_t i = rules->rules.count; i-- > 0 && spend(steps, 1);) {
 		const struct rule *rule = &rules->rules.items[i];
 		if (rule->folders_only && !is_folder)
 			continue;
-		if (ignore_glob_match(rule->pattern, rule->is_anchored ? path : name))
+		if (rule_fits(rule, path, name, steps))
 			return rule->is_negated ? IGNORE_KEEP : IGNORE_SKIP;
 	}
 	return IGNORE_SILENT;

@@ -6,6 +6,7 @@
 #define WORKSPACE_IGNORE_RULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/str.h"
 
@@ -16,10 +17,12 @@ struct ignore_rules;
 struct ignore_rules *ignore_rules_create(struct str text);
 void ignore_rules_destroy(struct ignore_rules *rules); /* NULL is fine */
 
-/* path: relative to the folder of the file, without slashes at its ends. */
-enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder);
+/* path: relative to the folder of the file, without slashes at its ends. *steps is what matching may still cost, about
+ * a step a character that is compared; at 0 nothing fits any more, and the file is silent. */
+enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder,
+                                       size_t *steps);
 
 /* True if pattern covers all of text: * and ? and [a-z] stop at slashes, ** does not, \ takes the next as it is. */
-bool ignore_glob_match(struct str pattern, struct str text);
+bool ignore_glob_match(struct str pattern, struct str text, size_t *steps);
 
 #endif

@@ -56,6 +56,19 @@ test('what a repository ignores is left out, and links are no loops', options, a
 	assert.deepEqual(await paths('loop'), ['keep/loop']);
 });
 
+test('a hostile .gitignore delays nobody: searches end, and others get the workers', options, async (t) => {
+	const { server, search } = await start(t, '.git/HEAD');
+	fs.writeFileSync(path.join(server.cwd, '.gitignore'),
+		Array.from({ length: 9000 }, (_, i) => `${'*a'.repeat(9)}*${i}b\n`).join(''));
+	for (let i = 0; i < 3000; i++)
+		fs.writeFileSync(path.join(server.cwd, `${'a'.repeat(200)}${i}`), '');
+	const searches = Array.from({ length: 5 }, () => search('aaa')); /* more than there are workers */
+	const { entries } = await server.request('fs/readDirectory', { path: server.cwd });
+	assert.equal(entries.length, 3002);
+	for (const files of await Promise.all(searches))
+		assert.equal(files.length, 50);
+});
+
 test('a session tells what it finds while somebody types', options, async (t) => {
 	const { server } = await start(t, 'alpha.txt', 'src/alpine.c', 'src/beta.c');
 	const ask = (method, params) => server.request(`fuzzyFileSearch/session${method}`, { sessionId: 's', ...params });

@@ -34,41 +34,91 @@ static void patterns_cover_whole_texts(void **state)
 		{"\\*", "x", false},
 		{"", "", true},
 		{"*", "", true},
+		{"**/a*c/**/z", "b/a/abc/y/z", true},
+		{"**/a*c/**/z", "b/a/abd/y/z", false},
+		{"*a*b", "xaxb/ab", false},
+		{"**a*b", "xa/ab", true},
+		{"**/b", "xb", false},
+		{"a**b*c", "a/x/bb/bc", true},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {
-		if (ignore_glob_match(str_of(cases[i].pattern), str_of(cases[i].text)) != cases[i].fits)
+		size_t steps = 1000;
+		if (ignore_glob_match(str_of(cases[i].pattern), str_of(cases[i].text), &steps) != cases[i].fits)
 			fail_msg("%s against %s", cases[i].pattern, cases[i].text);
 	}
 }
 
-static void a_pattern_of_stars_gives_up(void **state)
+static void a_pattern_costs_no_more_than_its_steps(void **state)
 {
 	(void)state;
 	char pattern[129], text[256];
+	size_t steps = 300;
 	for (size_t i = 0; i < 128; i += 2)
 		memcpy(pattern + i, "*a", 2);
 	pattern[128] = '\0';
 	memset(text, 'a', 255);
 	text[255] = '\0';
 	text[254] = 'b';
-	assert_false(ignore_glob_match(str_of(pattern), str_of(text)));
+	assert_false(ignore_glob_match(str_of(pattern), str_of(text), &steps));
+	assert_int_equal(steps, 0);
+	steps = 100 * 1000;
+	assert_false(ignore_glob_match(str_of(pattern), str_of(text), &steps));
+	assert_true(steps > 0);
+}
+
+static void a_bracket_costs_its_length(void **state)
+{
+	(void)state;
+	auto_buf struct buf pattern;
+	size_t steps = 1000;
+	buf_init(&pattern, MIB);
+	buf_append_c(&pattern, "*[");
+	for (int i = 0; i < 10000; i++)
+		buf_append_char(&pattern, 'x');
+	assert_false(ignore_glob_match(buf_str(&pattern), STR("aaaaaaaaaa"), &steps));
+	assert_int_equal(steps, 0);
+}
+
+/* As a file that wants to keep the walk busy has them. */
+static void write_hostile_rules(struct buf *out)
+{
+	buf_init(out, LIMIT_IGNORE_FILE);
+	for (int i = 0; i < 9000; i++)
+		buf_printf(out, "*a*a*a*a*a*a*a*a*a*%db\n", i);
+}
+
+static void all_patterns_of_a_walk_share_their_steps(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	char name[201];
+	size_t steps = 100 * 1000;
+	write_hostile_rules(&text);
+	memset(name, 'a', 200);
+	name[200] = '\0';
+	struct ignore_rules *rules = ignore_rules_create(buf_str(&text));
+	assert_int_equal(ignore_rules_match(rules, str_of(name), false, &steps), IGNORE_SILENT);
+	assert_int_equal(steps, 0);
+	assert_int_equal(ignore_rules_match(rules, str_of("0b"), false, &steps), IGNORE_SILENT);
+	ignore_rules_destroy(rules);
 }
 
 static void the_last_rule_that_fits_decides(void **state)
 {
 	(void)state;
+	size_t steps = 100 * 1000;
 	struct ignore_rules *rules = ignore_rules_create(
 		STR("\xef\xbb\xbf# no rule\n\n*.o\r\n!keep.o\nout/\n/top\na/b \n\\!x\nq\\ \n"));
-	assert_int_equal(ignore_rules_match(rules, STR("x/y.o"), false), IGNORE_SKIP);
-	assert_int_equal(ignore_rules_match(rules, STR("x/keep.o"), false), IGNORE_KEEP);
-	assert_int_equal(ignore_rules_match(rules, STR("x/out"), true), IGNORE_SKIP);
-	assert_int_equal(ignore_rules_match(rules, STR("x/out"), false), IGNORE_SILENT);
-	assert_int_equal(ignore_rules_match(rules, STR("top"), false), IGNORE_SKIP);
-	assert_int_equal(ignore_rules_match(rules, STR("x/top"), false), IGNORE_SILENT);
-	assert_int_equal(ignore_rules_match(rules, STR("a/b"), false), IGNORE_SKIP);
-	assert_int_equal(ignore_rules_match(rules, STR("c/a/b"), false), IGNORE_SILENT);
-	assert_int_equal(ignore_rules_match(rules, STR("!x"), false), IGNORE_SKIP);
-	assert_int_equal(ignore_rules_match(rules, STR("q "), false), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/y.o"), false, &steps), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/keep.o"), false, &steps), IGNORE_KEEP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/out"), true, &steps), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/out"), false, &steps), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("top"), false, &steps), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("x/top"), false, &steps), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("a/b"), false, &steps), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("c/a/b"), false, &steps), IGNORE_SILENT);
+	assert_int_equal(ignore_rules_match(rules, STR("!x"), false, &steps), IGNORE_SKIP);
+	assert_int_equal(ignore_rules_match(rules, STR("q "), false, &steps), IGNORE_SKIP);
 	ignore_rules_destroy(rules);
 	ignore_rules_destroy(NULL);
 }
@@ -80,6 +130,15 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* The next that is not left out; false at the end. */
+static bool next_entry(struct file_walk *walk, struct file_walk_entry *ret)
+{
+	enum file_walk_step step;
+	while ((step = file_walk_next(walk, ret)) == FILE_WALK_passed)
+		;
+	return step == FILE_WALK_entry;
+}
+
 /* What a walk finds: sorted, a line each, folders with a slash. */
 static const char *walked(const char *root)
 {
@@ -88,9 +147,9 @@ static const char *walked(const char *root)
 	size_t count = 0;
 	struct file_walk_entry entry;
 	struct file_walk *walk = file_walk_create(root);
-	while (file_walk_next(walk, &entry) && count < countof(lines))
+	while (count < countof(lines) && next_entry(walk, &entry))
 		lines[count++] = xasprintf("%.*s%s\n", STR_ARG(entry.path), entry.is_folder ? "/" : "");
-	assert_false(file_walk_next(walk, &entry));
+	assert_int_equal(file_walk_next(walk, &entry), FILE_WALK_end);
 	file_walk_destroy(walk);
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	text[0] = '\0';
@@ -151,7 +210,7 @@ static void a_deep_tree_ends(void **state)
 	size_t count = 0;
 	struct file_walk_entry entry;
 	struct file_walk *walk = file_walk_create(temp_path("r"));
-	while (file_walk_next(walk, &entry))
+	while (next_entry(walk, &entry))
 		count++;
 	file_walk_destroy(walk);
 	assert_int_equal(count, LIMIT_WALK_DEPTH);
@@ -163,8 +222,8 @@ static void a_walk_may_be_dropped(void **state)
 	struct file_walk_entry entry;
 	put("r/a/b/c", "");
 	struct file_walk *walk = file_walk_create(temp_path("r"));
-	assert_true(file_walk_next(walk, &entry));
-	assert_true(file_walk_next(walk, &entry));
+	assert_true(next_entry(walk, &entry));
+	assert_true(next_entry(walk, &entry));
 	file_walk_destroy(walk);
 	file_walk_destroy(NULL);
 }
@@ -307,7 +366,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_cover_whole_texts),
-		cmocka_unit_test(a_pattern_of_stars_gives_up),
+		cmocka_unit_test(a_pattern_costs_no_more_than_its_steps),
+		cmocka_unit_test(a_bracket_costs_its_length),
+		cmocka_unit_test(all_patterns_of_a_walk_share_their_steps),
 		cmocka_unit_test(the_last_rule_that_fits_decides),
 		TEST(all_is_found),
 		TEST(a_repository_has_rules),
