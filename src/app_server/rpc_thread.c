@@ -73,6 +73,7 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root_markers = config->project_root_markers.items,
 		.root_marker_count = config->project_root_markers.count,
+		.is_trusted = config_trusts_folder(config, cwd),
 	};
 	return agents_md_list(&options, arena, ret);
 }

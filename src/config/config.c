@@ -244,6 +244,11 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 	return l->layers.folders.items;
 }
 
+bool config_trusts_folder(const struct config *config, const char *folder)
+{
+	return config_trust(config) == trust_level_trusted && path_is_inside(folder, config_project_root(config));
+}
+
 bool config_trusts_file(const struct config *config, const char *folder, struct str text)
 {
 	const struct loaded *l = loaded_of(config);

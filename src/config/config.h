@@ -54,6 +54,8 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 const char *config_cwd(const struct config *config);  /* links resolved */
 const char *config_project_root(const struct config *config);
 enum trust_level config_trust(const struct config *config); /* of cwd */
+/* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
+bool config_trusts_folder(const struct config *config, const char *folder);
 const char *config_profile(const struct config *config);    /* in use, or NULL */
 
 /* One sentence each, in the order they came up. */

@@ -242,6 +242,11 @@ struct str session_instructions(const struct session *session)
 	return voice ? voice->instructions : str_of(session->base_instructions);
 }
 
+static void on_refused(const char *path, const char *why, void *self)
+{
+	session_warn(self, STR(""), "%s is left out: %s.", path, why);
+}
+
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)
 {
 	const struct config *config = session->codex->config;
@@ -254,6 +259,9 @@ void session_read_instructions(struct session *session, const struct settings *s
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root_markers = config->project_root_markers.items,
 		.root_marker_count = config->project_root_markers.count,
+		.is_trusted = config_trusts_folder(config, settings->cwd),
+		.on_refused = on_refused,
+		.self = session,
 	};
 	if (session->user_instructions)
 		buf_printf(out, "%s\n\n", session->user_instructions);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,13 +20,17 @@
 static const struct str default_markers[] = {{".git", 4}};
 static const struct str first_names[] = {{"AGENTS.override.md", 18}, {"AGENTS.md", 9}};
 
-/* Fills out up to its maximum; *ret_is_cut if there was more. False for what is no readable regular file. */
-static bool read_bytes(const char *path, struct buf *out, bool *ret_is_cut)
+/* -1 for what is no readable regular file. */
+static int open_regular(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? steal_fd(&fd) : -1;
+}
+
+/* Fills out up to its maximum; *ret_is_cut if there was more. */
+static bool read_bytes(int fd, struct buf *out, bool *ret_is_cut)
+{
 	char chunk[8 * KIB];
 	for (;;) {
 		ssize_t got = read(fd, chunk, sizeof(chunk));
@@ -70,7 +76,8 @@ static void read_global(const char *home, struct buf *out, bool *ret_is_cut)
 		auto_buf struct buf text;
 		buf_init(&text, LIMIT_AGENTS_MD);
 		bool is_cut = false;
-		if (!read_bytes(path, &text, &is_cut))
+		auto_close int fd = open_regular(path);
+		if (fd < 0 || !read_bytes(fd, &text, &is_cut))
 			continue;
 		struct str whole = is_cut ? whole_characters(buf_str(&text)) : buf_str(&text);
 		*ret_is_cut |= is_cut;
@@ -107,18 +114,57 @@ static size_t find_root(const struct agents_md_options *options, const char *pat
 	return is_root(options, "/") ? 0 : strlen(path);
 }
 
-/* The first of the folder's names that is a file; owned, NULL if none is. */
-static char *find_file(const struct agents_md_options *options, const char *folder)
+/* ---- where a file really lies ---- */
+
+/* Of the file that is open, not of the name, which may be given to another one meanwhile. Owned. */
+static char *real_path(int fd, const char *path)
+{
+	char link[32], real[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, real, sizeof(real));
+	return len > 0 && (size_t)len < sizeof(real) ? xstrndup(real, (size_t)len) : realpath(path, NULL);
+}
+
+/* Why the file may not be read; NULL if it may. A project below CODEX_HOME (a work tree that was made there) may have
+ * links within itself. */
+static const char *why_refused(const struct agents_md_options *options, const char *root, const char *path,
+                               const char *real)
+{
+	auto_free char *home = options->home ? realpath(options->home, NULL) : NULL;
+	bool is_in_project = path_is_inside(real, root);
+	if (strcmp(real, path) == 0)
+		return NULL;
+	if (home && path_is_inside(real, home) &&
+	    !(is_in_project && strcmp(root, home) != 0 && path_is_inside(root, home)))
+		return "it leads into CODEX_HOME";
+	return options->is_trusted || is_in_project ? NULL : "it leads out of the project, which is not trusted";
+}
+
+static int open_allowed(const struct agents_md_options *options, const char *root, const char *path)
+{
+	auto_close int fd = open_regular(path);
+	auto_free char *real = fd >= 0 ? real_path(fd, path) : NULL;
+	const char *why = real ? why_refused(options, root, path, real) : NULL;
+	if (why && options->on_refused)
+		options->on_refused(path, why, options->self);
+	return real && !why ? steal_fd(&fd) : -1;
+}
+
+/* The first of the folder's names that is a file which may be read: open, with its path (owned). -1: none is. */
+static int find_file(const struct agents_md_options *options, const char *root, const char *folder, char **ret_path)
 {
 	for (size_t i = 0; i < countof(first_names) + options->fallback_count; i++) {
 		bool is_first = i < countof(first_names);
 		auto_free char *name =
 		        str_dup(is_first ? first_names[i] : options->fallbacks[i - countof(first_names)]);
 		auto_free char *path = path_join(folder, name);
-		if (file_is_regular(path))
-			return steal(path);
+		int fd = open_allowed(options, root, path);
+		if (fd < 0)
+			continue;
+		*ret_path = steal(path);
+		return fd;
 	}
-	return NULL;
+	return -1;
 }
 
 struct project {
@@ -142,13 +188,14 @@ static void append_doc(struct project *project, struct str text)
 	text_append_utf8_lossy(project->out, text);
 }
 
-static void read_folder(struct project *project, const char *folder)
+static void read_folder(struct project *project, const char *root, const char *folder)
 {
-	auto_free char *path = find_file(project->options, folder);
+	auto_free char *path = NULL;
+	auto_close int fd = find_file(project->options, root, folder, &path);
 	auto_buf struct buf text;
 	buf_init(&text, project->bytes_left);
 	bool is_cut = false;
-	if (!path || !read_bytes(path, &text, &is_cut))
+	if (fd < 0 || !read_bytes(fd, &text, &is_cut))
 		return;
 	project->is_cut |= is_cut;
 	append_doc(project, is_cut ? whole_characters(buf_str(&text)) : buf_str(&text));
@@ -157,8 +204,8 @@ static void read_folder(struct project *project, const char *folder)
 }
 
 /* Calls visit for each folder from the project's root down to the cwd, as long as it says to go on. */
-static void walk_project(const struct agents_md_options *options, bool (*visit)(const char *folder, void *self),
-                         void *self)
+static void walk_project(const struct agents_md_options *options,
+                         bool (*visit)(const char *root, const char *folder, void *self), void *self)
 {
 	auto_free char *real = realpath(options->cwd, NULL);
 	bool goes_on = true;
@@ -166,19 +213,20 @@ static void walk_project(const struct agents_md_options *options, bool (*visit)(
 		return;
 	if (strcmp(real, "/") == 0)
 		real[0] = '\0';
-	size_t len = strlen(real);
-	for (size_t at = find_root(options, real); at <= len && goes_on; at++) {
+	size_t len = strlen(real), root_len = find_root(options, real);
+	auto_free char *root = root_len ? xstrndup(real, root_len) : xstrdup("/");
+	for (size_t at = root_len; at <= len && goes_on; at++) {
 		if (real[at] != '/' && real[at] != '\0')
 			continue;
 		auto_free char *folder = at ? xstrndup(real, at) : xstrdup("/");
-		goes_on = visit(folder, self);
+		goes_on = visit(root, folder, self);
 	}
 }
 
-static bool on_folder_read(const char *folder, void *self)
+static bool on_folder_read(const char *root, const char *folder, void *self)
 {
 	struct project *project = self;
-	read_folder(project, folder);
+	read_folder(project, root, folder);
 	return project->bytes_left > 0;
 }
 
@@ -210,11 +258,12 @@ static void add_path(struct list_of_files *files, const char *path)
 	vec_push(&files->paths, arena_str(files->arena, str_of(path)));
 }
 
-static bool on_folder_listed(const char *folder, void *self)
+static bool on_folder_listed(const char *root, const char *folder, void *self)
 {
 	struct list_of_files *files = self;
-	auto_free char *path = find_file(files->options, folder);
-	if (path)
+	auto_free char *path = NULL;
+	auto_close int fd = find_file(files->options, root, folder, &path);
+	if (fd >= 0)
 		add_path(files, path);
 	return true;
 }

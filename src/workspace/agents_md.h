@@ -23,6 +23,12 @@ struct agents_md_options {
 	size_t fallback_count;
 	const struct str *root_markers; /* what makes a folder the project's root; NULL: .git */
 	size_t root_marker_count;       /* 0 with a pointer: the project is the cwd alone */
+	/* A project's file may be a link. It never leads into home, where the keys are; only in a project that the
+	 * user trusts it may lead out of the project. Such a file is passed over, and on_refused is called; it may be
+	 * NULL. */
+	bool is_trusted;
+	void (*on_refused)(const char *path, const char *why, void *self);
+	void *self;
 };
 
 /* Appends the text, valid UTF-8, to out; false if there is none. *ret_is_cut: max_bytes left something out. */

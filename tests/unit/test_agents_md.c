@@ -150,6 +150,73 @@ static void a_huge_file_costs_only_its_share(void **state)
 	assert_in_range(text.len, 2 * 1024 * 1024, 2 * 1024 * 1024 + 100);
 }
 
+/* ---- links ---- */
+
+static char refused[8192];
+
+static void on_refused(const char *path, const char *why, void *self)
+{
+	(void)path;
+	(void)self;
+	snprintf(refused, sizeof(refused), "%s", why);
+}
+
+/* What a project with this link for AGENTS.md says, and why not. */
+static void check_link(const char *target, bool is_trusted, const char *want, const char *why)
+{
+	struct arena arena = {0};
+	struct str *paths;
+	struct agents_md_options options = {.max_bytes = 32768, .is_trusted = is_trusted, .on_refused = on_refused};
+	put("p/.git/HEAD", "");
+	unlink(temp_path("p/AGENTS.md"));
+	assert_int_equal(symlink(target, temp_path("p/AGENTS.md")), 0);
+	refused[0] = '\0';
+	check_with(options, "p", want);
+	assert_string_equal(refused, why);
+	auto_free char *home = xstrdup(temp_path("home")), *cwd = xstrdup(temp_path("p"));
+	options.home = home;
+	options.cwd = cwd;
+	assert_int_equal(agents_md_list(&options, &arena, &paths), want != NULL);
+	arena_finish(&arena);
+}
+
+static void a_link_leads_out_of_trusted_projects_alone_and_never_home(void **state)
+{
+	(void)state;
+	put("home/auth.json", "KEY");
+	put("p/docs/own.md", "OWN");
+	put("elsewhere", "OTHER");
+	assert_int_equal(symlink("home", temp_path("way")), 0);
+	check_link("docs/own.md", false, "OWN", "");
+	check_link("../elsewhere", false, NULL, "it leads out of the project, which is not trusted");
+	check_link("../elsewhere", true, "OTHER", "");
+	for (int is_trusted = 0; is_trusted < 2; is_trusted++) {
+		check_link("../home/auth.json", is_trusted, NULL, "it leads into CODEX_HOME");
+		check_link("../way/auth.json", is_trusted, NULL, "it leads into CODEX_HOME");
+	}
+}
+
+static void a_project_above_or_below_home_reads_its_own_files_alone(void **state)
+{
+	(void)state;
+	put("p/home/auth.json", "KEY");
+	struct agents_md_options options = {.max_bytes = 32768, .on_refused = on_refused};
+	auto_free char *home = xstrdup(temp_path("p/home"));
+	options.home = home;
+	put("p/.git/HEAD", "");
+	assert_int_equal(symlink("home/auth.json", temp_path("p/AGENTS.md")), 0);
+	check_with(options, "p", NULL);
+	put("p/home/work/.git/HEAD", "");
+	put("p/home/work/doc.md", "WORK");
+	assert_int_equal(symlink("doc.md", temp_path("p/home/work/AGENTS.md")), 0);
+	check_with(options, "p/home/work", "WORK");
+	unlink(temp_path("p/home/work/AGENTS.md"));
+	assert_int_equal(symlink("../auth.json", temp_path("p/home/work/AGENTS.md")), 0);
+	check_with(options, "p/home/work", NULL);
+	put("p/home/work/AGENTS.override.md", "PLAIN");
+	check_with(options, "p/home/work", "PLAIN");
+}
+
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -162,6 +229,8 @@ int main(void)
 	        FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
 	        FILE_TEST(bytes_that_are_no_text_become_text),
 	        FILE_TEST(what_is_no_file_is_passed_over),
+	        FILE_TEST(a_link_leads_out_of_trusted_projects_alone_and_never_home),
+	        FILE_TEST(a_project_above_or_below_home_reads_its_own_files_alone),
 	        FILE_TEST(a_huge_file_costs_only_its_share),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
