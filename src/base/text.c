@@ -2,6 +2,8 @@
  * HTTP 400. The numbers and markers are core 12.1's, so that clients and models see what they know. */
 #include "base/text.h"
 
+#include "base/mem.h"
+
 #include <stdint.h>
 
 static bool is_continuation(unsigned char c)
@@ -116,6 +118,45 @@ void text_append_utf8_lossy(struct buf *out, struct str s)
 			return;
 		buf_append_c(out, "\xef\xbf\xbd");
 		s = str_skip(s, text_ill_formed_len(s));
+	}
+}
+
+/* A character of well-formed UTF-8. */
+static uint32_t decode_point(struct str s)
+{
+	static const uint8_t first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t point = (unsigned char)s.ptr[0] & first[s.len];
+	for (size_t i = 1; i < s.len; i++)
+		point = point << 6 | ((unsigned char)s.ptr[i] & 0x3f);
+	return point;
+}
+
+static bool breaks_line(uint32_t point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c || point == 0x200e ||
+	       point == 0x200f || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+static void append_escaped(struct buf *out, uint32_t point)
+{
+	static const char *const names[] = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r"};
+	if (point < countof(names) && names[point])
+		buf_append_c(out, names[point]);
+	else
+		buf_printf(out, "\\u{%x}", point);
+}
+
+void text_append_line(struct buf *out, struct str s)
+{
+	while (s.len) {
+		size_t len = text_utf8_len(s);
+		struct str part = str_n(s.ptr, len ? len : text_ill_formed_len(s));
+		uint32_t point = len ? decode_point(part) : 0xfffd;
+		if (breaks_line(point))
+			append_escaped(out, point);
+		else
+			text_append_utf8_lossy(out, part);
+		s = str_skip(s, part.len);
 	}
 }
 

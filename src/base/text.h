@@ -21,6 +21,10 @@ size_t text_put_utf8(char *to, uint32_t point);
 /* Appends s with each maximal ill-formed part replaced by U+FFFD. */
 void text_append_utf8_lossy(struct buf *out, struct str s);
 
+/* The same in one line, for names and paths within a text that has lines: what ends a line, and control and
+ * bidirectional characters, which make a reader see another text, become \n, \r, \t or \u{HEX}. */
+void text_append_line(struct buf *out, struct str s);
+
 /* Without leading and/or trailing characters of Unicode's White_Space; str_trim knows ASCII alone. */
 struct str text_trim(struct str s);
 struct str text_trim_start(struct str s);

@@ -71,7 +71,9 @@ static void tell_instructions(const struct listener *to, const struct settings *
 		record_text(to, "developer", str_of(config->developer_instructions));
 	if (docs.len == 0)
 		return;
-	buf_printf(&text, "# AGENTS.md instructions for %s\n\n<INSTRUCTIONS>\n", settings->cwd);
+	buf_append_c(&text, "# AGENTS.md instructions for ");
+	text_append_line(&text, str_of(settings->cwd));
+	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
 	text_append_utf8_lossy(&text, buf_str(&docs));
 	buf_append_c(&text, "\n</INSTRUCTIONS>");
 	record_text(to, "user", buf_str(&text));
@@ -81,8 +83,11 @@ static void tell_environment(const struct listener *to, const struct settings *s
 {
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
-	buf_printf(&text, "<environment_context>\n  <cwd>%s</cwd>\n  <shell>%s</shell>\n</environment_context>",
-	           settings->cwd, shell_base_name(shell_user()));
+	buf_append_c(&text, "<environment_context>\n  <cwd>");
+	text_append_line(&text, str_of(settings->cwd));
+	buf_append_c(&text, "</cwd>\n  <shell>");
+	text_append_line(&text, str_of(shell_base_name(shell_user())));
+	buf_append_c(&text, "</shell>\n</environment_context>");
 	record_text(to, "user", buf_str(&text));
 }
 

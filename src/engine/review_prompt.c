@@ -3,11 +3,19 @@
  * and stand in that command, so they are quoted for the shell. */
 #include "engine/review_prompt.h"
 
-/* No name of git's begins with a dash; what does, is not to be taken for an option. */
+#include "base/limits.h"
+#include "base/text.h"
+
+/* No name of git's begins with a dash; what does, is not to be taken for an option. Nor does one hold a line end: what
+ * text_append_line makes of it is as unknown to git as the name was. */
 static void quote(struct str word, struct buf *out)
 {
 	if (str_has_prefix(word, "-"))
 		buf_append_c(out, "--end-of-options ");
+	auto_buf struct buf line;
+	buf_init(&line, LIMIT_CONTEXT_TEXT);
+	text_append_line(&line, word);
+	word = buf_str(&line);
 	buf_append_char(out, '\'');
 	for (size_t i = 0; i < word.len; i++) {
 		if (word.ptr[i] == '\'')
@@ -20,8 +28,9 @@ static void quote(struct str word, struct buf *out)
 
 static void ask_branch(struct str branch, struct buf *out)
 {
-	buf_printf(out, "Review what this working tree changes against the branch %.*s. The change is what ",
-	           STR_ARG(branch));
+	buf_append_c(out, "Review what this working tree changes against the branch ");
+	text_append_line(out, branch);
+	buf_append_c(out, ". The change is what ");
 	buf_append_c(out, "`git diff \"$(git merge-base HEAD ");
 	quote(branch, out);
 	buf_append_c(out, ")\"` shows, from where the two parted; if that branch exists only on a remote, use its "
@@ -31,9 +40,13 @@ static void ask_branch(struct str branch, struct buf *out)
 static void ask_commit(const struct review_commit *commit, struct buf *out)
 {
 	struct str sha = str_trim(commit->sha), title = str_trim(commit->title);
-	buf_printf(out, "Review the commit %.*s", STR_ARG(sha));
-	if (title.len)
-		buf_printf(out, " (\"%.*s\")", STR_ARG(title));
+	buf_append_c(out, "Review the commit ");
+	text_append_line(out, sha);
+	if (title.len) {
+		buf_append_c(out, " (\"");
+		text_append_line(out, title);
+		buf_append_c(out, "\")");
+	}
 	buf_append_c(out, ": the change is what `git show ");
 	quote(sha, out);
 	buf_append_c(out, "` shows.");

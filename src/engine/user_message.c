@@ -58,6 +58,15 @@ struct message {
 	bool has_part;
 };
 
+/* For a name or path within a text of ours; owned. */
+static char *one_line(struct str name)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	text_append_line(&text, name);
+	return buf_take(&text);
+}
+
 static void write_too_large(struct message *to, const char *what)
 {
 	write_textf(&to->w, "Codex left out %s: the images of one message may have %d MB together, and this one passes "
@@ -79,13 +88,14 @@ static void write_local_image(struct message *to, struct str path)
 	buf_init(&file, to->room);
 	int status = file_read_regular(full, &file, &err);
 	const char *mime = status == 0 ? image_mime(buf_str(&file)) : NULL;
+	auto_free char *shown = one_line(str_of(full)), *why = one_line(str_of(status == 0 ? "" : err.text));
 	if (status != 0 && err.code == ERR_limit) {
-		auto_free char *what = xasprintf("the local image at `%s`", full);
+		auto_free char *what = xasprintf("the local image at `%s`", shown);
 		write_too_large(to, what);
 	} else if (status != 0) {
-		write_unreadable(to, full, err.text);
+		write_unreadable(to, shown, why);
 	} else if (!mime) {
-		write_unreadable(to, full, "not a PNG, JPEG, GIF or WebP file");
+		write_unreadable(to, shown, "not a PNG, JPEG, GIF or WebP file");
 	} else {
 		to->room -= file.len;
 		write_textf(&to->w, "<image name=[Image #%d]>", number);
@@ -124,14 +134,20 @@ static void write_item(struct message *to, const struct user_input *item)
 	to->has_part = true;
 }
 
+static void write_name(struct message *to, struct str name)
+{
+	auto_free char *shown = one_line(name);
+	write_textf(&to->w, "$%s", shown);
+}
+
 /* Providers take no message without a part: who says nothing but which skill or app he means, says its name. */
 static void write_names(struct message *to, const struct user_input *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (items[i].tag == user_input_skill)
-			write_textf(&to->w, "$%.*s", STR_ARG(items[i].skill->name));
+			write_name(to, items[i].skill->name);
 		else if (items[i].tag == user_input_mention)
-			write_textf(&to->w, "$%.*s", STR_ARG(items[i].mention->name));
+			write_name(to, items[i].mention->name);
 	}
 }
 

@@ -2,6 +2,7 @@
  * reads about questions it cannot ask will try to ask them. */
 #include "model/model_permissions.h"
 
+#include "base/text.h"
 #include "model/prompt.h"
 
 static const struct str *const sandbox_text[sandbox_mode_count] = {
@@ -64,7 +65,8 @@ void model_permissions_write(struct buf *out, const struct model_permissions *pe
 		buf_append_c(out, "Writable folders:\n");
 		for (size_t i = 0; i < permissions->writable_count; i++) {
 			buf_append_c(out, "- ");
-			write_line(out, permissions->writable[i]);
+			text_append_line(out, permissions->writable[i]);
+			buf_append_char(out, '\n');
 		}
 	}
 	write_line(out, permissions->has_network ? prompt_network_enabled : prompt_network_restricted);

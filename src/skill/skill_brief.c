@@ -30,11 +30,11 @@ static void write_line(const struct skill_metadata *skill, size_t share, struct 
 	if (is_cut)
 		about.len = text_floor_boundary(about, share);
 	buf_append_c(out, "- ");
-	text_append_utf8_lossy(out, skill->name);
+	text_append_line(out, skill->name);
 	buf_append_c(out, ": ");
-	text_append_utf8_lossy(out, about);
+	text_append_line(out, about);
 	buf_append_c(out, is_cut ? "… (file: " : " (file: ");
-	text_append_utf8_lossy(out, skill->path);
+	text_append_line(out, skill->path);
 	buf_append_c(out, ")\n");
 }
 
@@ -80,9 +80,9 @@ void skill_brief_write(const struct skills_list_entry *entry, struct buf *out)
 void skill_brief_write_file(const struct skill_metadata *skill, struct str content, struct buf *out)
 {
 	buf_append_c(out, "<skill>\n<name>");
-	text_append_utf8_lossy(out, skill->name);
+	text_append_line(out, skill->name);
 	buf_append_c(out, "</name>\n<path>");
-	text_append_utf8_lossy(out, skill->path);
+	text_append_line(out, skill->path);
 	buf_append_c(out, "</path>\n");
 	text_append_utf8_lossy(out, content);
 	buf_append_c(out, "\n</skill>");
