@@ -36,6 +36,7 @@ struct str turn_told_add(struct turn_told *told, struct str text)
 	}
 	if (!told->text.max)
 		buf_init(&told->text, LIMIT_TOLD);
-	buf_append_str(&told->text, text);
+	if (!told->text.over) /* without a gap */
+		buf_append_str(&told->text, text);
 	return text;
 }

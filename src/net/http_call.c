@@ -266,7 +266,7 @@ static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int
 	(void)peer, (void)local, (void)peer_port;
 	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
 	curl_socket_t fd = connects ? CURL_SOCKET_BAD : socket_at(call->client, local_port);
-	if (fd == CURL_SOCKET_BAD || !is_alone(call))
+	if (fd == CURL_SOCKET_BAD || (call->url.is_https && !is_alone(call)))
 		return CURL_PREREQFUNC_OK;
 	call->is_stale = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 	return call->is_stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
