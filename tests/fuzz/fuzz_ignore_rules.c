@@ -132,12 +132,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str file = {(const char *)data, size}, path, line, rest;
 	enum ignore_verdict last[2] = {IGNORE_SILENT, IGNORE_SILENT};
+	bool has_mark = false; /* a byte order mark, which is passed over at the start of a file only */
 	if (!str_next_line(&file, &path))
 		return 0;
 	path = cut(path);
 	rest = file;
 	for (size_t i = 0; i < MAX_LINES && str_next_line(&rest, &line); i++) {
 		size_t steps = LIMIT_WALK_STEPS, few = size % 64;
+		has_mark |= str_has_prefix(line, "\xef\xbb\xbf");
 		fuzz_check(ignore_glob_match(cut(line), path, &steps) == slow_match(cut(line), path));
 		fuzz_check(!ignore_glob_match(cut(line), path, &few) || slow_match(cut(line), path));
 		for (int is_folder = 0; is_folder < 2; is_folder++) {
@@ -148,7 +150,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.len -= rest.ptr ? rest.len : 0;
 	for (int is_folder = 0; is_folder < 2; is_folder++) {
 		size_t steps = (size_t)1 << 40, none = 0, few = size;
-		bool has_mark = str_has_prefix(file, "\xef\xbb\xbf");
 		fuzz_check(has_mark || verdict_of(file, path, is_folder, &steps) == last[is_folder]);
 		fuzz_check(verdict_of(file, path, is_folder, &none) == IGNORE_SILENT);
 		verdict_of(file, path, is_folder, &few);
