@@ -17,6 +17,7 @@ struct config;
 struct connection;
 struct error;
 struct loop;
+struct pending_client;
 struct services;
 struct transport;
 struct transport_events;
@@ -44,6 +45,8 @@ int app_server_connect_stdio(struct app_server *server, int in, int out, struct 
 struct connection *app_server_connect(struct app_server *server);
 extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
+/* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
+void connection_set_pending(struct connection *connection, struct pending_client *pending);
 void app_server_drop(struct connection *connection);
 /* Clients that are there now. */
 size_t app_server_client_count(const struct app_server *server);

@@ -16,30 +16,38 @@ struct app_server_listen {
 	struct websocket_listen *listen;
 };
 
-static void on_connect(struct stream *stream, struct buf *rest, void *self)
+static void on_connect(int fd, struct pending_client *pending, void *self)
 {
 	struct app_server_listen *listen = self;
 	struct error err;
 	struct connection *connection = app_server_connect(listen->server);
-	struct transport *transport = transport_websocket_create(listen->loop, stream, rest, WEBSOCKET_SERVER,
-	                                                         &connection_events, connection, &err);
-	if (!transport) {
-		fprintf(stderr, "codex app-server: a client could not be served: %s\n", err.text);
-		app_server_drop(connection);
+	struct transport *transport = transport_websocket_open(listen->loop, fd, STR_NONE, WEBSOCKET_SERVER,
+	                                                       &connection_events, connection, &err);
+	connection_set_pending(connection, pending);
+	if (transport) {
+		connection_attach(connection, transport);
 		return;
 	}
-	connection_attach(connection, transport);
-	if (app_server_client_count(listen->server) > LIMIT_APP_CLIENTS)
-		app_server_drop(connection);
+	fprintf(stderr, "codex app-server: a client could not be served: %s\n", err.text);
+	app_server_drop(connection);
 }
 
-struct app_server_listen *app_server_listen_create(struct app_server *server, struct loop *loop, const char *address,
-                                                   const struct bearer *bearer, struct error *err)
+struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
+                                                   struct error *err)
 {
 	struct app_server_listen *listen = xnew(struct app_server_listen);
-	const struct websocket_listen_options options = {loop, address, bearer, on_connect, listen};
+	const struct websocket_listen_options options = {
+		.loop = where->loop,
+		.address = where->address,
+		.bearer = where->bearer,
+		.hosts = where->hosts,
+		.host_count = where->host_count,
+		.limit = LIMIT_APP_CLIENTS,
+		.on_connect = on_connect,
+		.self = listen,
+	};
 	listen->server = server;
-	listen->loop = loop;
+	listen->loop = where->loop;
 	listen->listen = websocket_listen_create(&options, err);
 	if (listen->listen)
 		return listen;

@@ -1,10 +1,13 @@
 /* app_server_listen.h — clients of an app-server that come by WebSocket, any number of them.
  *
- * Owns: the socket they come to. Borrows: server, loop, bearer; must end before the server. Loop thread only.
- * Beyond LIMIT_APP_CLIENTS at a time clients are sent away (close code 1001).
+ * Owns: the socket they come to. Borrows: server, loop, bearer, hosts; must end before the server. Loop thread only.
+ * At most LIMIT_APP_CLIENTS at a time: then the client is closed that has waited longest without `initialize`, or, if
+ * all have sent it, the newcomer (transport/pending_clients.h).
  * Errors: those of transport/websocket_listen.h. Source: app-server-wire 17. */
 #ifndef APP_SERVER_APP_SERVER_LISTEN_H
 #define APP_SERVER_APP_SERVER_LISTEN_H
+
+#include <stddef.h>
 
 struct app_server;
 struct app_server_listen;
@@ -12,9 +15,16 @@ struct bearer;
 struct error;
 struct loop;
 
-/* address: ws://IP:PORT or unix://PATH; bearer: NULL if no token is asked for. */
-struct app_server_listen *app_server_listen_create(struct app_server *server, struct loop *loop, const char *address,
-                                                   const struct bearer *bearer, struct error *err);
+struct app_server_address {
+	struct loop *loop;
+	const char *address;         /* ws://IP:PORT or unix://PATH */
+	const struct bearer *bearer; /* NULL: no token is asked for */
+	const char *const *hosts;    /* names by which clients may call it, besides addresses */
+	size_t host_count;
+};
+
+struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
+                                                   struct error *err);
 /* With the port that was taken. */
 const char *app_server_listen_address(const struct app_server_listen *listen);
 /* Those who are in stay. NULL is fine. */

@@ -162,7 +162,7 @@ static int shake_hands(int fd, struct buf *rest, struct error *err)
 	return status;
 }
 
-static int open_relay(struct relay *relay, int fd, struct buf *rest, struct error *err)
+static int open_relay(struct relay *relay, int fd, struct str rest, struct error *err)
 {
 	relay->server = transport_websocket_open(relay->loop, fd, rest, WEBSOCKET_CLIENT, &server_events, relay, err);
 	if (relay->server)
@@ -171,7 +171,7 @@ static int open_relay(struct relay *relay, int fd, struct buf *rest, struct erro
 	return relay->client ? 0 : -(int)err->code;
 }
 
-static int run_relay(struct relay *relay, int fd, struct buf *rest, struct error *err)
+static int run_relay(struct relay *relay, int fd, struct str rest, struct error *err)
 {
 	int status = open_relay(relay, fd, rest, err);
 	if (status == 0)
@@ -196,10 +196,9 @@ static int pass_lines(int *fd, struct error *err)
 		status = -(int)err->code;
 	if (status == 0) {
 		buf_init(&relay.line, LIMIT_WEBSOCKET_MESSAGE + 1);
-		status = run_relay(&relay, steal_fd(fd), &rest, err);
-	} else {
-		buf_finish(&rest);
+		status = run_relay(&relay, steal_fd(fd), buf_str(&rest), err);
 	}
+	buf_finish(&rest);
 	loop_destroy(relay.loop);
 	buf_finish(&relay.line);
 	return status;

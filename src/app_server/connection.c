@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "transport/pending_clients.h"
 
 /* ---- flow ---- */
 
@@ -158,6 +159,20 @@ void connection_attach(struct connection *connection, struct transport *transpor
 	connection->transport = transport;
 }
 
+/* Its descriptor is needed now: nothing is flushed. */
+static void on_evict(void *self)
+{
+	struct connection *connection = self;
+	transport_destroy(steal(connection->transport), false);
+	app_server_drop(connection);
+}
+
+void connection_set_pending(struct connection *connection, struct pending_client *pending)
+{
+	connection->pending = pending;
+	pending_client_hand_over(pending, on_evict, connection);
+}
+
 struct connection *connection_create(struct app_server *server)
 {
 	struct connection *connection = xnew(struct connection);
@@ -177,6 +192,7 @@ void connection_destroy(struct connection *connection)
 		return;
 	list_remove(&connection->link);
 	transport_destroy(steal(connection->transport), true);
+	pending_client_destroy(connection->pending);
 	app_server_forget(connection->server, connection);
 	loop_timer_destroy(connection->patience);
 	while ((request = list_first(&connection->requests, struct rpc_request, link)))

@@ -32,6 +32,7 @@ struct connection {
 	bool is_overdue; /* and has been waited for long enough */
 	/* private */
 	struct transport *transport; /* NULL once it has ended */
+	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
 	struct list requests;        /* not answered yet */
 	struct list watches;         /* fs_watch.h */
 	struct list commands;        /* client_command.h */

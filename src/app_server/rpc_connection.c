@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "net/user_agent.h"
+#include "transport/pending_clients.h"
 
 static bool is_header_value(struct str text)
 {
@@ -75,6 +76,7 @@ enum rpc_verdict on_rpc_initialize(struct rpc_request *request, const struct app
 		                "Invalid clientInfo.name: '%.*s'. Must be a valid HTTP header value.",
 		                STR_ARG(client->name));
 	connection->is_initialized = true;
+	pending_client_admit(connection->pending);
 	connection->client_name = str_dup(client->name);
 	connection->client_version = str_dup(client->version);
 	take_capabilities(connection, params->capabilities);

@@ -22,6 +22,12 @@ enum {
 	LIMIT_HTTP_BUFFER = 16 * KIB,     /* each for what one call receives and sends at a time */
 	LIMIT_HTTP_BURST = 256 * KIB,     /* of all answers taken in before the rest of the loop gets its turn */
 	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
+	LIMIT_UPGRADE_HEAD = 16 * KIB,    /* of a request that asks for a WebSocket */
+	LIMIT_UPGRADE_MS = 10 * 1000,     /* for a client to send it */
+	LIMIT_UPGRADE_DISCARD = 64 * KIB, /* sent after it by a client that was refused, read so that it gets the answer */
+	LIMIT_UPGRADE_LINGER_MS = 1000,   /* for that client to close its end */
+	LIMIT_RESERVED_DESCRIPTORS = 128, /* not given to connections of a listener */
+	LIMIT_ALLOWED_HOSTS = 64,         /* names by which clients may call a listener, besides its address */
 	LIMIT_HTTP_KEPT_CONNECTIONS = 16, /* of one client, between requests */
 	LIMIT_HTTP_SERVER_BODY = 256 * MIB, /* a request to the scripted model */
 	LIMIT_WEBSOCKET_MESSAGE = 16 * MIB, /* fragments together; 16777216 is what clients are told */

@@ -6,17 +6,10 @@
 #include "base/limits.h"
 #include "net/http_head.h"
 
-static unsigned count_headers(const struct http_head *head, const char *name)
-{
-	unsigned count = 0;
-	vec_for_each (header, &head->headers)
-		count += str_equal_fold(header->name, str_of(name));
-	return count;
-}
-
 static int start_chunked(struct http_body *body, const struct http_head *head)
 {
-	if (head->is_http_1_0 || count_headers(head, "content-length") || count_headers(head, "transfer-encoding") > 1)
+	if (head->is_http_1_0 || http_head_count(head, "content-length") ||
+	    http_head_count(head, "transfer-encoding") > 1)
 		return 400;
 	if (!str_equal_fold(http_head_get(head, "transfer-encoding"), STR("chunked")))
 		return 501;
@@ -27,9 +20,9 @@ static int start_chunked(struct http_body *body, const struct http_head *head)
 int http_body_start(struct http_body *body, const struct http_head *head, size_t max)
 {
 	*body = (struct http_body){.state = HTTP_BODY_DONE};
-	if (count_headers(head, "transfer-encoding"))
+	if (http_head_count(head, "transfer-encoding"))
 		return start_chunked(body, head);
-	unsigned lengths = count_headers(head, "content-length");
+	unsigned lengths = http_head_count(head, "content-length");
 	if (lengths == 0)
 		return 0;
 	if (lengths > 1 || !str_to_u64(http_head_get(head, "content-length"), &body->left))

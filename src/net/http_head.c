@@ -129,6 +129,14 @@ struct str http_head_get(const struct http_head *head, const char *name)
 	return STR_NONE;
 }
 
+unsigned http_head_count(const struct http_head *head, const char *name)
+{
+	unsigned count = 0;
+	vec_for_each(header, &head->headers)
+		count += str_equal_fold(header->name, str_of(name));
+	return count;
+}
+
 bool http_list_has(struct str list, const char *token)
 {
 	struct str part;

@@ -34,6 +34,8 @@ bool http_head_parse_answer(struct http_head *head, struct str bytes);
 /* The value of the first header of that name, compared without case; STR_NONE if absent. */
 struct str http_head_get(const struct http_head *head, const char *name);
 
+unsigned http_head_count(const struct http_head *head, const char *name);
+
 /* Whether a comma-separated list, as headers hold, has the token; compared without case. */
 bool http_list_has(struct str list, const char *token);
 /* Whether any header of that name lists the token. */

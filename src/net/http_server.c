@@ -23,8 +23,7 @@
 struct http_server {
 	/* private */
 	struct loop *loop;
-	uv_tcp_t listener; /* initialised unless is_deaf */
-	bool is_deaf;
+	uv_tcp_t listener;
 	uint16_t port;
 	http_request_fn on_request;
 	void *self;
@@ -49,6 +48,7 @@ struct connection {
 	struct http_head head;
 	struct http_body framing;
 	struct buf body;
+	bool has_said_continue; /* to the client of this request, which waits for it before it sends the body */
 	struct loop_deferred proceed;
 };
 
@@ -153,6 +153,7 @@ static int read_head(struct connection *connection)
 	if (!refused)
 		refused = check_head(connection);
 	connection->state = READING_BODY;
+	connection->has_said_continue = false;
 	return refused;
 }
 
@@ -167,8 +168,10 @@ static int read_body(struct connection *connection)
 		connection->state = ANSWERING;
 		return 0;
 	}
-	if (connection->body.len == 0 && http_head_get(&connection->head, "expect").ptr)
+	if (!connection->has_said_continue && connection->body.len == 0 &&
+	    http_head_get(&connection->head, "expect").ptr)
 		stream_send(connection->stream, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+	connection->has_said_continue = true;
 	return -1;
 }
 
@@ -275,15 +278,6 @@ static void on_connection(uv_stream_t *listener, int status)
 		connection_create(server, stream);
 	else
 		stream_destroy(stream, STREAM_NOW);
-}
-
-void http_server_adopt(struct http_server *server, int fd)
-{
-	struct stream *stream = make_room(server) ? stream_open(server->loop, fd, &stream_events, NULL, NULL) : NULL;
-	if (stream)
-		connection_create(server, stream);
-	else
-		close(fd);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------- */
@@ -408,25 +402,6 @@ bool http_reply_raw(struct http_exchange *exchange, struct str bytes)
 	return exchange_send(exchange, bytes);
 }
 
-/* The connection lives on without its stream until it is swept: this may run inside its on_request. */
-struct stream *http_exchange_upgrade(struct http_exchange *exchange, const struct str *headers, size_t header_count,
-                                     struct buf *ret_rest)
-{
-	struct connection *connection = exchange->connection;
-	struct stream *stream = NULL;
-	http_reply_head(exchange, 101, headers, header_count, 0);
-	if (connection) {
-		stream = steal(connection->stream);
-		stream_pause(stream);
-		*ret_rest = connection->input;
-		connection->input = (struct buf){0};
-	} else {
-		*ret_rest = (struct buf){0};
-	}
-	exchange_end(exchange, true, STREAM_NOW);
-	return stream;
-}
-
 void http_exchange_abort(struct http_exchange *exchange, enum http_abort how)
 {
 	exchange_end(exchange, true, how == HTTP_ABORT_RESET ? STREAM_RESET : STREAM_FLUSH);
@@ -462,23 +437,15 @@ static int server_listen(struct http_server *server, const char *host, uint16_t 
 	return 0;
 }
 
-struct http_server *http_server_create_deaf(struct loop *loop, http_request_fn on_request, void *self)
+struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
+                                       void *self, struct error *err)
 {
 	struct http_server *server = xnew(struct http_server);
 	server->loop = loop;
-	server->is_deaf = true;
 	server->on_request = on_request;
 	server->self = self;
 	list_init(&server->connections);
 	list_init(&server->exchanges);
-	return server;
-}
-
-struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-                                       void *self, struct error *err)
-{
-	struct http_server *server = http_server_create_deaf(loop, on_request, self);
-	server->is_deaf = false;
 	uv_tcp_init(loop_uv(loop), &server->listener);
 	if (server_listen(server, host ? host : "127.0.0.1", port, err) == 0)
 		return server;
@@ -506,8 +473,5 @@ void http_server_destroy(struct http_server *server)
 	struct http_exchange *exchange;
 	list_for_each (exchange, &server->exchanges, link)
 		free(exchange);
-	if (server->is_deaf)
-		free(server);
-	else
-		uv_close((uv_handle_t *)&server->listener, on_listener_closed);
+	uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }

@@ -1,5 +1,6 @@
-/* http_server.h — a small, strict HTTP/1.1 server on the loop, for programs on this machine.
+/* http_server.h — a small, strict HTTP/1.1 server on the loop, for the scripted model and programs on this machine.
  *
+ * It takes whole bodies from whoever connects; what strangers reach uses upgrade_reader.h instead.
  * Owns: the listening socket, its connections and the bytes waiting to be sent. Borrows: the loop.
  * Thread: loop only. No callback runs inside a call to this module.
  *
@@ -15,13 +16,11 @@
 
 #include "base/str.h"
 
-struct buf;
 struct error;
 struct http_exchange;
 struct http_head;
 struct http_server;
 struct loop;
-struct stream;
 
 /* A whole request has arrived. head and body are borrowed until this returns; see http_head.h for method, target
  * and headers. */
@@ -33,11 +32,6 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 				       void *self, struct error *err);
 /* The port it listens on. */
 uint16_t http_server_port(const struct http_server *server);
-/* One that listens nowhere: its connections come from http_server_adopt. */
-struct http_server *http_server_create_deaf(struct loop *loop, http_request_fn on_request, void *self);
-/* Serves a connected socket, which is the server's from then on. Where LIMIT_HTTP_CONNECTIONS are served already, one
- * that asks for nothing at the moment makes room; if there is none, the new one is closed. */
-void http_server_adopt(struct http_server *server, int fd);
 /* Stops listening, drops all connections and ends all exchanges; nothing is called any more. Not from inside
  * on_request. NULL is fine. */
 void http_server_destroy(struct http_server *server);
@@ -68,12 +62,6 @@ void http_reply(struct http_exchange *exchange, int status, const char *content_
 /* Queues bytes as they are, without head or framing: for answers that are wrong on purpose. The connection closes when
  * the exchange ends. */
 bool http_reply_raw(struct http_exchange *exchange, struct str bytes);
-
-/* Answers 101 with these headers, ends the exchange and hands its connection over: not read any further, and with the
- * events of the server's still, so call stream_hand_over and stream_resume. *ret_rest: what came behind the request,
- * the caller's. NULL, and nothing in ret_rest, if the client has gone. */
-struct stream *http_exchange_upgrade(struct http_exchange *exchange, const struct str *headers, size_t header_count,
-				     struct buf *ret_rest);
 
 enum http_abort {
 	HTTP_ABORT_CLOSE, /* send what is queued, then close without a proper end */

@@ -34,6 +34,24 @@ static bool has_key(const struct http_head *head)
 	return http_head_get(head, "sec-websocket-key").ptr != NULL;
 }
 
+/* The base64 form of 16 bytes, once. */
+static bool is_key(const struct http_head *head)
+{
+	auto_buf struct buf nonce;
+	struct str key = http_head_get(head, "sec-websocket-key");
+	buf_init(&nonce, 2 * WEBSOCKET_KEY_SIZE);
+	return http_head_count(head, "sec-websocket-key") == 1 && key.len == WEBSOCKET_KEY_SIZE - 1 &&
+	       text_base64_decode(&nonce, key) && nonce.len == 16;
+}
+
+/* Nothing but frames may follow the head. */
+static bool has_no_body(const struct http_head *head)
+{
+	struct str length = http_head_get(head, "content-length");
+	return !http_head_count(head, "transfer-encoding") &&
+	       (!length.ptr || (str_is(length, "0") && http_head_count(head, "content-length") == 1));
+}
+
 static bool is_get(const struct http_head *head)
 {
 	return str_is(head->method, "GET");
@@ -49,6 +67,8 @@ static const struct {
 	{is_upgrade, 400, "`Upgrade` header did not include 'websocket'"},
 	{is_version, 400, "`Sec-WebSocket-Version` header did not include '13'"},
 	{has_key, 400, "`Sec-WebSocket-Key` header missing"},
+	{is_key, 400, "`Sec-WebSocket-Key` header must be given once, as base64 of 16 bytes"},
+	{has_no_body, 400, "A request for a WebSocket must not have a body"},
 };
 
 int websocket_upgrade_check(const struct http_head *head, const char **ret_refusal)

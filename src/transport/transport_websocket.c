@@ -144,9 +144,9 @@ static const struct stream_events stream_events = {
         .on_writable = on_writable,
 };
 
-struct transport *transport_websocket_create(struct loop *loop, struct stream *stream, struct buf *rest,
-                                             enum websocket_role role, const struct transport_events *events,
-                                             void *self, struct error *err)
+/* The stream is the transport's from then on. */
+static struct transport *create(struct loop *loop, struct stream *stream, struct str rest, enum websocket_role role,
+                                const struct transport_events *events, void *self, struct error *err)
 {
 	struct socket *socket = xnew(struct socket);
 	socket->transport = (struct transport){&socket_kind, events, self};
@@ -154,24 +154,21 @@ struct transport *transport_websocket_create(struct loop *loop, struct stream *s
 	loop_deferred_init(&socket->deliver, loop, on_deliver, socket);
 	socket->websocket = websocket_create(role, on_output, socket, err);
 	if (!socket->websocket) {
-		buf_finish(rest);
 		socket_destroy(&socket->transport, false);
 		return NULL;
 	}
 	stream_hand_over(stream, &stream_events, socket);
-	websocket_receive(socket->websocket, buf_str(rest));
-	buf_finish(rest);
+	websocket_receive(socket->websocket, rest);
 	loop_defer(&socket->deliver);
 	return &socket->transport;
 }
 
-struct transport *transport_websocket_open(struct loop *loop, int fd, struct buf *rest, enum websocket_role role,
+struct transport *transport_websocket_open(struct loop *loop, int fd, struct str rest, enum websocket_role role,
                                            const struct transport_events *events, void *self, struct error *err)
 {
 	struct stream *stream = stream_open(loop, fd, &stream_events, NULL, err);
 	if (stream)
-		return transport_websocket_create(loop, stream, rest, role, events, self, err);
+		return create(loop, stream, rest, role, events, self, err);
 	close(fd);
-	buf_finish(rest);
 	return NULL;
 }

@@ -1,91 +1,130 @@
-/* Connections are the HTTP server's until they ask for more: it knows heads, limits and slow senders already. What is
- * left is a list of questions to a request, each of which may answer it. */
+/* A request is a list of questions, each of which may answer it; who passes them all gets a WebSocket. Nothing of a
+ * client is kept before that but the head of its request (net/upgrade_reader.h). */
 #include "transport/websocket_listen.h"
 
 #include <stdio.h>
+#include <sys/socket.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
-#include "base/str.h"
-#include "loop/stream.h"
 #include "net/bearer.h"
 #include "net/http_head.h"
-#include "net/http_server.h"
+#include "net/http_host.h"
+#include "net/upgrade_reader.h"
 #include "net/websocket_upgrade.h"
 #include "net/websocket_wslay.h"
+#include "transport/pending_clients.h"
 #include "transport/transport_listen.h"
 
 struct websocket_listen {
 	struct websocket_listen_options options;
 	struct transport_listener *listener;
-	struct http_server *server;
+	struct pending_clients *clients;
+	struct list visitors;
 	bool is_local_file; /* a Unix socket: its mode decides who may come in */
 };
 
-static void reply_text(struct http_exchange *exchange, int status, const char *text)
+/* A connection until it is a WebSocket. */
+struct visitor {
+	struct list link;
+	struct websocket_listen *listen;
+	struct upgrade_reader *reader;
+	struct pending_client *pending; /* NULL once handed on */
+	struct sockaddr_storage local;  /* the address that the client has connected to */
+};
+
+static void visitor_destroy(struct visitor *visitor)
 {
-	http_reply(exchange, status, "text/plain; charset=utf-8", str_of(text));
+	list_remove(&visitor->link);
+	upgrade_reader_destroy(visitor->reader);
+	pending_client_destroy(visitor->pending);
+	free(visitor);
 }
 
-/* Pages of browsers reach local ports too; they cannot leave this header out. */
-static bool refuse_origin(struct websocket_listen *listen, struct http_exchange *exchange, const struct http_head *head)
+static void reply(struct visitor *visitor, int status)
 {
-	(void)listen;
+	upgrade_reader_answer(visitor->reader, status, NULL, 0, NULL, STR(""));
+}
+
+static void reply_text(struct visitor *visitor, int status, const char *text)
+{
+	upgrade_reader_answer(visitor->reader, status, NULL, 0, "text/plain; charset=utf-8", str_of(text));
+}
+
+/* ---- the questions ---- */
+
+/* Pages of browsers reach local ports too; they cannot leave this header out. */
+static bool refuse_origin(struct visitor *visitor, const struct http_head *head)
+{
 	if (!http_head_get(head, "origin").ptr)
 		return false;
-	http_reply(exchange, 403, NULL, STR(""));
+	reply(visitor, 403);
 	return true;
 }
 
-static bool answer_probe(struct websocket_listen *listen, struct http_exchange *exchange, const struct http_head *head)
+static bool refuse_host(struct visitor *visitor, const struct http_head *head)
+{
+	const struct websocket_listen_options *options = &visitor->listen->options;
+	struct str host = http_head_get(head, "host");
+	unsigned count = http_head_count(head, "host");
+	if (count > 1 || (count == 0 && !head->is_http_1_0)) {
+		reply_text(visitor, 400, "A request must have one `Host` header");
+		return true;
+	}
+	if (count == 0 || visitor->listen->is_local_file ||
+	    http_host_is_allowed(host, (const struct sockaddr *)&visitor->local, options->hosts, options->host_count))
+		return false;
+	reply_text(visitor, 403,
+	           "The `Host` header does not name an address of this server; to be called by another "
+	           "name, start it with --ws-allow-host NAME");
+	return true;
+}
+
+static bool answer_probe(struct visitor *visitor, const struct http_head *head)
 {
 	const struct str headers[] = {STR("Server: codex/" CODEX_VERSION), STR("Allow: GET,HEAD")};
 	struct str path, rest = head->target;
-	(void)listen;
 	str_next_part(&rest, '?', &path);
 	if (!str_is(path, "/readyz") && !str_is(path, "/healthz"))
 		return false;
 	bool is_read = str_is(head->method, "GET") || str_is(head->method, "HEAD");
-	http_reply_head(exchange, is_read ? 200 : 405, headers, is_read ? 1 : 2, 0);
-	http_reply_end(exchange);
+	upgrade_reader_answer(visitor->reader, is_read ? 200 : 405, headers, is_read ? 1 : 2, NULL, STR(""));
 	return true;
 }
 
-static bool refuse_stranger(struct websocket_listen *listen, struct http_exchange *exchange,
-                            const struct http_head *head)
+static bool refuse_stranger(struct visitor *visitor, const struct http_head *head)
 {
-	const struct bearer *bearer = listen->options.bearer;
-	if (!bearer || listen->is_local_file)
+	const struct bearer *bearer = visitor->listen->options.bearer;
+	if (!bearer || visitor->listen->is_local_file)
 		return false;
 	const char *refusal = bearer_refusal(bearer, http_head_get(head, "authorization"), clock_unix_ms() / 1000);
 	if (refusal)
-		reply_text(exchange, 401, refusal);
+		reply_text(visitor, 401, refusal);
 	return refusal;
 }
 
-static bool refuse_request(struct websocket_listen *listen, struct http_exchange *exchange,
-                           const struct http_head *head)
+static bool refuse_request(struct visitor *visitor, const struct http_head *head)
 {
 	const char *refusal;
 	int status = websocket_upgrade_check(head, &refusal);
-	(void)listen;
 	if (status)
-		reply_text(exchange, status, refusal);
+		reply_text(visitor, status, refusal);
 	return status;
 }
 
 /* Answers what is answered without a WebSocket; true if it has. */
-typedef bool (*question_fn)(struct websocket_listen *listen, struct http_exchange *exchange,
-                            const struct http_head *head);
+typedef bool (*question_fn)(struct visitor *visitor, const struct http_head *head);
 
-static const question_fn questions[] = {refuse_origin, answer_probe, refuse_stranger, refuse_request};
+static const question_fn questions[] = {refuse_origin, refuse_host, answer_probe, refuse_stranger, refuse_request};
 
-static void upgrade(struct websocket_listen *listen, struct http_exchange *exchange, struct str key)
+/* ---- visitors ---- */
+
+static void upgrade(struct visitor *visitor, struct str key)
 {
+	struct websocket_listen *listen = visitor->listen;
 	char accept[WEBSOCKET_ACCEPT_SIZE], line[64];
-	struct buf rest;
 	websocket_upgrade_accept(key, accept);
 	snprintf(line, sizeof(line), "sec-websocket-accept: %s", accept);
 	const struct str headers[] = {
@@ -94,26 +133,45 @@ static void upgrade(struct websocket_listen *listen, struct http_exchange *excha
 		str_of(line),
 		STR("x-codex-websocket-max-unfragmented-message-bytes: 16777216"),
 	};
-	struct stream *stream = http_exchange_upgrade(exchange, headers, countof(headers), &rest);
-	if (stream)
-		listen->options.on_connect(stream, &rest, listen->options.self);
+	int fd = upgrade_reader_accept(visitor->reader, headers, countof(headers));
+	struct pending_client *pending = fd >= 0 ? steal(visitor->pending) : NULL;
+	visitor_destroy(visitor); /* before the descriptor is watched by somebody else */
+	if (fd >= 0)
+		listen->options.on_connect(fd, pending, listen->options.self);
 }
 
-static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
+static void on_head(const struct http_head *head, void *self)
 {
-	struct websocket_listen *listen = self;
-	(void)body;
+	struct visitor *visitor = self;
 	for (size_t i = 0; i < countof(questions); i++)
-		if (questions[i](listen, exchange, head))
+		if (questions[i](visitor, head))
 			return;
-	upgrade(listen, exchange, http_head_get(head, "sec-websocket-key"));
+	upgrade(visitor, http_head_get(head, "sec-websocket-key"));
 }
+
+static void on_visitor_end(void *self)
+{
+	visitor_destroy(self);
+}
+
+static const struct upgrade_reader_events reader_events = {on_head, on_visitor_end};
 
 static void on_connect(int fd, void *self)
 {
 	struct websocket_listen *listen = self;
-	http_server_adopt(listen->server, fd);
+	fd = pending_clients_make_room(listen->clients, fd);
+	if (fd < 0)
+		return;
+	struct visitor *visitor = xnew(struct visitor);
+	socklen_t size = sizeof(visitor->local);
+	visitor->listen = listen;
+	getsockname(fd, (struct sockaddr *)&visitor->local, &size);
+	visitor->reader = upgrade_reader_create(listen->options.loop, fd, &reader_events, visitor);
+	visitor->pending = pending_client_create(listen->clients, on_visitor_end, visitor);
+	list_append(&listen->visitors, &visitor->link);
 }
+
+/* ---- the listener ---- */
 
 static int open_listen(struct websocket_listen *listen, struct error *err)
 {
@@ -123,7 +181,6 @@ static int open_listen(struct websocket_listen *listen, struct error *err)
 	listen->listener = transport_listener_create(listen->options.loop, address, on_connect, listen, err);
 	if (!listen->listener)
 		return -(int)err->code;
-	listen->server = http_server_create_deaf(listen->options.loop, on_request, listen);
 	listen->is_local_file = str_has_prefix(str_of(address), "unix://");
 	return 0;
 }
@@ -140,6 +197,8 @@ struct websocket_listen *websocket_listen_create(const struct websocket_listen_o
 	}
 	struct websocket_listen *listen = xnew(struct websocket_listen);
 	listen->options = *options;
+	listen->clients = pending_clients_create(options->limit);
+	list_init(&listen->visitors);
 	if (open_listen(listen, err) == 0)
 		return listen;
 	websocket_listen_destroy(listen);
@@ -153,9 +212,12 @@ const char *websocket_listen_address(const struct websocket_listen *listen)
 
 void websocket_listen_destroy(struct websocket_listen *listen)
 {
+	struct visitor *visitor;
 	if (!listen)
 		return;
 	transport_listener_destroy(listen->listener);
-	http_server_destroy(listen->server);
+	list_for_each(visitor, &listen->visitors, link)
+		visitor_destroy(visitor);
+	pending_clients_destroy(listen->clients);
 	free(listen);
 }

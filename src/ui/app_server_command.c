@@ -129,7 +129,8 @@ static int listen_default(struct app_server_run *run, struct error *err)
 	auto_close int lock = lock_folder(folder, err);
 	if (lock < 0)
 		return -(int)err->code;
-	run->listen = app_server_listen_create(run->server, run->loop, address, NULL, err);
+	const struct app_server_address where = {.loop = run->loop, .address = address};
+	run->listen = app_server_listen_create(run->server, &where, err);
 	return run->listen ? 0 : -(int)err->code;
 }
 
@@ -149,7 +150,14 @@ static int listen_at(struct app_server_run *run, struct error *err)
 {
 	if (run->place == APP_SERVER_UNIX_DEFAULT)
 		return listen_default(run, err);
-	run->listen = app_server_listen_create(run->server, run->loop, run->options.listen, run->bearer, err);
+	const struct app_server_address where = {
+		.loop = run->loop,
+		.address = run->options.listen,
+		.bearer = run->bearer,
+		.hosts = run->options.hosts.items,
+		.host_count = run->options.hosts.count,
+	};
+	run->listen = app_server_listen_create(run->server, &where, err);
 	if (!run->listen)
 		return -(int)err->code;
 	if (run->place == APP_SERVER_WEB)

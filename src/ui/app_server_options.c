@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "transport/transport_listen.h"
 
@@ -31,6 +32,8 @@ const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
 	ROW(bearer.audience, "ws-audience", 0, CLI_TEXT, "AUDIENCE", NULL, "Whom signed tokens must be meant for"),
 	ROW(bearer.clock_skew_seconds, "ws-max-clock-skew-seconds", 0, CLI_TEXT, "SECONDS", NULL,
             "How wrong clocks may be when a signed token's times are looked at (30)"),
+	ROW(hosts, "ws-allow-host", 0, CLI_LIST, "NAME", NULL,
+            "A name by which clients may call the server, besides its address; repeatable"),
 	ROW(ready_fd, "ready-fd", 0, CLI_TEXT, "FD", NULL, NULL),
 };
 
@@ -71,6 +74,8 @@ int app_server_options_place(const struct app_server_options_read *options, enum
 	*ret = APP_SERVER_STDIO;
 	if (options->stdio && options->listen)
 		return error_set(err, ERR_usage, "the argument '--stdio' cannot be used with '--listen <URL>'");
+	if (options->hosts.count > LIMIT_ALLOWED_HOSTS)
+		return error_set(err, ERR_usage, "'--ws-allow-host' can be given %d times", LIMIT_ALLOWED_HOSTS);
 	return options->listen ? find_place(options->listen, ret, err) : 0;
 }
 

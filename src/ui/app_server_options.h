@@ -16,10 +16,11 @@ struct app_server_options_read {
 	const char *listen; /* NULL: standard input and output */
 	bool stdio;
 	struct bearer_options bearer;
+	struct cli_list hosts;
 	const char *ready_fd; /* of who started us, to be told that clients may come */
 };
 
-enum { APP_SERVER_OPTION_COUNT = 11 };
+enum { APP_SERVER_OPTION_COUNT = 12 };
 extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
 
 enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_SERVER_UNIX_DEFAULT, APP_SERVER_OFF };

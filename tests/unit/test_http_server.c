@@ -308,6 +308,30 @@ static void test_expect_continue(void **state)
 	assert_str(buf_str(&f->seen), "POST /||ok\n");
 }
 
+/* However many pieces the beginning of the body comes in. */
+static void test_one_continue_a_request(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf answer;
+	buf_init(&answer, KIB);
+	client_connect(f);
+	for (int i = 0; i < 2; i++) {
+		client_send(f, STR("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: "
+		                   "chunked\r\n\r\n"));
+		assert_false(client_read(f, &answer, "\r\n\r\n", NULL));
+		client_send(f, STR("0"));
+		for (int round = 0; round < 3; round++)
+			turn(f);
+		client_send(f, STR("00"));
+		for (int round = 0; round < 3; round++)
+			turn(f);
+		client_send(f, STR("2\r\nok\r\n0\r\n\r\n"));
+		assert_false(client_read(f, &answer, "hello", NULL));
+		assert_true(str_has_prefix(buf_str(&answer), "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 "));
+		buf_clear(&answer);
+	}
+}
+
 /* A request whose exchange waits in f->exchange. */
 static void start_exchange(struct fixture *f, struct str request)
 {
@@ -503,6 +527,7 @@ int main(void)
 	        SERVER_TEST(test_http_1_0_closes),
 	        SERVER_TEST(test_head_request_has_no_body),
 	        SERVER_TEST(test_expect_continue),
+	        SERVER_TEST(test_one_continue_a_request),
 	        SERVER_TEST(test_chunked_answer_over_time),
 	        SERVER_TEST(test_unsized_answer_to_http_1_0),
 	        SERVER_TEST(test_length_is_kept),

@@ -11,8 +11,9 @@
 
 #include "base/limits.h"
 #include "loop/loop.h"
-#include "loop/stream.h"
 #include "net/bearer.h"
+#include "net/http_host.h"
+#include "transport/pending_clients.h"
 #include "transport/transport_listen.h"
 #include "transport/transport_websocket.h"
 #include "transport/websocket_listen.h"
@@ -23,7 +24,8 @@ struct client {
 	struct fixture *f;
 	struct transport *transport;
 	struct buf frames; /* as they came, each with a '|' */
-	int ended, drained;
+	struct pending_client *pending;
+	int ended, drained, evicted;
 	char why[256];
 };
 
@@ -34,6 +36,7 @@ struct fixture {
 	struct client clients[CLIENTS];
 	size_t client_count;
 	bool echoes;
+	size_t limit;
 };
 
 static void on_frame(struct str frame, void *self)
@@ -61,15 +64,25 @@ static void on_drain(void *self)
 
 static const struct transport_events events = {.on_frame = on_frame, .on_end = on_end, .on_drain = on_drain};
 
-static void on_connect(struct stream *stream, struct buf *rest, void *self)
+static void on_evict(void *self)
+{
+	struct client *client = self;
+	transport_destroy(steal(client->transport), false);
+	pending_client_destroy(steal(client->pending));
+	client->evicted++;
+}
+
+static void on_connect(int fd, struct pending_client *pending, void *self)
 {
 	struct fixture *f = self;
 	struct client *client = &f->clients[f->client_count++];
 	assert_true(f->client_count <= CLIENTS);
 	client->f = f;
 	buf_init(&client->frames, 64 * MIB);
-	client->transport = transport_websocket_create(f->loop, stream, rest, WEBSOCKET_SERVER, &events, client, NULL);
+	client->transport = transport_websocket_open(f->loop, fd, STR_NONE, WEBSOCKET_SERVER, &events, client, NULL);
 	assert_non_null(client->transport);
+	client->pending = pending;
+	pending_client_hand_over(pending, on_evict, client);
 }
 
 static int setup(void **state)
@@ -86,6 +99,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < f->client_count; i++) {
 		transport_destroy(f->clients[i].transport, false);
+		pending_client_destroy(f->clients[i].pending);
 		buf_finish(&f->clients[i].frames);
 	}
 	websocket_listen_destroy(f->listen);
@@ -95,10 +109,25 @@ static int teardown(void **state)
 	return temp_remove(state);
 }
 
+static struct websocket_listen_options listen_options(struct fixture *f, const char *address)
+{
+	static const char *const names[] = {"devbox.example"};
+	return (struct websocket_listen_options){
+		.loop = f->loop,
+		.address = address,
+		.bearer = f->bearer,
+		.hosts = names,
+		.host_count = 1,
+		.limit = f->limit ? f->limit : 1024,
+		.on_connect = on_connect,
+		.self = f,
+	};
+}
+
 static void listen_on(struct fixture *f, const char *address)
 {
 	struct error err = {0};
-	const struct websocket_listen_options options = {f->loop, address, f->bearer, on_connect, f};
+	const struct websocket_listen_options options = listen_options(f, address);
 	f->listen = websocket_listen_create(&options, &err);
 	if (!f->listen)
 		fail_msg("%s", err.text);
@@ -159,10 +188,11 @@ static bool receive(struct fixture *f, int fd, struct buf *out, struct str until
 	}
 }
 
-#define UPGRADE                                                                       \
-	"GET /any HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" \
+#define UPGRADE                                                                                 \
+	"GET /any HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" \
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
+/* ends: NULL for anything up to the close */
 static void expect_answer(struct fixture *f, const char *request, const char *begins, const char *ends)
 {
 	auto_buf struct buf answer;
@@ -170,7 +200,8 @@ static void expect_answer(struct fixture *f, const char *request, const char *be
 	buf_init(&answer, MIB);
 	send_all(f, fd, str_of(request));
 	receive(f, fd, &answer, str_of(ends));
-	if (!str_has_prefix(buf_str(&answer), begins))
+	ptrdiff_t at = ends ? str_find(buf_str(&answer), str_of(ends)) : 0;
+	if (!str_has_prefix(buf_str(&answer), begins) || at < 0)
 		fail_msg("%s: got \"%s\"", request, answer.data);
 }
 
@@ -178,19 +209,18 @@ static void test_what_is_answered_without_a_websocket(void **state)
 {
 	struct fixture *f = *state;
 	listen_on(f, "ws://127.0.0.1:0");
-	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n",
-	              "HTTP/1.1 200 OK\r\nServer: codex/" CODEX_VERSION "\r\nContent-Length: 0\r\n",
-	              "\r\n\r\n");
-	expect_answer(f, "HEAD /healthz?a HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n", "\r\n\r\n");
-	expect_answer(f, "POST /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+	              "HTTP/1.1 200 OK\r\nServer: codex/" CODEX_VERSION "\r\nContent-Length: 0\r\n", "\r\n\r\n");
+	expect_answer(f, "HEAD /healthz?a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "\r\n\r\n");
+	expect_answer(f, "POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 	              "HTTP/1.1 405 Method Not Allowed\r\nServer: codex/" CODEX_VERSION "\r\nAllow: GET,HEAD\r\n",
 	              "\r\n\r\n");
-	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\nOrigin: http://evil.example\r\n\r\n", "HTTP/1.1 403 ",
-	              "\r\n\r\n");
+	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n\r\n",
+	              "HTTP/1.1 403 ", "\r\n\r\n");
 	expect_answer(f, UPGRADE "Origin: \r\n\r\n", "HTTP/1.1 403 ", "\r\n\r\n");
-	expect_answer(f, "GET /nope HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n",
+	expect_answer(f, "GET /nope HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n",
 	              "Connection header did not include 'upgrade'");
-	expect_answer(f, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 405 ", "Request method must be `GET`");
+	expect_answer(f, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 405 ", "Request method must be `GET`");
 	expect_answer(f, "{\"id\":1,\"method\":\"initialize\"}\n", "HTTP/1.1 400 Bad Request\r\n", "Bad Request\n");
 	assert_int_equal(f->client_count, 0);
 }
@@ -201,7 +231,7 @@ static void test_a_token(void **state)
 	const struct bearer_options options = {.mode = "capability-token", .token_file = temp_put("t", STR("sekret"))};
 	assert_int_equal(bearer_create(&options, &f->bearer, NULL), 0);
 	listen_on(f, "ws://127.0.0.1:0");
-	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 ", "\r\n\r\n");
+	expect_answer(f, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 200 ", "\r\n\r\n");
 	expect_answer(f, UPGRADE "\r\n", "HTTP/1.1 401 ", "missing websocket bearer token");
 	expect_answer(f, UPGRADE "Authorization: Bearer x\r\n\r\n", "HTTP/1.1 401 ", "invalid websocket bearer token");
 	expect_answer(f, UPGRADE "Authorization: Bearer sekret\r\n\r\n",
@@ -214,7 +244,7 @@ static void test_other_machines_need_a_token(void **state)
 {
 	struct fixture *f = *state;
 	struct error err;
-	const struct websocket_listen_options options = {f->loop, "ws://0.0.0.0:0", NULL, on_connect, f};
+	const struct websocket_listen_options options = listen_options(f, "ws://0.0.0.0:0");
 	assert_null(websocket_listen_create(&options, &err));
 	assert_int_equal(err.code, ERR_denied);
 	assert_string_equal(err.text, "refusing to start non-loopback websocket listener 0.0.0.0:0 without auth; "
@@ -235,7 +265,7 @@ static void test_bad_addresses(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < countof(bad); i++) {
 		struct error err = {0};
-		struct websocket_listen_options options = {f->loop, bad[i], NULL, on_connect, f};
+		struct websocket_listen_options options = listen_options(f, bad[i]);
 		assert_null(websocket_listen_create(&options, &err));
 		assert_true(err.code == ERR_usage || err.code == ERR_denied);
 	}
@@ -373,7 +403,7 @@ static void test_a_unix_socket(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	auto_close int fd = open_client(f, dial_unix(temp_path("s")), STR("\x81\x81\0\0\0\0a"));
 	struct error err;
-	const struct websocket_listen_options options = {f->loop, address, NULL, on_connect, f};
+	const struct websocket_listen_options options = listen_options(f, address);
 	assert_null(websocket_listen_create(&options, &err)); /* somebody listens there */
 	websocket_listen_destroy(steal(f->listen));
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
@@ -405,6 +435,225 @@ static void test_no_descriptors(void **state)
 	assert_true(other >= 0);
 }
 
+/* A name that resolves to this machine, but is not its own, is how a page of a web site gets past the port. */
+static void test_hosts(void **state)
+{
+	static const struct {
+		const char *host, *begins;
+	} rows[] = {
+		{"127.0.0.1:99", "HTTP/1.1 200 "},
+		{"127.8.8.8", "HTTP/1.1 200 "},
+		{"[::1]:4", "HTTP/1.1 200 "},
+		{"[0:0:0::1]", "HTTP/1.1 200 "},
+		{"localhost", "HTTP/1.1 200 "},
+		{"LocalHost:7", "HTTP/1.1 200 "},
+		{"devbox.example", "HTTP/1.1 200 "},
+		{"DevBox.example:1", "HTTP/1.1 200 "},
+		{"evil.example", "HTTP/1.1 403 "},
+		{"evil.example:7", "HTTP/1.1 403 "},
+		{"10.0.0.1", "HTTP/1.1 403 "},
+		{"[fe80::1]", "HTTP/1.1 403 "},
+		{"127.0.0.1.evil.example", "HTTP/1.1 403 "},
+		{"localhost.evil.example", "HTTP/1.1 403 "},
+		{"127.0.0.1:x", "HTTP/1.1 403 "},
+		{"", "HTTP/1.1 403 "},
+		{":80", "HTTP/1.1 403 "},
+		{"127.0.0.1\r\nHost: 127.0.0.1", "HTTP/1.1 400 "},
+	};
+	struct fixture *f = *state;
+	listen_on(f, "ws://127.0.0.1:0");
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_free char *request = xasprintf("GET /readyz HTTP/1.1\r\nHost: %s\r\n\r\n", rows[i].host);
+		expect_answer(f, request, rows[i].begins, NULL);
+	}
+	expect_answer(f, "GET /readyz HTTP/1.1\r\n\r\n", "HTTP/1.1 400 ", NULL);
+	expect_answer(f, "GET /readyz HTTP/1.0\r\n\r\n", "HTTP/1.1 200 ", NULL);
+}
+
+/* The address that a client has connected to is one of the server's, also where it listens at all of them. */
+static void test_the_bound_address_is_a_host(void **state)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} local = {.v4 = {.sin_family = AF_INET}};
+	inet_pton(AF_INET, "10.1.2.3", &local.v4.sin_addr);
+	assert_true(http_host_is_allowed(STR("10.1.2.3:80"), &local.any, NULL, 0));
+	assert_false(http_host_is_allowed(STR("10.1.2.4:80"), &local.any, NULL, 0));
+	assert_false(http_host_is_allowed(STR("devbox"), &local.any, NULL, 0));
+	local.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
+	inet_pton(AF_INET6, "::ffff:10.1.2.3", &local.v6.sin6_addr);
+	assert_true(http_host_is_allowed(STR("10.1.2.3"), &local.any, NULL, 0));
+	inet_pton(AF_INET6, "2001:db8::7", &local.v6.sin6_addr);
+	assert_true(http_host_is_allowed(STR("[2001:db8:0::7]:80"), &local.any, NULL, 0));
+	assert_false(http_host_is_allowed(STR("2001:db8::7"), &local.any, NULL, 0));
+	(void)state;
+}
+
+#define UPGRADE_WITHOUT_KEY                                                                  \
+	"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" \
+	"Sec-WebSocket-Version: 13\r\n"
+
+static void test_a_key_is_16_bytes_once(void **state)
+{
+	static const char *const bad[] = {
+		"Sec-WebSocket-Key: \r\n",
+		"Sec-WebSocket-Key: x\r\n",
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j\r\n",     /* 15 bytes */
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE=\r\n", /* 17 */
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ!=\r\n",
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+	};
+	struct fixture *f = *state;
+	listen_on(f, "ws://127.0.0.1:0");
+	expect_answer(f, UPGRADE_WITHOUT_KEY "\r\n", "HTTP/1.1 400 ", "`Sec-WebSocket-Key` header missing");
+	for (size_t i = 0; i < countof(bad); i++) {
+		auto_free char *request = xasprintf("%s%s\r\n", UPGRADE_WITHOUT_KEY, bad[i]);
+		expect_answer(f, request, "HTTP/1.1 400 ", "must be given once, as base64 of 16 bytes");
+	}
+	assert_int_equal(f->client_count, 0);
+}
+
+/* A request is answered by its head; its body is neither awaited nor invited nor kept. */
+static void test_no_body_is_read(void **state)
+{
+	struct fixture *f = *state;
+	const struct bearer_options options = {.mode = "capability-token",
+	                                       .token_sha256 = "ba7816bf8f01cfea414140de5dae"
+	                                                       "2223b00361a396177a9cb410ff61f20015ad"};
+	assert_int_equal(bearer_create(&options, &f->bearer, NULL), 0);
+	listen_on(f, "ws://127.0.0.1:0");
+	expect_answer(f, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9999999\r\n\r\n{\"id\"",
+	              "HTTP/1.1 401 ", "missing websocket bearer token");
+	expect_answer(f, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n",
+	              "HTTP/1.1 401 ", "missing websocket bearer token");
+	expect_answer(f, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nOrigin: x\r\n\r\n1\r\n",
+	              "HTTP/1.1 403 ", "\r\n\r\n");
+	expect_answer(f, UPGRADE "Authorization: Bearer abc\r\nContent-Length: 4\r\n\r\nbody", "HTTP/1.1 400 ",
+	              "must not have a body");
+	expect_answer(f, UPGRADE "Authorization: Bearer abc\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 400 ",
+	              "must not have a body");
+	assert_int_equal(f->client_count, 0);
+}
+
+static void test_a_head_has_a_limit(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf request;
+	listen_on(f, "ws://127.0.0.1:0");
+	for (int is_whole = 0; is_whole < 2; is_whole++) {
+		buf_init(&request, MIB);
+		buf_append_c(&request, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ");
+		while (request.len < LIMIT_UPGRADE_HEAD)
+			buf_append_char(&request, 'x');
+		buf_append_c(&request, is_whole ? "\r\n\r\n" : "");
+		if (!is_whole) {
+			auto_close int fd = dial_tcp(f);
+			send_all(f, fd, buf_str(&request)); /* just as much as may be */
+			send_all(f, fd, STR("x"));
+			buf_clear(&request);
+			receive(f, fd, &request, STR_NONE);
+			assert_true(str_has_prefix(buf_str(&request), "HTTP/1.1 431 "));
+		} else {
+			expect_answer(f, request.data, "HTTP/1.1 431 ", NULL);
+		}
+		buf_finish(&request);
+	}
+}
+
+static bool is_closed(struct fixture *f, int fd)
+{
+	char byte;
+	for (int i = 0; i < 5; i++)
+		turn(f);
+	ssize_t count = recv(fd, &byte, 1, MSG_PEEK);
+	return count == 0 || (count < 0 && errno != EAGAIN);
+}
+
+/* Silent, in the middle of a request, refused and not gone, or upgraded and nameless: they all wait in one line. */
+static void test_the_longest_waiting_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	f->limit = 4;
+	f->echoes = true;
+	listen_on(f, "ws://127.0.0.1:0");
+	auto_close int served = open_client(f, dial_tcp(f), STR_NONE);
+	pending_client_admit(f->clients[0].pending);
+	auto_close int silent = dial_tcp(f);
+	turn(f);
+	auto_close int nameless = open_client(f, dial_tcp(f), STR_NONE);
+	auto_close int half = dial_tcp(f);
+	send_all(f, half, STR("GET / HT"));
+	assert_false(is_closed(f, silent));
+	auto_close int fifth = dial_tcp(f);
+	assert_true(is_closed(f, silent));
+	auto_close int sixth = dial_tcp(f);
+	assert_false(is_closed(f, half));
+	assert_true(is_closed(f, nameless));
+	assert_int_equal(f->clients[1].evicted, 1);
+	auto_close int seventh = open_client(f, dial_tcp(f), STR("\x81\x81\0\0\0\0a"));
+	assert_true(is_closed(f, half));
+	assert_false(is_closed(f, fifth));
+	auto_buf struct buf got;
+	buf_init(&got, MIB);
+	send_all(f, served, STR("\x81\x81\0\0\0\0b"));
+	receive(f, served, &got, STR("b"));
+	assert_str(buf_str(&f->clients[0].frames), "b|");
+	assert_int_equal(f->clients[0].evicted, 0);
+	assert_true(sixth >= 0 && seventh >= 0);
+}
+
+/* Nobody who has been admitted goes: then it is the newcomer. */
+static void test_the_admitted_stay(void **state)
+{
+	struct fixture *f = *state;
+	f->limit = 2;
+	listen_on(f, "ws://127.0.0.1:0");
+	auto_close int first = open_client(f, dial_tcp(f), STR_NONE);
+	auto_close int second = open_client(f, dial_tcp(f), STR_NONE);
+	pending_client_admit(f->clients[0].pending);
+	pending_client_admit(f->clients[1].pending);
+	auto_close int third = dial_tcp(f);
+	assert_true(is_closed(f, third));
+	assert_false(is_closed(f, first));
+	transport_destroy(steal(f->clients[1].transport), false);
+	pending_client_destroy(steal(f->clients[1].pending));
+	auto_close int fourth = open_client(f, dial_tcp(f), STR_NONE);
+	assert_true(second >= 0 && fourth >= 0);
+}
+
+/* Connections do not take the last descriptors, and the oldest of them makes room for the newest all the same. */
+static void test_descriptors_are_kept_in_reserve(void **state)
+{
+	enum { DIALS = 60, OURS = 300 }; /* the test's own descriptors are out of the way */
+	struct fixture *f = *state;
+	struct rlimit old, few;
+	int fds[DIALS];
+	listen_on(f, "ws://127.0.0.1:0");
+	int lowest = dup(0);
+	close(lowest);
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = old;
+	few.rlim_cur = (rlim_t)(lowest + 40) * 4 / 3; /* less a quarter: room for 40 */
+	for (int i = 0; i < DIALS; i++) {
+		int fd = dial_tcp(f);
+		fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, OURS);
+		close(fd);
+		setrlimit(RLIMIT_NOFILE, &few);
+		turn(f);
+		turn(f);
+		setrlimit(RLIMIT_NOFILE, &old);
+	}
+	int next = dup(0);
+	close(next);
+	assert_true(next <= lowest + 40);
+	for (int i = 0; i < DIALS; i++) {
+		assert_int_equal(is_closed(f, fds[i]), i < DIALS - 40);
+		close(fds[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +668,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_slow_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_unix_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
+		cmocka_unit_test(test_the_bound_address_is_a_host),
+		cmocka_unit_test_setup_teardown(test_a_key_is_16_bytes_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_body_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_head_has_a_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_longest_waiting_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_admitted_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_descriptors_are_kept_in_reserve, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

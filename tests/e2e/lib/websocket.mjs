@@ -20,7 +20,7 @@ export class Refused extends Error {
 export function http(where, target, headers = {}) {
 	return new Promise((resolve, reject) => {
 		const socket = net.connect(where);
-		const lines = Object.entries({ Host: 'x', Connection: 'close', ...headers }).map(([k, v]) => `${k}: ${v}\r\n`);
+		const lines = Object.entries({ Host: 'localhost', Connection: 'close', ...headers }).map(([k, v]) => `${k}: ${v}\r\n`);
 		let text = '';
 		socket.setEncoding('utf8').on('data', (more) => (text += more)).on('error', reject).on('close', () => {
 			const [head, body] = text.split('\r\n\r\n');
@@ -85,7 +85,7 @@ function speak(socket, rest) {
 export function dial(where, headers = {}) {
 	const socket = net.connect(where);
 	const key = crypto.randomBytes(16).toString('base64');
-	const lines = Object.entries({ Host: 'x', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': 13,
+	const lines = Object.entries({ Host: 'localhost', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': 13,
 		'Sec-WebSocket-Key': key, ...headers }).map(([k, v]) => `${k}: ${v}\r\n`);
 	socket.write(`GET / HTTP/1.1\r\n${lines.join('')}\r\n`);
 	return new Promise((resolve, reject) => {
