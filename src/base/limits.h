@@ -11,6 +11,8 @@ enum {
 	LIMIT_JSON_VALUES = 4 * MIB,      /* values in one document: each costs a node of memory */
 	LIMIT_KEPT_MEMORY = 256 * KIB,    /* of an emptied buffer, kept for the next use */
 	LIMIT_LINE = 16 * MIB,            /* one frame of a line protocol */
+	LIMIT_LINE_HEAD = 4 * KIB,        /* kept of a longer one, to answer it */
+	LIMIT_UNREAD_SUBMISSIONS = 64,    /* taken from a client that does not read what it is sent */
 	LIMIT_SSE_LINE = 64 * MIB,        /* one line of a model stream */
 	LIMIT_TOLD = 1 * MIB,             /* of a streaming item, how much a retry can recognise */
 	LIMIT_SSE_EVENT = 64 * MIB,       /* the data of one event of a model stream */
@@ -24,7 +26,7 @@ enum {
 	LIMIT_HTTP_CONNECTIONS = 1024,    /* of one server at a time */
 	LIMIT_UPGRADE_HEAD = 16 * KIB,    /* of a request that asks for a WebSocket */
 	LIMIT_UPGRADE_MS = 10 * 1000,     /* for a client to send it */
-	LIMIT_UPGRADE_DISCARD = 64 * KIB, /* sent after it by a client that was refused, read so that it gets the answer */
+	LIMIT_UPGRADE_DISCARD = 64 * KIB, /* of what a refused client still sends: read, so that it gets the answer */
 	LIMIT_UPGRADE_LINGER_MS = 1000,   /* for that client to close its end */
 	LIMIT_RESERVED_DESCRIPTORS = 128, /* not given to connections of a listener */
 	LIMIT_ALLOWED_HOSTS = 64,         /* names by which clients may call a listener, besides its address */

@@ -46,18 +46,20 @@ static char *take_token(struct buf *bytes, const char *path, struct error *err)
 	return NULL;
 }
 
+int access_token_read_file(const char *path, struct buf *out, struct error *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot open the token file %s", path);
+	int status = check_file(fd, path, err);
+	return status == 0 ? fd_read_all(fd, out, path, err) : status;
+}
+
 char *access_token_read(const char *path, struct error *err)
 {
 	struct buf bytes;
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0) {
-		error_sys(err, errno, "cannot open the token file %s", path);
-		return NULL;
-	}
-	if (check_file(fd, path, err) != 0)
-		return NULL;
 	buf_init(&bytes, LIMIT_ACCESS_TOKEN + 16); /* blanks around it */
-	char *token = fd_read_all(fd, &bytes, path, err) == 0 ? take_token(&bytes, path, err) : NULL;
+	char *token = access_token_read_file(path, &bytes, err) == 0 ? take_token(&bytes, path, err) : NULL;
 	if (bytes.data)
 		explicit_bzero(bytes.data, bytes.len);
 	buf_finish(&bytes);

@@ -1,8 +1,8 @@
 /* What arrives is compared by digests or MACs, and those without regard to where they differ, so that the time an
  * answer takes tells nothing of the secret. The signature is checked before a claim is even parsed.
  *
- * Which files and lengths will do is what the reference accepts, so that a set-up that works there works here; that is
- * less strict than access_token.h. */
+ * Which lengths will do is what the reference accepts, so that a token that works there works here. Files must be as
+ * access_token.h wants them, which is stricter: others may not use them. */
 #include "net/bearer.h"
 
 #include <ctype.h>
@@ -11,12 +11,12 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha.h"
 #include "base/text.h"
+#include "net/access_token.h"
 
 enum { SECRET_MIN = 32, CLOCK_SKEW_S = 30 };
 
@@ -146,9 +146,15 @@ const char *bearer_refusal(const struct bearer *bearer, struct str authorization
 
 /* ---- the policy ---- */
 
+static void wipe(struct buf *text)
+{
+	if (text->data)
+		explicit_bzero(text->data, text->len);
+}
+
 static int read_secret(const char *path, struct buf *out, struct str *ret, struct error *err)
 {
-	if (file_read(path, out, err) != 0)
+	if (access_token_read_file(path, out, err) != 0)
 		return error_wrap(err, "failed to read websocket auth secret");
 	*ret = str_trim(buf_str(out));
 	if (!ret->len)
@@ -196,6 +202,7 @@ static int open_capability(struct bearer *bearer, const struct bearer_options *o
 	if (read_secret(options->token_file, &text, &token, err) != 0)
 		return -(int)err->code;
 	sha256(token, bearer->digest);
+	wipe(&text);
 	return 0;
 }
 
@@ -232,6 +239,7 @@ static int open_signed(struct bearer *bearer, const struct bearer_options *optio
 		                 options->secret_file, SECRET_MIN);
 	bearer->secret = str_dup(secret);
 	bearer->secret_len = secret.len;
+	wipe(&text);
 	return 0;
 }
 

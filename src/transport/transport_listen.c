@@ -25,7 +25,8 @@ struct transport_listener {
 	int fd;
 	int spare_fd; /* given up for a moment to close a connection when there are no others; -1: none */
 	bool is_remote; /* other machines may connect */
-	char *path;    /* of a Unix socket that is ours to remove */
+	char *path;    /* of a Unix socket that is ours to remove: */
+	struct stat file;
 	char *address; /* for people */
 	transport_connect_fn on_connect;
 	void *self;
@@ -75,7 +76,8 @@ static int listen_unix(struct transport_listener *listener, const char *path, st
 	listener->fd = unix_socket_listen(path, BACKLOG, err);
 	if (listener->fd < 0)
 		return -(int)err->code;
-	listener->path = xstrdup(path);
+	if (lstat(path, &listener->file) == 0)
+		listener->path = xstrdup(path);
 	listener->address = xasprintf("unix://%s", path);
 	return 0;
 }
@@ -226,7 +228,7 @@ void transport_listener_destroy(struct transport_listener *listener)
 	if (!listener)
 		return;
 	if (listener->path)
-		unlink(listener->path);
+		unix_socket_remove(listener->path, &listener->file);
 	if (listener->is_polled)
 		uv_poll_stop(&listener->poll);
 	if (listener->fd >= 0)

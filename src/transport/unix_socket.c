@@ -75,12 +75,18 @@ static void remove_stale(const struct unix_address *address)
 static int listen_at(int fd, const struct unix_address *address, int backlog)
 {
 	remove_stale(address);
-	mode_t mask = umask(0177); /* from the first moment on: nobody else may connect */
+	/* The file gets the mode of the socket, so nobody else may connect from the first moment on. */
+	if (fchmod(fd, 0600) != 0)
+		return -1;
 	int status = bind(fd, (const struct sockaddr *)&address->un, sizeof(address->un));
-	int failure = errno;
-	umask(mask);
-	errno = failure;
 	return status == 0 ? listen(fd, backlog) : status;
+}
+
+void unix_socket_remove(const char *path, const struct stat *own)
+{
+	struct stat now;
+	if (lstat(path, &now) == 0 && now.st_dev == own->st_dev && now.st_ino == own->st_ino)
+		unlink(path);
 }
 
 int unix_socket_listen(const char *path, int backlog, struct error *err)

@@ -116,7 +116,7 @@ test('a burst of requests is answered whole', options, async (t) => {
 
 test('a token is asked for where one is configured', options, async (t) => {
 	const file = path.join(tempDir(t, 'token'), 'token');
-	fs.writeFileSync(file, 'sekret-token\n');
+	fs.writeFileSync(file, 'sekret-token\n', { mode: 0o600 });
 	const server = await listen(t, ['--ws-auth', 'capability-token', '--ws-token-file', file], 'ws://0.0.0.0:0');
 	assert.match(server.result.stderr, /note: websocket auth is required for non-localhost listeners\n/);
 	assert.equal((await http(server.where, '/readyz')).status, 200);

@@ -157,6 +157,27 @@ static void test_options(void **state)
 	                                     .clock_skew_seconds = "-1"}, "must be a number of seconds");
 }
 
+static void expect_file_error(const char *path, const char *text)
+{
+	expect_error((struct bearer_options){.mode = "capability-token", .token_file = path}, text);
+	expect_error((struct bearer_options){.mode = "signed-bearer-token", .secret_file = path}, text);
+}
+
+/* A secret that others could have read is none, and nothing is waited for. */
+static void test_files(void **state)
+{
+	(void)state;
+	const char *open_to_group = temp_put("group", STR("0123456789012345678901234567890123456789"));
+	assert_int_equal(chmod(open_to_group, 0640), 0);
+	expect_file_error(open_to_group, "run chmod 600 on it first");
+	const char *open_to_all = temp_put("all", STR("0123456789012345678901234567890123456789"));
+	assert_int_equal(chmod(open_to_all, 0644), 0);
+	expect_file_error(open_to_all, "run chmod 600 on it first");
+	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
+	expect_file_error(temp_path("fifo"), "is not a regular file");
+	expect_file_error("/dev/zero", "is not a regular file");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +186,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_signed_token, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(test_signed_token_of_anybody, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(test_options, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(test_files, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,6 +413,29 @@ static void test_a_unix_socket(void **state)
 	receive(f, fd, &got, STR("b"));
 }
 
+/* Nobody else's mask counts, none is changed, and what another server has bound there since is left to it. */
+static void test_the_file_of_a_socket(void **state)
+{
+	struct fixture *f = *state;
+	struct stat st;
+	auto_free char *address = xasprintf("unix://%s", temp_path("s"));
+	mode_t mask = umask(0);
+	listen_on(f, address);
+	mode_t after = umask(mask);
+	assert_int_equal(after, 0);
+	assert_int_equal(stat(temp_path("s"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(rename(temp_path("s"), temp_path("moved")), 0);
+	struct websocket_listen_options options = listen_options(f, address);
+	struct websocket_listen *second = websocket_listen_create(&options, NULL);
+	assert_non_null(second);
+	websocket_listen_destroy(steal(f->listen));
+	auto_close int fd = dial_unix(temp_path("s"));
+	assert_true(fd >= 0);
+	websocket_listen_destroy(second);
+	assert_int_not_equal(stat(temp_path("s"), &st), 0);
+}
+
 /* Without descriptors clients are turned away instead of waking the loop for ever; with some again they come in. */
 static void test_no_descriptors(void **state)
 {
@@ -667,6 +690,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_clients, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_slow_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_unix_socket, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_file_of_a_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
 		cmocka_unit_test(test_the_bound_address_is_a_host),
