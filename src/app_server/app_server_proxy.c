@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "app_server/rpc.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -76,6 +78,7 @@ struct relay {
 	struct transport *client, *server;
 	struct buf line;
 	struct error failure;
+	size_t unanswered; /* requests of the client */
 	bool has_client_ended;
 };
 
@@ -91,9 +94,30 @@ static bool relay_send(struct relay *relay, struct transport *to, struct str fra
 	return transport_send(to, buf_str(&relay->line));
 }
 
+static bool read_kind(struct str frame, enum rpc_kind *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct rpc_message message;
+	if (rpc_read(frame, &arena, &message, NULL) != 0)
+		return false;
+	*ret = message.kind;
+	return true;
+}
+
+/* Most of what a server sends begins like the first kind, and is not parsed. */
+static bool is_answer(struct str frame)
+{
+	enum rpc_kind kind;
+	if (str_has_prefix(frame, "{\"method\":"))
+		return false;
+	return read_kind(frame, &kind) && (kind == RPC_RESULT || kind == RPC_ERROR);
+}
+
 static void on_client_frame(struct str frame, void *self)
 {
 	struct relay *relay = self;
+	enum rpc_kind kind;
+	relay->unanswered += read_kind(frame, &kind) && kind == RPC_REQUEST;
 	if (!relay_send(relay, relay->server, frame))
 		transport_pause(relay->client);
 }
@@ -103,6 +127,10 @@ static void on_server_frame(struct str frame, void *self)
 	struct relay *relay = self;
 	if (!relay_send(relay, relay->client, frame))
 		transport_pause(relay->server);
+	if (is_answer(frame) && relay->unanswered)
+		relay->unanswered--;
+	if (relay->has_client_ended && !relay->unanswered)
+		loop_stop(relay->loop);
 }
 
 static void on_client_drain(void *self)
@@ -115,18 +143,28 @@ static void on_server_drain(void *self)
 	transport_resume(((struct relay *)self)->client);
 }
 
-static void on_long_frame(void *self)
+static void on_long_client_frame(struct str head, void *self)
 {
-	(void)self;
+	struct relay *relay = self;
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_RPC_ERROR);
+	rpc_write_too_long(&out, head);
+	transport_send(relay->client, buf_str(&out));
+}
+
+static void on_long_frame(struct str head, void *self)
+{
+	(void)head, (void)self;
 	fprintf(stderr, "codex app-server proxy: a line is longer than %d MiB and was passed over\n", LIMIT_LINE / MIB);
 }
 
+/* A client that has said all still wants the answers. */
 static void on_client_end(const struct error *err, void *self)
 {
 	struct relay *relay = self;
-	(void)err;
 	relay->has_client_ended = true;
-	loop_stop(relay->loop);
+	if (err || !relay->unanswered)
+		loop_stop(relay->loop);
 }
 
 static void on_server_end(const struct error *err, void *self)
@@ -137,7 +175,8 @@ static void on_server_end(const struct error *err, void *self)
 	loop_stop(relay->loop);
 }
 
-static const struct transport_events client_events = {on_client_frame, on_long_frame, on_client_end, on_client_drain};
+static const struct transport_events client_events = {on_client_frame, on_long_client_frame, on_client_end,
+                                                     on_client_drain};
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
 /* *rest: what came behind the answer's head. */

@@ -22,12 +22,12 @@
 
 /* ---- flow ---- */
 
-/* Not read while it is ahead of its answers, or behind with what it is told; half the limit goes before the next word.
- */
+/* Not read while it is ahead of its answers; half the limit goes before the next word. A client that does not read what
+ * it is sent may still send some requests: an interrupt must not wait for its reader. */
 static void review_reading(struct connection *connection)
 {
 	size_t limit = connection->is_paused ? LIMIT_RPC_PENDING / 2 : LIMIT_RPC_PENDING;
-	bool pauses = connection->is_slow || connection->request_count >= limit;
+	bool pauses = connection->unread_count > LIMIT_UNREAD_SUBMISSIONS || connection->request_count >= limit;
 	if (pauses == connection->is_paused || !connection->transport)
 		return;
 	connection->is_paused = pauses;
@@ -66,6 +66,7 @@ static void on_drain(void *self)
 {
 	struct connection *connection = self;
 	connection->is_slow = connection->is_overdue = false;
+	connection->unread_count = 0;
 	loop_timer_stop(connection->patience);
 	review_holds(connection);
 }
@@ -124,6 +125,7 @@ static void on_frame(struct str frame, void *self)
 	struct rpc_message message;
 	struct error err;
 	connection->frame_count++;
+	connection->unread_count += connection->is_slow;
 	if (rpc_read(frame, &arena, &message, &err) != 0)
 		fprintf(stderr, "codex app-server: message %llu of a client was passed over: %s\n",
 		        (unsigned long long)connection->frame_count, err.text);
@@ -134,12 +136,13 @@ static void on_frame(struct str frame, void *self)
 	review_reading(connection);
 }
 
-static void on_long_frame(void *self)
+static void on_long_frame(struct str head, void *self)
 {
 	struct connection *connection = self;
 	connection->frame_count++;
 	fprintf(stderr, "codex app-server: message %llu of a client is longer than %d MiB and was passed over\n",
 	        (unsigned long long)connection->frame_count, LIMIT_LINE / MIB);
+	rpc_request_refuse_long(connection, head);
 }
 
 static void on_end(const struct error *err, void *self)

@@ -2,8 +2,9 @@
  *
  * Owns: its transport, the requests that are not answered yet. Borrows: the server. Loop thread only.
  * A client that sends faster than it is answered is read no further until LIMIT_RPC_PENDING allows; nothing is dropped.
- * One that reads more slowly than it is told makes its threads stand still, for LIMIT_WATCHER_HOLD_MS where others
- * watch them, too; after that its queue grows to LIMIT_STREAM_QUEUE_HARD, where it is given up.
+ * LIMIT_UNREAD_SUBMISSIONS messages are taken from one that does not read what it is sent, so that it can interrupt. It
+ * makes its threads stand still, for LIMIT_WATCHER_HOLD_MS where others watch them, too; after that its queue grows to
+ * LIMIT_STREAM_QUEUE_HARD, where it is given up.
  * Source: app-server-wire 1, 2, 18. */
 #ifndef APP_SERVER_CONNECTION_H
 #define APP_SERVER_CONNECTION_H
@@ -38,6 +39,7 @@ struct connection {
 	struct list commands;        /* client_command.h */
 	struct list searches;        /* client_search.h */
 	uint64_t frame_count;        /* for notes on what is malformed */
+	size_t unread_count;         /* frames of it since it is slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
 	struct loop_timer *patience; /* NULL until it is slow for the first time */
 	bool is_paused;
@@ -51,7 +53,7 @@ void connection_destroy(struct connection *connection);
 /* Sends what is in out and empties it. */
 void connection_send(struct connection *connection, struct buf *out);
 /* The same bytes that others get. A client that cannot take them now gets them later; its threads are held meanwhile,
- * and it is not read. */
+ * and only a few more of its messages are read. */
 void connection_send_frame(struct connection *connection, struct str frame);
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag);
 void connection_opt_out(struct connection *connection, enum app_notification_tag tag);

@@ -2,7 +2,12 @@
  * clients rely on, and both are plainer to read here than in a table. */
 #include "app_server/rpc.h"
 
+#include <stdio.h>
+
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/json_peek.h"
+#include "base/limits.h"
 
 /* ---- in ---- */
 
@@ -102,6 +107,24 @@ void rpc_write_error(struct buf *out, struct str id, int code, struct str messag
 	jw_object_end(&w);
 	write_id(&w, id);
 	end_frame(&w, start);
+}
+
+/* The id of a request. An answer's belongs to a question of ours, and says nothing to the client. */
+static struct str peek_id(struct str head)
+{
+	auto_arena struct arena arena = {0};
+	struct str id;
+	if (!json_peek_member(head, "id", &id) || json_peek_has(head, "result") || json_peek_has(head, "error"))
+		return STR_NONE;
+	const struct json *json = json_parse(&arena, id, NULL);
+	return json && is_id(json) ? id : STR_NONE;
+}
+
+void rpc_write_too_long(struct buf *out, struct str head)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "Invalid request: it is longer than %d MiB", LIMIT_LINE / MIB);
+	rpc_write_error(out, peek_id(head), APP_INVALID_REQUEST, str_of(text), STR_NONE);
 }
 
 void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms)

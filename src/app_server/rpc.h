@@ -33,6 +33,8 @@ void rpc_write_result(struct buf *out, struct str id, const struct record *recor
 void rpc_write_result_json(struct buf *out, struct str id, struct str json);
 /* data: JSON text, or STR_NONE. */
 void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
+/* The answer to a line beyond LIMIT_LINE that begins like this. */
+void rpc_write_too_long(struct buf *out, struct str head);
 void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
 void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params);
 

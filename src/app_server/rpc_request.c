@@ -278,3 +278,9 @@ void rpc_request_take(struct connection *connection, const struct rpc_message *m
 	request_destroy(request);
 	connection_on_answered(connection);
 }
+
+void rpc_request_refuse_long(struct connection *connection, struct str head)
+{
+	rpc_write_too_long(&connection->server->out, head);
+	connection_send(connection, &connection->server->out);
+}

@@ -59,6 +59,8 @@ struct rpc_message;
 
 /* Takes a request in: answers it, or starts it, or lets it wait for its turn. */
 void rpc_request_take(struct connection *connection, const struct rpc_message *message);
+/* Answers what was too long to be read, with the id that its beginning shows, or null. */
+void rpc_request_refuse_long(struct connection *connection, struct str head);
 /* The client is gone. */
 void rpc_request_cancel(struct rpc_request *request);
 /* Its turn has come. */

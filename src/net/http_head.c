@@ -50,6 +50,16 @@ bool http_header_parse(struct str line, struct http_header *ret_header)
 	return true;
 }
 
+bool http_line_is(struct str line)
+{
+	struct http_header header;
+	struct str method, target;
+	if (http_header_parse(line, &header) || str_has_prefix(line, "HTTP/"))
+		return true;
+	return str_next_part(&line, ' ', &method) && is_token(method) && str_next_part(&line, ' ', &target) &&
+	       str_has_prefix(line, "HTTP/");
+}
+
 /* Cuts a line that ends with CRLF off *rest. */
 static bool next_crlf_line(struct str *rest, struct str *ret_line)
 {

@@ -45,6 +45,9 @@ bool http_head_has_token(const struct http_head *head, const char *name, const c
  * ret_header->name is what can be shown of it. */
 bool http_header_parse(struct str line, struct http_header *ret_header);
 
+/* Whether a line could belong to an HTTP message: a request or status line, or a header. No JSON text does. */
+bool http_line_is(struct str line);
+
 /* "OK", "Not Found", …; "Unknown" for a number without a name. */
 const char *http_status_reason(int status);
 

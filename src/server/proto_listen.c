@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "loop/loop.h"
 #include "server/token_gate.h"
+#include "transport/pending_clients.h"
 #include "transport/transport_listen.h"
 
 struct client {
@@ -19,12 +20,14 @@ struct client {
 	struct proto_listen *listen;
 	struct token_gate *gate;     /* until it has shown the token, if it must */
 	struct proto_server *server; /* from then on */
+	struct pending_client *pending; /* its place, which is safe once it has shown the token or sent a line */
 	bool has_ended;
 };
 
 struct proto_listen {
 	struct proto_options options;
 	struct transport_listener *listener; /* NULL once shut down */
+	struct pending_clients *places;
 	struct list clients;
 	size_t count;
 	size_t most; /* of them since memory was last given back */
@@ -38,7 +41,15 @@ static void client_destroy(struct client *client)
 	client->listen->count--;
 	token_gate_destroy(client->gate);
 	proto_server_destroy(client->server);
+	pending_client_destroy(client->pending);
 	free(client);
+}
+
+static void on_evict(void *self)
+{
+	struct client *client = self;
+	loop_defer(&client->listen->sweep); /* it may have been the last one that a shutdown waits for */
+	client_destroy(client);
 }
 
 /* Half of the clients are gone: what they needed is the system's again, however long we go on listening. */
@@ -72,12 +83,20 @@ static void on_client_end(void *self)
 	loop_defer(&client->listen->sweep);
 }
 
+static void on_client_heard(void *self)
+{
+	struct client *client = self;
+	pending_client_admit(client->pending);
+}
+
 static void serve(struct client *client, int fd)
 {
 	struct error err;
 	struct proto_options options = client->listen->options;
 	options.in = fd;
 	options.out = dup(fd);
+	options.is_socket = true;
+	options.on_heard = on_client_heard;
 	options.on_end = on_client_end;
 	options.self = client;
 	if (options.out < 0) {
@@ -96,21 +115,23 @@ static void on_gate_done(int fd, void *self)
 {
 	struct client *client = self;
 	token_gate_destroy(steal(client->gate));
-	if (fd >= 0)
+	if (fd >= 0) {
+		pending_client_admit(client->pending);
 		serve(client, fd);
-	else
+	} else {
 		on_client_end(client);
+	}
 }
 
 static void on_connect(int fd, void *self)
 {
 	struct proto_listen *listen = self;
-	if (listen->count >= LIMIT_PROTO_CLIENTS) {
-		close(fd);
+	fd = pending_clients_make_room(listen->places, fd);
+	if (fd < 0)
 		return;
-	}
 	struct client *client = xnew(struct client);
 	client->listen = listen;
+	client->pending = pending_client_create(listen->places, on_evict, client);
 	list_append(&listen->clients, &client->link);
 	listen->count++;
 	if (listen->most < listen->count)
@@ -140,6 +161,7 @@ struct proto_listen *proto_listen_create(const struct proto_options *options, co
 	struct proto_listen *listen = xnew(struct proto_listen);
 	listen->options = *options;
 	list_init(&listen->clients);
+	listen->places = pending_clients_create(LIMIT_PROTO_CLIENTS);
 	loop_deferred_init(&listen->sweep, options->loop, on_sweep, listen);
 	listen->listener = transport_listener_create(options->loop, address, on_connect, listen, err);
 	if (listen->listener && check_address(listen, address, err) == 0)
@@ -174,6 +196,7 @@ void proto_listen_destroy(struct proto_listen *listen)
 	transport_listener_destroy(listen->listener);
 	list_for_each(it, &listen->clients, link)
 		client_destroy(it);
+	pending_clients_destroy(listen->places);
 	loop_deferred_finish(&listen->sweep);
 	free(listen);
 }

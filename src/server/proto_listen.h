@@ -1,8 +1,9 @@
 /* proto_listen.h — a socket that any number of clients connect to, each with a Codex of its own.
  *
  * Owns: the socket, and the servers of its clients. Loop thread only.
- * At most LIMIT_PROTO_CLIENTS at a time; further ones are closed at once. With options->token every client has to pass
- * a token_gate first, and only then may the address be one that other machines reach. */
+ * At most LIMIT_PROTO_CLIENTS at a time: then the one is closed that has waited longest without showing its token, or,
+ * where none is asked for, without a line; else the newcomer (transport/pending_clients.h). With options->token every
+ * client has to pass a token_gate first, and only then may the address be one that other machines reach. */
 #ifndef SERVER_PROTO_LISTEN_H
 #define SERVER_PROTO_LISTEN_H
 

@@ -4,18 +4,25 @@
  * The submission queue is short, and a client may send thousands of lines at once: the line that does not fit waits
  * here and the transport with it, so that nothing is refused that only came early.
  *
- * A client that does not read as fast as it is told holds its Codex. It may still submit, and so answer and interrupt;
- * only when the answers to what it submits have filled the queue twice, nothing is read from it either. */
+ * A client that does not read what it is sent holds its Codex. LIMIT_UNREAD_SUBMISSIONS of its lines are read
+ * meanwhile, whatever waits to be sent, so that it can answer and interrupt; then no more until it has caught up.
+ *
+ * A web page can make a browser send a request to a port of this machine, with lines of its own in the body. The lines
+ * of HTTP around them are no submissions, and end the connection before any is carried out. */
 #include "server/proto_server.h"
 
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/json.h"
+#include "base/json_peek.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex.h"
 #include "loop/loop.h"
+#include "net/http_head.h"
 #include "server/wire_profile.h"
 #include "transport/transport_stdio.h"
 
@@ -29,8 +36,10 @@ struct proto_server {
 	struct loop_deferred look;     /* whether it is over, once the client has said all */
 	struct loop_deferred finished; /* tells the owner, outside the engine's callbacks */
 	struct buf out;
-	bool is_full;     /* the client does not read: the codex is held */
-	size_t excess;    /* bytes sent since */
+	bool is_full;        /* the client does not read: the codex is held */
+	size_t unread_count; /* lines of it since */
+	bool has_been_heard; /* its first line was an object */
+	bool is_refused;     /* it speaks something else: nothing of it is looked at any more */
 	bool has_said_all;
 	bool is_ending; /* shutdown was submitted */
 };
@@ -40,7 +49,7 @@ struct proto_server {
 /* Reads from the client, or does not, as things stand now. */
 static void choose_input(struct proto_server *server)
 {
-	if (server->waiting || server->excess > LIMIT_STREAM_QUEUE)
+	if (server->waiting || server->is_refused || server->unread_count > LIMIT_UNREAD_SUBMISSIONS)
 		transport_pause(server->transport);
 	else
 		transport_resume(server->transport);
@@ -52,9 +61,6 @@ static void send_frames(struct proto_server *server, struct str frames)
 	if (!has_room && !server->is_full) {
 		server->is_full = true;
 		codex_hold(server->codex);
-	} else if (!has_room && server->excess <= LIMIT_STREAM_QUEUE) {
-		server->excess += frames.len;
-		choose_input(server);
 	}
 }
 
@@ -62,7 +68,7 @@ static void on_transport_drain(void *self)
 {
 	struct proto_server *server = self;
 	server->is_full = false;
-	server->excess = 0;
+	server->unread_count = 0;
 	codex_release(server->codex);
 	choose_input(server);
 }
@@ -130,10 +136,62 @@ static void on_retry(void *self)
 		choose_input(server);
 }
 
+static void send_error(struct proto_server *server, struct str id, const char *text)
+{
+	struct ev_error body = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	struct event *event = event_create(id, EV_error, &body);
+	send_event(server, event);
+	event_destroy(event);
+}
+
+static bool is_object(struct str frame)
+{
+	auto_arena struct arena arena = {0};
+	return json_is(json_parse(&arena, frame, NULL), JSON_object);
+}
+
+static void refuse(struct proto_server *server)
+{
+	server->is_refused = true;
+	transport_pause(server->transport);
+	send_error(server, STR(""), "A line is not a submission but looks like another protocol, such as HTTP; the "
+	                            "connection is closed.");
+	proto_server_shut_down(server);
+}
+
+/* Whether the client may go on after this line; only of a socket can it not be known who is there. */
+static bool admit(struct proto_server *server, struct str frame)
+{
+	if (server->is_refused)
+		return false;
+	if (!server->options.is_socket)
+		return true;
+	if (http_line_is(frame) || (!server->has_been_heard && !is_object(frame))) {
+		refuse(server);
+		return false;
+	}
+	if (!server->has_been_heard && server->options.on_heard)
+		server->options.on_heard(server->options.self);
+	server->has_been_heard = true;
+	return true;
+}
+
+/* One more line of a client that may not be reading. */
+static void count_unread(struct proto_server *server)
+{
+	if (!server->is_full)
+		return;
+	server->unread_count++;
+	choose_input(server);
+}
+
 static void on_frame(struct str frame, void *self)
 {
 	struct error err;
 	struct proto_server *server = self;
+	if (!admit(server, frame))
+		return;
+	count_unread(server);
 	struct submission *submission = submission_decode(frame, &err);
 	if (!submission) {
 		fprintf(stderr, "invalid submission: %s\n", err.text);
@@ -143,14 +201,22 @@ static void on_frame(struct str frame, void *self)
 	offer(server, submission);
 }
 
-static void on_long_frame(void *self)
+static void on_long_frame(struct str head, void *self)
 {
+	auto_arena struct arena arena = {0};
+	struct proto_server *server = self;
+	struct str id;
 	char text[128];
+	if (server->is_refused)
+		return;
+	if (server->options.is_socket && (http_line_is(head) || !json_peek_is_object(head))) {
+		refuse(server);
+		return;
+	}
+	count_unread(server);
+	const struct json *json = json_peek_member(head, "id", &id) ? json_parse(&arena, id, NULL) : NULL;
 	snprintf(text, sizeof(text), "A line longer than %d MiB was skipped.", LIMIT_LINE / MIB);
-	struct ev_error body = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
-	struct event *event = event_create(STR(""), EV_error, &body);
-	send_event(self, event);
-	event_destroy(event);
+	send_error(server, json_is(json, JSON_string) ? json->text : STR(""), text);
 }
 
 /* ---- the end ---- */

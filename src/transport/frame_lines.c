@@ -3,25 +3,42 @@
 
 #include "base/limits.h"
 
-void frame_lines_init(struct frame_lines *lines)
+/* A line, and what a read may bring behind it. */
+static size_t room(const struct frame_lines *lines)
 {
-	*lines = (struct frame_lines){0};
-	buf_init(&lines->bytes, (size_t)LIMIT_LINE * 2);
+	return lines->max * 2 + LIMIT_STREAM_READ;
+}
+
+void frame_lines_init(struct frame_lines *lines, size_t max)
+{
+	*lines = (struct frame_lines){.max = max};
+	buf_init(&lines->bytes, room(lines));
+	buf_init(&lines->head, LIMIT_LINE_HEAD);
 }
 
 void frame_lines_finish(struct frame_lines *lines)
 {
 	buf_finish(&lines->bytes);
+	buf_finish(&lines->head);
 }
 
-/* A line that is already too long is not kept: only its end matters. */
+static void keep_head(struct frame_lines *lines, struct str line)
+{
+	buf_clear(&lines->head);
+	buf_append(&lines->head, line.ptr, line.len < LIMIT_LINE_HEAD ? line.len : LIMIT_LINE_HEAD);
+}
+
+/* A line that is already too long is not kept: only how it begins and where it ends matters. */
 static void drop_long(struct frame_lines *lines)
 {
-	if (lines->bytes.len - lines->taken <= LIMIT_LINE)
+	struct str line = str_skip(buf_str(&lines->bytes), lines->taken);
+	if (line.len <= lines->max)
 		return;
+	if (!lines->is_skipping)
+		keep_head(lines, line);
 	lines->is_skipping = true;
 	buf_finish(&lines->bytes);
-	buf_init(&lines->bytes, (size_t)LIMIT_LINE * 2);
+	buf_init(&lines->bytes, room(lines));
 	lines->taken = lines->scanned = 0;
 }
 
@@ -75,8 +92,12 @@ enum frame frame_lines_next(struct frame_lines *lines, struct str *ret_line)
 	while (take_line(lines, &line)) {
 		bool was_skipping = lines->is_skipping;
 		lines->is_skipping = false;
-		if (was_skipping || line.len > LIMIT_LINE)
+		if (!was_skipping && line.len > lines->max)
+			keep_head(lines, line);
+		if (was_skipping || line.len > lines->max) {
+			*ret_line = buf_str(&lines->head);
 			return FRAME_LONG;
+		}
 		*ret_line = str_trim(line);
 		if (ret_line->len)
 			return FRAME_LINE;

@@ -19,7 +19,8 @@ struct transport;
 
 struct transport_events {
 	void (*on_frame)(struct str frame, void *self);      /* borrowed until it returns */
-	void (*on_long_frame)(void *self);                   /* one beyond LIMIT_LINE was passed over */
+	/* One beyond LIMIT_LINE was passed over; head: its first LIMIT_LINE_HEAD bytes, borrowed. */
+	void (*on_long_frame)(struct str head, void *self);
 	/* NULL: no more frames will come, but some may be sent, and it may break later. Else it is broken: the last
 	 * call, also while paused. */
 	void (*on_end)(const struct error *err, void *self);

@@ -105,7 +105,7 @@ static void on_deliver(void *self)
 		if (frame == FRAME_LINE)
 			events->on_frame(line, stdio->transport.self);
 		else
-			events->on_long_frame(stdio->transport.self);
+			events->on_long_frame(line, stdio->transport.self);
 	}
 	if (!stdio->is_paused || stdio->failure.code)
 		read_on(stdio);
@@ -193,7 +193,7 @@ struct transport *transport_stdio_create(struct loop *loop, int in, int out, con
 {
 	struct stdio *stdio = xnew(struct stdio);
 	stdio->transport = (struct transport){&stdio_kind, events, self};
-	frame_lines_init(&stdio->lines);
+	frame_lines_init(&stdio->lines, LIMIT_LINE);
 	loop_deferred_init(&stdio->deliver, loop, on_deliver, stdio);
 	if (open_both(stdio, loop, in, out, err) != 0) {
 		stdio_destroy(&stdio->transport, false);

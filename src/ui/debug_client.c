@@ -390,9 +390,9 @@ static void on_frame(struct str frame, void *self)
 	go_on(client);
 }
 
-static void on_long_frame(void *self)
+static void on_long_frame(struct str head, void *self)
 {
-	(void)self;
+	(void)head, (void)self;
 	note("an event was too long to be shown");
 }
 

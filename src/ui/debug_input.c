@@ -69,7 +69,7 @@ struct debug_input *debug_input_create(struct loop *loop, int fd, const struct d
 	input->flags = fcntl(fd, F_GETFL); /* polling makes it not block, for everybody who has it */
 	input->events = events;
 	input->self = self;
-	frame_lines_init(&input->lines);
+	frame_lines_init(&input->lines, LIMIT_LINE);
 	input->is_polled = uv_poll_init(loop_uv(loop), &input->poll, fd) == 0;
 	loop_deferred_init(&input->deliver, loop, on_deliver, input);
 	loop_defer(&input->deliver);

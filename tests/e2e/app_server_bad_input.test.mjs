@@ -76,20 +76,29 @@ test('lines that cannot be read have a note that says where they break', options
 	cases.forEach(([, note], i) => assert.ok(notes[i].includes(note), `${notes[i]}\nshould say: ${note}`));
 });
 
-test('a line may have 16 MiB, and one that is longer is passed over', options, async (t) => {
+test('a line may have 16 MiB, and one that is longer is answered with an error', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const head = `{"id":"long","method":"${ECHO}","params":{"value":"x","more":"`, tail = '"}}';
 	const pad = (size) => head + 'y'.repeat(size - head.length - tail.length) + tail + '\n';
 	server.write(pad(16 * MIB));
 	assert.deepEqual((await server.take(({ id }) => id === 'long', 'answer')).result, { echoed: 'x' });
 	server.write(pad(16 * MIB + 1));
+	const isRefusal = (id) => (message) => message.id === id && message.error;
+	const refusal = { code: -32600, message: 'Invalid request: it is longer than 16 MiB' };
+	assert.deepEqual((await server.take(isRefusal('long'), 'refusal')).error, refusal);
 	await goesOn(server);
 	server.write('z'.repeat(40 * MIB) + '\n');
+	assert.deepEqual((await server.take(isRefusal(null), 'refusal')).error, refusal);
+	server.write(`{"params":{"value":"${'y'.repeat(17 * MIB)}"},"id":7,"method":"${ECHO}"}\n`); // its id comes too late
+	assert.deepEqual((await server.take(isRefusal(null), 'refusal')).error, refusal);
+	server.write(`{"id":7,"result":{"value":"${'y'.repeat(17 * MIB)}"}}\n`); // no request
+	await server.take(isRefusal(null), 'refusal');
 	await goesOn(server);
 	const { code, stderr } = await server.end();
 	assert.equal(code, 0);
-	assert.equal(stderr.match(/message \d+ of a client is longer than 16 MiB and was passed over/g).length, 2, stderr);
-	assert.equal(server.messages.filter(({ id }) => id === 'long').length, 1);
+	assert.equal(stderr.match(/message \d+ of a client is longer than 16 MiB and was passed over/g).length, 4, stderr);
+	assert.equal(server.messages.filter(({ id }) => id === 'long').length, 2);
+	assert.equal(server.messages.filter(({ id, error }) => id === 7 && error).length, 0);
 });
 
 test('input that ends inside a line ends the server, without an answer', options, async (t) => {

@@ -111,6 +111,24 @@ test('a client that speaks WebSocket through the proxy is not meddled with', opt
 	assert.match(stdout, /^HTTP\/1\.1 101 [^]*s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n[^]*\r\n\r\n[^]\x04ping/);
 });
 
+test('the proxy answers a client that writes and closes its input, and one whose line is too long', options, async (t) => {
+	const { dir, daemon } = home(t);
+	await daemon('start');
+	const lines = [
+		{ id: 1, method: 'initialize', params: { clientInfo: { name: 'x', version: '1' }, capabilities: { experimentalApi: true } } },
+		{ id: 2, method: 'command/exec', params: { command: ['sh', '-c', 'read x < /dev/null; echo done'] } },
+		{ id: 3, method: 'mock/experimentalMethod', params: { value: 'y'.repeat(17 << 20) } },
+		{ id: 4, method: 'thread/loaded/list', params: {} },
+	];
+	const input = lines.map((line) => JSON.stringify(line) + '\n').join('');
+	const { code, stdout } = await runCodex(t, ['app-server', 'proxy'], { home: dir, input });
+	const answers = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined);
+	assert.deepEqual(answers.map(({ id }) => id).sort(), [1, 2, 3, 4]);
+	assert.equal(answers.find(({ id }) => id === 2).result.stdout, 'done\n');
+	assert.match(answers.find(({ id }) => id === 3).error.message, /longer than 16 MiB/);
+	assert.equal(code, 0);
+});
+
 test('without a server the proxy says how to get one; a listener that is none is told from one', options, async (t) => {
 	const { dir, socket } = home(t);
 	const { code, stderr } = await runCodex(t, ['app-server', 'proxy'], { home: dir, input: '{}\n' });

@@ -239,6 +239,23 @@ test('a turn goes on when its client vanishes; others hear of its end and go on 
 	assert.match(JSON.stringify(requests.at(-1).body.input), /half all/);
 });
 
+test('an interrupt is carried out while its client reads nothing', options, async (t) => {
+	const delta = { type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0,
+		delta: 'x'.repeat(100_000) };
+	const model = await startModel(t, [reply({ start: true }, { repeat: 500, steps: [{ event: delta }] })]);
+	const server = await listen(t, [], undefined, model);
+	const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];
+	const { thread } = await a.request('thread/start', FREE);
+	const { turn } = await a.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await a.next('item/agentMessage/delta');
+	a.socket.socket.pause();
+	await echo(b, 'there');
+	a.send({ id: 'stop', method: 'turn/interrupt', params: { threadId: thread.id, turnId: turn.id } });
+	await b.take(idle(thread.id), 'idle');
+	a.socket.socket.resume();
+	await a.take(({ id }) => id === 'stop', 'answer');
+});
+
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
 	test(`${signal} ends a server in order, with the commands of its turns`, options, async (t) => {
 		const model = await startModel(t, [run('echo $$ > pid; sleep 600')]);

@@ -129,6 +129,21 @@ test('an interrupt reaches a session that is held', proto, async (t) => {
 	assert.ok(slow.numbers().length < DELTAS);
 });
 
+// Each delta is more than all that may wait, so more than that waits when the client is found not to read.
+const wide = reply({ start: true }, { repeat: 200, steps: [{ event:
+	{ type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0, delta: 'x'.repeat(400_000) } }] });
+
+test('an interrupt is carried out while its client reads nothing', proto, async (t) => {
+	const model = await startModel(t, [say('Hello.'), wide]);
+	const server = await listen(t, model);
+	await finishTurn(server, 'a'); // what is made once is there
+	const idle = server.sockets();
+	const slow = await stalled(server);
+	slow.submit('2', { type: 'interrupt' });
+	await until(() => server.sockets() <= idle + 2); // its own, twice: the model's has been closed
+	await slow.read('turn_aborted');
+});
+
 test('the output of a command waits for its reader, to the last byte', proto, async (t) => {
 	const size = 700_000; // what is told as it comes is bounded a little above
 	const model = await startModel(t, [run(`yes 0123456789 | head -c ${size}; echo end`), say('Hello.'), say('Hello.')]);

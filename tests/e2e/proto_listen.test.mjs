@@ -137,3 +137,50 @@ test('addresses that other machines reach, or that are none, are refused', proto
 		assert.match(stderr, /^codex proto: .*:\/\//, url);
 	}
 });
+
+/** What a client gets that sends these bytes and waits for the close. */
+function exchange(url, bytes) {
+	const { protocol, hostname, port, pathname } = new URL(url);
+	const socket = protocol === 'unix:' ? net.connect(pathname) : net.connect(Number(port), hostname);
+	return new Promise((resolve) => {
+		let text = '';
+		socket.setEncoding('utf8').on('data', (more) => (text += more)).on('error', () => {});
+		socket.on('close', () => resolve(text));
+		socket.write(bytes);
+	});
+}
+
+for (const kind of ['unix', 'tcp']) {
+	test(`a request of HTTP with a submission in its body is not carried out (${kind})`, proto, async (t) => {
+		const url = kind === 'unix' ? `unix://${path.join(tempDir(t, 'socket'), 's')}` : 'tcp://127.0.0.1:0';
+		const server = await listen(t, null, url);
+		const mark = path.join(server.cwd, 'mark');
+		const evil = JSON.stringify({ id: 'x', op: { type: 'run_user_shell_command', command: `touch ${mark}` } });
+		const post = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: ${evil.length + 2}\r\n\r\n`;
+		const harmless = JSON.stringify({ id: 'h', op: { type: 'get_path' } });
+		for (const begin of [post, 'junk\n', '[]\n', '"text"\n', '{"cut\n', `${'x'.repeat(17 << 20)}\n`,
+			`${harmless}\nGET / HTTP/1.1\n`, `${harmless}\nHost: x\n`, `${harmless}\nHTTP/1.1 200 OK\n`,
+			`${harmless}\nPRI * HTTP/2.0\n`]) {
+			const told = await exchange(server.url, `${begin}${evil}\n${evil}\n`);
+			const events = told.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+			const errors = events.filter(({ msg }) => msg.type === 'error');
+			assert.equal(errors.length, 1, begin.slice(0, 40));
+			assert.match(errors[0].msg.message, /another protocol, such as HTTP/);
+			assert.ok(!events.some(({ id }) => id === 'x'), told);
+			assert.equal(events.at(-1).msg.type, 'shutdown_complete');
+		}
+		assert.ok(!fs.existsSync(mark));
+		// what would have happened: the same line, of a client that speaks nothing else
+		const events = await converse(server.url, JSON.parse(evil));
+		assert.ok(events.some(({ id }) => id === 'x'));
+		assert.ok(fs.existsSync(mark));
+	});
+}
+
+test('a submission that is too long is answered with its id', proto, async (t) => {
+	const server = await listen(t, null, `unix://${path.join(tempDir(t, 'socket'), 's')}`);
+	const [event] = (await converse(server.url, { id: 'long', op: userInput('x'.repeat(17 << 20)) }))
+		.filter(({ msg }) => msg.type === 'error');
+	assert.equal(event.id, 'long');
+	assert.match(event.msg.message, /longer than 16 MiB/);
+});

@@ -364,7 +364,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!world.loop)
 		make_world();
 	open_clients(&clients, data[0]);
-	frame_lines_init(&frames);
+	frame_lines_init(&frames, LIMIT_LINE);
 	frame_lines_add(&frames, str_n((const char *)data + 2, size - 2));
 	frame_lines_end(&frames);
 	for (size_t i = 0; i < LINES_MAX && frame_lines_next(&frames, &line) == FRAME_LINE; i++)

@@ -136,7 +136,7 @@ static void read_lines(struct str bytes, size_t longest, uint32_t seed, bool has
 	struct frame_lines frames;
 	*ret = (struct lines){0};
 	buf_init(&ret->text, MIB);
-	frame_lines_init(&frames);
+	frame_lines_init(&frames, LIMIT_LINE);
 	if (has_long)
 		add_long_line(&frames, ret);
 	while (bytes.len) {

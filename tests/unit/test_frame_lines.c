@@ -12,7 +12,10 @@ static void take_all(struct frame_lines *lines, struct buf *out)
 	struct str line;
 	enum frame frame;
 	while ((frame = frame_lines_next(lines, &line)) != FRAME_NONE) {
-		buf_append_str(out, frame == FRAME_LINE ? line : STR("LONG"));
+		if (frame == FRAME_LONG)
+			buf_append_c(out, "LONG");
+		else
+			buf_append_str(out, line);
 		buf_append_char(out, '|');
 	}
 }
@@ -22,7 +25,7 @@ static void check_cut(const char *text, size_t step, const char *want)
 	struct frame_lines lines;
 	auto_buf struct buf got;
 	buf_init(&got, 4096);
-	frame_lines_init(&lines);
+	frame_lines_init(&lines, LIMIT_LINE);
 	struct str rest = str_of(text);
 	while (rest.len) {
 		size_t len = rest.len < step ? rest.len : step;
@@ -66,7 +69,7 @@ static void a_long_line_is_passed_over(void **state)
 	struct frame_lines lines;
 	auto_buf struct buf got;
 	buf_init(&got, 4096);
-	frame_lines_init(&lines);
+	frame_lines_init(&lines, LIMIT_LINE);
 	frame_lines_add(&lines, STR("before\n"));
 	take_all(&lines, &got);
 	add_fill(&lines, (size_t)LIMIT_LINE * 3, &got);
@@ -86,7 +89,7 @@ static void a_line_of_the_limit_is_one(void **state)
 	struct str line;
 	auto_buf struct buf got;
 	buf_init(&got, 4096);
-	frame_lines_init(&lines);
+	frame_lines_init(&lines, LIMIT_LINE);
 	add_fill(&lines, LIMIT_LINE, &got);
 	frame_lines_add(&lines, STR("\n"));
 	assert_int_equal(frame_lines_next(&lines, &line), FRAME_LINE);
@@ -101,12 +104,40 @@ static void a_long_line_without_end_is_reported_too(void **state)
 	struct frame_lines lines;
 	auto_buf struct buf got;
 	buf_init(&got, 4096);
-	frame_lines_init(&lines);
+	frame_lines_init(&lines, LIMIT_LINE);
 	add_fill(&lines, (size_t)LIMIT_LINE + 1, &got);
 	frame_lines_end(&lines);
 	take_all(&lines, &got);
 	assert_string_equal(got.data, "LONG|");
 	frame_lines_finish(&lines);
+}
+
+/* Whatever way it comes, and whichever line came before. */
+static void a_long_line_shows_its_beginning(void **state)
+{
+	static const char text[] = "short\n{\"id\":7,\"x\":\"yyyyyyyyyyyyyyyyyyyy\"}\n{\"id\":8}\n";
+	static const char *const begins[] = {"short", "{\"id\":7,\"", "{\"id\":8}"};
+	(void)state;
+	for (size_t step = 1; step < sizeof(text); step++) {
+		struct frame_lines lines;
+		struct str line, rest = str_of(text);
+		size_t count = 0;
+		frame_lines_init(&lines, 10);
+		while (rest.len) {
+			size_t len = rest.len < step ? rest.len : step;
+			frame_lines_add(&lines, str_n(rest.ptr, len));
+			rest = str_skip(rest, len);
+			enum frame frame;
+			while ((frame = frame_lines_next(&lines, &line)) != FRAME_NONE) {
+				assert_int_equal(frame, count == 1 ? FRAME_LONG : FRAME_LINE);
+				assert_true(str_has_prefix(line, begins[count]));
+				assert_true(line.len <= LIMIT_LINE_HEAD);
+				count++;
+			}
+		}
+		assert_int_equal(count, 3);
+		frame_lines_finish(&lines);
+	}
 }
 
 int main(void)
@@ -116,6 +147,7 @@ int main(void)
 		cmocka_unit_test(a_long_line_is_passed_over),
 		cmocka_unit_test(a_line_of_the_limit_is_one),
 		cmocka_unit_test(a_long_line_without_end_is_reported_too),
+		cmocka_unit_test(a_long_line_shows_its_beginning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

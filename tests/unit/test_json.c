@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_peek.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -482,9 +483,42 @@ static void indented_text_has_a_member_a_line(void **state)
 	                          "  \"c\": {},\n  \"d\": []\n}");
 }
 
+static void expect_member(const char *text, const char *want)
+{
+	struct str got = STR_NONE;
+	bool is_there = json_peek_member(str_of(text), "id", &got);
+	if (is_there != (want != NULL) || (want && !str_is(got, want)))
+		fail_msg("%s: got %d \"%.*s\"", text, is_there, STR_ARG(got));
+}
+
+static void test_a_member_of_a_cut_object(void **state)
+{
+	(void)state;
+	expect_member("{\"id\":7,\"x\":\"abc", "7");
+	expect_member(" { \"id\" : \"a\\\"b\" , \"x\"", "\"a\\\"b\"");
+	expect_member("{\"params\":{\"id\":1,\"a\":[\"}]\\\\\"]},\"id\":2}", "2");
+	expect_member("{\"method\":\"id\",\"n\":null,\"id\":-3 ", "-3");
+	expect_member("{\"id\":7", NULL); /* may go on */
+	expect_member("{\"id\":\"ab", NULL);
+	expect_member("{\"params\":{\"id\":1", NULL);
+	expect_member("{\"x\":\"\\", NULL);
+	expect_member("[{\"id\":7}]", NULL);
+	expect_member("{}", NULL);
+	expect_member("{", NULL);
+	expect_member("", NULL);
+	expect_member("{\"id\"7,", NULL);
+	expect_member("{\"a\":,\"id\":7,", NULL);
+	assert_true(json_peek_has(STR("{\"id\":7,\"result\":{\"x"), "result"));
+	assert_false(json_peek_has(STR("{\"id\":7,\"x\":{\"result\":1"), "result"));
+	assert_true(json_peek_is_object(STR(" {x")));
+	assert_false(json_peek_is_object(STR("x{")));
+	assert_false(json_peek_is_object(STR("  ")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_member_of_a_cut_object),
 		cmocka_unit_test(valid_texts_are_taken),
 		cmocka_unit_test(broken_texts_are_refused),
 		cmocka_unit_test(errors_say_where_and_what),

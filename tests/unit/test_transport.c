@@ -29,9 +29,9 @@ static void on_frame(struct str frame, void *self)
 	(void)frame, (void)self;
 }
 
-static void on_long_frame(void *self)
+static void on_long_frame(struct str head, void *self)
 {
-	(void)self;
+	(void)head, (void)self;
 }
 
 static void on_end(const struct error *err, void *self)
