@@ -249,6 +249,8 @@ test('an interrupt is carried out while its client reads nothing', options, asyn
 	const { turn } = await a.request('turn/start', { threadId: thread.id, input: [text('go')] });
 	await a.next('item/agentMessage/delta');
 	a.socket.socket.pause();
+	for (let i = 0; i < 40; i++) // more than is kept on its way by anybody
+		a.send({ id: `wide${i}`, method: 'mock/experimentalMethod', params: { value: 'x'.repeat(1 << 19) } });
 	await echo(b, 'there');
 	a.send({ id: 'stop', method: 'turn/interrupt', params: { threadId: thread.id, turnId: turn.id } });
 	await b.take(idle(thread.id), 'idle');
