@@ -1,0 +1,56 @@
+// `./dev install PREFIX` leaves a library that programs find, or says what is missing. The compilers and ldconfig are played
+// by scripts, so that nothing is built and the system's own cache stays as it is.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { tempDir } from './lib/codex.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const HINT = 'programs that use the library do not find it yet';
+
+/** Runs a copy of ./dev install for this user, on a system whose loader searches these folders. */
+function install(t, { uid, searched, prefix, destdir }) {
+	const dir = tempDir(t, 'dev');
+	const calls = path.join(dir, 'calls');
+	const cache = path.join(dir, 'cache');
+	const script = (name, body) => fs.writeFileSync(path.join(dir, 'bin', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+	fs.mkdirSync(path.join(dir, 'bin'));
+	fs.writeFileSync(cache, '');
+	fs.writeFileSync(calls, '');
+	for (const name of ['meson', 'ninja', 'pkg-config', 'apt-get', 'sudo', 'bwrap']) script(name, 'exit 0');
+	script('meson', 'case $1 in setup) mkdir -p "$2" && : >"$2/build.ninja" ;; esac');
+	script('id', `echo ${uid}`);
+	script('ldconfig', `echo "ldconfig $*" >>${calls}
+case $1 in -p) cat ${cache} ;; *) for folder in ${searched}; do echo "	libcodex.so.0 (libc6) => $folder/libcodex.so.0" >>${cache}; done ;; esac`);
+	fs.copyFileSync(path.join(root, 'dev'), path.join(dir, 'dev'));
+	const env = { PATH: `${path.join(dir, 'bin')}:${process.env.PATH}`, TMPDIR: dir, ...(destdir && { DESTDIR: destdir }) };
+	const { status, stderr } = spawnSync('sh', [path.join(dir, 'dev'), 'install', prefix], { encoding: 'utf8', env });
+	assert.equal(status, 0, stderr);
+	return { stderr, calls: fs.readFileSync(calls, 'utf8').trim().split('\n') };
+}
+
+test('root registers the library, and there is nothing to say', (t) => {
+	const { stderr, calls } = install(t, { uid: 0, searched: '/usr/local/lib', prefix: '/usr/local' });
+	assert.equal(calls[0], 'ldconfig ');
+	assert.ok(!stderr.includes(HINT), stderr);
+});
+
+test('where the loader does not look, or only root may register, the user is told what to do', (t) => {
+	for (const user of [{ uid: 0, searched: '/usr/local/lib' }, { uid: 1000, searched: '/opt/codex/lib' }]) {
+		const { stderr, calls } = install(t, { ...user, prefix: '/opt/codex' });
+		assert.equal(calls.includes('ldconfig '), user.uid === 0);
+		assert.ok(stderr.includes(HINT), stderr);
+		assert.ok(stderr.includes('LD_LIBRARY_PATH=/opt/codex/lib'), stderr);
+		assert.ok(stderr.includes('echo /opt/codex/lib >/etc/ld.so.conf.d/codex.conf && ldconfig'), stderr);
+	}
+});
+
+test('a staged installation touches nothing of the system', (t) => {
+	const { stderr, calls } = install(t, { uid: 0, searched: '/usr/local/lib', prefix: '/usr', destdir: '/tmp/stage' });
+	assert.deepEqual(calls, ['']);
+	assert.ok(!stderr.includes(HINT), stderr);
+});
