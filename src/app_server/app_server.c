@@ -131,6 +131,7 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	server->options = *options;
 	config_ref(server->options.config);
 	server->cwd = xstrdup(options->cwd);
+	server->config_error = options->config_error ? xstrdup(options->config_error) : NULL;
 	copy_overrides(server);
 	list_init(&server->connections);
 	list_init(&server->threads);
@@ -173,6 +174,7 @@ void app_server_destroy(struct app_server *server)
 	buf_finish(&server->out);
 	store_index_destroy(server->store);
 	free(server->installation_id);
+	free(server->config_error);
 	free(server->cwd);
 	free(server);
 }

@@ -26,6 +26,8 @@ struct app_server_options {
 	struct loop *loop;
 	struct services *services;
 	struct config *config;       /* of clients that say nothing else; a reference is taken */
+	const char *config_error; /* why it is made without the files, which clients are warned of; copied. NULL: it is
+	                             not */
 	const char *cwd;             /* absolute; relative folders of clients start here */
 	const struct str *overrides; /* -c key=value of the command line; copied */
 	size_t override_count;

@@ -16,6 +16,7 @@ enum { THREAD_BUCKETS = 256 };
 struct app_server {
 	struct app_server_options options;
 	char *cwd;
+	char *config_error; /* NULL: the files were read */
 	struct list connections;
 	size_t connection_count;
 	struct list threads;                 /* the oldest first */

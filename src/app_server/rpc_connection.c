@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_mistake.h"
 #include "net/user_agent.h"
 #include "transport/pending_clients.h"
 
@@ -46,11 +47,28 @@ static void write_user_agent(struct buf *out, const struct app_client_info *clie
 	user_agent_write(out, &agent);
 }
 
+/* The mistake stays until somebody mends the file and starts the server anew; threads read the file themselves. */
+static void tell_mistake(struct connection *connection, const char *text)
+{
+	struct config_mistake mistake = config_mistake_read(str_of(text));
+	struct app_text_position position = {mistake.line, mistake.column};
+	struct app_text_range range = {&position, &position};
+	struct app_config_warning_notification warning = {
+		.summary = STR("Invalid configuration; using defaults."),
+		.details = str_of(text),
+		.path = mistake.path,
+		.range = mistake.path.ptr ? &range : NULL,
+	};
+	connection_notify(connection, NOTIFY_config_warning, &warning);
+}
+
 /* What follows the answer, whether or not the client sends `initialized`. */
 static void tell_state(struct connection *connection)
 {
 	char host[256] = "";
 	size_t count;
+	if (connection->server->config_error)
+		tell_mistake(connection, connection->server->config_error);
 	const char *const *warnings = config_warnings(connection->server->options.config, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct app_config_warning_notification warning = {.summary = str_of(warnings[i])};

@@ -36,6 +36,7 @@ struct app_server_run {
 	VEC(struct str) overrides;
 	char *cwd;
 	struct config *config;
+	struct error config_error; /* ERR_none: the files were read */
 	struct bearer *bearer;
 	struct loop *loop;
 	struct app_server *server;
@@ -194,6 +195,7 @@ static int serve(struct app_server_run *run, struct services *services, struct e
 		.loop = run->loop,
 		.services = services,
 		.config = run->config,
+		.config_error = run->config_error.code != ERR_none ? run->config_error.text : NULL,
 		.cwd = run->cwd,
 		.overrides = run->overrides.items,
 		.override_count = run->overrides.count,
@@ -225,6 +227,22 @@ static int run_loop(struct app_server_run *run, struct error *err)
 	return status;
 }
 
+/* With a mistake in a file clients are served and warned: an editor can show the place, which it could not of a server
+ * that did not start. A mistake of the command line still ends the program. */
+static int load_defaults(struct app_server_run *run, struct config_source source, struct error *err)
+{
+	struct error other;
+	source.ignore_user_config = true;
+	source.ignore_project = true;
+	source.system_file = "/dev/null";
+	run->config = config_load(&source, &other);
+	*err = run->config_error;
+	if (!run->config)
+		return -(int)err->code;
+	fprintf(stderr, "codex app-server: Invalid configuration; using defaults. %s\n", err->text);
+	return 0;
+}
+
 static int load(struct app_server_run *run, struct error *err)
 {
 	for (size_t i = 0; i < run->options.overrides.count; i++)
@@ -237,8 +255,8 @@ static int load(struct app_server_run *run, struct error *err)
 		.overrides = run->overrides.items,
 		.override_count = run->overrides.count,
 	};
-	run->config = config_load(&source, err);
-	return run->config ? 0 : -(int)err->code;
+	run->config = config_load(&source, &run->config_error);
+	return run->config ? 0 : load_defaults(run, source, err);
 }
 
 static int start(struct app_server_run *run, struct error *err)

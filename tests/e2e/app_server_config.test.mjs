@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer } from './lib/app_server.mjs';
-import { needs, readLines, sharedPath, tempDir } from './lib/codex.mjs';
+import { makeHome, needs, readLines, runCodex, say, sharedPath, startModel, tempDir } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const refusal = (message, why) => ({
@@ -327,3 +327,33 @@ const OWN_KEYS = [
 	'tools_view_image', 'tools_web_search', 'windows_wsl_setup_acknowledged', 'wire_profile',
 ];
 const LACKING_KEYS = [];
+
+test('a mistake in config.toml is a warning with its place, and threads are refused until it is mended', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	for (const [mistake, line, column, words] of [
+		['model = 3', 2, 1, /`model` must be a string, not an integer/],
+		['model = "x', 2, 11, /a string ends on its line/],
+	]) {
+		const home = makeHome(t, model);
+		const toml = path.join(home, 'config.toml');
+		const good = readFileSync(toml, 'utf8');
+		writeFileSync(toml, `# a comment\n${mistake}\n${good}`);
+		const server = await startAppServer(t, model, { home });
+		assert.equal(server.server.codexHome, home);
+		const { params } = await server.next('configWarning');
+		assert.equal(params.summary, 'Invalid configuration; using defaults.');
+		assert.match(params.details, words);
+		assert.equal(params.path, toml);
+		assert.deepEqual(params.range, { start: { line, column }, end: { line, column } });
+		await assert.rejects(server.request('thread/start', {}), { code: -32600, message: `failed to load configuration: ${params.details}` });
+		assert.ok((await server.request('model/list', {})).data.length > 0);
+		writeFileSync(toml, good);
+		assert.ok((await server.request('thread/start', {})).thread.id);
+	}
+});
+
+test('a mistake of the command line ends the server', options, async (t) => {
+	const { code, stderr } = await runCodex(t, ['app-server', '-c', 'model=3']);
+	assert.equal(code, 1);
+	assert.match(stderr, /`model` must be a string/);
+});
