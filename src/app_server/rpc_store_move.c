@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "engine/codex.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_name.h"
@@ -284,5 +285,9 @@ enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struc
 {
 	if (!str_trim(params->name).len)
 		return rpc_fail(request, APP_INVALID_REQUEST, "thread name must not be empty");
+	struct error err;
+	const struct thread *thread = threads_find(request->server, params->thread_id);
+	if (thread && thread->codex && codex_record(thread->codex, &err) != 0)
+		return rpc_fail_with(request, &err);
 	return stored_turns_start(request, params->thread_id, run_name, reply_name);
 }

@@ -16,6 +16,7 @@
 #include "engine/task.h"
 #include "engine/turn.h"
 #include "model/prompt.h"
+#include "rollout/rollout_writer.h"
 #include "tool/tool_exec.h"
 
 typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
@@ -176,6 +177,15 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 		session_record_item(session, items[i]);
 	record_gate_pass(codex);
 	return 0;
+}
+
+int codex_record(struct codex *codex, struct error *err)
+{
+	struct session *session = codex->session;
+	if (!session || !session->rollout)
+		return 0;
+	rollout_writer_keep(session->rollout);
+	return session_flush_rollout(session, err);
 }
 
 struct str codex_mode_text(enum mode_kind mode)

@@ -88,6 +88,10 @@ enum codex_state codex_get_state(const struct codex *codex);
  * ERR_limit, and none is added, when too much waits already. There must be a Session. */
 int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
 
+/* Makes the file of the session now, although nothing was said yet: what is noted of it elsewhere (its name) needs a
+ * file to be found by. Nothing happens without a session or in one that is not recorded. */
+int codex_record(struct codex *codex, struct error *err);
+
 /* One more answer to the history as it is now and a prompt behind it. Turns go on beside it; nothing of it is recorded,
  * counted or told as an event, and no tool runs. */
 struct codex_sample;

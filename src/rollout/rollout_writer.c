@@ -283,6 +283,11 @@ int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type 
 	return rollout_writer_end(writer, err);
 }
 
+void rollout_writer_keep(struct rollout_writer *writer)
+{
+	writer->has_content = true;
+}
+
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 {
 	assert(writer->line_start == NOT_IN_A_LINE);

@@ -44,6 +44,8 @@ int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type 
 struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type);
 int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 
+/* The next flush makes the file even if session_meta is all that it would hold. */
+void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch. Nothing to write is success. With fsync policy `always` the disk has it on return. */
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
 size_t rollout_writer_pending_bytes(const struct rollout_writer *writer);

@@ -357,3 +357,22 @@ test('ten thousand sessions are listed and searched alike with an index, without
 	fs.mkdirSync(path.join(index, 'in the way'), { recursive: true });
 	assert.deepEqual(await ask(), first);
 });
+
+test('a thread that was named before its first turn can be resumed, forked and archived', options, async (t) => {
+	const model = await startModel(t, [say('From the fork.')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', {});
+	await server.request('thread/name/set', { threadId: thread.id, name: 'Early' });
+	assert.deepEqual((await server.request('thread/list', {})).data, []); // nothing was said in it yet
+	const fork = (await server.request('thread/fork', { threadId: thread.id })).thread;
+	assert.equal(fork.forkedFromId, thread.id);
+	const resumed = (await server.request('thread/resume', { threadId: thread.id })).thread;
+	assert.equal(resumed.name, 'Early');
+	assert.deepEqual(resumed.turns, []);
+	await server.request('turn/start', { threadId: fork.id, input: [text('hello')] });
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'completed');
+	assert.deepEqual(await server.request('thread/archive', { threadId: thread.id }), {});
+	const second = await startAppServer(t, model, { home: server.home });
+	await second.request('thread/unarchive', { threadId: thread.id });
+	assert.equal((await second.request('thread/resume', { threadId: thread.id })).thread.name, 'Early');
+});
