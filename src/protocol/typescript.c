@@ -9,7 +9,7 @@
 struct script {
 	struct buf *out;
 	const struct type_set *set;
-	bool is_params; /* clients may leave out what has a default */
+	bool is_input; /* clients may leave out what has a default */
 };
 
 /* Docs are ours and contain no end of a comment. */
@@ -51,7 +51,7 @@ static void append_value(const struct script *script, const struct field *field)
 static bool may_be_left_out(const struct script *script, const struct field *field)
 {
 	unsigned presence = field->presence & PRESENCE_MASK;
-	return presence == OPT || (presence == DEF && script->is_params);
+	return presence == OPT || (presence == DEF && script->is_input);
 }
 
 static void append_fields(const struct script *script, const struct record *record)
@@ -131,15 +131,9 @@ static void append_union(const struct script *script, const struct union_type *t
 	}
 }
 
-static bool ends_with(const char *name, const char *end)
+void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type, bool is_input)
 {
-	size_t len = strlen(name), end_len = strlen(end);
-	return len >= end_len && strcmp(name + len - end_len, end) == 0;
-}
-
-void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type)
-{
-	struct script script = {.out = out, .set = set, .is_params = ends_with(type->name, "Params")};
+	struct script script = {.out = out, .set = set, .is_input = is_input};
 	switch (type->kind) {
 	case TYPE_record:
 		append_record(&script, type->type);

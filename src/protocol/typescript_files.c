@@ -15,6 +15,7 @@ struct files {
 	struct error *err;
 	void *self;
 	struct type_set all;
+	struct type_set told; /* of them, what the server sends */
 	struct buf body, text;
 };
 
@@ -76,6 +77,33 @@ static void append_imports(struct files *files, struct type_set *parts, const ch
 	buf_append_char(&files->text, '\n');
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+	return len >= end_len && strcmp(name + len - end_len, end) == 0;
+}
+
+static bool is_input(const struct files *files, const struct named_type *type)
+{
+	vec_for_each(it, &files->told.types) {
+		if (it->kind == type->kind && it->type == type->type)
+			return ends_with(type->name, "Params");
+	}
+	return true;
+}
+
+/* What comes in answers, notifications and questions; answers to questions are the client's. */
+static void add_told(struct type_set *told)
+{
+	for (size_t i = 0; i < app_message_count(MESSAGE_client_request); i++) {
+		struct app_message message = app_message_get(MESSAGE_client_request, i);
+		if (message.result)
+			type_set_add(told, TYPE_record, message.result);
+	}
+	app_message_add_types(MESSAGE_server_request, false, told);
+	app_message_add_types(MESSAGE_server_notification, false, told);
+}
+
 static int write_type(struct files *files, const struct named_type *type)
 {
 	struct type_set parts = {.is_experimental = files->is_experimental, .is_flat = true};
@@ -83,7 +111,7 @@ static int write_type(struct files *files, const struct named_type *type)
 	if (*type_doc(type))
 		buf_printf(&files->body, "/** %s */\n", type_doc(type));
 	buf_printf(&files->body, "export type %s = ", type->name);
-	typescript_append(&files->body, &files->all, type);
+	typescript_append(&files->body, &files->all, type, is_input(files, type));
 	buf_append_c(&files->body, ";\n");
 	type_set_add_parts(&parts, type->kind, type->type);
 	append_imports(files, &parts, type->name, is_inner(type->name));
@@ -186,6 +214,7 @@ static int write_all(struct files *files)
 {
 	for (int kind = 0; kind < MESSAGE_kind_count; kind++)
 		app_message_add_types((enum app_message_kind)kind, true, &files->all);
+	add_told(&files->told);
 	type_set_sort(&files->all);
 	int status = write_plains(files);
 	for (int kind = 0; kind < MESSAGE_kind_count && status == 0; kind++)
@@ -203,10 +232,12 @@ int typescript_write_files(bool is_experimental, app_message_file_fn write, stru
 {
 	struct files files = {.is_experimental = is_experimental, .write = write, .err = err, .self = self};
 	files.all.is_experimental = is_experimental;
+	files.told.is_experimental = true; /* what is told to some is told */
 	buf_init(&files.body, LIMIT_SCHEMA_FILE);
 	buf_init(&files.text, LIMIT_SCHEMA_FILE);
 	int status = write_all(&files);
 	type_set_finish(&files.all);
+	type_set_finish(&files.told);
 	buf_finish(&files.body);
 	buf_finish(&files.text);
 	return status;

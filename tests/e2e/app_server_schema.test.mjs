@@ -102,7 +102,9 @@ test('the TypeScript files stand where clients import them, and refer only to ea
 });
 
 const CLIENT = `
-import type { ClientRequest, ServerNotification, v2 } from './out/index.ts';
+import type { ClientRequest, InitializeParams, ServerNotification, v2 } from './out/index.ts';
+export const init: InitializeParams = { clientInfo: { name: 'c', title: null, version: '1' },
+	capabilities: { experimentalApi: true, requestAttestation: false } };
 const input: v2.UserInput = { type: 'text', text: 'hi', text_elements: [] };
 export const request: ClientRequest = { method: 'turn/start', id: 1, params: { threadId: 't', input: [input] } };
 export function said(note: ServerNotification): string {

@@ -118,14 +118,13 @@ static void unions_are_told_apart_as_on_the_wire(void **state)
 	             "{\"bare\":{\"type\":\"integer\",\"format\":\"int64\"}},\"required\":[\"bare\"]}]}");
 }
 
-static void check_script(enum type_kind kind, const void *type, const char *name, const char *want)
+static void check_script(enum type_kind kind, const void *type, bool is_input, const char *want)
 {
 	struct type_set set = {0};
 	struct named_type named = {.kind = kind, .type = type};
-	snprintf(named.name, sizeof(named.name), "%s", name);
 	auto_buf struct buf out;
 	buf_init(&out, 64 * 1024);
-	typescript_append(&out, &set, &named);
+	typescript_append(&out, &set, &named, is_input);
 	assert_string_equal(out.data, want);
 }
 
@@ -135,13 +134,13 @@ static void check_script(enum type_kind kind, const void *type, const char *name
 static void typescript_says_the_same(void **state)
 {
 	(void)state;
-	check_script(TYPE_record, &record_tree, "Tree", TREE_SCRIPT(""));
-	check_script(TYPE_record, &record_tree, "TreeParams", TREE_SCRIPT("?"));
-	check_script(TYPE_enum, &enum_app_sandbox_mode, "SandboxMode",
+	check_script(TYPE_record, &record_tree, false, TREE_SCRIPT(""));
+	check_script(TYPE_record, &record_tree, true, TREE_SCRIPT("?"));
+	check_script(TYPE_enum, &enum_app_sandbox_mode, false,
 	             "\"read-only\" | \"workspace-write\" | \"danger-full-access\"");
-	check_script(TYPE_union, &internal, "Choice",
+	check_script(TYPE_union, &internal, false,
 	             "\n| {\n  type: \"none\";\n}\n| {\n  type: \"oneLeaf\";\n  size_mm: number;\n}");
-	check_script(TYPE_union, &external, "Choice",
+	check_script(TYPE_union, &external, false,
 	             "\n| \"none\"\n| { \"oneLeaf\": {\n  size_mm: number;\n} }\n| { \"bare\": number }");
 }
 
