@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/config_env.h"
 
 #include "protocol/event.h"
 #include "protocol/approval.h"
@@ -95,16 +96,34 @@ static void append_fact(struct exec_human *human, const char *name, struct str v
 	buf_append_char(&human->text, '\n');
 }
 
+/* "workspace-write [workdir, /tmp, $TMPDIR, /srv/data] (network access enabled)" */
+static void append_sandbox(struct exec_human *human, const struct sandbox *sandbox)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	buf_append_c(&text, union_find_tag(&union_sandbox, (int)sandbox->tag)->wire);
+	if (sandbox->tag == sandbox_workspace_write) {
+		const struct workspace_write *write = sandbox->workspace_write;
+		const char *tmpdir = config_env("TMPDIR");
+		buf_append_c(&text, " [workdir");
+		buf_append_c(&text, write->exclude_slash_tmp ? "" : ", /tmp");
+		buf_append_c(&text, write->exclude_tmpdir_env_var || !tmpdir || !*tmpdir ? "" : ", $TMPDIR");
+		for (size_t i = 0; i < write->writable_roots_count; i++)
+			buf_printf(&text, ", %.*s", STR_ARG(write->writable_roots[i]));
+		buf_append_c(&text, write->network_access ? "] (network access enabled)" : "]");
+	}
+	append_fact(human, "sandbox", buf_str(&text));
+}
+
 static void on_session_configured(struct exec_human *human, const struct event *event)
 {
 	const struct ev_session_configured *session = event->msg.session_configured;
-	const char *sandbox = union_find_tag(&union_sandbox, (int)session->sandbox_policy->tag)->wire;
 	buf_append_c(&human->text, "Codex in C v" CODEX_VERSION "\n--------\n");
 	append_fact(human, "workdir", session->cwd);
 	append_fact(human, "model", session->model);
 	append_fact(human, "provider", session->model_provider_id);
 	append_fact(human, "approval", str_of(approval_name(session->approval_policy)));
-	append_fact(human, "sandbox", str_of(sandbox));
+	append_sandbox(human, session->sandbox_policy);
 	if (session->has_reasoning_effort)
 		append_fact(human, "reasoning effort",
 		            str_of(enum_wire(&enum_reasoning_effort, (int)session->reasoning_effort)));
@@ -321,12 +340,25 @@ static void print_answer(struct exec_human *human, struct str answer, struct str
 	exec_printer_write(&human->printer, buf_str(&text));
 }
 
+/* "12,345": as the reference prints it, and easier to read. */
+static void append_count(struct exec_human *human, int64_t count)
+{
+	char digits[32];
+	int len = snprintf(digits, sizeof(digits), "%lld", (long long)count);
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf_append_char(&human->text, ',');
+		buf_append_char(&human->text, digits[i]);
+	}
+	buf_append_char(&human->text, '\n');
+}
+
 static void on_task_complete(struct exec_human *human, const struct event *event)
 {
 	status_line_stop(human->status);
 	if (human->blended > 0) {
 		heading(human, STYLE_magenta, "tokens used");
-		buf_printf(&human->text, "%lld\n", (long long)human->blended);
+		append_count(human, human->blended);
 	}
 	flush(human);
 	struct str answer = event->msg.task_complete->last_agent_message;
