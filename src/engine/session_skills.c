@@ -27,6 +27,7 @@ struct session_skills {
 	struct skills_list_entry entry; /* in the arena */
 	struct arena arena;
 	struct skill_watch *watch;
+	struct skill_brief_cut told; /* of the list for the model, what the user knows to be cut */
 	bool is_stale; /* what was found may not be so any more */
 	struct list lists;
 };
@@ -113,10 +114,28 @@ void session_skills_destroy(struct session_skills *skills)
 	free(skills);
 }
 
+/* The list is written for each task; the user is warned when something else is missing from it than before. */
+static void warn_cut(struct session *session, struct skill_brief_cut cut)
+{
+	struct skill_brief_cut *told = &session->skills->told;
+	bool is_new = cut.shortened != told->shortened || cut.left_out != told->left_out;
+	*told = cut;
+	if (is_new && cut.left_out)
+		session_warn(session, STR(""),
+		             "The model is told of a part of the skills: %zu are left out and %zu descriptions are shortened, "
+		             "for their list has room for %d bytes. Switch off those that are not needed ([[skills.config]]).",
+		             cut.left_out, cut.shortened, LIMIT_SKILL_LIST);
+	else if (is_new && cut.shortened)
+		session_warn(session, STR(""),
+		             "The descriptions of %zu skills are shortened for the model: their list has room for %d bytes. "
+		             "Switch off those that are not needed ([[skills.config]]).",
+		             cut.shortened, LIMIT_SKILL_LIST);
+}
+
 void session_skills_describe(struct session *session, const struct settings *settings, struct buf *out)
 {
 	if (session->codex->config->skills.include_instructions)
-		skill_brief_write(find(session, settings->cwd), out);
+		warn_cut(session, skill_brief_write(find(session, settings->cwd), out));
 }
 
 /* ---- given to the model ---- */

@@ -23,7 +23,8 @@ static size_t find_share(const struct skills_list_entry *entry)
 	return room < LIMIT_SKILL_LIST_TEXT / 4 ? LIMIT_SKILL_LIST_TEXT / 4 : room;
 }
 
-static void write_line(const struct skill_metadata *skill, size_t share, struct buf *out)
+/* True if its description was shortened. */
+static bool write_line(const struct skill_metadata *skill, size_t share, struct buf *out)
 {
 	struct str about = skill->description;
 	bool is_cut = about.len > share;
@@ -36,24 +37,28 @@ static void write_line(const struct skill_metadata *skill, size_t share, struct 
 	buf_append_c(out, is_cut ? "… (file: " : " (file: ");
 	text_append_line(out, skill->path);
 	buf_append_c(out, ")\n");
+	return is_cut;
 }
 
-static void write_list(const struct skills_list_entry *entry, struct buf *out)
+static struct skill_brief_cut write_list(const struct skills_list_entry *entry, struct buf *out)
 {
-	size_t share = find_share(entry), from = out->len, left_out = 0;
+	size_t share = find_share(entry), from = out->len;
+	struct skill_brief_cut cut = {0};
 	for (size_t i = 0; i < entry->skills_count; i++) {
 		size_t before = out->len;
 		if (!entry->skills[i].enabled)
 			continue;
-		if (!left_out)
-			write_line(&entry->skills[i], share, out);
-		if (left_out || out->len - from > LIMIT_SKILL_LIST) {
+		bool is_cut = !cut.left_out && write_line(&entry->skills[i], share, out);
+		if (cut.left_out || out->len - from > LIMIT_SKILL_LIST) {
 			buf_truncate(out, before);
-			left_out++;
+			cut.left_out++;
+		} else if (is_cut) {
+			cut.shortened++;
 		}
 	}
-	if (left_out)
-		buf_printf(out, "- and %zu more, which there is no room to list\n", left_out);
+	if (cut.left_out)
+		buf_printf(out, "- and %zu more, which there is no room to list\n", cut.left_out);
+	return cut;
 }
 
 static bool has_any(const struct skills_list_entry *entry)
@@ -65,16 +70,17 @@ static bool has_any(const struct skills_list_entry *entry)
 	return false;
 }
 
-void skill_brief_write(const struct skills_list_entry *entry, struct buf *out)
+struct skill_brief_cut skill_brief_write(const struct skills_list_entry *entry, struct buf *out)
 {
 	if (!has_any(entry))
-		return;
+		return (struct skill_brief_cut){0};
 	buf_append_c(out, "<skills_instructions>\n## Skills\n");
 	buf_append_str(out, skill_text_skills);
 	buf_append_c(out, "\n");
-	write_list(entry, out);
+	struct skill_brief_cut cut = write_list(entry, out);
 	buf_append_str(out, skill_text_skills_use);
 	buf_append_c(out, "\n</skills_instructions>");
+	return cut;
 }
 
 void skill_brief_write_file(const struct skill_metadata *skill, struct str content, struct buf *out)

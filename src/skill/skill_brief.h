@@ -9,8 +9,14 @@
 #include "base/buf.h"
 #include "protocol/types.h"
 
+/* What the list had no room for. */
+struct skill_brief_cut {
+	size_t shortened; /* descriptions */
+	size_t left_out;  /* skills */
+};
+
 /* Appends nothing if no skill is enabled. */
-void skill_brief_write(const struct skills_list_entry *entry, struct buf *out);
+struct skill_brief_cut skill_brief_write(const struct skills_list_entry *entry, struct buf *out);
 /* What the model is given of a skill that was chosen: its file as it is. */
 void skill_brief_write_file(const struct skill_metadata *skill, struct str content, struct buf *out);
 

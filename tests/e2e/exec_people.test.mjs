@@ -148,3 +148,42 @@ test('options without effect are named', exec, async (t) => {
 	assert.match((await codex('--yolo', '-s', 'read-only')).stderr, /--sandbox has no effect beside --danger/);
 	assert.match((await codex('--add-dir', '/tmp')).stderr, /--add-dir has no effect in a read-only sandbox/);
 });
+
+test('the banner names what commands may write to, and the network', exec, async (t) => {
+	const model = await startModel(t, [{ ...say('ok'), times: 'forever' }]);
+	const home = makeHome(t, model);
+	const extra = tempDir(t, 'extra');
+	const line = async (args, env) => {
+		const { stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', ...args, 'hi'], { home, env });
+		return /^sandbox: (.*)$/m.exec(stderr)[1];
+	};
+	const network = ['-c', 'sandbox_workspace_write.network_access=true'];
+	assert.equal(await line(['-s', 'workspace-write', '--add-dir', extra, ...network], { TMPDIR: '/var/tmp' }),
+		`workspace-write [workdir, /tmp, $TMPDIR, ${extra}] (network access enabled)`);
+	assert.equal(await line(['-s', 'workspace-write', '-c', 'sandbox_workspace_write.exclude_slash_tmp=true',
+		'-c', 'sandbox_workspace_write.exclude_tmpdir_env_var=true']), 'workspace-write [workdir]');
+	assert.equal(await line(['-s', 'read-only']), 'read-only');
+});
+
+test('tokens used have separators', exec, async (t) => {
+	const usage = { input_tokens: 1_234_000, cached_tokens: 1000, output_tokens: 567 };
+	const model = await startModel(t, [reply({ message: 'Much.' }, { usage }), reply({ message: 'Little.' }, { usage: { output_tokens: 7 } })]);
+	assert.match((await codexExec(t, model, ['hi'])).stderr, /^tokens used\n1,233,567$/m);
+	assert.match((await codexExec(t, model, ['hi'])).stderr, /^tokens used\n7$/m);
+});
+
+test('skills and AGENTS.md that the model sees a part of are warnings', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const cwd = tempDir(t, 'cwd');
+	const home = makeHome(t, model);
+	fs.writeFileSync(path.join(cwd, 'AGENTS.md'), 'x'.repeat(40_000));
+	for (let i = 0; i < 100; i++) {
+		const dir = path.join(home, 'skills', `skill-${i}`);
+		fs.mkdirSync(dir, { recursive: true });
+		fs.writeFileSync(path.join(dir, 'SKILL.md'), `---\nname: skill-${i}\ndescription: ${'word '.repeat(60)}\n---\n`);
+	}
+	const { stderr } = await codexExec(t, model, ['hi'], { home, cwd });
+	assert.match(stderr, /warning: AGENTS\.md files hold more than project_doc_max_bytes \(32768\)/);
+	const [, leftOut] = /warning: The model is told of a part of the skills: (\d+) are left out/.exec(stderr);
+	assert.match(JSON.stringify(model.requests()[0].body.input), new RegExp(`- and ${leftOut} more, which there is no room to list`));
+});

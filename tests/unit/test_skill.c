@@ -299,11 +299,14 @@ static void the_list_has_a_budget(void **state)
 	for (size_t i = 0; i < countof(skills); i++)
 		skills[i] = (struct skill_metadata){.name = STR("name"), .description = str_of(long_text),
 		                                    .path = STR("/a/SKILL.md"), .enabled = true};
-	skill_brief_write(&entry, &out);
+	struct skill_brief_cut cut = skill_brief_write(&entry, &out);
+	assert_int_equal(cut.shortened + cut.left_out, 0);
 	assert_non_null(strstr(out.data, long_text));
 	buf_clear(&out);
 	entry.skills_count = countof(skills);
-	skill_brief_write(&entry, &out);
+	cut = skill_brief_write(&entry, &out);
+	assert_true(cut.left_out > 0 && cut.shortened > 0);
+	assert_int_equal(cut.left_out + cut.shortened, countof(skills));
 	assert_true(out.len < LIMIT_SKILL_LIST + 4 * KIB);
 	assert_non_null(strstr(out.data, "more, which there is no room to list"));
 	buf_clear(&out);
