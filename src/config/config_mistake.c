@@ -1,5 +1,5 @@
-/* Errors about settings begin with their place, as compilers write it (toml.h, config_record.h), so the place is read from
- * the text again: an error is code and words, whatever failed. */
+/* Errors about settings begin with their place, as compilers write it (toml.h, config_record.h), so the place is read
+ * from the text again: an error is code and words, whatever failed. */
 #include "config/config_mistake.h"
 
 enum { NUMBER_MAX = 9 }; /* digits */

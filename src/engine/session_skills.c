@@ -122,13 +122,14 @@ static void warn_cut(struct session *session, struct skill_brief_cut cut)
 	*told = cut;
 	if (is_new && cut.left_out)
 		session_warn(session, STR(""),
-		             "The model is told of a part of the skills: %zu are left out and %zu descriptions are shortened, "
-		             "for their list has room for %d bytes. Switch off those that are not needed ([[skills.config]]).",
+		             "The model is told of a part of the skills: %zu are left out and %zu descriptions are "
+		             "shortened, for their list has room for %d bytes. Switch off those that are not needed "
+		             "([[skills.config]]).",
 		             cut.left_out, cut.shortened, LIMIT_SKILL_LIST);
 	else if (is_new && cut.shortened)
 		session_warn(session, STR(""),
-		             "The descriptions of %zu skills are shortened for the model: their list has room for %d bytes. "
-		             "Switch off those that are not needed ([[skills.config]]).",
+		             "The descriptions of %zu skills are shortened for the model: their list has room for %d "
+		             "bytes. Switch off those that are not needed ([[skills.config]]).",
 		             cut.shortened, LIMIT_SKILL_LIST);
 }
 

@@ -16,8 +16,8 @@ struct rollout_reader;
 int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta, const char *path,
                  struct error *err);
 
-/* A whole copy of the session at path, as a new one in home's sessions that `originator` has begun by `codex exec`.
- * Returns its path, the caller's; NULL and err. */
+/* A fork of the session at path with all its records, as a new one in home's sessions that `originator` has begun by
+ * `codex exec`. Returns its path, the caller's; NULL and err. */
 char *rollout_fork_whole(const char *home, const char *path, const char *originator, struct error *err);
 
 #endif
