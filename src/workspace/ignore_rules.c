@@ -83,16 +83,26 @@ struct star {
 };
 
 struct match {
+	const char *start;        /* of the pattern */
 	struct str pattern, text; /* what is left of both */
 	struct star single, twice;
 	size_t *steps;
 };
 
+/* Between slashes, or at an end of the pattern. Elsewhere two stars are two single ones (gitignore(5)), so that the
+ * last double one can always take what those before it could: whole folders. */
+static bool is_double_star(const struct match *m)
+{
+	struct str rest = m->pattern;
+	bool is_first = rest.ptr == m->start || rest.ptr[-1] == '/';
+	return is_first && rest.len > 1 && rest.ptr[1] == '*' && (rest.len == 2 || rest.ptr[2] == '/');
+}
+
 /* pattern begins with a star. */
 static void take_star(struct match *m)
 {
-	bool is_double = m->pattern.len > 1 && m->pattern.ptr[1] == '*';
-	bool by_folder = is_double && m->pattern.len > 2 && m->pattern.ptr[2] == '/';
+	bool is_double = is_double_star(m);
+	bool by_folder = is_double && m->pattern.len > 2;
 	m->pattern = str_skip(m->pattern, (size_t)1 + is_double + by_folder);
 	m->single.is_set = false;
 	*(is_double ? &m->twice : &m->single) = (struct star){true, by_folder, m->pattern, m->text};
@@ -127,7 +137,7 @@ static bool go_back(struct match *m)
 
 bool ignore_glob_match(struct str pattern, struct str text, size_t *steps)
 {
-	struct match m = {.pattern = pattern, .text = text, .steps = steps};
+	struct match m = {.start = pattern.ptr, .pattern = pattern, .text = text, .steps = steps};
 	while (spend(steps, 1)) {
 		if (m.pattern.len && m.pattern.ptr[0] == '*') {
 			take_star(&m);

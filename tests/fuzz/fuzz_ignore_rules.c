@@ -46,7 +46,8 @@ static size_t class_length(struct str s)
 	return 0;
 }
 
-static size_t read_token(struct str s, struct token *ret)
+/* is_first: at the start of the pattern, or after a slash. */
+static size_t read_token(struct str s, bool is_first, struct token *ret)
 {
 	size_t len = s.ptr[0] == '[' ? class_length(s) : 0;
 	*ret = (struct token){LITERAL, str_n(s.ptr, 1)};
@@ -62,8 +63,8 @@ static size_t read_token(struct str s, struct token *ret)
 	}
 	if (s.ptr[0] != '*')
 		return 1;
-	len = s.len > 1 && s.ptr[1] == '*' ? 2 : 1;
-	len += len == 2 && s.len > 2 && s.ptr[2] == '/';
+	len = is_first && s.len > 1 && s.ptr[1] == '*' && (s.len == 2 || s.ptr[2] == '/') ? 2 : 1;
+	len += len == 2 && s.len > 2;
 	ret->kind = len == 1 ? STAR : len == 2 ? STARS : FOLDERS;
 	return len;
 }
@@ -103,9 +104,12 @@ static bool slow_match(struct str pattern, struct str text)
 {
 	bool rows[2][MAX_LEN + 1] = {{true}};
 	size_t row = 0;
+	bool is_first = true;
 	while (pattern.len) {
 		struct token token;
-		pattern = str_skip(pattern, read_token(pattern, &token));
+		size_t len = read_token(pattern, is_first, &token);
+		is_first = pattern.ptr[len - 1] == '/';
+		pattern = str_skip(pattern, len);
 		advance(&token, text, rows[row], rows[!row]);
 		row = !row;
 	}

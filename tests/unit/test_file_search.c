@@ -37,9 +37,12 @@ static void patterns_cover_whole_texts(void **state)
 		{"**/a*c/**/z", "b/a/abc/y/z", true},
 		{"**/a*c/**/z", "b/a/abd/y/z", false},
 		{"*a*b", "xaxb/ab", false},
-		{"**a*b", "xa/ab", true},
+		{"**a*b", "xa/ab", false},
+		{"**a*b", "xayb", true},
 		{"**/b", "xb", false},
-		{"a**b*c", "a/x/bb/bc", true},
+		{"a**b*c", "a/x/bb/bc", false},
+		{"a**b*c", "axbbc", true},
+		{"**/a**/b", "ac/ab", false},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {
 		size_t steps = 1000;
