@@ -242,7 +242,9 @@ test('a turn goes on when its client vanishes; others hear of its end and go on 
 test('an interrupt is carried out while its client reads nothing', options, async (t) => {
 	const delta = { type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0,
 		delta: 'x'.repeat(100_000) };
-	const model = await startModel(t, [reply({ start: true }, { repeat: 500, steps: [{ event: delta }] })]);
+	const added = { type: 'response.output_item.added', output_index: 0,
+		item: { type: 'message', id: 'msg', role: 'assistant', content: [] } };
+	const model = await startModel(t, [reply({ start: true }, { event: added }, { repeat: 500, steps: [{ event: delta }] })]);
 	const server = await listen(t, [], undefined, model);
 	const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];
 	const { thread } = await a.request('thread/start', FREE);
