@@ -139,6 +139,13 @@ int fd_write_all(int fd, const void *bytes, size_t len, struct error *err)
 	return 0;
 }
 
+bool fd_breaks_off(int fd)
+{
+	char last;
+	off_t size = lseek(fd, 0, SEEK_END);
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
 static int write_and_sync(int fd, struct str bytes, bool durable, struct error *err)
 {
 	int status = fd_write_all(fd, bytes.ptr, bytes.len, err);

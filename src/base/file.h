@@ -42,5 +42,7 @@ bool marker_exists(const char *path);
 int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);
 /* Writes all bytes. Waits, also where somebody set the descriptor not to. */
 int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
+/* Whether the file's last line lacks its end, as a disk that was full leaves it. The descriptor can be read. */
+bool fd_breaks_off(int fd);
 
 #endif

@@ -94,20 +94,13 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	return rules->policy;
 }
 
-static bool breaks_off(int fd)
-{
-	char last;
-	off_t size = lseek(fd, 0, SEEK_END);
-	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
-}
-
 /* text begins with a line's end, for a file that somebody left without one: two rules in a line would be none. */
 static int append_line(const char *path, struct str text, struct error *err)
 {
 	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "%s", path);
-	if (!breaks_off(fd))
+	if (!fd_breaks_off(fd))
 		text = str_skip(text, 1);
 	return fd_write_all(fd, text.ptr, text.len, err);
 }

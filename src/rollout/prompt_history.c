@@ -63,6 +63,7 @@ static int trim(int fd, const char *path, int64_t max_bytes, struct error *err)
 static void write_line(const struct prompt_entry *entry, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
+	buf_append_char(out, '\n'); /* only where a full disk has cut the line before it short */
 	jw_object(&w);
 	jw_member_str(&w, "session_id", entry->session_id);
 	jw_member_i64(&w, "ts", entry->ts);
@@ -85,8 +86,9 @@ int prompt_history_append(const char *home, const struct prompt_entry *entry, in
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", path);
 	int status = take_lock(fd, path, err);
+	struct str text = str_skip(buf_str(&line), fd_breaks_off(fd) ? 0 : 1);
 	if (status == 0)
-		status = fd_write_all(fd, line.data, line.len, err);
+		status = fd_write_all(fd, text.ptr, text.len, err);
 	return status == 0 ? trim(fd, path, max_bytes, err) : status;
 }
 

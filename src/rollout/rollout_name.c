@@ -18,6 +18,7 @@ int rollout_name_set(const char *home, struct str thread_id, struct str name, st
 	char now[CLOCK_RFC3339_SIZE];
 	auto_buf struct buf line;
 	buf_init(&line, LIMIT_SESSION_INDEX);
+	buf_append_char(&line, '\n'); /* only where a full disk has cut the line before it short */
 	struct json_writer w = json_writer(&line);
 	clock_rfc3339(clock_unix_ms(), now);
 	jw_object(&w);
@@ -28,10 +29,11 @@ int rollout_name_set(const char *home, struct str thread_id, struct str name, st
 	buf_append_char(&line, '\n');
 	if (line.over)
 		return error_set(err, ERR_limit, "the name is too long");
-	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", path);
-	return fd_write_all(fd, line.data, line.len, err);
+	struct str text = str_skip(buf_str(&line), fd_breaks_off(fd) ? 0 : 1);
+	return fd_write_all(fd, text.ptr, text.len, err);
 }
 
 static int by_id(const void *a, const void *b)

@@ -109,6 +109,17 @@ static int add_segment(struct rollout_reader *reader, const char *path, uint64_t
 	return status < 0 ? error_wrap(err, "%s", path) : 0;
 }
 
+static bool is_among_segments(const struct rollout_reader *reader, const char *path)
+{
+	struct stat one, other;
+	vec_for_each (it, &reader->segments) {
+		if (stat(path, &one) == 0 && stat(it->path, &other) == 0 && one.st_ino == other.st_ino &&
+		    one.st_dev == other.st_dev)
+			return true;
+	}
+	return false;
+}
+
 /* Reads the file, then the ones it goes on from: the oldest comes last. */
 static int read_segments(struct rollout_reader *reader, struct error *err)
 {
@@ -124,6 +135,8 @@ static int read_segments(struct rollout_reader *reader, struct error *err)
 		if (!path)
 			return error_set(err, ERR_not_found, "%s goes on from session file %.*s, which is gone",
 			                 reader->path, STR_ARG(meta.base_rollout_id));
+		if (is_among_segments(reader, path))
+			return error_set(err, ERR_invalid, "%s goes on from itself, by way of %s", reader->path, path);
 		status = add_segment(reader, path, meta.base_bytes, &meta, err);
 	}
 	return status;

@@ -87,6 +87,25 @@ static void what_is_shortened_has_room_again(void **state)
 	assert_in_range(after.st_size, 800 - line + 1, 800);
 }
 
+/* A disk that was full left half a line: that one is lost, not the next one too. */
+static void half_a_line_takes_no_other_along(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct prompt_entry entry;
+	int64_t log_id, count;
+	temp_put("history.jsonl", STR("{\"session_id\":\"s\",\"ts\":1,\"text\":\"fir"));
+	add(temp_root, "second", 0);
+	add(temp_root, "third", 0);
+	prompt_history_measure(temp_root, &log_id, &count);
+	assert_int_equal(count, 3);
+	assert_false(prompt_history_find(temp_root, log_id, 0, &arena, &entry));
+	assert_true(prompt_history_find(temp_root, log_id, 1, &arena, &entry));
+	assert_str(entry.text, "second");
+	assert_true(prompt_history_find(temp_root, log_id, 2, &arena, &entry));
+	assert_str(entry.text, "third");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +113,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_file_is_nobody_elses, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_oldest_go_first, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(what_is_shortened_has_room_again, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(half_a_line_takes_no_other_along, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

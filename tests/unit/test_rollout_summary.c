@@ -102,6 +102,21 @@ static void the_last_name_counts(void **state)
 	rollout_names_finish(&names);
 }
 
+/* A disk that was full left half a line: that name is lost, not the next one too. */
+static void half_a_name_takes_no_other_along(void **state)
+{
+	(void)state;
+	struct rollout_names names;
+	struct error err;
+	temp_put("session_index.jsonl", STR("{\"id\":\"" ID_A "\",\"thread_na"));
+	assert_int_equal(rollout_name_set(temp_root, STR(ID_A), STR("one"), &err), 0);
+	assert_int_equal(rollout_name_set(temp_root, STR(ID_B), STR("two"), &err), 0);
+	rollout_names_read(temp_root, &names);
+	assert_true(str_is(rollout_names_find(&names, STR(ID_A)), "one"));
+	assert_true(str_is(rollout_names_find(&names, STR(ID_B)), "two"));
+	rollout_names_finish(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +125,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_rollout_is_refused, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_name_tells_when, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_last_name_counts, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(half_a_name_takes_no_other_along, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
