@@ -18,7 +18,7 @@
 struct fixture {
 	struct loop *loop;
 	struct transport *transport;
-	int peer;
+	int own, peer; /* own: the transport's */
 	size_t sent, received; /* frames: each is its own number */
 	int drained, ended;
 	bool is_full, is_broken;
@@ -58,6 +58,7 @@ static int setup(void **state)
 	temp_make(state);
 	f->loop = loop_create(&err);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	f->own = ends[0];
 	f->peer = ends[1];
 	f->transport = transport_stdio_create(f->loop, ends[0], dup(ends[0]), &events, f, &err);
 	assert_non_null(f->transport);
@@ -253,6 +254,33 @@ static void a_client_for_whom_there_is_no_descriptor_is_sent_away(void **state)
 	transport_listener_destroy(listener);
 }
 
+/* Each frame that the socket takes would else wake a sender that may send one more. */
+static void a_sender_goes_on_when_half_of_the_queue_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	const int small = 8 * KIB;
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	assert_int_equal(setsockopt(f->own, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	for (int i = 0; i < 64; i++) { /* until the socket is full, and the rest of a frame on its way */
+		send_frame(f);
+		turn(f);
+	}
+	fill(f);
+	receive(f, &bytes);
+	for (int i = 0; i < 4; i++)
+		turn(f);
+	assert_true(f->received > 0);
+	assert_int_equal(f->drained, 0); /* some of it has gone, and less than half */
+	for (int i = 0; i < 1000 && !f->drained; i++) {
+		receive(f, &bytes);
+		turn(f);
+	}
+	assert_int_equal(f->drained, 1);
+	f->is_full = false;
+	assert_true(fill(f) >= LIMIT_STREAM_QUEUE / 2);
+}
+
 /* SIGALRM would end the test program. */
 static void a_peer_that_never_reads_does_not_keep_the_program(void **state)
 {
@@ -276,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_for_whom_there_is_no_descriptor_is_sent_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sender_goes_on_when_half_of_the_queue_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as every front end does */
