@@ -98,6 +98,23 @@ static void a_line_of_the_limit_is_one(void **state)
 	frame_lines_finish(&lines);
 }
 
+/* Its end comes with its last byte, so that nothing was dropped before the line was whole. */
+static void a_line_of_one_byte_more_is_too_long(void **state)
+{
+	(void)state;
+	struct frame_lines lines;
+	struct str line;
+	auto_buf struct buf got;
+	buf_init(&got, 4096);
+	frame_lines_init(&lines, LIMIT_LINE);
+	add_fill(&lines, LIMIT_LINE, &got);
+	frame_lines_add(&lines, STR("x\nnext\n"));
+	assert_int_equal(frame_lines_next(&lines, &line), FRAME_LONG);
+	assert_int_equal(frame_lines_next(&lines, &line), FRAME_LINE);
+	assert_str(line, "next");
+	frame_lines_finish(&lines);
+}
+
 static void a_long_line_without_end_is_reported_too(void **state)
 {
 	(void)state;
@@ -146,6 +163,7 @@ int main(void)
 		cmocka_unit_test(lines_are_found_in_any_cut),
 		cmocka_unit_test(a_long_line_is_passed_over),
 		cmocka_unit_test(a_line_of_the_limit_is_one),
+		cmocka_unit_test(a_line_of_one_byte_more_is_too_long),
 		cmocka_unit_test(a_long_line_without_end_is_reported_too),
 		cmocka_unit_test(a_long_line_shows_its_beginning),
 	};

@@ -660,6 +660,31 @@ static void test_pause_and_resume(void **state)
 	assert_int_equal(f->answer.body.len, FLOOD);
 }
 
+static void on_later(void *self)
+{
+	*(bool *)self = true;
+}
+
+/* Whoever does not want to hear anything cannot complain of silence; afterwards it counts again. */
+static void test_silence_does_not_count_while_paused(void **state)
+{
+	struct fixture *f = *state;
+	bool is_later = false;
+	f->on_request = answer_never;
+	start(f, (struct http_request){.idle_timeout_ms = 20}, &handler);
+	http_call_pause(f->answer.call);
+	struct loop_timer *timer = loop_timer_create(f->loop, on_later, &is_later);
+	loop_timer_start(timer, 200);
+	while (!is_later && !f->answer.is_done)
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+	loop_timer_destroy(timer);
+	assert_false(f->answer.is_done);
+	http_call_resume(f->answer.call);
+	while (!f->answer.is_done)
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+	assert_err(f, ERR_timeout, "for 0.02 s");
+}
+
 static void test_a_flood_comes_in_bursts(void **state)
 {
 	struct fixture *f = *state;
@@ -746,6 +771,7 @@ int main(void)
 	        CLIENT_TEST(test_cancel_from_outside),
 	        CLIENT_TEST(test_cancel_of_another_call),
 	        CLIENT_TEST(test_pause_and_resume),
+	        CLIENT_TEST(test_silence_does_not_count_while_paused),
 	        CLIENT_TEST(test_pause_and_resume_before_the_start),
 	        CLIENT_TEST(test_a_flood_comes_in_bursts),
 	        CLIENT_TEST(test_destroy_at_any_time),
