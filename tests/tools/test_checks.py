@@ -148,6 +148,45 @@ class House(Tree):
         self.finds(self.source("/* TO" "DO: more */\n"), "unfinished work belongs into an issue")
 
 
+class Mutations(Tree):
+    """A list that has rotted is seen without a build."""
+
+    def setUp(self):
+        super().setUp()
+        self.put({"src/base/text.c": "/* Why. */\nint a;\n\tint b;\nint b;\n", "tests/unit/test_text.c": ""})
+
+    def check_list(self, text):
+        self.put({"tests/mutations": text})
+        result = run("mutate", "--check", self.root)
+        self.assertEqual(result.stderr, "")
+        return result
+
+    def finds(self, text, words):
+        result = self.check_list(text)
+        self.assertIn(words, result.stdout)
+        self.assertEqual(result.returncode, 1)
+
+    def test_text_is_found_wherever_it_stands(self):
+        result = self.check_list("# why\n\none: it holds\nunit: text\n  int a;\n-int b;\n+int c;\n")
+        self.assertEqual((result.returncode, result.stdout), (0, "1 mutations have their place\n"))
+
+    def test_text_that_is_gone_or_not_alone(self):
+        self.finds("one: it holds\nunit: text\n-int c;\n+int d;\n", "one: its text stands 0 times in src/")
+        self.finds("one: it holds\nunit: text\n-int b;\n+int d;\n", "one: its text stands 2 times in src/")
+
+    def test_tests_that_are_gone(self):
+        self.finds("one: it holds\nunit: gone\n-int a;\n", "there is no tests/unit/test_gone.c")
+        self.finds("one: it holds\ne2e: gone\n-int a;\n", "there is no tests/e2e/gone.test.mjs")
+        self.finds("one: it holds\n-int a;\n", "one: names no test")
+
+    def test_what_is_no_mutation(self):
+        self.finds("one: it holds\nunit: text\n int a;\n", "one: changes nothing")
+        self.finds("one: it holds\nunit: text\n-int a;\none: again\n", "tests/mutations:4: not a line of a mutation")
+
+    def test_a_name_that_is_not_there(self):
+        self.assertIn("names no mutation gone", run("mutate", "gone").stderr)
+
+
 class Text(Tree):
     def finds(self, files, words):
         self.assert_finds("check-text", files, words)
