@@ -256,8 +256,12 @@ test('sessions that nobody has written to for a week are compressed, and are wha
 	await first.request('thread/archive', { threadId: archived.id });
 	archived.path = path.join(home, 'archived_sessions', path.basename(archived.path));
 	await first.end();
-	const age = (file) => fs.utimesSync(file, new Date(Date.now() - 8 * 864e5), new Date(Date.now() - 8 * 864e5));
+	const age = (file, days = 8) => {
+		const then = new Date(Date.now() - days * 864e5);
+		fs.utimesSync(file, then, then);
+	};
 	for (const { path: file } of [cold, archived]) age(file);
+	age(warm.path, 6.5); // not a week
 	const bytes = fs.readFileSync(cold.path);
 	const { mtimeMs } = fs.statSync(cold.path);
 	const mark = path.join(home, '.tmp', 'rollout-compression.lock');

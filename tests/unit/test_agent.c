@@ -291,6 +291,10 @@ static void an_inbox_is_bounded_but_ends_always_fit(void **state)
 	for (size_t i = 1; i < LIMIT_AGENT_INBOX; i++)
 		assert_int_equal(agent_post(child, 0, false, STR("x"), &err), 0);
 	assert_int_not_equal(agent_post(child, 0, true, STR("x"), &err), 0);
+	struct agent *other = launch(f->tree->root, "interrupts count as well");
+	for (size_t i = 0; i < LIMIT_AGENT_INBOX; i++)
+		assert_int_equal(agent_post(other, 0, i % 2, STR("x"), &err), 0);
+	assert_int_not_equal(agent_post(other, 0, false, STR("x"), &err), 0);
 	agent_end(launch(child, "b"), agent_outcome_completed, STR("done"));
 	assert_int_equal(child->inbox.regular_count, LIMIT_AGENT_INBOX + 1);
 }

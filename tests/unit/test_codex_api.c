@@ -135,6 +135,25 @@ static void a_task_from_submit_to_shutdown(void **state)
 	assert_null(event);
 }
 
+/* Each is refused, as nothing is configured yet: one event for each, which gather while nobody reads. */
+static void events_come_in_their_order(void **state)
+{
+	struct fixture *f = *state;
+	char text[80], *event;
+	start(f, "{\"reply\":[{\"hang\":true}]}");
+	for (int i = 0; i < 40; i++) {
+		snprintf(text, sizeof(text), "{\"id\":\"n%d\",\"op\":{\"type\":\"interrupt\"}}", i);
+		assert_int_equal(submit(f, text), CODEX_OK);
+	}
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(codex_next_event(f->codex, -1, &event), CODEX_OK);
+		snprintf(text, sizeof(text), "{\"id\":\"n%d\",", i);
+		bool is_next = strncmp(event, text, strlen(text)) == 0;
+		codex_free(event);
+		assert_true(is_next);
+	}
+}
+
 /* As codex proto does: one thing is told by several events where clients of a date want that. */
 static void events_are_told_in_the_words_of_the_wire_profile(void **state)
 {
@@ -346,7 +365,8 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN); /* the scripted model lives here too, and clients leave it in the middle of a word */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_task_from_submit_to_shutdown), TEST(events_are_told_in_the_words_of_the_wire_profile),
+		TEST(a_task_from_submit_to_shutdown), TEST(events_come_in_their_order),
+		TEST(events_are_told_in_the_words_of_the_wire_profile),
 		TEST(the_descriptor_says_when_there_is_something),
 		TEST(a_host_that_reads_late_misses_nothing), TEST(a_held_engine_can_be_interrupted),
 		TEST(a_host_that_only_submits_is_refused),

@@ -67,6 +67,7 @@ static void what_is_no_list_of_tools_is_refused(void **state)
 {
 	static const char *const texts[] = {"", "{}", "null", "[1]", "[{}]", "[[]]", "[{\"type\":\"namespace\"}]",
 		"[{\"type\":\"namespace\",\"name\":\"n\",\"description\":\"\",\"tools\":[1]}]",
+		"[" FUNCTION("mcp") "]", "[" FUNCTION("mcp__server__tool") "]",
 		"[{\"type\":5,\"name\":\"n\"}]", "[{\"name\":5,\"description\":\"\",\"inputSchema\":{}}]"};
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

@@ -68,6 +68,19 @@ static void more_commands_than_may_run_at_once_all_run(void **state)
 	assert_int_equal(strlen(log), 80);
 }
 
+static void a_queue_takes_so_many_submissions_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct error err = {0};
+	start(f, "{\"reply\":[{\"hang\":true}]}", NULL);
+	struct op op = {.tag = OP_interrupt};
+	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
+		assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
+	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, &err), -ERR_limit);
+	run_until(f, "error", LIMIT_SUBMISSIONS); /* nothing is configured: each is answered */
+	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
+}
+
 /* A question about a call is answered by the call's id: a yes to one must not be taken for the other. */
 static void two_calls_of_one_id_are_not_open_at_once(void **state)
 {
@@ -681,6 +694,7 @@ int main(void)
 		TEST(outputs_keep_the_order_of_the_calls),
 		TEST(more_commands_than_may_run_at_once_all_run),
 		TEST(two_calls_of_one_id_are_not_open_at_once),
+		TEST(a_queue_takes_so_many_submissions_at_once),
 		TEST(no_more_calls_run_side_by_side_than_may),
 		TEST(empty_input_completes_at_once),
 		TEST(an_error_ends_the_task_and_the_next_one_goes_on),

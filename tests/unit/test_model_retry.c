@@ -46,6 +46,8 @@ static void retry_after_header(void **state)
 		{"", -1},
 		{"soon", -1},
 		{"nan", -1},
+		{"119.5", 119500},
+		{"121", LIMIT_RETRY_AFTER_MS},
 		{"86400", LIMIT_RETRY_AFTER_MS},
 		{"99999999999999999999", LIMIT_RETRY_AFTER_MS},
 		{"Sun, 06 Nov 1994 08:49:47 GMT", 10000},

@@ -813,6 +813,30 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_false(dir_exists(temp_path("x")));
 }
 
+static int plan_files(size_t count)
+{
+	auto_buf struct buf text;
+	auto_patch struct patch patch = {0};
+	auto_patch_error struct patch_error err = {0};
+	buf_init(&text, MIB);
+	buf_append_c(&text, BEGIN);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&text, "*** Add File: f%zu\n+x\n", i);
+	buf_append_c(&text, END);
+	assert_int_equal(patch_parse(&patch, buf_str(&text), NULL), 0);
+	struct patch_plan *made = patch_plan_create(&patch, temp_root, &err);
+	patch_plan_destroy(made);
+	return made ? 0 : note_failure(&err, -1);
+}
+
+static void a_patch_touches_so_many_files_and_no_more(void **state)
+{
+	(void)state;
+	assert_int_equal(plan_files(LIMIT_PATCH_FILES), 0);
+	assert_int_not_equal(plan_files(LIMIT_PATCH_FILES + 1), 0);
+	assert_non_null(strstr(said, "more than 4096 files"));
+}
+
 /* Called in the middle of a write, when the new content is only half there. */
 static mode_t modes_seen;
 
@@ -887,6 +911,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_commit_that_fails_midway_leaves_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_full_disk_changes_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_private_file_is_never_open_to_others, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_patch_touches_so_many_files_and_no_more, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
 /* The tables of the protocol: what is decoded is what was encoded, and what is refused is named. */
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/mem.h"
+#include "protocol/app.h"
 #include "protocol/enum.h"
 #include "protocol/event.h"
 #include "protocol/submission.h"
@@ -222,6 +225,22 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 }
 
 /* The last word of an enum is never the zero value that an absent field would have. */
+/* A folder of the server's own would stand for what is missing. */
+static void a_path_of_a_client_is_absolute(void **state)
+{
+	(void)state;
+	static const char *const paths[] = {"rel.txt", "", "./a", "~/a"};
+	auto_arena struct arena arena = {0};
+	struct app_fs_read_file_params params;
+	struct error err;
+	for (size_t i = 0; i < countof(paths); i++) {
+		auto_free char *text = xasprintf("{\"path\":\"%s\"}", paths[i]);
+		const struct json *json = json_parse(&arena, str_of(text), NULL);
+		assert_int_not_equal(record_decode(&record_app_fs_read_file_params, json, &arena, &params, &err), 0);
+		assert_string_equal(err.text, "AbsolutePathBuf deserialized without a base path");
+	}
+}
+
 static int last_value(const struct enum_type *type)
 {
 	size_t at = type->count - 1;
@@ -429,6 +448,7 @@ int main(void)
 		cmocka_unit_test(both_dates_are_whole),
 		cmocka_unit_test(a_value_may_stand_for_its_record),
 		cmocka_unit_test(old_tags_of_items_are_read),
+		cmocka_unit_test(a_path_of_a_client_is_absolute),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
