@@ -156,6 +156,23 @@ static void the_agent_that_was_started_first_is_unloaded_first(void **state)
 	assert_non_null(agents[2]->session);
 }
 
+/* What it has not read would be gone with it. */
+static void an_agent_with_unread_messages_is_not_unloaded(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	struct agent *unread = launch(f->tree->root, "work");
+	agent_end(unread, agent_outcome_completed, STR("done"));
+	assert_int_equal(agent_post(unread, 0, false, STR("one more thing"), &err), 0);
+	struct agent *next = launch(f->tree->root, "work");
+	agent_end(next, agent_outcome_completed, STR("done"));
+	for (size_t i = 0; i < LIMIT_AGENTS_KEPT; i++)
+		agent_end(launch(f->tree->root, "work"), agent_outcome_completed, STR("done"));
+	assert_int_equal(f->closed, 1);
+	assert_non_null(unread->session);
+	assert_null(next->session);
+}
+
 static void numbers_are_not_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -491,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_launch_is_told_in_order),
 		T(the_agent_that_was_started_first_is_unloaded_first),
+		T(an_agent_with_unread_messages_is_not_unloaded),
 		T(numbers_are_not_used_again),
 		T(places_and_depth_are_limited),
 		T(an_end_reaches_the_parent_behind_the_status),

@@ -813,6 +813,23 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_false(dir_exists(temp_path("x")));
 }
 
+/* The same file and as long as before: only its time tells. */
+static void a_file_changed_in_place_after_the_plan_is_left_alone(void **state)
+{
+	(void)state;
+	const struct timespec before[] = {{1000, 1}, {1000, 1}}, after[] = {{1000, 1}, {1000, 2}};
+	put("f", "old\n");
+	assert_int_equal(utimensat(AT_FDCWD, temp_path("f"), before, 0), 0);
+	struct planned planned = plan(STR(BEGIN UPDATE("f") "@@\n-old\n+new\n" END));
+	int fd = open(temp_path("f"), O_WRONLY | O_CLOEXEC);
+	assert_int_equal(write(fd, "own\n", 4), 4);
+	close(fd);
+	assert_int_equal(utimensat(AT_FDCWD, temp_path("f"), after, 0), 0);
+	assert_int_equal(patch_plan_commit(planned.plan, NULL), -ERR_busy);
+	planned_finish(&planned);
+	assert_tree("f=own\n\n");
+}
+
 static int plan_files(size_t count)
 {
 	auto_buf struct buf text;
@@ -912,6 +929,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_disk_changes_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_private_file_is_never_open_to_others, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_patch_touches_so_many_files_and_no_more, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_file_changed_in_place_after_the_plan_is_left_alone, temp_make,
+		                                temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
