@@ -24,17 +24,37 @@ static void flush_large(struct session *session, size_t pending_before)
 		session_flush_rollout(session, NULL);
 }
 
+/* A line is written whole or not at all. */
+static void warn_of_length(struct session *session, enum rollout_line_type type)
+{
+	session_warn(session, STR(""),
+	             "A line `%s` of this session's file would be longer than %d MiB and was not written: a resume "
+	             "does not know what it says.",
+	             rollout_line_name(type), LIMIT_ROLLOUT_LINE / MIB);
+}
+
 /* A batch that is full because the disk is would otherwise grow without end: what does not fit is
- * lost to the file, and the user was told when the disk filled up (codex.c). */
+ * lost to the file, and the user was warned when the disk filled up (record_gate.c). */
 static void append(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
 	if (!session->rollout || session->aside) /* what is said aside is no part of the user's conversation */
 		return;
 	size_t before = rollout_writer_pending_bytes(session->rollout);
-	if (rollout_writer_append(session->rollout, type, payload, &err) != 0)
+	if (rollout_writer_append(session->rollout, type, payload, &err) != 0) {
 		log_debug("not recorded: %s", err.text);
+		if (payload.len > LIMIT_ROLLOUT_LINE - KIB)
+			warn_of_length(session, type);
+	}
 	flush_large(session, before);
+}
+
+static void append_buf(struct session *session, enum rollout_line_type type, const struct buf *payload)
+{
+	if (payload->over)
+		warn_of_length(session, type);
+	else
+		append(session, type, buf_str(payload));
 }
 
 void session_record_item(struct session *session, struct str item)
@@ -137,7 +157,7 @@ void session_record_turn_context(struct session *session, const struct settings 
 	turn.collaboration_mode = write_mode(settings, &mode);
 	w = json_writer(&payload);
 	rollout_turn_encode(&turn, &w);
-	append(session, LINE_turn_context, buf_str(&payload));
+	append_buf(session, LINE_turn_context, &payload);
 }
 
 int session_flush_rollout(struct session *session, struct error *err)
@@ -187,5 +207,5 @@ void session_record_history(struct session *session, struct str summary)
 		buf_append_str(&payload, context_item_recorded(&session->context, i));
 	}
 	buf_append_c(&payload, "]}");
-	append(session, LINE_compacted, buf_str(&payload));
+	append_buf(session, LINE_compacted, &payload);
 }

@@ -75,12 +75,9 @@ static void on_transport_drain(void *self)
 
 static void send_event(struct proto_server *server, const struct event *event)
 {
-	wire_profile_write(&server->style, event, &server->out);
-	if (!server->out.over)
-		send_frames(server, buf_str(&server->out));
-	else
-		fprintf(stderr, "an event is larger than %d MiB and was not sent\n", LIMIT_STREAM_QUEUE_HARD / MIB);
-	if (server->out.cap > LIMIT_STREAM_KEEP || server->out.over)
+	wire_profile_write_whole(&server->style, event, &server->out);
+	send_frames(server, buf_str(&server->out));
+	if (server->out.cap > LIMIT_STREAM_KEEP)
 		buf_finish(&server->out); /* one large event does not keep its memory */
 	else
 		buf_clear(&server->out);

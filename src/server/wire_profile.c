@@ -3,6 +3,8 @@
  * two words for one fact. */
 #include "server/wire_profile.h"
 
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -433,4 +435,21 @@ void wire_profile_write(struct wire_style *style, const struct event *event, str
 	else
 		write_msg(&wire, msg->tag, msg->body);
 	write_twins(&wire, msg);
+}
+
+void wire_profile_write_whole(struct wire_style *style, const struct event *event, struct buf *out)
+{
+	char text[256];
+	wire_profile_write(style, event, out);
+	if (!out->over)
+		return;
+	snprintf(text, sizeof(text), "An event `%s` is larger than %zu MiB and was not sent.",
+	         union_find_tag(&union_event_msg, (int)event->msg.tag)->wire, out->max / MIB);
+	struct ev_warning body = {.message = str_of(text)};
+	struct event *warning = event_create(event->id, EV_warning, &body);
+	size_t max = out->max;
+	buf_finish(out); /* what was written of it is hundreds of megabytes */
+	buf_init(out, max);
+	wire_profile_write(style, warning, out);
+	event_destroy(warning);
 }

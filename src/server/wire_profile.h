@@ -29,5 +29,8 @@ bool wire_profile_begins_once_allowed(enum wire_profile profile);
 void wire_profile_hear(struct wire_style *style, const struct submission *submission);
 /* Appends {"id":…,"msg":…} and a newline for each line that the event is. */
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out);
+/* The same for a client's queue. out must be empty. An event that does not fit in it is not cut: a warning that names
+ * it takes its place. */
+void wire_profile_write_whole(struct wire_style *style, const struct event *event, struct buf *out);
 
 #endif

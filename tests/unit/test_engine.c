@@ -2,7 +2,12 @@
  * model on the same loop says what it was sent. */
 #include "test.h"
 
+#include "base/file.h"
+#include "engine/codex_priv.h"
+#include "engine/session.h"
+#include "engine/session_record.h"
 #include "engine_fixture.h"
+#include "rollout/rollout_writer.h"
 
 /* ---- flow ---- */
 
@@ -686,9 +691,36 @@ static void a_codex_can_be_closed_in_the_middle(void **state)
 	codex_close(steal(f->codex));
 }
 
+/* ---- the record ---- */
+
+/* Two items fit into lines of their own, but not together into the one of a compaction. */
+static void a_history_too_long_for_its_line_is_not_recorded_and_reported(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf item, file;
+	start(f, "{\"reply\":[{\"message\":\"done\"}]}", NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	buf_init(&item, LIMIT_ROLLOUT_LINE);
+	buf_append_c(&item, "{\"type\":\"x\",\"text\":\"");
+	while (item.len < LIMIT_ROLLOUT_LINE / 2)
+		buf_append_c(&item, "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz");
+	buf_append_c(&item, "\"}");
+	context_append(&f->codex->session->context, buf_str(&item));
+	context_append(&f->codex->session->context, buf_str(&item));
+	session_record_history(f->codex->session, STR("summary"));
+	settle(f);
+	assert_non_null(strstr(f->wire.data, "A line `compacted` of this session's file would be longer than 128 MiB"));
+	buf_init(&file, 16 * MIB);
+	assert_int_equal(file_read(rollout_writer_path(f->codex->session->rollout), &file, NULL), 0);
+	assert_null(strstr(file.data, "compacted"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_history_too_long_for_its_line_is_not_recorded_and_reported),
 		TEST(an_op_before_configure_is_refused),
 		TEST(a_task_is_told_in_order),
 		TEST(outputs_keep_the_order_of_the_calls),

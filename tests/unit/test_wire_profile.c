@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "server/wire_profile.h"
 
@@ -86,6 +87,23 @@ static void a_plan_is_unknown_before_2026(void **state)
 	      "\"item\":{\"type\":\"Plan\",\"id\":\"p\",\"text\":\"do it\"}}}\n");
 }
 
+static void an_event_that_does_not_fit_is_named_and_not_cut(void **state)
+{
+	(void)state;
+	char words[8 * 1024];
+	memset(words, 'w', sizeof(words));
+	const struct ev_content_delta delta = {STR("t"), STR("1"), STR("m"), str_n(words, sizeof(words))};
+	struct wire_style style = {.profile = wire_profile_v1_2026_01};
+	struct event *event = event_create(STR("1"), EV_agent_message_content_delta, &delta);
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	wire_profile_write_whole(&style, event, &out);
+	assert_false(out.over);
+	assert_string_equal(out.data, "{\"id\":\"1\",\"msg\":{\"type\":\"warning\",\"message\":\"An event "
+	                              "`agent_message_content_delta` is larger than 0 MiB and was not sent.\"}}\n");
+	event_destroy(event);
+}
+
 static void ranges_move_with_their_text(void **state)
 {
 	(void)state;
@@ -115,6 +133,7 @@ int main(void)
 		cmocka_unit_test(a_delta_is_followed_by_its_twin),
 		cmocka_unit_test(what_a_date_did_not_know_is_not_told),
 		cmocka_unit_test(a_plan_is_unknown_before_2026),
+		cmocka_unit_test(an_event_that_does_not_fit_is_named_and_not_cut),
 		cmocka_unit_test(ranges_move_with_their_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
