@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/hangup.h"
 #include "loop/loop.h"
 #include "loop/stream.h"
 #include "transport/frame_lines.h"
@@ -18,6 +19,7 @@ struct stdio {
 	struct frame_lines lines;
 	struct stream *in, *out; /* NULL: a file */
 	int in_file, out_file;   /* -1: a stream */
+	struct hangup *hangup;   /* of the output; NULL: a file */
 	struct loop_deferred deliver;
 	bool is_paused;
 	bool has_ended; /* no more bytes will come */
@@ -137,6 +139,12 @@ static void on_out_end(const struct error *err, void *self)
 	end_input(stdio, err);
 }
 
+/* Noticed also while there is nothing to write. */
+static void on_hangup(void *self)
+{
+	on_out_end(NULL, self);
+}
+
 static bool stdio_send(struct transport *transport, struct str frames)
 {
 	struct stdio *stdio = stdio_of(transport);
@@ -161,6 +169,7 @@ static void stdio_destroy(struct transport *transport, bool flush)
 {
 	struct stdio *stdio = stdio_of(transport);
 	loop_deferred_finish(&stdio->deliver);
+	hangup_destroy(stdio->hangup);
 	stream_destroy(stdio->in, STREAM_NOW);
 	stream_destroy(stdio->out, flush ? STREAM_FLUSH : STREAM_NOW);
 	frame_lines_finish(&stdio->lines);
@@ -183,9 +192,11 @@ static int open_both(struct stdio *stdio, struct loop *loop, int in, int out, st
 	stdio->out_file = is_stream(out) ? -1 : out;
 	if (stdio->in_file < 0 && !(stdio->in = stream_open(loop, in, &in_events, stdio, err)))
 		return error_wrap(err, "standard input");
-	if (stdio->out_file < 0 && !(stdio->out = stream_open(loop, out, &out_events, stdio, err)))
-		return error_wrap(err, "standard output");
-	return 0;
+	if (stdio->out_file >= 0)
+		return 0;
+	stdio->hangup = hangup_watch(loop, out, on_hangup, stdio, err);
+	stdio->out = stdio->hangup ? stream_open(loop, out, &out_events, stdio, err) : NULL;
+	return stdio->out ? 0 : error_wrap(err, "standard output");
 }
 
 struct transport *transport_stdio_create(struct loop *loop, int in, int out, const struct transport_events *events,

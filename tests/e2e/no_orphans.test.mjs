@@ -21,6 +21,10 @@ const ENDS = {
 	SIGTERM: ({ child }) => child.kill('SIGTERM'),
 	'the end of its input': ({ child }) => child.stdin.end(),
 };
+const HANG_UP = ({ child }) => {
+	child.stdin.destroy();
+	child.stdout.destroy();
+};
 const YIELDS = { 'while it is waited for': 3_000, 'in the background': 250 };
 
 test('exec: SIGKILL ends all that a run started', options, async (t) => {
@@ -30,6 +34,34 @@ test('exec: SIGKILL ends all that a run started', options, async (t) => {
 		{ cwd, onStart: (child) => nestIsBuilt(cwd).then(() => child.kill('SIGKILL')) });
 	assert.equal(signal, 'SIGKILL');
 	await nestIsGone(cwd);
+});
+
+test('proto: a client that is gone ends the command that runs', options, async (t) => {
+	const model = await startModel(t, [run(STAYS, { yield_time_ms: 30_000 }), say('never')]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await nestIsBuilt(proto.cwd);
+	HANG_UP(proto);
+	await proto.done;
+	await nestIsGone(proto.cwd);
+});
+
+test('proto: a client that is gone ends the wait for a silent model', options, async (t) => {
+	const model = await startModel(t, [{ reply: [{ hang: true }] }]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await proto.next('task_started');
+	HANG_UP(proto);
+	await proto.done;
+});
+
+test('proto: a task is finished after the end of the input', options, async (t) => {
+	const model = await startModel(t, [run('sleep 1; echo slept'), say('Done.')]);
+	const proto = startProto(t, model, { config });
+	proto.submit('1', userInput('go'));
+	await proto.next('exec_command_begin');
+	await proto.end();
+	assert.ok(proto.events().some(({ msg }) => msg.type === 'task_complete' && msg.last_agent_message === 'Done.'));
 });
 
 for (const [end, befall] of Object.entries(ENDS)) {

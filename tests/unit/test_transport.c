@@ -294,6 +294,36 @@ static void a_peer_that_never_reads_does_not_keep_the_program(void **state)
 	assert_int_equal(f->received, 0);
 }
 
+static void a_hang_up_is_noticed_with_nothing_to_send(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	int in[2], out[2];
+	assert_int_equal(pipe(in) | pipe(out), 0);
+	transport_destroy(f->transport, false);
+	f->transport = transport_stdio_create(f->loop, in[0], out[1], &events, f, &err);
+	assert_non_null(f->transport);
+	turn(f);
+	assert_int_equal(f->ended, 0);
+	close(out[0]);
+	for (int i = 0; i < 100 && !f->ended; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	assert_true(f->is_broken);
+	close(in[1]);
+}
+
+/* The end of what the peer sends is no hang-up: it may still read. */
+static void a_peer_that_has_said_all_still_reads(void **state)
+{
+	struct fixture *f = *state;
+	shutdown(f->peer, SHUT_WR);
+	for (int i = 0; i < 100; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	assert_false(f->is_broken);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +336,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_client_for_whom_there_is_no_descriptor_is_sent_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sender_goes_on_when_half_of_the_queue_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hang_up_is_noticed_with_nothing_to_send, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_that_has_said_all_still_reads, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as every front end does */
 	return cmocka_run_group_tests(tests, NULL, NULL);
