@@ -1,13 +1,21 @@
 /* The new text is checked by loading the whole configuration with it in the file's place, which is the only check that
  * knows everything that a next start would complain of. What costs time is the disk, so that is a worker's; who asked
- * may be gone by then, and the file is written all the same. */
+ * may be gone by then, and the file is written all the same.
+ *
+ * Other processes change the file as well. The worker holds a lock while it compares the file with what was read for
+ * the edit and replaces it; if they differ, the request begins anew with the file as it is now. The folder is locked,
+ * because the file itself is another one after each change. */
 #include "app_server/config_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "app_server/app_server_priv.h"
 #include "app_server/config_view.h"
@@ -30,6 +38,8 @@ struct config_write {
 	struct app_server *server;
 	struct arena arena;
 	struct toml_edit edit;
+	struct buf before; /* the file as it was read */
+	bool is_stale;     /* it is another one by now */
 	char *path;   /* what clients call it */
 	char *target; /* what it is, links followed */
 	mode_t mode;
@@ -44,6 +54,7 @@ struct config_write {
 static void destroy(struct config_write *write)
 {
 	toml_edit_finish(&write->edit);
+	buf_finish(&write->before);
 	vec_finish(&write->paths);
 	config_unref(write->config);
 	arena_finish(&write->arena);
@@ -62,6 +73,7 @@ struct config_write *config_write_create(struct rpc_request *request)
 	if (!write->target)
 		write->target = xstrdup(write->path);
 	write->mode = 0600;
+	buf_init(&write->before, LIMIT_CONFIG_FILE);
 	return write;
 }
 
@@ -113,15 +125,13 @@ static bool is_user_file(const struct config_write *write, struct str file)
 
 static int read_file(struct config_write *write)
 {
-	auto_buf struct buf text;
 	struct error failure = {0};
 	struct stat info;
-	buf_init(&text, LIMIT_CONFIG_FILE);
-	if (file_read_regular(write->target, &text, &failure) != 0 && failure.code != ERR_not_found)
+	if (file_read_regular(write->target, &write->before, &failure) != 0 && failure.code != ERR_not_found)
 		return error_set(&write->err, ERR_internal, "failed to load configuration: %s", failure.text);
 	if (stat(write->target, &info) == 0)
 		write->mode = info.st_mode & 0777;
-	if (toml_edit_init(&write->edit, buf_str(&text), write->path, &write->err) == 0)
+	if (toml_edit_init(&write->edit, buf_str(&write->before), write->path, &write->err) == 0)
 		return 0;
 	error_wrap(&write->err, "failed to load configuration");
 	return -ERR_config;
@@ -246,18 +256,60 @@ static void on_cancel(struct rpc_request *request)
 	write->server = NULL;
 }
 
+/* On a worker, for a lock that is held as long as it takes to write a small file. A file system without locks has
+ * none. */
+static int lock_folder(const char *folder, struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot open %s", folder);
+	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; waited_ms += 5) {
+		if (waited_ms >= LIMIT_CONFIG_LOCK_MS)
+			return error_set(err, ERR_busy, "another process has kept %s locked for %d seconds; try again",
+			                 folder, LIMIT_CONFIG_LOCK_MS / 1000);
+		nanosleep(&pause, NULL);
+	}
+	return steal_fd(&fd);
+}
+
+static bool has_changed(const struct config_write *write)
+{
+	auto_buf struct buf now;
+	buf_init(&now, LIMIT_CONFIG_FILE);
+	file_read_regular(write->target, &now, NULL);
+	return !str_eq(buf_str(&now), buf_str(&write->before));
+}
+
 static void on_work(void *self)
 {
 	struct config_write *write = self;
 	auto_free char *dir = str_dup(path_dir(write->target));
 	if (dir_make(dir, 0700, &write->err) != 0)
 		return;
-	file_write_atomic(write->target, buf_str(&write->edit.text), write->mode, true, &write->err);
+	auto_close int lock = lock_folder(dir, &write->err);
+	if (lock < 0)
+		return;
+	write->is_stale = has_changed(write);
+	if (!write->is_stale)
+		file_write_atomic(write->target, buf_str(&write->edit.text), write->mode, true, &write->err);
+}
+
+static void start_over(struct config_write *write)
+{
+	struct rpc_request *request = write->request;
+	destroy(write);
+	if (request)
+		rpc_request_run_again(request);
 }
 
 static void on_written(void *self)
 {
 	struct config_write *write = self;
+	if (write->is_stale) {
+		start_over(write);
+		return;
+	}
 	if (write->err.code != ERR_none) {
 		error_wrap(&write->err, "the configuration was not changed");
 		config_write_refuse(write);

@@ -6,7 +6,9 @@
  *		return config_write_refuse(write);
  *	return config_write_commit(write, reply);
  *
- * Each of the last two destroys it. Loop thread only. Source: app-server-wire 16. */
+ * Each of the last two destroys it. If another process has changed the file in between, the request's handler runs
+ * anew, with a config_write of its own: no change that was acknowledged is lost.
+ * Loop thread only. Source: app-server-wire 16. */
 #ifndef APP_SERVER_CONFIG_WRITE_H
 #define APP_SERVER_CONFIG_WRITE_H
 

@@ -127,6 +127,12 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	}
 }
 
+/* An answer ends a request that waits, so there is nothing to do after it. */
+void rpc_request_run_again(struct rpc_request *request)
+{
+	handlers[request->method - app_methods](request);
+}
+
 void rpc_request_run(struct rpc_request *request)
 {
 	if (answer(request) != RPC_WAIT) {

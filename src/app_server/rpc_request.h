@@ -65,6 +65,8 @@ void rpc_request_refuse_long(struct connection *connection, struct str head);
 void rpc_request_cancel(struct rpc_request *request);
 /* Its turn has come. */
 void rpc_request_run(struct rpc_request *request);
+/* For one that waits: begins it anew, as what it was about has changed meanwhile. It may be gone on return. */
+void rpc_request_run_again(struct rpc_request *request);
 
 /* One handler a served method: on_rpc_<tag>. params is of the row's record. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc) \

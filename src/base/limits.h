@@ -74,6 +74,7 @@ enum {
 	LIMIT_WATCH_HOLD_MS = 200,        /* changes are gathered before they are told */
 	LIMIT_TREE_DEPTH = 200,           /* of a folder that is copied or removed: a descriptor or two a level */
 	LIMIT_CONFIG_FILE = 4 * MIB,
+	LIMIT_CONFIG_LOCK_MS = 5000,      /* waited for another process that writes it */
 	LIMIT_CONFIG_JSON = 32 * MIB,     /* settings as JSON, and where each comes from */
 	LIMIT_CONFIG_OPTIONS = 1024,      /* -c and flags of one start */
 	LIMIT_CONFIG_UNKNOWN = 256,       /* unknown settings that are remembered */

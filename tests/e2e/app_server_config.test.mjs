@@ -357,3 +357,16 @@ test('a mistake of the command line ends the server', options, async (t) => {
 	assert.equal(code, 1);
 	assert.match(stderr, /`model` must be a string/);
 });
+
+test('settings written by six servers at once are all there', options, async (t) => {
+	const first = await startAppServer(t, null);
+	const servers = [first];
+	while (servers.length < 6) servers.push(await startAppServer(t, null, { home: first.home }));
+	const keys = servers.flatMap((server, n) => Array.from({ length: 8 }, (_, i) => [server, `model_providers.p${n}x${i}`]));
+	await Promise.all(keys.map(([server, key]) => write(server, key, { name: key })));
+	const text = readFileSync(file(first), 'utf8');
+	assert.deepEqual(keys.map(([, key]) => key).filter((key) => !text.includes(key)), []);
+	const version = (await first.request('config/read', { includeLayers: true })).layers.find(({ name }) => name.type === 'user').version;
+	await write(servers[1], 'model', 'other');
+	await assert.rejects(write(first, 'model', 'mine', { expectedVersion: version }), /modified since last read/);
+});
