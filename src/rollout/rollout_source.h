@@ -17,8 +17,8 @@ struct rollout_source;
 struct rollout_source *rollout_source_create(const char *path, struct error *err);
 void rollout_source_destroy(struct rollout_source *source); /* NULL is fine */
 
-/* At most len bytes; 0 at the end, negative on failure. What a damaged archive holds up to the damage comes before
- * that: its end is then a failure. */
+/* At most len bytes; 0 at the end, negative on failure. What a damaged archive holds before the damage comes first, but
+ * for what was unpacked by the read that fails: its end is then a failure. */
 ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
 const struct stat *rollout_source_stat(const struct rollout_source *source);
 bool rollout_source_is_packed(const struct rollout_source *source);
