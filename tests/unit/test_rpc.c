@@ -6,6 +6,8 @@
 #include "app_server/connection.h"
 #include "app_server/rpc.h"
 #include "app_server/rpc_request.h"
+#include "app_server/thread.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -312,6 +314,43 @@ static void readers_share_and_a_writer_is_alone(void **state)
 	drop_request(read_one), drop_request(read_two), drop_request(write), drop_request(read_three);
 }
 
+static struct rpc_scopes *holding;
+
+/* As most requests that had to wait do: they wait for a worker next. */
+static void on_run_and_hold(struct rpc_request *request)
+{
+	ran[ran_count++] = request;
+	rpc_scope_hold(holding, request);
+}
+
+static void those_that_waited_hold_their_scope_when_they_run(void **state)
+{
+	struct fixture *f = *state;
+	struct rpc_scopes scopes;
+	struct rpc_request *all[6];
+	static const bool writes[] = {true, false, false, true, false, true};
+	ran_count = 0;
+	holding = &scopes;
+	rpc_scopes_init(&scopes, f->loop, on_run_and_hold);
+	for (size_t i = 0; i < countof(all); i++) {
+		all[i] = make_request(f, writes[i] ? METHOD_config_value_write : METHOD_config_read, NULL);
+		assert_int_equal(rpc_scope_enter(&scopes, all[i]), i == 0);
+		if (i == 0)
+			rpc_scope_hold(&scopes, all[i]);
+	}
+	static const size_t ran_after[] = {2, 2, 3, 4, 5, 5}; /* the n-th has left */
+	for (size_t i = 0; i < countof(all); i++) {
+		rpc_scope_leave(&scopes, all[i]);
+		spin(f);
+		assert_int_equal(ran_count, ran_after[i]);
+	}
+	for (size_t i = 0; i < ran_count; i++)
+		assert_ptr_equal(ran[i], all[i + 1]);
+	rpc_scopes_finish(&scopes);
+	for (size_t i = 0; i < countof(all); i++)
+		drop_request(all[i]);
+}
+
 /* ---- questions ---- */
 
 struct answers {
@@ -468,6 +507,43 @@ static void some_messages_of_a_client_that_is_behind_are_read(void **state)
 	assert_false(client->is_paused);
 }
 
+static struct thread *make_thread(struct fixture *f)
+{
+	struct codex_options options = {.services = f->services, .config = f->config, .cwd = "/"};
+	struct thread *thread = xnew(struct thread);
+	thread->server = f->server;
+	thread->codex = codex_open(&options);
+	list_init(&thread->bucket);
+	list_init(&thread->asks);
+	thread_items_init(&thread->items);
+	list_append(&f->server->threads, &thread->link);
+	return thread;
+}
+
+/* For LIMIT_WATCHER_HOLD_MS where others watch, for as long as it takes where nobody does. */
+static void a_slow_watcher_holds_up_the_others_for_a_while_only(void **state)
+{
+	struct fixture *f = *state;
+	struct client *client = &f->clients[0];
+	struct thread *thread = make_thread(f);
+	thread_watch(thread, client->connection);
+	thread_watch(thread, f->clients[1].connection);
+	client->is_full = true;
+	uint64_t start_ms = clock_now_ms();
+	tell(f, 0, "{\"id\":1,\"method\":\"mock/experimentalMethod\",\"params\":{}}");
+	assert_true(thread->watchers.items[0].is_held);
+	assert_false(thread->watchers.items[1].is_held);
+	while (thread->watchers.items[0].is_held)
+		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+	assert_true(clock_now_ms() - start_ms + 10 >= LIMIT_WATCHER_HOLD_MS); /* clocks are coarse */
+	assert_true(thread_unwatch(thread, f->clients[1].connection));
+	assert_true(thread->watchers.items[0].is_held);
+	client->is_full = false;
+	connection_events.on_drain(client->connection);
+	assert_false(thread->watchers.items[0].is_held);
+	thread_destroy(thread);
+}
+
 static void requests_that_wait_go_with_their_client(void **state)
 {
 	struct fixture *f = *state;
@@ -489,6 +565,7 @@ int main(void)
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(one_that_is_gone_holds_up_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_share_and_a_writer_is_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(those_that_waited_hold_their_scope_when_they_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_answer_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_the_failure_of_the_last_client_fails_the_question, set_up,
 	                                        tear_down),
@@ -500,6 +577,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_comes_later_is_asked_too_and_who_was_not_cannot_answer, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(some_messages_of_a_client_that_is_behind_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_watcher_holds_up_the_others_for_a_while_only, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(requests_that_wait_go_with_their_client, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
