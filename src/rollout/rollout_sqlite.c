@@ -3,22 +3,17 @@
  * a checksum into the last bytes of each page it writes, and wants it there in each page it reads. It knows pages of
  * one size, as all of ours are, and passes journals through.
  *
- * The library is opened by name, as libcurl is (net/http_curl.c): few commands list or search. */
+ * The library is opened with the first list or search (base/library.c). */
 #include "rollout/rollout_sqlite.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/mem.h"
+#include "base/library.h"
 
 enum { PAGE = 4096, CHECKSUM = 8, HEADER = 100 };
 
 static struct rollout_sqlite sqlite;
-static struct error failure;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sqlite3_vfs vfs, *below; /* below: SQLite's own */
 
 /* ---- one file ---- */
@@ -161,8 +156,9 @@ static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int 
 }
 
 /* All but xOpen are SQLite's own functions, and want to be called with their own. */
-static void make_vfs(void)
+static int make_vfs(struct error *err)
 {
+	(void)err;
 	below = sqlite.vfs_find(NULL);
 	vfs = *below;
 	vfs.zName = "codex-checked";
@@ -170,47 +166,21 @@ static void make_vfs(void)
 	vfs.pNext = NULL;
 	vfs.xOpen = on_open;
 	sqlite.vfs_register(&vfs, 0);
-}
-
-static int bind_functions(void *library)
-{
-	static const char *const names[] = {
-#define SQLITE(name) "sqlite3_" #name,
-#include "rollout/rollout_sqlite.def"
-#undef SQLITE
-	};
-	void **slots[] = {
-#define SQLITE(name) (void **)(void *)&sqlite.name,
-#include "rollout/rollout_sqlite.def"
-#undef SQLITE
-	};
-	for (size_t i = 0; i < countof(names); i++) {
-		*slots[i] = dlsym(library, names[i]);
-		if (!*slots[i])
-			return error_set(&failure, ERR_unsupported, "the installed libsqlite3 is too old (it lacks %s)",
-			                 names[i]);
-	}
 	return 0;
 }
 
-static void load(void)
-{
-	void *library = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_LOCAL);
-	if (!library)
-		error_set(&failure, ERR_unsupported, "libsqlite3 cannot be loaded: install libsqlite3-0 (%s)",
-		          dlerror());
-	else if (bind_functions(library) == 0)
-		make_vfs();
-}
+static const char *const names[] = {
+#define SQLITE(name) "sqlite3_" #name,
+#include "rollout/rollout_sqlite.def"
+#undef SQLITE
+};
+
+LIBRARY(libsqlite, sqlite, names, .file = "libsqlite3.so.0", .package = "libsqlite3-0",
+        .purpose = "libsqlite3, which keeps the index of sessions", .on_loaded = make_vfs);
 
 const struct rollout_sqlite *rollout_sqlite_load(struct error *err)
 {
-	pthread_once(&once, load);
-	if (failure.code == ERR_none)
-		return &sqlite;
-	if (err)
-		*err = failure;
-	return NULL;
+	return library_load(&libsqlite, err) == 0 ? &sqlite : NULL;
 }
 
 int rollout_sqlite_open(const struct rollout_sqlite *lib, const char *path, sqlite3 **ret)

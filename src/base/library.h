@@ -1,0 +1,41 @@
+/* library.h — a shared library that is opened when it is first used.
+ *
+ * Owns: the library, until the process ends: OpenSSL, below libcurl, does not survive being unloaded. Thread: any; the
+ * first call does the work, others wait for it. The result of the first call is final. */
+#ifndef BASE_LIBRARY_H
+#define BASE_LIBRARY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct library {
+	const char *file;         /* what dlopen is given: "libcurl.so.4" */
+	const char *purpose;      /* begins the error: "libcurl, which implements HTTP" */
+	const char *package;      /* the Debian package that has it */
+	const char *const *names; /* of the functions; all are required */
+	size_t count;
+	void *functions;                     /* a struct of `count` function pointers in the order of the names */
+	int (*on_loaded)(struct error *err); /* NULL, or initialises the library: 0 or an error */
+	/* private */
+	pthread_mutex_t mutex;
+	bool is_tried;
+	struct error failure;
+};
+
+/* Declares `static struct library NAME` for a struct FUNCTIONS made from the same table as NAMES. */
+#define LIBRARY(name, function_struct, name_list, ...)                                                       \
+	_Static_assert(sizeof(function_struct) == sizeof(name_list) / sizeof(*(name_list)) * sizeof(void *), \
+	               "one pointer for each name");                                                         \
+	static struct library name = {.names = name_list,                                                    \
+	                              .count = sizeof(name_list) / sizeof(*(name_list)),                     \
+	                              .functions = &(function_struct),                                       \
+	                              .mutex = PTHREAD_MUTEX_INITIALIZER,                                    \
+	                              __VA_ARGS__}
+
+/* 0 once all functions are bound; ERR_unsupported if the library is missing or lacks one of them. */
+int library_load(struct library *library, struct error *err);
+
+#endif
