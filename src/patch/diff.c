@@ -1,11 +1,11 @@
-/* A diff is printed from a list of changes that point into both texts. Where the changes come from (two
- * whole texts, or the edits that a patch has already computed) does not matter to the printing. */
+/* A diff is printed from a list of changes that point into both texts. The list comes either from comparing two whole
+ * texts or from the edits that a patch has already computed; printing is the same for both. */
 #include "patch/diff.h"
 
 #include "base/limits.h"
 #include "patch/diff_lines.h"
 
-/* Lines that go together under one @@: changes from first to before end, and the context around. */
+/* One @@ hunk: the changes [first, end) and the context around them. */
 struct hunk {
 	const struct diff_change *first, *end;
 	struct str before, after; /* context lines */
@@ -44,7 +44,7 @@ static void append_lines(struct buf *out, char mark, struct str text)
 
 static void append_range(struct buf *out, char mark, size_t line, size_t count)
 {
-	/* Of nothing, the line above; otherwise the first line, counted from 1. */
+	/* An empty range names the line above it; any other names its first line, counted from 1. */
 	buf_printf(out, "%c%zu", mark, count ? line + 1 : line);
 	if (count != 1)
 		buf_printf(out, ",%zu", count);
@@ -67,7 +67,7 @@ static const char *old_end(const struct diff_change *change)
 	return change->old_text.ptr + change->old_text.len;
 }
 
-/* Changes without a line between them are one to the reader: all that goes, then all that comes. */
+/* Prints adjacent changes as one: all removed lines, then all added lines. */
 static const struct diff_change *append_run(struct buf *out, const struct diff_change *first,
                                             const struct diff_change *end)
 {

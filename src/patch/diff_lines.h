@@ -1,4 +1,4 @@
-/* diff_lines.h — which lines of two texts have no partner in the other.
+/* diff_lines.h — the lines of two texts that have no match in the other.
  *
  * Owns nothing: changes point into both texts. Lines are compared with their "\n", so a last line
  * that lacks it differs from one that has it. */
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Some lines become others; either side may be empty, its pointer then says where. */
+/* Old lines replaced by new ones; if a side is empty its pointer gives the position. */
 struct diff_change {
 	size_t old_line, old_count; /* lines, the first is 0 */
 	size_t new_line, new_count;
@@ -18,12 +18,12 @@ struct diff_change {
 };
 
 struct diff_changes {
-	VEC(struct diff_change) list; /* owned by whoever has the struct */
-	/* Steps that may still be spent on small diffs; at 0 what is left is one change. */
+	VEC(struct diff_change) list; /* owned by the struct's owner */
+	/* Remaining budget for small diffs; at 0 the rest becomes one change. */
 	size_t steps;
 };
 
-/* Appends the changes that make new_text of old_text, whose first lines are old_line and new_line. */
+/* Appends the changes from old_text to new_text. old_line and new_line are the numbers of their first lines. */
 void diff_lines(struct str old_text, size_t old_line, struct str new_text, size_t new_line,
                 struct diff_changes *changes);
 

@@ -1,4 +1,4 @@
-/* A thousand small changes to a 10 MB file are two thousand slices for writev and not a second 10 MB. */
+/* A thousand small changes to a 10 MB file become two thousand slices for writev instead of a second 10 MB buffer. */
 #include "patch/edit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* edit.h — a text described as changes to another: what a patch computes and a diff shows.
+/* edit.h — a text described as changes to another one. A patch computes edits, a diff prints them.
  *
  * Edits are sorted, do not overlap, and begin and end at the start of a line of the old text (or at its
- * end). Nothing here owns: edits borrow their texts, and the new text is never made unless asked for. */
+ * end). Edits borrow their texts; the new text is built only by edits_apply. */
 #ifndef PATCH_EDIT_H
 #define PATCH_EDIT_H
 
@@ -18,10 +18,10 @@ struct edit {
 };
 
 struct edits {
-	VEC(struct edit) list; /* owned by whoever has the struct */
+	VEC(struct edit) list; /* owned by the struct's owner */
 };
 
-/* Bytes of the text that the edits make of old. */
+/* Size in bytes of the edited text. */
 size_t edits_new_len(const struct edits *edits, struct str old);
 /* Writes that many bytes to out. */
 void edits_apply(const struct edits *edits, struct str old, char *out);

@@ -1,8 +1,7 @@
-/* Each path is an entry with what was there before the first patch and what is there now; a file that moves leaves a
- * mark at its new entry of where its content was at first. So whatever is done in whatever order, each entry stays true
- * by itself, and whether two of them are one rename is decided when the diff is written.
- * What an entry's part of the diff says is kept until it changes again: a long task does not diff the same texts with
- * every patch. */
+/* Each path has an entry with its content before the first patch and its content now; a moved file's new entry also
+ * records where the content came from. Entries are independent of the order of patches, and renames are paired only
+ * when the diff is written. An entry's hunks are cached until it changes, so that a long task does not diff the same
+ * texts after every patch. */
 #include "patch/git_diff.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 
 enum {
 	CONTEXT = 3,
-	BINARY_SEEN = 8000, /* bytes in which git looks for a NUL */
+	BINARY_SEEN = 8000, /* git calls a file binary if these first bytes hold a NUL */
 };
 
 struct git_diff_file {
@@ -24,10 +23,10 @@ struct git_diff_file {
 	struct buf old, now;
 	bool had_file, has_file;
 	bool was_executable, is_executable;
-	struct git_diff_file *origin; /* where its content was before the first patch, if elsewhere */
-	const struct git_diff_file *claimed_by; /* the entry that tells where its content went */
+	struct git_diff_file *origin; /* entry of the content's original path, if that differs */
+	const struct git_diff_file *claimed_by; /* the entry that received its content */
 	struct buf hunks;
-	const struct git_diff_file *hunks_from; /* they lead from its old to our now; NULL: there are none yet */
+	const struct git_diff_file *hunks_from; /* the hunks lead from its old to our now; NULL: not computed */
 };
 
 static void file_destroy(struct git_diff_file *file)
@@ -47,7 +46,7 @@ void git_diff_finish(struct git_diff *diff)
 	diff->bytes = 0;
 }
 
-/* What is too large is known from then on as a file that cannot be told of. */
+/* A file over the limit is left out of the diff from then on. */
 static void set_now(struct git_diff *diff, struct git_diff_file *file, struct str now, bool is_executable)
 {
 	diff->bytes -= file->now.len;
@@ -75,7 +74,7 @@ static struct git_diff_file *file_create(struct git_diff *diff, const char *path
 	return file;
 }
 
-/* The entry of a path; a new one holds what is there now as what was there before. */
+/* The entry of a path; a new entry takes the current content as the content before. */
 static struct git_diff_file *get_file(struct git_diff *diff, const char *path, struct str there, bool is_executable)
 {
 	vec_for_each(file, &diff->files) {
@@ -120,7 +119,7 @@ static void write_blob_id(struct buf *out, bool has_file, struct str bytes)
 		buf_printf(out, "%02x", id[i]);
 }
 
-/* As git prints a name: in quotes if it holds what would end a line or a word of it. */
+/* Prints a name as git does: quoted if it contains control characters, quotes or backslashes. */
 static void write_name(struct buf *out, const char *side, const char *name)
 {
 	static const char escapes[] = {['\a'] = 'a', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\v'] = 'v',
@@ -145,7 +144,7 @@ static void write_name(struct buf *out, const char *side, const char *name)
 	buf_append_char(out, '"');
 }
 
-/* A name with a blank ends with a tab, so that a reader of the line knows where. */
+/* A name with a blank is followed by a tab, which marks its end for readers of the line. */
 static void write_side(struct buf *out, const char *mark, const char *side, const char *name, bool has_file)
 {
 	buf_append_c(out, mark);
@@ -210,14 +209,14 @@ static void write_content(const struct git_diff_file *from, struct git_diff_file
 		diff_unified(old, now, CONTEXT, &file->hunks);
 		file->hunks_from = from;
 	}
-	if (file->hunks.len == 0) /* an empty file came or went */
+	if (file->hunks.len == 0) /* an empty file was added or removed */
 		return;
 	write_side(out, "--- ", "a/", old_name, from->had_file);
 	write_side(out, "+++ ", "b/", new_name, file->has_file);
 	buf_append_str(out, buf_str(&file->hunks));
 }
 
-/* from is the file itself, or where it was. */
+/* `from` is the file itself or, for a rename, its source. */
 static void write_file(const struct git_diff_file *from, struct git_diff_file *file, const char *cwd, struct buf *out)
 {
 	const char *old_name = shown(from->path, cwd), *new_name = shown(file->path, cwd);
@@ -248,7 +247,7 @@ static bool is_told(const struct git_diff_file *from, const struct git_diff_file
 	return from != file || !is_same;
 }
 
-/* Files that are gone from one place and new at another; each goes to one place only. */
+/* Pairs removed files with the new ones that have their content; each is paired at most once. */
 static void claim_origins(const struct git_diff *diff)
 {
 	vec_for_each(it, &diff->files)

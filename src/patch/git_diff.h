@@ -1,11 +1,10 @@
-/* git_diff.h — what several patches did to files, taken together, as git prints it.
+/* git_diff.h — the combined effect of several patches, as git prints it.
  *
- * Each file counts from what it was before the first patch to what it is after the last; one that is as it was is not
- * told. Blob ids are git's, whether or not there is a repository. It is what `git diff --full-index` prints, with
- * names as core.quotepath=off has them, but for two things that 0.169.0 leaves out: the mode behind the ids, and the
- * lines "rename from" of a file that was also changed.
- * Owns: both texts of every file that it knows, up to LIMIT_GIT_DIFF_FILE each and LIMIT_GIT_DIFF together; what is
- * larger is left out. An all-zero struct is a valid empty one. Any thread. Source: core 5. */
+ * Each file is compared before the first patch and after the last; unchanged files are omitted. Blob ids are git's,
+ * with or without a repository. The output is that of `git diff --full-index` with core.quotepath=off, without two
+ * things that codex 0.169 omits: the mode after the ids, and the "rename from" lines of a file that was also changed.
+ * Owns: both texts of every file, up to LIMIT_GIT_DIFF_FILE each and LIMIT_GIT_DIFF together; larger files are left
+ * out. An all-zero struct is a valid empty one. Any thread. */
 #ifndef PATCH_GIT_DIFF_H
 #define PATCH_GIT_DIFF_H
 
@@ -27,16 +26,16 @@ struct git_diff {
 void git_diff_finish(struct git_diff *diff);
 
 struct git_diff_change {
-	const char *path, *move_path; /* absolute; move_path is where it went, or NULL */
-	struct str old, now;          /* its bytes, STR_NONE where there is no file */
+	const char *path, *move_path; /* absolute; move_path is the destination of a move, or NULL */
+	struct str old, now;          /* its content; STR_NONE if the file does not exist */
 	bool is_executable;
-	struct str overwritten;       /* what was at move_path before, STR_NONE if nothing was */
-	bool was_executable;          /* that */
+	struct str overwritten;       /* former content of move_path; STR_NONE if it did not exist */
+	bool was_executable;          /* the overwritten file */
 };
 
 void git_diff_note(struct git_diff *diff, const struct git_diff_change *change);
-/* Appends all, by path. Paths inside cwd are told from there. A file that moved is one entry, unless there is something
- * at its old place again, or was at its new one. */
+/* Appends the diff, sorted by path; paths inside cwd are relative to it. A moved file is one entry, unless its old path
+ * exists again or its new path existed before. */
 void git_diff_write(struct git_diff *diff, const char *cwd, struct buf *out);
 
 #endif

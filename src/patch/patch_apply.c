@@ -1,6 +1,5 @@
-/* The bare program promises only what its predecessors did: hunks in order, each one finished before the
- * next is looked at. Still no file is ever left half-written (patch_stage), and a file that is moved onto
- * itself is changed and not lost. */
+/* The apply_patch program promises what its predecessors did: hunks are applied in order, each completed before the
+ * next is read. No file is left half-written (patch_stage), and a file moved onto itself is changed, not lost. */
 #include "patch/patch_apply.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 struct apply {
 	const struct patch *patch;
 	const char *cwd;
-	struct arena arena; /* one hunk's */
+	struct arena arena; /* of the current hunk */
 	struct patch_error *err;
 };
 
@@ -55,7 +54,7 @@ static int apply_delete(struct apply *apply, const struct patch_hunk *hunk)
 	return remove_file(apply, patch_path(&apply->arena, apply->cwd, hunk->path), "Failed to delete file");
 }
 
-/* Whether a move leads to where the file is already. */
+/* True if a move's destination is the file itself. */
 static bool stays(struct apply *apply, const char *path, const char *target)
 {
 	const char *entry = patch_entry(&apply->arena, path), *real = patch_real(&apply->arena, target);

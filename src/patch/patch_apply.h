@@ -1,6 +1,6 @@
-/* patch_apply.h — a patch put on disk hunk by hunk, as the bare program does it (core 4.5).
+/* patch_apply.h — applies a patch hunk by hunk, for the apply_patch program.
  *
- * What was done before a failure stays. For all or nothing see patch_plan.h. Blocks on the disk. */
+ * Hunks applied before a failure stay applied; patch_plan.h is the atomic alternative. Blocks on the disk. */
 #ifndef PATCH_PATCH_APPLY_H
 #define PATCH_PATCH_APPLY_H
 
@@ -9,7 +9,7 @@
 
 struct patch_error;
 
-/* Relative names are below cwd, an absolute path. A patch without hunks is an error. */
+/* Relative names are resolved below cwd, an absolute path. A patch without hunks is an error. */
 int patch_apply(const struct patch *patch, const char *cwd, struct patch_error *err);
 
 /* "Success. Updated the following files:\nA new\nM changed\nD gone\n", names as the patch has them. */

@@ -1,6 +1,6 @@
-/* A reader of three words of shell, on purpose not of more: what it takes for a patch is not run, so it must
- * never mistake a script that does something else as well. It knows no expansion, no second command, no
- * redirection besides the here-document, and gives up at the first byte it does not expect. */
+/* Recognises a few exact forms of shell script, deliberately not more: a recognised script is applied as a patch and
+ * not run, so a script that does anything else as well must not match. Expansions, further commands and redirections
+ * other than the here-document do not match, and the first unexpected byte ends the attempt. */
 #include "patch/patch_command.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Characters of a folder's name that no shell gives a meaning, wherever they stand. */
+/* Characters of a folder's name that have no special meaning in any position of any shell word. */
 static bool is_plain(char c)
 {
 	return is_letter(c) || c == '/' || c == '.' || c == '-' || c == '+' || c == ',' || c == '@' || c == ':' ||
@@ -47,13 +47,13 @@ static bool cut_run(struct str *rest, patch_command_accept_fn accept, struct str
 	return len != 0;
 }
 
-/* No backslash either: '\' is literal in single quotes, but then it is no folder that anybody means. */
+/* Excludes the backslash: it is literal in single quotes but not in double quotes. */
 static bool is_quotable(char c)
 {
 	return c != '"' && c != '\'' && c != '$' && c != '`' && c != '\\' && c != '\n' && c != '!';
 }
 
-/* A word, plain or wholly inside one kind of quotes. */
+/* Cuts one word, plain or entirely inside one kind of quotes. */
 static bool cut_word(struct str *rest, patch_command_accept_fn plain, patch_command_accept_fn quoted, struct str *ret)
 {
 	char quote = rest->len ? rest->ptr[0] : '\0';
@@ -66,7 +66,7 @@ static bool cut_word(struct str *rest, patch_command_accept_fn plain, patch_comm
 	return true;
 }
 
-/* "cd FOLDER &&"; true and nothing taken if the script does not start with cd. */
+/* Cuts "cd FOLDER &&"; true without cutting if the script does not start with cd. */
 static bool cut_folder(struct str *rest, struct str *ret)
 {
 	struct str at = *rest;
@@ -91,7 +91,7 @@ static bool cut_program(struct str *rest)
 	return str_cut_prefix(rest, "<<");
 }
 
-/* The lines up to the marker, without their last newlines. */
+/* Cuts the lines up to the marker, without the final newlines. */
 static bool cut_body(struct str *rest, struct str marker, struct str *ret)
 {
 	const char *from = rest->ptr;

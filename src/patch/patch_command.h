@@ -1,7 +1,7 @@
-/* patch_command.h — a command line that is a patch in disguise (core 4.7).
+/* patch_command.h — recognises command lines that only apply a patch.
  *
- * Models that have a shell sometimes send their patch through it. Such a call is taken out of the shell and
- * treated as the patch that it is. Recognises these forms and nothing else; anything unusual is an ordinary command:
+ * Models with a shell tool sometimes send a patch through it. Such a call is applied as a patch instead of being run.
+ * Exactly these forms are recognised; anything else is an ordinary command:
  *     ["apply_patch", PATCH]
  *     [bash|zsh|sh, -c|-lc, "apply_patch <<'EOF'\nPATCH\nEOF"], the marker quoted or not
  *     the same after "cd FOLDER && "
@@ -15,8 +15,8 @@
 
 enum patch_command_kind {
 	PATCH_COMMAND_NONE,  /* an ordinary command */
-	PATCH_COMMAND_APPLY, /* to apply `patch`, which may still be malformed, below `folder` */
-	PATCH_COMMAND_BARE,  /* a patch and no command: PATCH_COMMAND_BARE_TEXT is the answer */
+	PATCH_COMMAND_APPLY, /* applies `patch`, which may be malformed, below `folder` */
+	PATCH_COMMAND_BARE,  /* a patch without a command: answered with PATCH_COMMAND_BARE_TEXT */
 };
 
 #define PATCH_COMMAND_BARE_TEXT \
@@ -25,11 +25,11 @@ enum patch_command_kind {
 struct patch_command {
 	enum patch_command_kind kind;
 	struct str patch;
-	struct str folder; /* relative to the command's own; STR_NONE: that one */
+	struct str folder; /* relative to the command's cwd; STR_NONE: the cwd itself */
 };
 
 struct patch_command patch_command_find(const struct str *argv, size_t count);
-/* The same for a script that a shell is about to be given. */
+/* The same for a script that would be passed to a shell. */
 struct patch_command patch_command_find_script(struct str script);
 
 #endif

@@ -1,7 +1,7 @@
-/* Three steps, ordered by how hard they are to take back. First every new content is written beside its
- * place: a full disk or a missing permission ends it there, with nothing changed. Then the contents are put in
- * place, which renames. Last, removed files go: by another name first, so that a failure brings them back as
- * they were, owner, links and all; the very last one at once, as nothing can fail after it. */
+/* Three steps, ordered by how hard they are to undo. First, every new content is written to a temporary file: a full
+ * disk or a missing permission fails here, with nothing changed. Second, renames put the contents in place. Third,
+ * removed files are renamed aside before they are unlinked, so that a failure restores them with owner and links; the
+ * last one is unlinked directly, because nothing can fail after it. */
 #include "patch/patch_plan.h"
 
 #include "base/file.h"
@@ -91,7 +91,7 @@ static int set_aside(struct patch_file *file)
 	return sys;
 }
 
-/* The entry path of the name that a file waits by; owned. */
+/* The path of the name that a removed file is kept under; owned. */
 static char *aside_entry(const struct patch_file *file)
 {
 	auto_free char *folder = str_dup(path_dir(file->entry));
@@ -142,7 +142,8 @@ static int restore(struct patch_file *file)
 	return file->was_there ? restore_content(file) : patch_entry_remove(file->real);
 }
 
-/* Undoes in the opposite order, once the unused new contents have left their room, and says what it could not. */
+/* Undoes the steps in reverse order, after freeing the space of unused temporary files, and reports what it could not
+ * restore. */
 static void put_back(struct patch_plan *plan, struct patch_error *err)
 {
 	vec_for_each(it, &plan->files) {

@@ -1,5 +1,5 @@
-/* The newline before the first line and the one after the last are what lets patch_seek find whole lines
- * by looking for bytes. They cost two bytes of room here instead of a case in every search. */
+/* A newline before the first line and one after the last let patch_seek find whole lines by searching for bytes. They
+ * cost two bytes here instead of a special case in every search. */
 #include "patch/patch_content.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { BEFORE = 1, AFTER = 1 };
 
-/* Takes the block, whose text of len bytes starts at BEFORE and has room for AFTER. */
+/* Takes ownership of the block; its text of len bytes starts at BEFORE and has room for AFTER. */
 static void lay_out(struct patch_content *content, char *block, size_t len)
 {
 	char *text = block + BEFORE;
@@ -41,7 +41,7 @@ static int fail_read(const char *path, const char *what, int sys, struct patch_e
 	return status;
 }
 
-/* Opens what can be read to its end: no folder, no pipe that waits for a writer. */
+/* Opens regular files only: reading a FIFO or a device could block. */
 static int open_regular(const char *path, const char *what, struct stat *ret_st, struct patch_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -74,7 +74,7 @@ static ssize_t read_up_to(int fd, char *at, size_t len)
 	return (ssize_t)done;
 }
 
-/* One fault instead of 512 for every 2 MB of a large file; only advice. */
+/* One page fault instead of 512 for every 2 MB of a large file; advisory. */
 static void prefer_huge_pages(char *block, size_t len)
 {
 	enum { HUGE_PAGE = 2 * MIB };
@@ -84,7 +84,7 @@ static void prefer_huge_pages(char *block, size_t len)
 		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
-/* Reads to the end, whatever size the file claimed to have. NULL and errno (EFBIG: too large). */
+/* Reads to the end; the claimed size is only a hint. NULL and errno (EFBIG: too large). */
 static char *read_block(int fd, size_t claimed, size_t *ret_len)
 {
 	size_t room = claimed < LIMIT_PATCH_FILE ? claimed + 1 : LIMIT_PATCH_FILE + 1, len = 0;

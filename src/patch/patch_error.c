@@ -1,5 +1,5 @@
-/* Two voices say the same failure because two kinds of reader have got used to them: the model reads the
- * library's words, whoever runs the bare program reads the program's. Both are made here from one value. */
+/* One failure has two texts, because both are wire facts: the model receives the library's, the apply_patch program
+ * prints its own. Both are made here from one value. */
 #include "patch/patch_error.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ void patch_error_for_model(const struct patch_error *err, struct buf *out)
 	append_cause(err, out);
 }
 
-/* Reasons that one look at the path shows; the program has never printed them for a write or removal. */
+/* Causes that the path itself shows; the program has never printed them for a write or removal. */
 static bool is_evident(int sys)
 {
 	return sys == ENOENT || sys == ENOTDIR || sys == EISDIR || sys == EEXIST;

@@ -1,9 +1,9 @@
 /* patch_error.h — why a patch cannot be read or applied, in full.
  *
- * A patch's failure quotes the lines it looked for, and the model needs all of them to do better:
- * more than a struct error holds. Owns: its text. An all-zero struct is a valid empty one; setting it
- * again replaces what was there. Everywhere in this folder it is passed last and NULL means "not interested".
- * The texts are facts of core 4.2 and 4.4: models and clients have learnt to read them. */
+ * The failure of a patch quotes the lines that were not found, and the model needs all of them to correct the patch:
+ * more than a struct error holds. Owns: its text. An all-zero struct is a valid empty one; setting it again replaces
+ * the content. It is always passed last, and NULL means that the caller does not need it. Models and clients depend on
+ * the texts. */
 #ifndef PATCH_PATCH_ERROR_H
 #define PATCH_PATCH_ERROR_H
 
@@ -13,18 +13,18 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Where the words for `sys` go. */
+/* The texts that include the words for `sys`. */
 enum patch_cause {
-	PATCH_CAUSE_HINTED, /* the terminal hears them unless one look at the path shows the reason, too */
-	PATCH_CAUSE_TOLD,   /* both hear them */
-	PATCH_CAUSE_IN_TEXT /* they are in the text already */
+	PATCH_CAUSE_HINTED, /* the terminal's text, unless the path itself shows the cause */
+	PATCH_CAUSE_TOLD,   /* both */
+	PATCH_CAUSE_IN_TEXT /* neither: the text has them already */
 };
 
 struct patch_error {
 	/* read-only */
 	enum error_code code;
 	int sys;         /* errno that caused it, or 0 */
-	bool is_grammar; /* the patch itself is malformed; nothing was looked at outside it */
+	bool is_grammar; /* the patch itself is malformed; no file was read */
 	size_t line;     /* 1-based line of a malformed hunk; 0 if the patch as a whole is */
 	struct buf text; /* what failed, on what */
 	enum patch_cause cause;
@@ -40,16 +40,16 @@ int patch_error_sys(struct patch_error *err, int sys, const char *format, ...) _
 /* The grammar of the hunk at `line` (0: of the whole patch) is broken. */
 int patch_error_grammar(struct patch_error *err, size_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Adds a sentence about what else is so, on a line of its own below the cause. */
+/* Adds a sentence on a line of its own after the cause. */
 void patch_error_note(struct patch_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds bytes of any number to the text; returns -code. */
+/* Appends any number of bytes to the text; returns -code. */
 int patch_error_add(struct patch_error *err, struct str text);
 
-/* As a turn tells the model: "invalid patch: …", "invalid hunk at line 3, …", "Failed to …: why (os error 2)". */
+/* The text for the model: "invalid patch: …", "invalid hunk at line 3, …", "Failed to …: why (os error 2)". */
 void patch_error_for_model(const struct patch_error *err, struct buf *out);
-/* As the bare program prints it: "Invalid patch: …", "Invalid patch hunk on line 3: …", "Failed to …". */
+/* The text of the apply_patch program: "Invalid patch: …", "Invalid patch hunk on line 3: …", "Failed to …". */
 void patch_error_for_terminal(const struct patch_error *err, struct buf *out);
-/* The same as a struct error, cut to its size. */
+/* Converts to a struct error, truncated to its size. */
 int patch_error_to_error(const struct patch_error *err, struct error *ret);
 
 #endif

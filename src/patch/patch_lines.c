@@ -1,7 +1,6 @@
-/* Inexact context is the rare case, but a thousand chunks that are all inexact (a patch with other blanks
- * than its file) must not cost a thousand readings of the file. So the lines are interned once a level,
- * and looking for a chunk becomes looking for a few integers. An id is the number of the first line that
- * is equal: no second copy of any line is kept. */
+/* Inexact context is rare, but a thousand inexact chunks (a patch whose white space differs from the file's) must not
+ * read the file a thousand times. Each level interns the lines once, and finding a chunk becomes finding a few
+ * integers. An id is the number of the first equal line, so no line is copied. */
 #include "patch/patch_lines.h"
 
 #include "base/limits.h"
@@ -74,7 +73,7 @@ static struct str fold_typography(struct str line, struct buf *room)
 	return buf_str(room);
 }
 
-/* A line in the form that a level compares: a slice of it or of room. */
+/* The form of a line that a level compares: a slice of the line or of room. */
 static struct str fold(int level, struct str line, struct buf *room)
 {
 	if (level == 0)
@@ -122,7 +121,7 @@ static bool split(struct patch_lines *lines)
 	return true;
 }
 
-/* The slot of a folded line: its own, or the free one where it belongs. */
+/* The slot of a folded line, or the free slot where it would be inserted. */
 static uint32_t *slot_of(struct patch_lines *lines, int level, struct str folded)
 {
 	struct patch_level *table = &lines->levels[level];

@@ -1,9 +1,8 @@
 /* patch_lines.h — a text's lines as numbers, so that equal lines are equal numbers.
  *
- * "Equal" has four levels (core 4.3): as they stand, without blanks at the end, without blanks at both
- * ends, and with typographic dashes, quotes and blanks read as their ASCII forms. A level is built when
- * it is first asked for. Owns: its tables. Borrows: the text, whose every line ends with "\n" (a "\r"
- * before that is not part of the line). Private to patch_seek. */
+ * "Equal" has four levels: exact, trailing blanks ignored, leading and trailing blanks ignored, and typographic dashes,
+ * quotes and blanks equal to their ASCII forms. A level is built on first use. Owns: its tables. Borrows: the text,
+ * whose every line ends with "\n" (a "\r" before that is not part of the line). Private to patch_seek. */
 #ifndef PATCH_PATCH_LINES_H
 #define PATCH_PATCH_LINES_H
 
@@ -17,7 +16,7 @@
 enum { PATCH_LEVELS = 4 };
 
 struct patch_level {
-	uint32_t *ids;   /* one a line: the first line that is equal to it; NULL: not built */
+	uint32_t *ids;   /* per line: the first equal line; NULL: not built */
 	uint32_t *slots; /* open addressing: 1 + id, 0 is free */
 	size_t mask;
 };

@@ -1,5 +1,5 @@
-/* Nothing of the engine is needed to apply a patch: no loop, no config, no library. Its words are those
- * that scripts and models around the program already know. */
+/* Applying a patch needs neither loop nor configuration. Messages and exit codes are those of the program that scripts
+ * and models already use. */
 #include "patch/patch_main.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int say_cause(const char *line, int sys)
 	return FAILED;
 }
 
-/* All of stdin; 0 or an exit status. */
+/* Reads all of stdin; returns 0 or an exit status. */
 static int read_stdin(struct buf *patch)
 {
 	static const char failed[] = "Error: Failed to read PATCH from stdin.";
@@ -83,7 +83,7 @@ static int succeed(const struct patch *patch)
 	auto_buf struct buf text;
 	buf_init(&text, 2 * (size_t)LIMIT_PATCH_TEXT);
 	patch_summary(patch, &text);
-	/* The files are written: a reader that went away changes nothing about that. */
+	/* The files are written already, so a closed stdout is not an error. */
 	fd_write_all(STDOUT_FILENO, text.data, text.len, NULL);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* patch_main.h — the bare program `apply_patch PATCH` (core 4.6): an edge, it reads stdin and prints.
+/* patch_main.h — the program `apply_patch PATCH`; without an argument it reads stdin.
  *
  * Reached by the program's name, apply_patch or applypatch, or by the hidden first argument
  * --codex-run-as-apply-patch, through which the engine runs itself inside a sandbox. */
@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* True if this command line is patch_main's. */
+/* True if this command line invokes patch_main. */
 bool patch_main_wants(int argc, char **argv);
 
-/* Applies the patch below the current folder. Exit status: 0 done, 1 it failed, 2 misused. */
+/* Applies the patch below the current folder. Exit status: 0 success, 1 failure, 2 usage error. */
 int patch_main(int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
-/* One pass with a cursor and no copies: a chunk keeps the span of its lines, not the lines, so that a
- * patch of any shape costs memory by its hunks alone, and those are counted against a limit.
+/* One pass with a cursor and no copies: a chunk keeps the span of its lines, so memory depends on the number of hunks
+ * alone, which is limited.
  *
- * Where 0.98 and 0.169 disagree (core 4.2), the reading that keeps more of the author's meaning wins:
- * blank lines before a chunk are separators when a marker follows and context when lines follow. */
+ * Codex 0.98 and 0.169 differ in reading blank lines before a chunk. Here they are separators if a marker follows and
+ * context if lines follow, which accepts the patches of both. */
 #include "patch/patch_parse.h"
 
 #include "base/limits.h"
@@ -62,7 +62,7 @@ static void advance(struct cursor *at)
 		at->line++;
 }
 
-/* Everything the cursor has passed since `from`. */
+/* The text between `from` and the cursor. */
 static struct str passed(const struct cursor *at, struct str from)
 {
 	return str_n(from.ptr, from.len - at->rest.len);
@@ -90,7 +90,7 @@ static int fail_first_line(struct cursor *at, struct str line)
 	                      "or '-' (removed line)");
 }
 
-/* Takes one line of a chunk's body; false if it does not belong there. */
+/* Takes one line of a chunk's body; false if the line ends the body. */
 static bool take_body_line(struct cursor *at, struct patch_chunk *chunk)
 {
 	struct str line;
@@ -105,7 +105,7 @@ static bool take_body_line(struct cursor *at, struct patch_chunk *chunk)
 	return true;
 }
 
-/* After the @@ line, if there was one. */
+/* Parses a chunk's body, after the @@ line if it has one. */
 static int parse_body(struct cursor *at, struct patch_chunk *chunk)
 {
 	struct str from = at->rest, line;
@@ -150,7 +150,7 @@ static bool is_marker(struct str line)
 	return str_has_prefix(line, "***") || str_has_prefix(line, "@@");
 }
 
-/* Skips blank lines that separate; before the first chunk they are context if a change follows them. */
+/* Skips separating blank lines; before the first chunk they are context if a change follows. */
 static void skip_blanks(struct cursor *at, bool is_first)
 {
 	struct cursor ahead = *at;
@@ -247,7 +247,7 @@ static int parse_hunk(struct cursor *at)
 	return check_size(at);
 }
 
-/* First and last line of a text, and what is between them. */
+/* The first and last line of a text, and the lines between them. */
 struct frame {
 	struct str first, body, last;
 };
@@ -262,7 +262,7 @@ static struct frame frame_of(struct str text)
 	return frame;
 }
 
-/* Cuts the markers off; the body's first line is line 2 of the patch. */
+/* Strips the markers; the body's first line is line 2 of the patch. */
 static int cut_markers(struct str text, struct str *ret_body, struct patch_error *err)
 {
 	struct frame frame = frame_of(text);
@@ -274,13 +274,13 @@ static int cut_markers(struct str text, struct str *ret_body, struct patch_error
 	return 0;
 }
 
-/* A model that was taught `apply_patch <<'EOF'` sometimes sends the here-document as the patch. */
+/* Models that learned `apply_patch <<'EOF'` sometimes send the here-document as the patch. */
 static void cut_heredoc(struct str *text)
 {
 	struct frame frame = frame_of(*text);
 	if (!str_is(frame.first, "<<EOF") && !str_is(frame.first, "<<'EOF'") && !str_is(frame.first, "<<\"EOF\""))
 		return;
-	/* At least the two markers between. */
+	/* Requires at least the two markers between. */
 	if (!str_has_suffix(frame.last, "EOF") || str_find_char(frame.body, '\n') == str_rfind_char(frame.body, '\n'))
 		return;
 	frame.body.len--;

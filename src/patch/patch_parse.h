@@ -1,9 +1,8 @@
 /* patch_parse.h — the text between *** Begin Patch and *** End Patch as hunks and chunks.
  *
- * A struct patch owns its arrays and borrows the text: every path, context and body below is a slice
- * of it, valid as long as the caller keeps the text. Nothing outside the text is looked at.
- * The parser forgives what core 4.2 forgives: blanks around markers and headers, CRLF, a here-document's
- * wrapping left around the patch, a first chunk without its @@. */
+ * A struct patch owns its arrays and borrows the text: every path, context and body below is a slice of it, valid as
+ * long as the caller keeps the text. Nothing outside the text is looked at. Accepted deviations: blanks around markers
+ * and headers, CRLF, the wrapping of a here-document around the patch, a first chunk without its @@ line. */
 #ifndef PATCH_PATCH_PARSE_H
 #define PATCH_PATCH_PARSE_H
 
@@ -18,14 +17,14 @@ struct patch_error;
 enum patch_kind { PATCH_ADD, PATCH_DELETE, PATCH_UPDATE };
 
 struct patch_line {
-	char kind; /* ' ' stays, '-' goes, '+' comes */
+	char kind; /* ' ' context, '-' removed, '+' added */
 	struct str text;
 };
 
-/* One place of a file that changes. */
+/* One changed place of a file. */
 struct patch_chunk {
-	struct str context; /* the line after "@@ ", below which to look; STR_NONE: anywhere */
-	struct str body;    /* its lines as they stand in the patch: patch_line_next reads them */
+	struct str context; /* the text after "@@ ": the search starts below that line; STR_NONE: anywhere */
+	struct str body;    /* its raw lines, read with patch_line_next */
 	size_t old_count;   /* lines that are ' ' or '-' */
 	size_t new_count;   /* lines that are ' ' or '+' */
 	bool is_at_end;     /* "*** End of File": the old lines are the file's last */
@@ -47,7 +46,7 @@ struct patch {
 	VEC(struct patch_chunk) chunks;
 };
 
-/* 0, or negative and err; *ret needs no finishing then. An empty patch is one without hunks. */
+/* 0, or negative and err; *ret needs no finish then. An empty patch has no hunks. */
 int patch_parse(struct patch *ret, struct str text, struct patch_error *err);
 void patch_finish(struct patch *patch);
 #define auto_patch __attribute__((cleanup(patch_finish)))

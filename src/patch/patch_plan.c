@@ -1,7 +1,6 @@
-/* The plan keeps one record a file with its state before and after, and lets every hunk change the state
- * after. What a hunk finds is then what the hunks before it left, and what the user is shown is the net
- * effect, taken from the states and not from the hunks. Content stays a list of edits of what was read as
- * long as one hunk changed it, so a small change to a large file is neither copied nor searched for its diff. */
+/* The plan has one record per file with its state before and after; every hunk changes the state after. A hunk thus
+ * sees the result of the hunks before it, and the user is shown the net effect. Content stays a list of edits of the
+ * original as long as only one hunk changed it, so a small change to a large file is neither copied nor diffed. */
 #include "patch/patch_plan.h"
 
 #include <errno.h>
@@ -41,7 +40,7 @@ static int count_bytes(struct patch_plan *plan, size_t bytes, struct patch_error
 	                       LIMIT_PATCH_BYTES);
 }
 
-/* Two names of one file would each be computed from what the other one overwrites. */
+/* Rejects two names of one file: each change would be computed from content that the other overwrites. */
 static int check_alias(struct patch_plan *plan, const struct patch_file *file, struct patch_error *err)
 {
 	for (size_t i = 0; i < plan->files.count; i++) {
@@ -55,7 +54,7 @@ static int check_alias(struct patch_plan *plan, const struct patch_file *file, s
 	return 0;
 }
 
-/* Reads what is there; nothing there is no error yet. */
+/* Reads the file; a missing file is not an error yet. */
 static int load(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
 	auto_patch_error struct patch_error why = {0};
@@ -81,7 +80,7 @@ static int load(struct patch_plan *plan, struct patch_file *file, const char *wh
 	return 0;
 }
 
-/* Links are followed once, here; see patch_tree.h. */
+/* Follows links, once; see patch_tree.h. */
 static int locate(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
 	file->real = patch_real(&plan->arena, file->path);
@@ -116,7 +115,7 @@ static int get_file(struct patch_plan *plan, struct str name, const char *what, 
 	return 0;
 }
 
-/* A folder that is not there will be made; a file in its place must be one that the patch removes. */
+/* A missing folder will be created; a file in its place must be removed by the patch. */
 static int check_folders(struct patch_plan *plan, const struct patch_file *file, struct patch_error *err)
 {
 	auto_free char *path = xstrdup(file->path);
@@ -195,7 +194,7 @@ static int plan_delete(struct patch_plan *plan, const struct patch_hunk *hunk, s
 	return 0;
 }
 
-/* The content that a hunk starts from: as read, or as earlier hunks left it. */
+/* The content that a hunk applies to: the original or the result of earlier hunks. */
 static int current_content(struct patch_plan *plan, struct patch_file *file, const struct patch_content **ret,
                            struct patch_error *err)
 {
@@ -218,7 +217,7 @@ static int current_content(struct patch_plan *plan, struct patch_file *file, con
 	return 0;
 }
 
-/* The content of one file becomes that of another, and the first is gone. */
+/* Moves the content of one file to another path. */
 static int move(struct patch_plan *plan, struct patch_file *from, struct str name, struct patch_error *err)
 {
 	struct patch_file *to;
@@ -275,7 +274,7 @@ static int plan_hunk(struct patch_plan *plan, const struct patch_hunk *hunk, str
 	return plan_update(plan, hunk, err);
 }
 
-/* Finds the files that went somewhere else; each goes to one place only. */
+/* Pairs moved files with their destinations; each has at most one. */
 static void claim_origins(struct patch_plan *plan)
 {
 	vec_for_each(it, &plan->files) {

@@ -1,4 +1,4 @@
-/* patch_plan_priv.h — what a plan knows of each file; shared by the making and the commit of a plan. */
+/* patch_plan_priv.h — the state of each file in a plan. Shared by patch_plan.c and patch_commit.c. */
 #ifndef PATCH_PATCH_PLAN_PRIV_H
 #define PATCH_PATCH_PLAN_PRIV_H
 
@@ -16,24 +16,24 @@ struct patch_file {
 	const char *path, *real, *entry; /* see patch_tree.h */
 	/* Before: `old` is filled iff was_there. */
 	bool was_there;
-	int absence; /* the errno that says so, if not */
+	int absence; /* errno of the open, if it was not there */
 	struct patch_content old;
 	/* After: edits of base, which is old.text, flat.text or nothing. */
 	bool is_there;
 	struct str base;
 	struct edits edits;
-	struct patch_content flat; /* what earlier hunks made of it, once a later one had to read that */
-	char *new_text;            /* made when somebody asks, owned */
+	struct patch_content flat; /* result of earlier hunks, built when a later hunk reads it */
+	char *new_text;            /* built on first use, owned */
 	size_t new_len;
 	bool is_added;             /* the last hunk that wrote it was an Add */
 	struct patch_file *origin; /* the file whose content moved here */
-	bool is_moved;             /* origin is gone, and this is where it went */
+	bool is_moved;             /* origin was removed, and this file has its content */
 	bool is_claimed;           /* another file is_moved from here */
 	/* Commit */
 	struct iovec *parts;
 	struct patch_stage stage;
 	bool is_staged; /* stage is to be finished */
-	char *aside;    /* name by which the removed file waits for the end of the commit */
+	char *aside;    /* name of the removed file until the commit ends */
 };
 
 enum { PATCH_FILE_SLOTS = 2 * LIMIT_PATCH_FILES };
@@ -46,12 +46,12 @@ struct patch_plan {
 	uint16_t slots[PATCH_FILE_SLOTS]; /* open addressing by path: 1 + index in files, 0 is free */
 	uint64_t key;
 	VEC(struct patch_change) changes;
-	size_t bytes;                 /* read or made */
-	bool is_removal_first;        /* a folder takes the place of a removed file */
+	size_t bytes;                 /* read or built */
+	bool is_removal_first;        /* a folder replaces a removed file */
 	struct patch_folders folders; /* made by the commit */
 };
 
-/* Whether the file's bytes or presence after differ from before, as far as the plan can know. */
+/* True if the file's content or existence changes, as far as the plan can know. */
 bool patch_file_is_rewritten(const struct patch_file *file);
 
 #endif

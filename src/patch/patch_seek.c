@@ -1,7 +1,7 @@
-/* Nearly every chunk of nearly every patch is exact, and its place is found without looking at lines at
- * all: its old lines joined by newlines, with one more at each end, can only match whole lines, so one
- * search of bytes from the place of the chunk before answers the first pass. A thousand chunks then cost one
- * reading of the file. Only what is not found that way pays for the index of patch_lines. */
+/* Nearly all chunks match exactly and are found without splitting the file into lines: the old lines joined by
+ * newlines, with one more at each end, can only match whole lines, so a byte search from the previous chunk's place is
+ * the first pass. A thousand chunks then read the file once. Only chunks not found that way need the index of
+ * patch_lines. */
 #include "patch/patch_seek.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ void patch_seek_finish(struct patch_seek *seek)
 	buf_finish(&seek->needle);
 }
 
-/* Whether all lines end alike, so that bytes find what lines would. */
+/* True if all lines have the same line end, so that a byte search finds the same places as a line search. */
 static bool is_uniform(struct str text, bool is_crlf)
 {
 	if (!is_crlf)
@@ -35,8 +35,8 @@ static bool is_uniform(struct str text, bool is_crlf)
 	return true;
 }
 
-/* Looks at the beginning of each line, which mostly tells at once that it is not this one; where the first
- * line is found again and again and the rest is not, memmem goes on, which no text makes slow. */
+/* Compares the beginning of each line, which rules out most of them. After many matches of the first line alone it
+ * switches to memmem, which is linear for any text. */
 static ptrdiff_t find_lines(struct str text, struct str needle)
 {
 	enum { MISSES = 64 };
@@ -66,7 +66,7 @@ static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t
 		buf_append_str(&seek->needle, wanted[i]);
 		buf_append_str(&seek->needle, end);
 	}
-	/* From the newline before: the text has one there even at 0. */
+	/* Starts at the preceding newline; the text has one even before offset 0. */
 	struct str rest = str_n(text.ptr + from - 1, text.len - from + 1);
 	ptrdiff_t hit = find_lines(rest, buf_str(&seek->needle));
 	if (hit < 0)
@@ -88,7 +88,7 @@ static uint32_t *borders_of(const uint32_t *ids, size_t count)
 	return borders;
 }
 
-/* Index in hay of the first run of ids, or hay_count. */
+/* Index of the first occurrence of ids in hay, or hay_count. */
 static size_t find_ids(const uint32_t *hay, size_t hay_count, const uint32_t *ids, size_t count)
 {
 	auto_free uint32_t *borders = borders_of(ids, count);
@@ -103,7 +103,7 @@ static size_t find_ids(const uint32_t *hay, size_t hay_count, const uint32_t *id
 	return hay_count;
 }
 
-/* The wanted lines as ids of a level; NULL if one of them is nowhere in the text. */
+/* The wanted lines as ids of a level; NULL if one of them does not occur in the text. */
 static uint32_t *ids_of(struct patch_lines *lines, int level, const struct str *wanted, size_t count)
 {
 	auto_free uint32_t *ids = xmalloc(count * sizeof(*ids));

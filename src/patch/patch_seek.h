@@ -1,4 +1,4 @@
-/* patch_seek.h — where a run of lines stands in a text, forgiving blanks and typography (core 4.3).
+/* patch_seek.h — finds a run of lines in a text, tolerating differences in blanks and typography.
  *
  * Owns: its search tables. Borrows: the text, whose every line must end with "\n" and which must have
  * one more "\n" just before its first byte. Offsets are bytes and always the start of a line. */
@@ -16,19 +16,19 @@ struct patch_seek {
 	/* private */
 	struct patch_lines lines;
 	struct buf needle;
-	size_t steps; /* lines looked at in the index */
+	size_t steps; /* lines compared in the index */
 	bool is_crlf; /* the text's first line ends with "\r\n" */
 	bool is_begun;
-	bool is_indexed; /* something was not there exactly, or line ends are mixed: ask the index from now on */
+	bool is_indexed; /* an exact search failed, or line ends are mixed: use the index from now on */
 };
 
-enum patch_sought { PATCH_FOUND, PATCH_MISSING, PATCH_TOO_LARGE /* to look for what is not there exactly */ };
+enum patch_sought { PATCH_FOUND, PATCH_MISSING, PATCH_TOO_LARGE /* for an inexact search */ };
 
 void patch_seek_init(struct patch_seek *seek, struct str text, bool is_crlf);
 void patch_seek_finish(struct patch_seek *seek);
 
-/* The first place at or after offset `from` where all `count` lines follow each other: equal in the
- * strictest of the four ways that has any. count is at least 1. */
+/* Finds the first place at or after offset `from` where all `count` lines occur in sequence, at the strictest of the
+ * four levels that has a match. count is at least 1. */
 enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
                                    size_t *ret_at);
 /* The same for the last `count` lines of the text alone. */

@@ -1,8 +1,7 @@
-/* A file is replaced by renaming a finished one over it, so that nobody ever sees half of it and a full
- * disk costs nothing. But a rename makes a new inode. Where that would be noticed (hard links, another
- * owner, access lists, a folder that takes no new files) the old inode is overwritten instead, after its
- * room was reserved. Either way the target is first opened for writing: a file that may not be written
- * must not be replaceable through the permissions of its folder. */
+/* A file is replaced by renaming a complete one over it: no reader sees half of it, and a full disk does no harm. But a
+ * rename creates a new inode. If that would be visible (hard links, another owner, access lists, a folder that takes no
+ * new files), the old inode is overwritten instead, after its space is reserved. In both cases the target is first
+ * opened for writing: folder permissions must not allow replacing a read-only file. */
 #include "patch/patch_stage.h"
 
 #include <errno.h>
@@ -26,7 +25,7 @@ static size_t total_len(const struct patch_stage *stage)
 	return len;
 }
 
-/* Writes one batch of parts completely; 0 or errno. batch is used up. */
+/* Writes one batch of parts completely; 0 or errno. Modifies batch. */
 static int write_batch(int fd, struct iovec *batch, int count)
 {
 	while (count) {
@@ -61,8 +60,8 @@ static int write_parts(const struct patch_stage *stage, int fd)
 	return 0;
 }
 
-/* Access lists and other attributes that a new file would not have. SELinux labels every file, and the
- * new one in the same folder alike. */
+/* True if the file has access lists or other attributes that a new file would lack. SELinux labels do not count: a new
+ * file in the same folder gets the same one. */
 static bool has_attributes(int fd)
 {
 	static const char label[] = "security.selinux";
@@ -106,7 +105,7 @@ static int reserve(const struct patch_stage *stage, int fd)
 	off_t len = (off_t)total_len(stage);
 	if (len == 0 || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, len) == 0)
 		return 0;
-	/* Other refusals mean that this file system cannot reserve. */
+	/* Any other error means that this file system cannot reserve space. */
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 

@@ -1,8 +1,7 @@
-/* patch_stage.h — one file's new content on its way to its place, in two steps: everything that can go
- * wrong for want of room or permission goes wrong in the first, the second puts it there.
+/* patch_stage.h — replaces a file in two steps: the first fails for lack of space or permission, the second renames.
  *
- * Owns: a temporary file beside the target. Finishing before the commit leaves the tree as it was. What is there
- * keeps its mode, and its owner, links and attributes if it has unusual ones. Holds no descriptor between calls. */
+ * Owns: a temporary file beside the target. Finishing before the commit leaves the tree unchanged. An existing file
+ * keeps its mode, and unusual owners, links and attributes. Holds no descriptor between calls. */
 #ifndef PATCH_PATCH_STAGE_H
 #define PATCH_PATCH_STAGE_H
 
@@ -16,18 +15,18 @@ struct patch_error;
 struct patch_stage {
 	/* private */
 	const char *real, *path;
-	char *temporary; /* name of the file that holds the content until the commit; NULL: the target is overwritten */
+	char *temporary; /* name of the temporary file; NULL: the target is overwritten */
 	const struct iovec *parts;
 	size_t part_count;
 	/* read-only, also after the finish */
-	bool is_touched; /* what was there may not be there any more */
+	bool is_touched; /* the former content may be lost */
 };
 
-/* Prepares to make parts the content of the file at real (patch_tree.h), which errors call path. All three are
- * borrowed until the stage is finished; the folder must exist. A file that is not there gets `mode`; 0: as any. */
+/* Prepares to replace the content of the file at `real` (patch_tree.h) by `parts`; errors name it `path`. All three are
+ * borrowed until the stage is finished; the folder must exist. A new file gets `mode`; 0: the default mode. */
 int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
                       size_t count, mode_t mode, struct patch_error *err);
-/* Puts it in place, once. */
+/* Puts the content in place; may be called once. */
 int patch_stage_commit(struct patch_stage *stage, struct patch_error *err);
 void patch_stage_finish(struct patch_stage *stage);
 

@@ -1,7 +1,6 @@
-/* The engine applies patches in its own process, outside any sandbox. That it writes only where it was allowed
- * to therefore rests on two things: that what was allowed is the real path, and that the way there is walked again,
- * link by link refused, whenever something is written. openat2 does the second in one step, which nobody can get in
- * between; where a kernel or a container's filter has none, openat does it for one name at a time. */
+/* The engine applies patches in its own process, outside any sandbox. Two things confine its writes: permission is
+ * given for the real path, and each write walks that path again and refuses symbolic links. openat2 walks it
+ * atomically; where the kernel or a container's filter lacks it, openat walks one name at a time. */
 #include "patch/patch_tree.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@ const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 
 static char *resolve(const char *path, int links);
 
-/* The folder resolved, the last name kept. */
+/* Resolves the folder and keeps the last name. */
 static char *resolve_folder(const char *path, int links)
 {
 	auto_free char *folder = str_dup(path_dir(path)), *name = str_dup(path_name(path));
@@ -40,7 +39,7 @@ static char *resolve_folder(const char *path, int links)
 	return real ? path_join(real, name) : NULL;
 }
 
-/* What a link points to, as an absolute path that may hold further links. */
+/* The target of a link as an absolute path, which may contain further links. */
 static char *read_link(const char *path)
 {
 	char target[PATH_MAX];
@@ -52,7 +51,7 @@ static char *read_link(const char *path)
 	return path_join(folder, target);
 }
 
-/* realpath, but the last names need not exist. Owned; NULL and errno. */
+/* Like realpath, but the last names need not exist. Owned; NULL and errno. */
 static char *resolve(const char *path, int links)
 {
 	char *real = realpath(path, NULL);
@@ -92,7 +91,7 @@ static int open_folder(int parent, const char *name)
 	return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Makes one folder and notes its path. Who made it does not matter as long as it is there. */
+/* Creates one folder and records its path. A folder that exists by now is fine. */
 static int make_folder(int parent, const char *name, struct str path, struct patch_folders *made)
 {
 	if (mkdirat(parent, name, 0777) == 0) {
@@ -104,7 +103,7 @@ static int make_folder(int parent, const char *name, struct str path, struct pat
 	return open_folder(parent, name);
 }
 
-/* The folder of an absolute path, walked without following a link. -1 and errno. */
+/* Opens the folder of an absolute path without following links. -1 and errno. */
 static int walk(const char *path, bool is_making, struct patch_folders *made)
 {
 	auto_close int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -122,7 +121,7 @@ static int walk(const char *path, bool is_making, struct patch_folders *made)
 	return steal_fd(&at);
 }
 
-/* Anything but a folder reached without a link is an error, ELOOP for a link as openat has it. */
+/* Opens a folder without following links; a link fails with ELOOP, as openat reports it. */
 static int open_beneath_root(const char *path)
 {
 	struct open_how how = {
@@ -145,7 +144,7 @@ int patch_folder_open(const char *real, const char **ret_name)
 int patch_folders_make(const char *real, struct patch_folders *made, const char *path, struct patch_error *err)
 {
 	auto_close int folder = walk(real, true, made);
-	/* A file in a folder's place: the write that follows says so in better-known words. */
+	/* If a file is in the folder's place, the following write reports it in the usual words. */
 	if (folder >= 0 || errno == ENOTDIR)
 		return 0;
 	return patch_error_sys(err, errno, "Failed to create parent directories for %s", path);

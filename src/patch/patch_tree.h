@@ -1,9 +1,9 @@
-/* patch_tree.h — where a file really is, and getting there without being led elsewhere.
+/* patch_tree.h — resolves paths once and later opens them without following links.
  *
- * Three kinds of path: `path`, what the patch means, absolute and normalised as text; `real`, where writing
- * to it ends up once all links are followed; `entry`, the name that removing it removes, which may be a link.
- * Real and entry paths are decided on once, and every later step walks them folder by folder refusing links: who
- * swaps a folder for a link while a patch waits for its approval gets an error, not a file in another place. */
+ * Three kinds of path: `path`, as the patch names it, absolute and normalised as text; `real`, the file that a write
+ * reaches when all links are followed; `entry`, the name that an unlink removes, which may be a link. Real and entry
+ * paths are resolved once, and every later step walks them folder by folder and refuses links: replacing a folder by a
+ * link while a patch waits for approval causes an error, not a write elsewhere. */
 #ifndef PATCH_PATCH_TREE_H
 #define PATCH_PATCH_TREE_H
 
@@ -15,24 +15,24 @@
 
 struct patch_error;
 
-/* The absolute path, without "." and "..", that a patch's file name means below cwd; in the arena. */
+/* Resolves a patch's file name below cwd to an absolute path without "." and ".."; in the arena. */
 const char *patch_path(struct arena *arena, const char *cwd, struct str name);
-/* Links followed, also one that leads to nothing yet; in the arena. NULL and errno. */
+/* Follows links, also a dangling one; in the arena. NULL and errno. */
 const char *patch_real(struct arena *arena, const char *path);
-/* Links followed but for the last name; in the arena. NULL and errno. */
+/* Follows links except in the last name; in the arena. NULL and errno. */
 const char *patch_entry(struct arena *arena, const char *path);
 
 /* Opens the folder of a real or entry path for the *at calls and points *ret_name at the last name. -1 and errno. */
 int patch_folder_open(const char *real, const char **ret_name);
 
-/* Folders that were made, outermost first; the names are owned. */
+/* Created folders, outermost first; the names are owned. */
 struct patch_folders {
 	VEC(char *) list;
 };
 
-/* Makes the folders above real that are missing and, unless made is NULL, notes which. path is for the error. */
+/* Creates the missing folders above `real` and, unless `made` is NULL, records them. `path` is for the error text. */
 int patch_folders_make(const char *real, struct patch_folders *made, const char *path, struct patch_error *err);
-/* Removes those that are empty again. */
+/* Removes the recorded folders that are empty. */
 void patch_folders_unmake(struct patch_folders *made);
 void patch_folders_finish(struct patch_folders *made);
 
@@ -40,10 +40,10 @@ void patch_folders_finish(struct patch_folders *made);
 int patch_entry_remove(const char *entry);
 /* rename to another name in the same folder. 0 or errno. */
 int patch_entry_rename(const char *entry, const char *name);
-/* A file name that is not in use; owned by the caller. */
+/* An unused file name; owned by the caller. */
 char *patch_entry_name(void);
 
-/* True if removing the entry would remove what is at real: two names may differ and be one. */
+/* True if unlinking the entry would remove the file at `real`: different names can be the same file. */
 bool patch_is_same_file(const char *entry, const char *real);
 
 #endif

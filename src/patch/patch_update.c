@@ -1,9 +1,9 @@
-/* The result is a list of edits and not a text: the unchanged megabytes between two chunks are never
- * copied, and the diff of the change is already known.
+/* The result is a list of edits instead of a text: unchanged megabytes between two chunks are not copied, and the diff
+ * is known without comparing.
  *
- * The rules are core 4.4 as 0.169 keeps them: context lines may differ from the file in blanks, and then
- * the file's bytes stay; a chunk without old lines goes to the end of the file; a blank line that ends a
- * chunk may be missing in the file, models add those by habit. */
+ * The rules are those of codex 0.169: where context lines differ from the file in blanks, the file's bytes stay; a
+ * chunk without old lines is added at the end of the file; a blank line that ends a chunk may be missing in the file,
+ * because models add such lines by habit. */
 #include "patch/patch_update.h"
 
 #include "base/limits.h"
@@ -16,9 +16,9 @@ struct update {
 	struct patch_seek seek;
 	struct arena *arena;
 	struct edits edits;
-	size_t from; /* chunks are in the file's order: the next one is not above this offset */
+	size_t from; /* chunks are in file order: the search for the next one starts here */
 	VEC(struct str) wanted;
-	struct buf fresh; /* new lines of the edit that is growing */
+	struct buf fresh; /* new lines of the open edit */
 	struct buf tail;  /* new lines for the end of the file */
 	struct patch_error *err;
 };
@@ -123,10 +123,10 @@ static enum patch_sought seek_wanted(struct update *update, bool is_at_end, size
 	return patch_seek_lines(&update->seek, update->wanted.items, count, update->from, ret_at);
 }
 
-/* Where the chunk's old lines are, and how many of them: all, or all but a blank last one. */
+/* Finds the chunk's old lines: all of them, or all but a blank last one. */
 static int find_lines(struct update *update, const struct patch_chunk *chunk, size_t *ret_at, size_t *ret_count)
 {
-	/* Every line of the file has a byte at least: do not even collect many more lines than that. */
+	/* A line has at least one byte, so a chunk with more lines than the file has bytes cannot match. */
 	if (chunk->old_count > update->content->body.len + 1)
 		return fail_lines(update, chunk);
 	collect_wanted(update, chunk);
@@ -140,8 +140,8 @@ static int find_lines(struct update *update, const struct patch_chunk *chunk, si
 	return sought == PATCH_FOUND ? 0 : fail_lines(update, chunk);
 }
 
-/* Ends the growing edit, of len old bytes at `at`. What comes below the last line goes to the tail, so that
- * additions of any kind keep the patch's order. */
+/* Closes the open edit, which replaces len bytes at `at`. Additions below the last line go to the tail, so that all
+ * additions keep the patch's order. */
 static void end_edit(struct update *update, size_t at, size_t len)
 {
 	struct str fresh = buf_str(&update->fresh);
@@ -152,7 +152,7 @@ static void end_edit(struct update *update, size_t at, size_t len)
 	buf_clear(&update->fresh);
 }
 
-/* Walks the chunk beside the old lines found at `at`, of which there are `found`. */
+/* Walks the chunk in parallel with the `found` old lines at `at`. */
 static void make_edits(struct update *update, const struct patch_chunk *chunk, size_t at, size_t found)
 {
 	struct str body = chunk->body;
@@ -195,7 +195,7 @@ static int apply_chunk(struct update *update, const struct patch_chunk *chunk)
 	return status;
 }
 
-/* The file's last line has no newline: the edits must give it one, and reach no further than the text. */
+/* The file's last line lacks a newline: the edits add one and must not extend past the text. */
 static void close_last_line(struct update *update)
 {
 	struct str text = update->content->text;

@@ -1,4 +1,4 @@
-/* patch_update.h — what the chunks of one hunk make of one file's text (core 4.4). Touches no file. */
+/* patch_update.h — applies the chunks of one hunk to one file's text in memory. */
 #ifndef PATCH_PATCH_UPDATE_H
 #define PATCH_PATCH_UPDATE_H
 
@@ -9,9 +9,9 @@
 
 struct patch_error;
 
-/* Fills *ret (caller frees ret->list) with edits of content->text; their texts live in the arena.
- * Lines that the patch only mentions keep the file's own bytes, new lines get the file's line ends, and
- * the result's last line always has one. path is for the error text. */
+/* Fills *ret (the caller frees ret->list) with edits of content->text; their texts are in the arena. Context lines keep
+ * the file's bytes, new lines get the file's line end, and the last line of the result always has one. `path` is for
+ * the error text. */
 int patch_update_compute(const struct patch *patch, const struct patch_hunk *hunk, const char *path,
                          const struct patch_content *content, struct arena *arena, struct edits *ret,
                          struct patch_error *err);
