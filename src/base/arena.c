@@ -1,5 +1,5 @@
-/* A bump allocator: one event, one parsed message or one config lives in one arena and dies with
- * it. Blocks double up to a ceiling, so a message of n bytes costs O(log n) mallocs. */
+/* A bump allocator: the data of one event, parsed message or config is freed together. Blocks double in size up to a
+ * maximum, so a message of n bytes costs O(log n) mallocs. */
 #include "base/arena.h"
 
 #include <stdint.h>

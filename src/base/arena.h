@@ -1,6 +1,6 @@
-/* arena.h — many small allocations with one end.
+/* arena.h — many small allocations that are freed together.
  *
- * Owns: everything allocated from it. Nothing is freed singly; arena_finish ends it all.
+ * Owns: everything allocated from it. No allocation is freed alone; arena_finish frees all.
  * Memory is aligned for any type and zeroed. An all-zero struct arena is a valid empty one. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -20,14 +20,14 @@ struct arena {
 };
 
 void arena_finish(struct arena *arena); /* frees all; the arena is empty and usable again */
-/* Forgets all allocations but keeps the newest block for reuse, unless it is a large one. */
+/* Frees all allocations but keeps the newest block for reuse, unless it is large. */
 void arena_reset(struct arena *arena);
 #define auto_arena __attribute__((cleanup(arena_finish)))
 
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
-/* The same, not zeroed: for who writes every byte. */
+/* The same, not zeroed: for callers that write every byte. */
 void *arena_alloc_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull));
-/* Copies; the result is also NUL-terminated. A slice without pointer stays without. */
+/* Copies; the result is also NUL-terminated. STR_NONE stays STR_NONE. */
 struct str arena_str(struct arena *arena, struct str text);
 const char *arena_cstr(struct arena *arena, struct str text) __attribute__((returns_nonnull));
 const char *arena_printf(struct arena *arena, const char *format, ...)

@@ -1,5 +1,4 @@
-/* Growth is by half, so that a buffer streamed into byte by byte costs O(1) each and a 30 MB
- * message does not reserve 60. */
+/* Grows by half, so that appending byte by byte costs O(1) each and a 30 MB message does not reserve 60 MB. */
 #include "base/buf.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* buf.h — bytes that grow up to a maximum.
  *
- * Owns: its memory. An append that would pass `max` adds nothing and sets `over`, which stays set:
- * write everything, then look once. `data` is always NUL-terminated after the first append. */
+ * Owns: its memory. An append that would exceed `max` adds nothing and sets `over`, which stays set: append everything,
+ * then check once. `data` is NUL-terminated after the first append. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -17,10 +17,10 @@ struct buf {
 	/* private */
 	size_t cap;
 	size_t max;
-	bool over; /* something did not fit */
+	bool over; /* an append did not fit */
 };
 
-/* max is the most bytes it will ever hold. */
+/* max: the largest number of bytes that it may hold. */
 static inline void buf_init(struct buf *buf, size_t max)
 {
 	*buf = (struct buf){.max = max};
@@ -29,7 +29,7 @@ static inline void buf_init(struct buf *buf, size_t max)
 void buf_finish(struct buf *buf); /* frees; the buf may be initialised again */
 #define auto_buf __attribute__((cleanup(buf_finish)))
 
-/* Room for `extra` more bytes at data + len, or NULL (and over) if that passes max. */
+/* Room for `extra` more bytes at data + len, or NULL (and over) if that exceeds max. */
 char *buf_reserve(struct buf *buf, size_t extra);
 void buf_append(struct buf *buf, const void *bytes, size_t len);
 void buf_append_str(struct buf *buf, struct str text);
@@ -40,13 +40,13 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args) __attribute_
 
 /* Drops the first count bytes (moves the rest down). */
 void buf_consume(struct buf *buf, size_t count);
-/* Drops everything after the first len bytes and clears over: how to take back what did not fit whole. */
+/* Drops everything after the first len bytes and clears over: undoes an append that did not fit completely. */
 void buf_truncate(struct buf *buf, size_t len);
 /* Empties it, keeping the memory and clearing over. */
 void buf_clear(struct buf *buf);
-/* The same, but the memory of a large content is given back. */
+/* The same, but frees the memory of a large content. */
 void buf_reuse(struct buf *buf);
-/* Gives the bytes away as an owned NUL-terminated string (never NULL) and empties the buf. */
+/* Returns the bytes as an owned NUL-terminated string (never NULL) and empties the buf. */
 char *buf_take(struct buf *buf);
 
 static inline struct str buf_str(const struct buf *buf)

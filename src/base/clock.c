@@ -1,4 +1,4 @@
-/* CLOCK_MONOTONIC never jumps, so every wait and every duration uses it. */
+/* CLOCK_MONOTONIC does not jump, so every wait and every duration uses it. */
 #include "base/clock.h"
 
 #include <stdio.h>

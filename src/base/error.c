@@ -1,5 +1,5 @@
-/* Errors are values of fixed size: setting one never allocates, so it also works when memory,
- * disk or descriptors are what ran out. */
+/* Errors are values of fixed size: setting one does not allocate, so it works when memory, disk or descriptors are
+ * exhausted. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
-/* error.h — failure as a value that travels up and gathers context.
+/* error.h — errors as values; each caller may add context.
  *
- * The caller owns a `struct error` and passes it last; NULL means "not interested".
+ * The caller owns a `struct error` and passes it last; NULL means that it does not need the text.
  * Functions return 0 or a negative code (pointers: NULL), so that
  *     return error_set(err, ERR_invalid, "…");
  *     return error_wrap(err, "reading %s", path);
- * are whole statements. Words are printed only in ui/, server/ and main/. */
+ * are whole statements. Errors are printed in ui/, server/ and main/ only. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -23,7 +23,7 @@ enum { ERROR_TEXT_MAX = 1024 };
 struct error {
 	enum error_code code;
 	int sys;                   /* errno that caused it, or 0 */
-	char text[ERROR_TEXT_MAX]; /* NUL-terminated; longer texts are cut */
+	char text[ERROR_TEXT_MAX]; /* NUL-terminated; longer texts are truncated */
 };
 
 /* Fills err and returns -code. */
@@ -32,16 +32,16 @@ int error_set(struct error *err, enum error_code code, const char *format, ...) 
 /* Fills err from errno value `sys`: text is "<format>: <strerror>", code follows from sys. */
 int error_sys(struct error *err, int sys, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts "<format>: " before the text that is there. Returns -err->code (‑ERR_internal if err is NULL). */
+/* Prepends "<format>: " to the text. Returns -err->code (‑ERR_internal if err is NULL). */
 int error_wrap(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* errno -> the code that names it. */
+/* Maps errno to a code. */
 enum error_code error_code_of(int sys);
 
 /* "invalid", "not_found", … ; never NULL. */
 const char *error_code_name(enum error_code code);
 
-/* The process exit status that this code stands for. */
+/* The exit status of a process that fails with this code. */
 int error_exit_status(enum error_code code);
 
 #endif

@@ -1,5 +1,5 @@
-/* Small and blocking on purpose: these run at start-up or on files that belong to the engine
- * (config, auth). What may block on a user's disk in the middle of a turn goes through loop/worker. */
+/* Blocking by design: used at start-up and for files of the engine (config, auth). Access to a user's disk during a
+ * turn goes through loop/worker. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -69,8 +69,8 @@ bool path_is_inside(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
-/* True if the call is to be made again: it was interrupted, or the descriptor is shared with somebody who
- * set it not to wait (a terminal, for one), and has been waited for now. */
+/* True if the call must be repeated: it was interrupted, or another process made the shared descriptor (a terminal, for
+ * example) non-blocking and it is ready now. */
 static bool is_to_be_repeated(int fd, short events)
 {
 	if (errno == EINTR)
@@ -156,7 +156,7 @@ static int write_and_sync(int fd, struct str bytes, bool durable, struct error *
 
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err)
 {
-	static _Atomic unsigned count; /* of writes, as two threads may write the same file */
+	static _Atomic unsigned count; /* makes names unique: two threads may write the same file */
 	auto_free char *temporary = xasprintf("%s.tmp.%d.%u", path, (int)getpid(), count++);
 	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)

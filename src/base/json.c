@@ -1,6 +1,6 @@
-/* Looking at a parsed tree. Members are found by walking: wire objects have a handful, and an index
- * would cost more to build than all look-ups together. Integers are taken from the decimal spelling,
- * never through a double, so that 64-bit ids and token counts survive. */
+/* Access to a parsed tree. Members are found by a linear search: wire objects have few, and building an index would
+ * cost more than all look-ups. Integers are converted from the decimal spelling, not through a double, so that 64-bit
+ * ids and token counts stay exact. */
 #include "base/json.h"
 
 #include <locale.h>
@@ -61,7 +61,7 @@ bool json_to_bool(const struct json *node, bool *ret)
 	return true;
 }
 
-/* value * 10^power, false if that is no integer or does not fit. */
+/* value * 10^power, false if the result is not an integer or does not fit. */
 static bool scale(uint64_t value, int64_t power, uint64_t *ret)
 {
 	for (; value && power > 0; power--) {
@@ -72,7 +72,7 @@ static bool scale(uint64_t value, int64_t power, uint64_t *ret)
 	return value == 0 || power == 0;
 }
 
-/* The exponent part after 'e'; one beyond 64 bits is as good as the largest. */
+/* The exponent after 'e'; a value beyond 64 bits is clamped. */
 static int64_t exponent(struct str digits)
 {
 	int64_t power;
@@ -82,8 +82,8 @@ static int64_t exponent(struct str digits)
 	return digits.ptr[0] == '-' ? -INT32_MAX : INT32_MAX;
 }
 
-/* The magnitude of a number's spelling. Zeros are held back until a digit follows, so that 1.50e1 and
- * 100e-2 are recognised as the integers they are. */
+/* The magnitude of a number's spelling. Zeros are counted and applied only when a digit follows, so that 1.50e1 and
+ * 100e-2 are recognised as integers. */
 static bool magnitude(struct str spelling, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -139,7 +139,7 @@ bool json_to_u64(const struct json *node, uint64_t *ret)
 	return true;
 }
 
-/* The host program's locale must not change what "1.5" means. (For "C" neither glibc nor musl allocate.) */
+/* Independent of the host program's locale. (For "C" neither glibc nor musl allocate.) */
 static double parse_double(const char *text)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -192,7 +192,7 @@ const char *json_type_name(enum json_type type)
 
 /* ---- equality ---- */
 
-/* By name, then by place in the text: of equal names the last one counts. */
+/* By name, then by position in the text: of duplicate names the last one counts. */
 static int compare_members(const void *a, const void *b)
 {
 	const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
@@ -200,7 +200,7 @@ static int compare_members(const void *a, const void *b)
 	return order ? order : (x->span.ptr > y->span.ptr) - (x->span.ptr < y->span.ptr);
 }
 
-/* The members of an object that can be found, sorted by name. The caller frees. */
+/* The members of an object without shadowed duplicates, sorted by name. The caller frees. */
 static const struct json **sorted_members(const struct json *object, size_t *ret_count)
 {
 	const struct json **members = xcalloc(object->count + 1, sizeof(struct json *));

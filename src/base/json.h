@@ -5,8 +5,8 @@
  * Strict RFC 8259: valid UTF-8, paired surrogates, no trailing commas, depth at most LIMIT_JSON_DEPTH.
  * Duplicate keys: the last one is found. Numbers keep their spelling (json_span) and convert on request.
  *
- * Writing: a json_writer appends compact JSON to a buf. Commas are its business; nesting is the
- * caller's. Strings may hold any bytes: invalid UTF-8 becomes U+FFFD. */
+ * Writing: a json_writer appends compact JSON to a buf. It writes the commas; the caller balances the brackets. Strings
+ * may hold any bytes: invalid UTF-8 becomes U+FFFD. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -29,7 +29,7 @@ struct json {
 	size_t count;            /* children of an array or object */
 	struct str key;          /* decoded name, if the parent is an object */
 	struct str text;         /* JSON_string: decoded bytes; JSON_number: its spelling */
-	struct str span;         /* the value as it stands in the input, quotes and braces included */
+	struct str span;         /* the value's text in the input, quotes and braces included */
 	const struct json *child; /* first child */
 	const struct json *next;  /* next sibling */
 };
@@ -42,7 +42,8 @@ const struct json *json_parse_copy(struct arena *arena, struct str text, struct 
 
 #define json_for_each(it, parent) for (const struct json *it = (parent) ? (parent)->child : NULL; it; it = it->next)
 
-/* Member of an object; NULL if parent is NULL, no object, or has none (a null value is returned as such). */
+/* Member of an object; NULL if parent is NULL, not an object, or lacks the member (a null value is returned as
+ * such). */
 const struct json *json_get(const struct json *parent, const char *key);
 /* Follows a dotted path of members: json_path(root, "response.usage.input_tokens"). */
 const struct json *json_path(const struct json *root, const char *path);
@@ -96,7 +97,7 @@ void jw_u64(struct json_writer *w, uint64_t value);
 void jw_double(struct json_writer *w, double value); /* shortest that reads back; NaN and infinity write null */
 void jw_bool(struct json_writer *w, bool value);
 void jw_null(struct json_writer *w);
-/* One finished JSON value, copied as it stands. */
+/* One complete JSON value, copied verbatim. */
 void jw_raw(struct json_writer *w, struct str json);
 void jw_value(struct json_writer *w, const struct json *node); /* jw_raw of its span */
 
@@ -107,7 +108,7 @@ void jw_member_i64(struct json_writer *w, const char *key, int64_t value);
 void jw_member_bool(struct json_writer *w, const char *key, bool value);
 void jw_member_raw(struct json_writer *w, const char *key, struct str json);
 
-/* Appends a finished JSON value for people to read: one member or item a line, two spaces for each level. */
+/* Appends a complete JSON value, indented for people: one member or item per line, two spaces per level. */
 void json_indent(struct buf *out, struct str json);
 
 /* Appends text as a JSON string, quotes included, to out. */

@@ -1,5 +1,5 @@
-/* The writer puts everything on one line, which is right for wires. Files that people look at are broken into lines
- * afterwards, by their text alone: nothing in it changes but the white space. */
+/* The writer produces one line, which suits wires. Files for people are indented afterwards, from the text alone; only
+ * white space changes. */
 #include "base/json.h"
 
 static void new_line(struct buf *out, size_t depth)
@@ -9,7 +9,7 @@ static void new_line(struct buf *out, size_t depth)
 		buf_append_c(out, "  ");
 }
 
-/* The string that begins at `at`, quotes included; returns what follows it. */
+/* Copies the string that begins at `at`, quotes included; returns the position after it. */
 static size_t copy_string(struct buf *out, struct str json, size_t at)
 {
 	size_t end = at + 1;
@@ -32,7 +32,7 @@ static size_t skip_space(struct str json, size_t at)
 	return at;
 }
 
-/* An object or list without content stays on its line. Returns what follows what was written. */
+/* Keeps an empty object or array on one line. Returns the position after it. */
 static size_t open_level(struct buf *out, struct str json, size_t at, size_t *depth)
 {
 	size_t next = skip_space(json, at + 1);

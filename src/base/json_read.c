@@ -1,7 +1,6 @@
-/* One pass, one node per value, nothing copied that can be a slice: most of what a model streams is
- * plain text that stays where the network put it. A string is validated and measured first; only one
- * with escapes is decoded, into exactly the room it needs. Recursion is bounded by LIMIT_JSON_DEPTH.
- * Where an error stands (line, column) is counted only once there is one. */
+/* One pass, one node per value, and slices instead of copies: most of a model's stream is plain text that stays in the
+ * receive buffer. A string is validated and measured first; only one with escapes is decoded, into exactly the memory
+ * it needs. Recursion is bounded by LIMIT_JSON_DEPTH. An error's line and column are counted only when it occurs. */
 #include "base/json.h"
 
 #include <stdarg.h>
@@ -50,7 +49,7 @@ fail_at(struct reader *r, const char *at, enum error_code code, const char *form
 	return false;
 }
 
-/* "expected <wanted>, found <what stands there>" */
+/* Sets the error "expected <wanted>, found <character>". */
 static bool __attribute__((cold)) fail_expected(struct reader *r, const char *wanted)
 {
 	if (r->at == r->end)
@@ -85,7 +84,7 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The code unit of "\uXXXX" at `at`, or -1 if that is not what stands there. */
+/* The code unit of "\uXXXX" at `at`, or -1 if malformed. */
 static int32_t code_unit(const char *at, const char *end)
 {
 	int32_t unit = 0;
@@ -116,7 +115,7 @@ static int32_t take_code_point(const char **at, const char *end)
 	return 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
 }
 
-/* What a backslash and this letter stand for; 0 if nothing. */
+/* The character of a one-letter escape; 0 if the letter is not one. */
 static char short_escape(char letter)
 {
 	switch (letter) {
@@ -139,7 +138,7 @@ static char short_escape(char letter)
 	}
 }
 
-/* Moves past one escape and adds to *shrink how many bytes decoding it saves. */
+/* Moves past one escape and adds the bytes that decoding saves to *shrink. */
 static bool check_escape(struct reader *r, size_t *shrink)
 {
 	const char *from = r->at;

@@ -1,5 +1,5 @@
-/* The writer appends as it goes: no tree, no second pass. Text is mostly plain, so a string is scanned
- * eight bytes at a time and copied in one piece up to the first byte that needs care. */
+/* The writer appends directly: no tree, no second pass. Text is mostly plain, so a string is scanned eight bytes at a
+ * time and copied in one piece up to the first byte that needs escaping. */
 #include "base/json.h"
 
 #include <locale.h>
@@ -37,7 +37,7 @@ static void escape_char(struct buf *out, unsigned char c)
 		buf_append(out, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
-/* Everything from the first byte that is not plain. */
+/* Writes the rest of a string from its first byte that needs escaping. */
 static void escape(struct buf *out, const char *at, const char *end)
 {
 	while (at < end) {
@@ -55,7 +55,7 @@ static void escape(struct buf *out, const char *at, const char *end)
 	}
 }
 
-/* prefix and suffix are a byte or '\0' for none. */
+/* prefix and suffix are single bytes; '\0' omits them. */
 static void quote(struct buf *out, char prefix, struct str text, char suffix)
 {
 	size_t around = 2 + (prefix != 0) + (suffix != 0);
@@ -89,7 +89,7 @@ void json_quote(struct buf *out, struct str text)
 	quote(out, '\0', text.ptr ? text : STR(""), '\0');
 }
 
-/* An opening bracket is a value that asks for no comma after itself; a closing one never has one before. */
+/* No comma follows an opening bracket or precedes a closing one. */
 static void put_open(struct json_writer *w, const char *bracket)
 {
 	put(w, bracket, 1);
@@ -188,8 +188,8 @@ void jw_u64(struct json_writer *w, uint64_t value)
 	put_decimal(w, false, value);
 }
 
-/* 15 digits are what a person wrote, 17 always read back. The host program's locale must not put a
- * comma into JSON. (For "C" neither glibc nor musl allocate.) */
+/* Tries 15 digits, which keeps short decimals short; 17 always read back exactly. Independent of the host program's
+ * locale. (For "C" neither glibc nor musl allocate.) */
 void jw_double(struct json_writer *w, double value)
 {
 	if (!isfinite(value)) {

@@ -1,4 +1,4 @@
-/* log.h — what developers read; never what users must know (that is EventMsg::Warning).
+/* log.h — diagnostics for developers. Users are notified with EventMsg::Warning instead.
  *
  * Each .c that logs defines LOG_MODULE first. Nothing is formatted unless the level is on.
  * Filter: log_configure("info,net=debug") from CODEX_LOG, read in main/. Default: warn.

@@ -1,5 +1,5 @@
-/* One place decides what running out of memory means: an agent that has lost an allocation can
- * keep no promise about the commands it runs, so it stops at once with a line on stderr. */
+/* Out of memory ends the process with a line on stderr: after a failed allocation the engine could not keep its
+ * promises about the commands that it runs. */
 #include "base/mem.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
-/* mem.h — allocation that cannot fail, and locals that clean up after themselves.
+/* mem.h — allocation that cannot fail, and locals with automatic cleanup.
  *
- * Out of memory ends the process: sizes that come from outside pass a limit from base/limits.h first.
- * auto_* marks a local whose end is its scope; `return steal(p)` hands the value on instead. */
+ * Out of memory ends the process: sizes from outside are checked against base/limits.h first. A local marked auto_* is
+ * freed at the end of its scope; `return steal(p)` passes the value to the caller instead. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -33,7 +33,7 @@ static inline void mem_close_slot(const int *fd)
 #define auto_free __attribute__((cleanup(mem_free_slot)))
 #define auto_close __attribute__((cleanup(mem_close_slot)))
 
-/* Takes the value out of a local so that its cleanup does nothing. */
+/* Takes the value out of a local, so that its cleanup is a no-op. */
 #define steal(ptr)                         \
 	({                                 \
 		__typeof__(ptr) _p = (ptr); \
@@ -51,8 +51,8 @@ static inline int steal_fd(int *fd)
 #define countof(array) (sizeof(array) / sizeof((array)[0]))
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* Gives freed memory back to the system, which an allocator does not do by itself where something younger is still in
- * use above it. Costs about a millisecond per 30 MB: for the end of something big, not for every day. */
+/* Returns freed memory to the system; the allocator does not do so while a later allocation above it is in use. Costs
+ * about 1 ms per 30 MB: use it after freeing something large. */
 void mem_trim(void);
 
 #endif

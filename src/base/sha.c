@@ -1,5 +1,5 @@
-/* Both hashes are the same machine: 64-byte blocks folded into a few words, the last block padded with the length.
- * They differ in the fold, which is a function here. Speed does not matter: the inputs are tokens, not files. */
+/* SHA-1 and SHA-256 share everything but the compression function: 64-byte blocks, the last one padded with the length.
+ * Speed does not matter: the inputs are tokens, not files. */
 #include "base/sha.h"
 
 #include <endian.h>
@@ -12,7 +12,7 @@ struct sha {
 	uint32_t words[WORDS_MAX];
 	void (*fold)(uint32_t *words, const uint8_t *block);
 	uint8_t block[BLOCK];
-	uint64_t len; /* of all that came */
+	uint64_t len; /* of the input so far */
 };
 
 static uint32_t rotate_left(uint32_t x, unsigned by)

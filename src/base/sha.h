@@ -1,7 +1,7 @@
-/* sha.h — SHA-1, SHA-256 and HMAC-SHA-256 of bytes that are all there.
+/* sha.h — SHA-1, SHA-256 and HMAC-SHA-256 of bytes in memory.
  *
- * For what protocols and tokens ask for, where loading a crypto library would cost more than the work itself. SHA-1
- * is here because the WebSocket handshake wants it; it protects nothing. Any thread. Source: FIPS 180-4, RFC 2104. */
+ * For handshakes and tokens, where loading a crypto library would cost more than the hash. SHA-1 is required by the
+ * WebSocket handshake and protects nothing. Any thread. Source: FIPS 180-4, RFC 2104. */
 #ifndef BASE_SHA_H
 #define BASE_SHA_H
 

@@ -1,4 +1,4 @@
-/* Slices keep parsing free of copies: a model's delta is looked at where libcurl put it. */
+/* Slices make parsing free of copies: a model's delta is read in libcurl's buffer. */
 #include "base/str.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ bool str_cut_prefix(struct str *s, const char *prefix)
 	return true;
 }
 
-/* volatile: the compiler may not find out that the first difference decides. */
+/* volatile: the compiler must not stop at the first difference. */
 bool str_eq_secret(struct str a, struct str b)
 {
 	volatile unsigned char difference = a.len != b.len;
@@ -183,7 +183,7 @@ uint64_t str_hash(struct str s)
 	return hash;
 }
 
-/* Both halves of a 128-bit product: every bit of a and b reaches every bit of the result. */
+/* Folds a 128-bit product: every bit of a and b affects every bit of the result. */
 static uint64_t fold_product(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;

@@ -1,5 +1,5 @@
 /* str.h — a slice of bytes: pointer and length, borrowed, not NUL-terminated.
- * A slice never owns; who keeps the bytes alive is said where the slice is handed out. */
+ * A slice does not own its bytes; the function that returns it documents their lifetime. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -45,9 +45,9 @@ static inline struct str str_skip(struct str s, size_t count)
 
 bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
-/* If s starts with prefix, cuts it off and returns true. */
+/* If s starts with prefix, removes it and returns true. */
 bool str_cut_prefix(struct str *s, const char *prefix);
-/* Equality in a time that depends on the lengths alone: for secrets. */
+/* Equality in time that depends on the lengths alone: for secrets. */
 bool str_eq_secret(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII case-insensitive equality */
 int str_compare(struct str a, struct str b);     /* bytewise, as memcmp then length */
@@ -77,7 +77,7 @@ char *str_dup(struct str s);
 
 /* FNV-1a. */
 uint64_t str_hash(struct str s);
-/* Fast, and not to be steered by whoever writes the text as long as key is random and secret. */
+/* Fast, and collision-resistant against crafted text as long as key is random and secret. */
 uint64_t str_hash_keyed(struct str s, uint64_t key);
 
 #endif

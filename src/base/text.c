@@ -1,5 +1,5 @@
-/* All cuts fall on character boundaries: a model that is sent half a character answers with an
- * HTTP 400. The numbers and markers are core 12.1's, so that clients and models see what they know. */
+/* Text is cut at character boundaries only: providers answer half a character with HTTP 400. Numbers and markers of
+ * truncation are those of codex 0.169, which clients and models know. */
 #include "base/text.h"
 
 #include "base/mem.h"

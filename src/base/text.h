@@ -1,4 +1,4 @@
-/* text.h — UTF-8, truncation and base64: what happens to text on its way to a model or a wire. */
+/* text.h — UTF-8, truncation and base64, for text sent to models and clients. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -35,7 +35,7 @@ size_t text_floor_boundary(struct str s, size_t at);
 /* Smallest n >= at on a character boundary of s. */
 size_t text_ceil_boundary(struct str s, size_t at);
 
-/* Approximate tokens of a text: ceil(bytes / 4) (core 12.1). */
+/* Approximate tokens of a text: ceil(bytes / 4). */
 static inline size_t text_tokens(size_t bytes)
 {
 	return (bytes + 3) / 4;
@@ -47,12 +47,12 @@ struct text_budget {
 	size_t limit;
 };
 
-/* Appends s cut in the middle to the budget with the marker "…N tokens truncated…" or
- * "…N chars truncated…"; unchanged if it fits (core 12.1). s must be UTF-8. */
-/* What that budget comes to in bytes. */
+/* The size of a budget in bytes. */
 size_t text_budget_bytes(struct text_budget budget);
+/* Appends s, truncated in the middle to the budget with the marker "…N tokens truncated…" or "…N chars truncated…";
+ * unchanged if it fits. s must be UTF-8. */
 void text_append_middle(struct buf *out, struct str s, struct text_budget budget);
-/* The same, with "Total output lines: N" and a blank line before a cut text (core 12.1). */
+/* The same, with "Total output lines: N" and a blank line before a truncated text. */
 void text_append_output(struct buf *out, struct str s, struct text_budget budget);
 /* Lines as Rust's str::lines counts them. */
 size_t text_line_count(struct str s);
@@ -63,8 +63,7 @@ void text_base64(struct buf *out, const void *bytes, size_t len);
 /* False on anything but padded standard base64; decoded bytes are appended to out. */
 bool text_base64_decode(struct buf *out, struct str s);
 
-/* A path as it stands in a file:// address: bytes that may not stand in one become %XX. And back, taking what is no
- * %XX as it is. */
+/* Percent-encodes a path for a file:// URL, and decodes one; malformed escapes are copied verbatim. */
 void text_append_url_path(struct buf *out, struct str path);
 void text_append_url_decoded(struct buf *out, struct str s);
 

@@ -9,7 +9,7 @@
 
 enum { UUID_TEXT_SIZE = 37 };
 
-/* A new version-7 id as lower-case text, greater than every one this process made before. Loop thread only. */
+/* A new version-7 id in lower case, greater than all earlier ones of this process. Loop thread only. */
 void uuid_v7(char out[UUID_TEXT_SIZE]);
 /* True for 8-4-4-4-12 hex digits. */
 bool uuid_is_valid(struct str text);

@@ -1,6 +1,5 @@
-/* The length and the check sum of what a descriptor gives are known behind it, but stand before it: the head of an
- * entry is written twice. Stored and not packed, for what goes into such an archive is read once, if ever, and there is
- * no second library then. */
+/* An entry's header precedes its data but holds the data's length and checksum, so it is written twice. Entries are
+ * stored without compression: archives are read rarely, and compression would need another library. */
 #include "base/zip.h"
 
 #include <errno.h>
@@ -17,7 +16,7 @@ enum {
 	CHUNK = 64 * KIB,
 	NAMES_ARE_UTF8 = 1 << 11,
 	VERSION = 20,
-	DATE = 1 << 5 | 1, /* 1980-01-01: the files' own times say nothing here */
+	DATE = 1 << 5 | 1, /* 1980-01-01: file times are not kept */
 };
 
 struct zip_entry {
@@ -47,7 +46,7 @@ static void put(struct buf *out, uint32_t value, int bytes)
 
 /* ---- records ---- */
 
-/* What an entry's head and its line of the directory have in common. */
+/* The fields that an entry's header and its directory record share. */
 static void put_common(struct buf *out, const struct zip_entry *entry)
 {
 	put(out, VERSION, 2);
@@ -110,7 +109,7 @@ static int more(struct zip *zip, struct zip_entry *entry, const void *bytes, siz
 	return write_out(zip, bytes, len, err);
 }
 
-/* The head again, with what is known now. */
+/* Writes the header again with length and checksum. */
 static int end(struct zip *zip, const struct zip_entry *entry, struct error *err)
 {
 	auto_buf struct buf head;

@@ -1,7 +1,7 @@
-/* zip.h — a ZIP archive, written entry by entry, nothing compressed.
+/* zip.h — a ZIP archive, written entry by entry without compression.
  *
- * Owns: the list of entries; the descriptor, of an empty file, stays its caller's. Blocking; any thread, one at a time.
- * Errors: what write says, ERR_limit beyond LIMIT_ZIP. After an error the file is of no use.
+ * Owns: the list of entries. Borrows: the descriptor of an empty file. Blocking; any thread, one at a time.
+ * Errors: those of write, ERR_limit beyond LIMIT_ZIP. After an error the file is unusable.
  * Source: PKWARE APPNOTE 4.3, without encryption and ZIP64. */
 #ifndef BASE_ZIP_H
 #define BASE_ZIP_H
@@ -26,9 +26,9 @@ void zip_finish(struct zip *zip);
 
 /* name: with slashes, relative. */
 int zip_add(struct zip *zip, struct str name, struct str bytes, struct error *err);
-/* The rest of what the descriptor gives; `what` is its name in errors. */
+/* Adds the rest of the descriptor's bytes; errors name it `what`. */
 int zip_add_fd(struct zip *zip, struct str name, int fd, const char *what, struct error *err);
-/* Nothing may be added behind it. */
+/* Completes the archive; no entry may be added after this. */
 int zip_end(struct zip *zip, struct error *err);
 
 #endif

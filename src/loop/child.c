@@ -1,5 +1,5 @@
-/* pidfd instead of SIGCHLD: no signal handler, no race on recycled ids, and a library that embeds
- * us keeps its own children to itself. */
+/* A pidfd instead of SIGCHLD: no signal handler, no race on recycled ids, and no interference with the children of a
+ * program that embeds the library. */
 #include "loop/child.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
-/* child.h — tells you when a process ends.
+/* child.h — reports the end of a child process on the loop, and reaps it.
  *
- * Owns: the pidfd and the duty to reap. Borrows: the loop. Thread: loop only.
- * on_exit runs once, with the status of waitpid(2); after it the child may be destroyed.
- * Source: house rule "children are always reaped by child". */
+ * Owns: the pidfd. Borrows: the loop. Thread: loop only. on_exit runs once, with the status of waitpid(2); after it the
+ * child may be destroyed. No other module calls waitpid for children of the loop's thread. */
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
 
@@ -14,11 +13,12 @@ struct error;
 
 typedef void (*child_exit_fn)(int wait_status, void *self);
 
-/* Watches pid, a direct child of this process. NULL and err when no pidfd can be had. */
+/* Watches pid, a direct child of this process. NULL and err if no pidfd can be opened. */
 struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, void *self, struct error *err);
-/* The loop need not keep running for this child's sake. */
+/* Lets the loop end while the child runs. */
 void child_unref(struct child *child);
-/* Stops watching; on_exit will not run. A child still alive is then nobody's: kill it first. NULL is fine. */
+/* Stops watching; on_exit will not run, and a child that is still alive is never reaped: kill it first. NULL is
+ * fine. */
 void child_destroy(struct child *child);
 
 #endif

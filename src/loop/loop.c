@@ -1,5 +1,5 @@
-/* Deferred calls ride on one idle handle that is active only while calls wait, so an idle engine
- * has no reason to wake up. */
+/* Deferred calls use one idle handle that is active only while calls are pending, so that an idle engine does not wake
+ * up. */
 #include "loop/loop.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 struct loop {
 	uv_loop_t uv;
-	uv_idle_t idle; /* keeps the loop from sleeping while deferred calls wait */
+	uv_idle_t idle; /* keeps the loop from sleeping while deferred calls are pending */
 	struct list deferred;
 };
 
@@ -21,7 +21,7 @@ struct loop_timer {
 static void on_idle(uv_idle_t *idle)
 {
 	struct loop *loop = container_of(idle, struct loop, idle);
-	struct list batch; /* calls deferred by these calls run in the next round */
+	struct list batch; /* the calls being run; calls that they defer run in the next round */
 	list_init(&batch);
 	while (!list_empty(&loop->deferred)) {
 		struct list *node = loop->deferred.next;
@@ -67,7 +67,7 @@ static void on_hurry(uv_handle_t *handle, void *self)
 	(void)self;
 	if (handle->type != UV_TIMER || !uv_is_active(handle) || uv_timer_get_due_in(timer) <= LIMIT_HURRY_MS)
 		return;
-	uv_timer_set_repeat(timer, LIMIT_HURRY_MS); /* the way to start it anew without knowing what it calls */
+	uv_timer_set_repeat(timer, LIMIT_HURRY_MS); /* restarts the timer without its callback at hand */
 	uv_timer_again(timer);
 	uv_timer_set_repeat(timer, 0);
 }

@@ -1,7 +1,7 @@
 /* loop.h — the one event loop: a uv_loop_t plus deferred calls and timers.
  *
- * Thread: everything here is for the loop's own thread. No callback ever runs inside the call that
- * registered it; use loop_defer when something must happen "soon, but not here". */
+ * Thread: the loop's own. No callback runs inside the call that registered it; loop_defer runs a function soon, outside
+ * the current callback. */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 
@@ -15,18 +15,18 @@ struct error;
 struct loop;
 
 struct loop *loop_create(struct error *err);
-/* Ends the loop: runs it until handles that are closing have closed. Everything that lives on it
- * must have been ended before. */
+/* Runs the loop until closing handles have closed, then frees it. Everything on the loop must have been ended
+ * before. */
 void loop_destroy(struct loop *loop);
-/* To be called when all is ended that lives on it: what still lingers (streams that peers do not read) may do so for
- * LIMIT_HURRY_MS, however long it was given. */
+/* Shortens the linger time of destroyed streams whose peers do not read to LIMIT_HURRY_MS. To be called after
+ * everything on the loop has been ended. */
 void loop_hurry(struct loop *loop);
-/* Runs until loop_stop, or until nothing is left that could happen. */
+/* Runs until loop_stop, or until no handle is active. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
 
-/* A call to be made once, before the loop waits again. Embedded in its owner; owner cancels in its end. */
+/* A call to make once, before the loop waits again. Embedded in its owner, which cancels it when it ends. */
 struct loop_deferred {
 	/* private */
 	struct list link;
@@ -38,7 +38,7 @@ struct loop_deferred {
 typedef void (*loop_run_fn)(void *self);
 
 void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, loop_run_fn run, void *self);
-void loop_defer(struct loop_deferred *deferred);  /* no effect if already waiting */
+void loop_defer(struct loop_deferred *deferred);  /* no-op if already pending */
 void loop_deferred_finish(struct loop_deferred *deferred); /* cancels */
 static inline bool loop_deferred_is_waiting(const struct loop_deferred *deferred)
 {
@@ -52,6 +52,6 @@ struct loop_timer *loop_timer_create(struct loop *loop, loop_run_fn run, void *s
 void loop_timer_start(struct loop_timer *timer, uint64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 bool loop_timer_is_active(const struct loop_timer *timer);
-void loop_timer_destroy(struct loop_timer *timer); /* NULL is fine; run will not be called any more */
+void loop_timer_destroy(struct loop_timer *timer); /* NULL is fine; run is not called after this */
 
 #endif

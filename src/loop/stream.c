@@ -1,8 +1,8 @@
-/* Two buffers: senders append to `pending`; when the socket takes no more, pending becomes `inflight`, which
- * belongs to libuv until it is written, and senders go on with the other one. The first attempt is always a
- * direct write, so a peer that keeps up costs one copy and one system call per turn of the loop.
+/* Two buffers: senders append to `pending`; when the socket is full, pending becomes `inflight`, which belongs to libuv
+ * until it is written, and senders continue with the other one. The first attempt is always a direct write, so a peer
+ * that keeps up costs one copy and one system call per iteration of the loop.
  *
- * The buffer of a read lives from on_alloc to on_read, so a stream that waits holds none. */
+ * A read buffer exists from on_alloc to on_read only, so an idle stream holds none. */
 #include "loop/stream.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ struct stream {
 	bool is_writing; /* inflight belongs to libuv */
 	bool is_reading;
 	bool wants_drain;  /* a send returned false */
-	bool is_destroyed; /* by its owner; lives on only to flush */
+	bool is_destroyed; /* by its owner; exists only until it is flushed */
 	int failure;       /* the libuv error that broke it; UV_EOF when the peer has closed */
 	struct loop_deferred flush;
 	struct loop_timer *linger; /* runs iff destroyed with STREAM_FLUSH and not yet flushed */
@@ -51,7 +51,7 @@ static void stream_close(void *self)
 		uv_close(&stream->handle, on_closed);
 }
 
-/* Tells the owner, once. May destroy the stream. */
+/* Calls on_end, once. The callback may destroy the stream. */
 static void stream_end(struct stream *stream)
 {
 	const struct stream_events *events = stream->events;
@@ -71,7 +71,7 @@ static void stream_end(struct stream *stream)
 	events->on_end(&err, stream->self);
 }
 
-/* Empties a buffer; gives its memory back if a burst has made it big: there may be a thousand streams. */
+/* Empties a buffer and frees the memory of a burst: there may be a thousand streams. */
 static void drained(struct buf *buf)
 {
 	if (buf->cap > LIMIT_STREAM_KEEP)
@@ -94,7 +94,7 @@ static void write_rest(struct stream *stream, size_t sent)
 		stream->failure = status;
 }
 
-/* Calls nobody, so that it may be used while sending. */
+/* Runs no callback, so that it may be used while sending. */
 static void stream_flush(struct stream *stream)
 {
 	if (stream->is_writing || stream->failure || stream->pending.len == 0)
@@ -116,7 +116,7 @@ static size_t stream_queued(const struct stream *stream)
 	return stream->pending.len + (stream->is_writing ? stream->inflight.len : 0);
 }
 
-/* What follows from a flush: the end, or room again. May destroy the stream. */
+/* Handles the result of a flush: an error, completion, or room again. A callback may destroy the stream. */
 static void stream_settle(struct stream *stream)
 {
 	if (stream->failure) {
@@ -193,7 +193,7 @@ static struct stream *stream_alloc(struct loop *loop, const struct stream_events
 	return stream;
 }
 
-/* The handle is there; what remains is to begin, or to give up. */
+/* Starts reading on an initialised handle; on error destroys the stream. */
 static struct stream *stream_begin(struct stream *stream, int status, const char *what, struct error *err)
 {
 	if (status < 0) {
@@ -236,7 +236,7 @@ struct stream *stream_open(struct loop *loop, int fd, const struct stream_events
 void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self)
 {
 	if (!stream->events)
-		return; /* it has ended, and somebody was told */
+		return; /* on_end has run */
 	stream->events = events;
 	stream->self = self;
 }

@@ -16,35 +16,35 @@ struct stream;
 
 struct stream_events {
 	void (*on_bytes)(struct str bytes, void *self);       /* borrowed until it returns; may destroy the stream */
-	void (*on_end)(const struct error *err, void *self);  /* NULL: the peer has closed; else what broke */
+	void (*on_end)(const struct error *err, void *self);  /* NULL: the peer has closed; else the error */
 	void (*on_writable)(void *self);                      /* may be NULL; once after a send returned false */
 };
 
-/* Accepts a connection that waits on listener and starts reading. NULL and err if it cannot. */
+/* Accepts a pending connection of listener and starts reading. NULL and err on failure. */
 struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
 			     struct error *err);
-/* The same for a descriptor that is connected already: a pipe's end, a Unix or TCP socket. It is the stream's from
- * then on. Without on_bytes it is only written to. */
+/* The same for a connected descriptor: a pipe's end, a Unix or TCP socket. Takes ownership of fd. Without on_bytes the
+ * stream only writes. */
 struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
 			   struct error *err);
 
 enum stream_end {
-	STREAM_NOW,   /* what is queued is lost */
-	STREAM_FLUSH, /* what is queued is sent first, within LIMIT_STREAM_LINGER_MS */
-	STREAM_RESET, /* what fits is sent, then the peer sees "connection reset" */
+	STREAM_NOW,   /* queued bytes are discarded */
+	STREAM_FLUSH, /* queued bytes are sent first, within LIMIT_STREAM_LINGER_MS */
+	STREAM_RESET, /* one write is attempted, then the connection is reset */
 };
 
-/* Ends it; nothing is called any more. NULL is fine. */
+/* Ends the stream; no callback runs after this. NULL is fine. */
 void stream_destroy(struct stream *stream, enum stream_end how);
 
-/* Queues a copy. What is queued within one turn of the loop leaves as one write. False when more than
- * LIMIT_STREAM_QUEUE waits: go on after on_writable. Past LIMIT_STREAM_QUEUE_HARD the stream breaks (on_end). */
+/* Queues a copy. Bytes queued within one iteration of the loop are sent in one write. Returns false when more than
+ * LIMIT_STREAM_QUEUE is pending: continue after on_writable. Past LIMIT_STREAM_QUEUE_HARD the stream fails (on_end). */
 bool stream_send(struct stream *stream, struct str bytes);
 
-/* Another owner takes over: from now on these events are called. Both kinds of owner must read. */
+/* Replaces the callbacks, for a new owner. Both sets must have on_bytes. */
 void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self);
 
-/* Back-pressure on the peer. A paused stream does not notice that the peer has closed. */
+/* Backpressure on the peer. A paused stream does not notice that the peer has closed. */
 void stream_pause(struct stream *stream);
 void stream_resume(struct stream *stream);
 

@@ -1,5 +1,5 @@
-/* A folder and never a file: what editors do to a file is a rename over it, and a watch on the old one would tell
- * nothing of the new. */
+/* Watches folders, never files: editors replace a file by a rename, and a watch on the old inode would not see the new
+ * one. */
 #include "loop/watch.h"
 
 #include <uv.h>

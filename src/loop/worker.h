@@ -1,7 +1,7 @@
-/* worker.h — one blocking job on a thread of the pool, its end reported on the loop.
+/* worker.h — runs one blocking job on a thread of the pool and reports its end on the loop.
  *
- * run executes on another thread and may touch only what `self` holds for it. done executes on the
- * loop, exactly once. The caller keeps `self` alive until done. */
+ * `run` executes on another thread and may access only the data that `self` holds for it. `done` executes on the loop,
+ * exactly once. The caller keeps `self` alive until then. */
 #ifndef LOOP_WORKER_H
 #define LOOP_WORKER_H
 
