@@ -13,7 +13,7 @@
 #include "agent/agent_log.h"
 #include "base/buf.h"
 #include "base/uuid.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct agent_tree;
 struct error;

@@ -12,7 +12,7 @@
 
 #include "base/list.h"
 #include "base/str.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct error;
 

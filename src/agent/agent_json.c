@@ -4,7 +4,7 @@
 #include "agent/agent_tree.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct subagent_summary agent_summary(const struct agent *agent)
 {

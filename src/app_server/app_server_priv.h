@@ -3,13 +3,13 @@
 #define APP_SERVER_APP_SERVER_PRIV_H
 
 #include "app_server/app_server.h"
-#include "app_server/rpc_ask.h"
-#include "app_server/rpc_scope.h"
-#include "app_server/thread_config.h"
+#include "app_server/rpc/rpc_ask.h"
+#include "app_server/rpc/rpc_scope.h"
+#include "app_server/threads/thread_config.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "protocol/app.h"
+#include "protocol/message/app.h"
 
 enum { THREAD_BUCKETS = 256 };
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "app_server/rpc.h"
+#include "app_server/rpc/rpc.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "app_server/app_server_priv.h"
-#include "app_server/store_job.h"
-#include "app_server/thread.h"
+#include "app_server/store/store_job.h"
+#include "app_server/threads/thread.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "app_server/app_server_priv.h"
-#include "app_server/connection.h"
-#include "app_server/rpc_request.h"
-#include "app_server/thread.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -7,7 +7,7 @@
 #define CONFIG_CONFIG_LAYER_H
 
 #include "base/vec.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 
 struct error;
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "config/config_layer.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 /* "sha256:" and 64 digits. */
 enum { CONFIG_HASH_SIZE = 7 + 64 + 1 };

@@ -4,7 +4,7 @@
 #define CONFIG_CONFIG_PROJECT_H
 
 #include "config/config_layer.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct error;
 

@@ -12,8 +12,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "config/toml_priv.h"
-#include "config/toml_text.h"
+#include "config/toml/toml_priv.h"
+#include "config/toml/toml_text.h"
 
 enum { CONFIG_inert_any = -1 };
 #define TOML_any CONFIG_inert_any

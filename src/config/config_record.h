@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "config/toml.h"
-#include "protocol/types.h"
+#include "config/toml/toml.h"
+#include "protocol/record/types.h"
 
 struct error;
 

@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 #include "base/text.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 /* How apply_patch is offered: as a JSON function, which every server of the Responses API can relay, or as a
  * free-form tool with a grammar, which saves the model from escaping a patch into JSON. */

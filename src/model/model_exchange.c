@@ -9,7 +9,7 @@
 #include "model/model_secrets.h"
 #include "model/model_usage.h"
 #include "net/http_head.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 /* How much is quoted of an answer that is no event stream. */
 enum { GLIMPSE_MAX = 200 };

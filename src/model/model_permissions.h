@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "protocol/approval.h"
+#include "protocol/message/approval.h"
 
 struct model_permissions {
 	enum sandbox_mode sandbox;

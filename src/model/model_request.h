@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct error;
 struct model_info;

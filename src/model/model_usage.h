@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct arena;
 struct http_head;

@@ -24,7 +24,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "process/keeper_priv.h"
-#include "process/sandbox_placeholder.h"
+#include "sandbox/sandbox_placeholder.h"
 #include "process/spawn.h"
 
 enum { EXITS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2 };

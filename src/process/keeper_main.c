@@ -20,7 +20,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "process/keeper_priv.h"
-#include "process/sandbox_placeholder.h"
+#include "sandbox/sandbox_placeholder.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 

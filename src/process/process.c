@@ -23,7 +23,7 @@
 #include "loop/loop.h"
 #include "process/keeper.h"
 #include "process/pty.h"
-#include "process/sandbox.h"
+#include "sandbox/sandbox.h"
 #include "process/spawn.h"
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };

@@ -16,7 +16,7 @@
 
 #include "base/str.h"
 #include "process/process_reaper.h" /* process_reaper_stop: for front ends */
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct error;
 struct loop;

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "loop/loop.h"
 #include "process/keeper.h"
-#include "process/sandbox_placeholder.h"
+#include "sandbox/sandbox_placeholder.h"
 #include "process/tree_kill.h"
 
 /* A tree that got TERM and whose time runs. Who got it is known by name: a parent may die of it, and a child not. */

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 #include "rollout/rollout_writer.h"
 
 typedef int (*rollout_item_fn)(struct rollout_writer *writer, const struct turn_item *item, struct error *err);

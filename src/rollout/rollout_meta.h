@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct error;
 

@@ -5,7 +5,7 @@
 #define ROLLOUT_ROLLOUT_TOOL_ITEM_H
 
 #include "base/json.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w);
 void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w);

@@ -15,7 +15,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 #include "rollout/rollout_line.h"
 
 struct error;

@@ -19,7 +19,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "engine/codex.h"
+#include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "server/wire_profile.h"

@@ -20,7 +20,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "engine/codex.h"
+#include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "net/http_head.h"
 #include "server/wire_profile.h"

@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "protocol/enum.h"
-#include "protocol/submission.h"
+#include "protocol/record/enum.h"
+#include "protocol/message/submission.h"
 
 enum wire_date { DATE_LEGACY, DATE_2025_10, DATE_2026_01, DATE_DOC };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "protocol/event.h"
+#include "protocol/message/event.h"
 
 struct submission;
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct error;
 

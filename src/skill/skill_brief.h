@@ -7,7 +7,7 @@
 #define SKILL_SKILL_BRIEF_H
 
 #include "base/buf.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 /* What the list had no room for. */
 struct skill_brief_cut {

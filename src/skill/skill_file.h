@@ -6,7 +6,7 @@
 #define SKILL_SKILL_FILE_H
 
 #include "base/arena.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct error;
 

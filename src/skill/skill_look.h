@@ -5,7 +5,7 @@
 #ifndef SKILL_SKILL_LOOK_H
 #define SKILL_SKILL_LOOK_H
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 #include "skill/skill_places.h"
 
 struct loop;

@@ -4,7 +4,7 @@
 #ifndef SKILL_SKILL_MENTION_H
 #define SKILL_SKILL_MENTION_H
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 typedef void (*skill_mention_fn)(const struct skill_metadata *skill, void *self);
 

@@ -6,7 +6,7 @@
 #define SKILL_SKILL_PLACES_H
 
 #include "base/arena.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 
 struct config;
 

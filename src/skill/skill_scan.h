@@ -10,7 +10,7 @@
 #define SKILL_SKILL_SCAN_H
 
 #include "base/arena.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 #include "skill/skill_places.h"
 
 /* Sorted by scope (repo, user, system, admin), name and path. cwd is echoed as given. */

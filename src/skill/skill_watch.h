@@ -7,7 +7,7 @@
 #ifndef SKILL_SKILL_WATCH_H
 #define SKILL_SKILL_WATCH_H
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 #include "skill/skill_places.h"
 
 struct loop;

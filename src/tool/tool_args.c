@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-#include "protocol/record_rows.h"
-#include "protocol/record_default.h"
+#include "protocol/record/record_rows.h"
+#include "protocol/record/record_default.h"
 #include "tool/tool_args.def"
-#include "protocol/record_undef.h"
+#include "protocol/record/record_undef.h"

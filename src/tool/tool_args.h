@@ -2,17 +2,17 @@
 #ifndef TOOL_TOOL_ARGS_H
 #define TOOL_TOOL_ARGS_H
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
-#include "protocol/record_struct.h"
-#include "protocol/record_default.h"
+#include "protocol/record/record_struct.h"
+#include "protocol/record/record_default.h"
 #include "tool/tool_args.def"
-#include "protocol/record_undef.h"
+#include "protocol/record/record_undef.h"
 
 #define RECORD(name, doc) extern const struct record record_##name;
 #define RECORD_EMPTY(name, doc) extern const struct record record_##name;
-#include "protocol/record_default.h"
+#include "protocol/record/record_default.h"
 #include "tool/tool_args.def"
-#include "protocol/record_undef.h"
+#include "protocol/record/record_undef.h"
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TOOL_TOOL_DYNAMIC_H
 #define TOOL_TOOL_DYNAMIC_H
 
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct tool_call;
 

@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "base/text.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 struct agent;
 struct dynamic_tools;

@@ -2,7 +2,7 @@
 #include "tool/tool_spec.h"
 
 #include "base/json.h"
-#include "protocol/enum.h"
+#include "protocol/record/enum.h"
 #include "tool/tool_impl.h"
 
 /* core 4.1: a fact of the wire, so that constrained sampling yields what patch_parse reads */

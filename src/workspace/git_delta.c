@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
-#include "process/env_policy.h"
+#include "command/env_policy.h"
 #include "process/process.h"
 #include "workspace/git_stage.h"
 

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "process/env_policy.h"
+#include "command/env_policy.h"
 #include "workspace/git_config.h"
 #include "workspace/git_info.h"
 #include "workspace/host_files.h"

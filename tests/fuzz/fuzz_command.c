@@ -8,10 +8,10 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "process/command_action.h"
-#include "process/command_safety.h"
-#include "process/command_scan.h"
-#include "process/shell.h"
+#include "command/command_action.h"
+#include "command/command_safety.h"
+#include "command/command_scan.h"
+#include "command/shell.h"
 
 static bool is_quotable(const struct plain_command *command)
 {

@@ -9,7 +9,7 @@
 #include "model/model_exchange.h"
 #include "model/model_secrets.h"
 #include "net/http_head.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 #define KEY "sk-fuzz-4b1d"
 

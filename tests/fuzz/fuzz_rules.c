@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "process/command_parse.h"
-#include "process/exec_policy.h"
+#include "command/command_parse.h"
+#include "command/exec_policy.h"
 
 enum { WORDS_MAX = 64 };
 

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "engine/codex.h"
+#include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/keeper.h"
 #include "process/spawn.h"

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "config/config_record.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 
 static void check_node(const struct toml *node, unsigned lines)
 {

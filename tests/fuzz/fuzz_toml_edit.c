@@ -5,9 +5,9 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "config/toml.h"
-#include "config/toml_edit.h"
-#include "config/toml_text.h"
+#include "config/toml/toml.h"
+#include "config/toml/toml_edit.h"
+#include "config/toml/toml_text.h"
 
 enum { KEYS = 8 };
 

@@ -14,10 +14,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
-#include "engine/codex.h"
+#include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
-#include "server/mock_model.h"
+#include "server/mock/mock_model.h"
 #include "temp.h"
 
 struct fixture {

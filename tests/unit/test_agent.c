@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "protocol/event.h"
+#include "protocol/message/event.h"
 
 /* ---- Sessions that only note what is asked of them ---- */
 

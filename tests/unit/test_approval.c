@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/approval.h"
+#include "protocol/message/approval.h"
 
 /* The questions that may be asked, as a word: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
 static const struct {

@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "ui/cli.h"
-#include "ui/cli_suggest.h"
-#include "ui/exec_options.h"
-#include "ui/login.h"
-#include "ui/mock_command.h"
+#include "ui/cli/cli.h"
+#include "ui/cli/cli_suggest.h"
+#include "ui/exec/exec_options.h"
+#include "ui/tools/login.h"
+#include "ui/serve/mock_command.h"
 
 struct options {
 	const char *model, *mode;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "codex/codex.h"
 #include "loop/loop.h"
-#include "server/mock_model.h"
+#include "server/mock/mock_model.h"
 #include "temp.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "process/command_action.h"
+#include "command/command_action.h"
 
 /* "read COMMAND name path", "list COMMAND path", "search COMMAND query path", "unknown COMMAND", joined by "; ". */
 static const char *describe(const char *script)

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "process/command_parse.h"
+#include "command/command_parse.h"
 
 /* Words joined by a comma, commands by a bar: "ls,-l|wc". A word with a pattern is marked: "ls,(*.c)". */
 static const char *read_as(const char *script)

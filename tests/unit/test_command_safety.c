@@ -2,7 +2,7 @@
  * what looks like it and acts, and one of what destroys; a test for each row. */
 #include "test.h"
 
-#include "process/command_safety.h"
+#include "command/command_safety.h"
 
 /* What nobody should be asked about. */
 static const char *const harmless[] = {

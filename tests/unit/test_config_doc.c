@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config_record.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 enum { DOC_MAX = 1024 * 1024 };
 

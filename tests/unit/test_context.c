@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "engine/context.h"
+#include "engine/history/context.h"
 
 /* All segments joined as model_request joins them: one valid JSON list of `count` items. */
 static void check_is_list(const struct context *context, size_t count)

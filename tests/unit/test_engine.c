@@ -3,9 +3,9 @@
 #include "test.h"
 
 #include "base/file.h"
-#include "engine/codex_priv.h"
-#include "engine/session.h"
-#include "engine/session_record.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
 #include "engine_fixture.h"
 #include "rollout/rollout_writer.h"
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "process/env_policy.h"
+#include "command/env_policy.h"
 
 static const char *const ours[] = {"HOME=/home/me",    "PATH=/bin", "LANG=de_DE",     "API_KEY=k",
                                    "my_Secret_word=s", "EMPTY=",    "GITHUB_TOKEN=t", "TMPDIR=/var/tmp",

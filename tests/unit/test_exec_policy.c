@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "process/command_parse.h"
-#include "process/exec_policy.h"
+#include "command/command_parse.h"
+#include "command/exec_policy.h"
 
 static const char *decide(const struct exec_policy *policy, const char *script)
 {

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "ui/exec_prompt.h"
+#include "ui/exec/exec_prompt.h"
 
 /* Puts these bytes on standard input: a pipe with its writing end closed. */
 static void pipe_in(struct str bytes)

@@ -16,8 +16,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "server/mock_model.h"
-#include "ui/mock_command.h"
+#include "server/mock/mock_model.h"
+#include "ui/serve/mock_command.h"
 
 /* --- helpers ----------------------------------------------------------------------------------------------- */
 

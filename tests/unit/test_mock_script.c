@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "net/http_head.h"
-#include "server/mock_play.h"
-#include "server/mock_script.h"
+#include "server/mock/mock_play.h"
+#include "server/mock/mock_script.h"
 
 /* --- helpers ----------------------------------------------------------------------------------------------- */
 
@@ -553,7 +553,7 @@ static void test_the_manual_names_everything(void **state)
 #define TOKENS(name) "`" #name "`",
 #define MEMBER(name, kind, field) "`" #name "`",
 #define STEP(name, kind, field, max, members, flags) "{\"" #name "\": ",
-#include "server/mock_script.def"
+#include "server/mock/mock_script.def"
 	};
 	auto_buf struct buf doc;
 	(void)state;

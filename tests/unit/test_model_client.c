@@ -13,7 +13,7 @@
 #include "net/http_client.h"
 #include "net/http_head.h"
 #include "net/http_server.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 enum ending { WHOLE, OPEN, CUT, NOTHING };
 

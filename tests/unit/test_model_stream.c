@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "model/model_stream.h"
 #include "net/sse.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 /* Everything that came out, as text to compare. */
 struct reader {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 
 enum { DOC_MAX = 1024 * 1024 };
 
@@ -147,9 +147,9 @@ static const char *lack_of(const struct union_type *type, int tag)
 	static const char *const lacks[OP_count] = {
 #define OP_LACKS(tag, wire, record, what, doc) [OP_##tag] = what,
 #define OP_UNIT_LACKS(tag, wire, what, doc) [OP_##tag] = what,
-#include "protocol/op_default.h"
-#include "protocol/op.def"
-#include "protocol/op_undef.h"
+#include "protocol/op/op_default.h"
+#include "protocol/op/op.def"
+#include "protocol/op/op_undef.h"
 	};
 	return type == &union_op ? lacks[tag] : NULL;
 }

@@ -4,10 +4,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "protocol/app.h"
-#include "protocol/enum.h"
-#include "protocol/event.h"
-#include "protocol/submission.h"
+#include "protocol/message/app.h"
+#include "protocol/record/enum.h"
+#include "protocol/message/event.h"
+#include "protocol/message/submission.h"
 
 static struct submission *decode_ok(const char *json)
 {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "engine/review_answer.h"
-#include "engine/review_prompt.h"
-#include "protocol/review_text.h"
+#include "engine/history/review_answer.h"
+#include "engine/history/review_prompt.h"
+#include "protocol/message/review_text.h"
 
 static void assert_words(struct str answer, const char *want)
 {

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "base/uuid.h"
-#include "protocol/types.h"
+#include "protocol/record/types.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_writer.h"

@@ -16,9 +16,9 @@
 #include "loop/loop.h"
 #include "process/process.h"
 #include "process/pty.h"
-#include "process/sandbox.h"
-#include "process/sandbox_entry.h"
-#include "process/sandbox_placeholder.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_entry.h"
+#include "sandbox/sandbox_placeholder.h"
 
 static char self_path[PATH_MAX];
 static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "process/sandbox_denial.h"
+#include "sandbox/sandbox_denial.h"
 
 static bool is_denial(int exit_code, const char *out, const char *err)
 {

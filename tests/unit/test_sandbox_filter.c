@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 #include "base/mem.h"
-#include "process/sandbox_filter.h"
+#include "sandbox/sandbox_filter.h"
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -31,7 +31,7 @@ static const struct row {
 #define DENY(call) {call, EVERYWHERE},
 #define DENY_BARE(call) {call, BARE},
 #define DENY_NET(call) {call, OFFLINE},
-#include "process/sandbox_filter.def"
+#include "sandbox/sandbox_filter.def"
 #undef DENY
 #undef DENY_BARE
 #undef DENY_NET

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "protocol/app.h"
-#include "protocol/schema.h"
-#include "protocol/typescript.h"
+#include "protocol/message/app.h"
+#include "protocol/schema/schema.h"
+#include "protocol/schema/typescript.h"
 
 struct leaf {
 	int64_t size;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "process/shell.h"
+#include "command/shell.h"
 
 static void words_are_quoted_in_the_simplest_style(void **state)
 {

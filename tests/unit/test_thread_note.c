@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "app_server/thread_note.h"
+#include "app_server/threads/thread_note.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"

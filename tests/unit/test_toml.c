@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 
 #define CORPUS "/usr/share/gocode/src/github.com/BurntSushi/toml/internal/toml-test/tests"
 

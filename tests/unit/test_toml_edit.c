@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "config/toml.h"
-#include "config/toml_edit.h"
-#include "config/toml_text.h"
+#include "config/toml/toml.h"
+#include "config/toml/toml_edit.h"
+#include "config/toml/toml_text.h"
 
 enum change { SET, MERGE };
 

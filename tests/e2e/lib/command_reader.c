@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "process/command_safety.h"
+#include "command/command_safety.h"
 
 static void write_commands(struct json_writer *w, const struct command_list *list)
 {

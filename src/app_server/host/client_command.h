@@ -1,0 +1,95 @@
+/* client_command.h — a command that a client runs for itself: command/exec and process/spawn.
+ *
+ * Owns: the process, what it printed, the words it was started with. Belongs to its client: when that goes away, the
+ * command ends with its whole tree, and so it does when its time is over or it is terminated (KILL at once). What is
+ * streamed waits for a client that reads slowly. Loop thread only. No callback runs inside the call that caused it.
+ * Source: app-server-wire 16. */
+#ifndef APP_SERVER_CLIENT_COMMAND_H
+#define APP_SERVER_CLIENT_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "command/env_policy.h"
+#include "process/process.h"
+#include "process/pty.h"
+#include "sandbox/sandbox.h"
+
+struct client_command;
+struct connection;
+struct error;
+struct rpc_request;
+
+struct client_command_end {
+	int exit_code; /* 124: its time was over; 128 + n: signal n ended it */
+	bool is_cut;   /* somebody in the background still holds its output */
+	struct str text[2]; /* by enum exec_stream; empty if it was streamed */
+	bool is_capped[2];
+};
+
+/* How a kind of command tells its client. The command is gone after on_end and on_failure. */
+struct client_command_kind {
+	void (*on_output)(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped);
+	void (*on_end)(struct client_command *command, const struct client_command_end *end);
+	/* It could not be started after all; NULL for a kind without a fence. */
+	void (*on_failure)(struct client_command *command, const struct error *err);
+};
+
+struct client_command_stream {
+	struct buf kept;
+	uint64_t seen; /* bytes kept or told of */
+};
+
+struct client_command {
+	/* set by who starts it, before; the texts live in arena */
+	const struct client_command_kind *kind;
+	struct str id; /* the client's; STR_NONE: it cannot be named */
+	const char *const *argv;
+	const char *cwd; /* absolute */
+	struct env env;
+	struct sandbox_policy fence;
+	bool has_terminal, takes_input, is_streamed;
+	struct pty_size size;
+	uint64_t cap;       /* of each stream */
+	int64_t timeout_ms; /* -1: none */
+	struct rpc_request *request; /* that waits for its end, or NULL */
+	/* read-only */
+	struct connection *client;
+	struct arena arena;
+	/* private */
+	struct list link; /* in the client's */
+	struct process *process; /* NULL while it is found out which fence works here */
+	struct sandbox_probe *probe;
+	struct loop_timer *timer;
+	struct client_command_stream streams[2];
+	struct buf typed; /* before it was started */
+	bool is_input_closed, is_held, is_overdue;
+};
+
+/* Not started, and not among the client's commands. */
+struct client_command *client_command_create(struct connection *client, const struct client_command_kind *kind);
+/* Kills it if it runs. NULL is fine. */
+void client_command_destroy(struct client_command *command);
+
+/* Starts it, now or once a fence has been found; err says why not. */
+int client_command_start(struct client_command *command, struct error *err);
+
+/* NULL if the client has none of that kind and id. */
+struct client_command *client_command_find(struct connection *client, const struct client_command_kind *kind,
+                                           struct str id);
+bool client_command_is_full(struct connection *client);
+
+int client_command_write(struct client_command *command, struct str bytes, struct error *err);
+void client_command_close_input(struct client_command *command);
+int client_command_resize(struct client_command *command, const struct pty_size *size, struct error *err);
+void client_command_terminate(struct client_command *command);
+
+/* The client reads slowly, or does so no more. */
+void client_command_hold_all(struct list *commands, bool is_held);
+/* The client is gone. */
+void client_command_end_all(struct list *commands);
+
+#endif

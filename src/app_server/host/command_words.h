@@ -1,0 +1,54 @@
+/* command_words.h — what a client says of a command it wants, read and checked: for command/exec and process/spawn.
+ *
+ * Each returns 0, or refuses the request in the words of the reference and returns -1.
+ * Owns: nothing; what is made lives in the command. Loop thread only. Source: app-server-wire 16. */
+#ifndef APP_SERVER_COMMAND_WORDS_H
+#define APP_SERVER_COMMAND_WORDS_H
+
+#include "app_server/host/client_command.h"
+#include "protocol/message/app.h"
+
+struct rpc_request;
+
+int command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
+                       struct client_command *command);
+/* json: {"NAME":"value","OTHER":null} or STR_NONE; changes command->env. */
+int command_words_env(struct rpc_request *request, struct str json, struct client_command *command);
+/* method: for the complaint. */
+int command_words_timeout(struct rpc_request *request, const char *method, bool has_timeout, int64_t timeout_ms,
+                          struct client_command *command);
+int command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap, struct client_command *command);
+/* rows and cols as they came. */
+int command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
+                       struct pty_size *ret);
+
+/* The answer to a write: deltaBase64 and closeStdin of `method`. command: NULL if there is none, then missing (a format
+ * of the id) says so. */
+struct command_words_input {
+	const char *method;
+	const char *what; /* "command/exec", "process" */
+	const char *missing;
+	struct str id;
+	struct str base64; /* STR_NONE: none */
+	bool closes;
+};
+int command_words_input(struct rpc_request *request, const struct command_words_input *input,
+                        const struct client_command_kind *kind);
+
+/* A new size of a command's terminal. */
+struct command_words_resize {
+	const char *method;
+	const char *missing;
+	struct str id;
+	int64_t rows, cols; /* as they came */
+};
+int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
+                         const struct client_command_kind *kind);
+
+/* The command that a request names; refuses it and returns NULL if there is none. */
+struct client_command *command_words_find(struct rpc_request *request, const struct client_command_kind *kind,
+                                          const char *missing, struct str id);
+/* "failed to spawn <what>: …" */
+enum rpc_verdict command_words_refuse_start(struct rpc_request *request, const char *what, const struct error *err);
+
+#endif

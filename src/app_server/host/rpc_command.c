@@ -1,0 +1,272 @@
+/* command/exec: one command behind the fence, answered when it has ended. */
+#include <errno.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/host/command_words.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread_policy.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "tool/exec/command_env.h"
+
+#define MISSING "no active command/exec for process id"
+
+/* ---- what is told ---- */
+
+static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
+{
+	struct app_command_exec_output_delta_notification delta = {command->id, stream, base64, is_capped};
+	connection_notify(command->client, NOTIFY_command_exec_output_delta, &delta);
+}
+
+static void on_end(struct client_command *command, const struct client_command_end *end)
+{
+	struct app_command_exec_response response = {
+		.exit_code = end->exit_code,
+		.stdout = end->text[exec_stream_stdout],
+		.stderr = end->text[exec_stream_stderr],
+	};
+	rpc_reply(command->request, &response);
+}
+
+static void on_failure(struct client_command *command, const struct error *err)
+{
+	command_words_refuse_start(command->request, "command", err);
+}
+
+static const struct client_command_kind exec_kind = {on_output, on_end, on_failure};
+
+static void on_cancel(struct rpc_request *request)
+{
+	client_command_destroy(request->self);
+}
+
+/* ---- the fence ---- */
+
+static const char *real_path(struct str path, struct arena *arena)
+{
+	auto_free char *text = str_dup(path);
+	auto_free char *real = realpath(text, NULL);
+	return arena_cstr(arena, str_of(real ? real : text));
+}
+
+static void take_roots(struct sandbox_policy *fence, const struct str *roots, size_t count, struct arena *arena)
+{
+	const char **paths = arena_array(arena, const char *, count + 1);
+	for (size_t i = 0; i < count; i++)
+		paths[i] = real_path(roots[i], arena);
+	fence->writable_roots = paths;
+	fence->writable_root_count = count;
+}
+
+static void fence_of_config(const struct config *config, enum sandbox_mode mode, struct client_command *command)
+{
+	const struct config_sandbox *details = &config->sandbox_workspace_write;
+	struct sandbox_policy *fence = &command->fence;
+	fence->mode = mode;
+	if (mode != sandbox_mode_workspace_write)
+		return;
+	take_roots(fence, details->writable_roots.items, details->writable_roots.count, &command->arena);
+	fence->network_access = details->network_access;
+	fence->exclude_tmpdir = details->exclude_tmpdir_env_var;
+	fence->exclude_slash_tmp = details->exclude_slash_tmp;
+}
+
+static void fence_of_policy(const struct app_sandbox_policy *policy, struct client_command *command)
+{
+	struct sandbox_policy *fence = &command->fence;
+	const struct app_sandbox_workspace_write *write = policy->workspace_write;
+	switch (policy->tag) {
+	case app_sandbox_policy_danger_full_access:
+		fence->mode = sandbox_mode_danger_full_access;
+		return;
+	case app_sandbox_policy_external_sandbox:
+		fence->mode = sandbox_mode_external_sandbox;
+		return;
+	case app_sandbox_policy_workspace_write:
+		fence->mode = sandbox_mode_workspace_write;
+		take_roots(fence, write->writable_roots, write->writable_roots_count, &command->arena);
+		fence->network_access = write->network_access;
+		fence->exclude_tmpdir = write->exclude_tmpdir_env_var;
+		fence->exclude_slash_tmp = write->exclude_slash_tmp;
+		return;
+	default:
+		fence->mode = sandbox_mode_read_only;
+		fence->network_access = policy->read_only->network_access;
+	}
+}
+
+static int take_fence(struct rpc_request *request, const struct app_command_exec_params *params,
+                      struct client_command *command)
+{
+	const struct config *config = request->server->options.config;
+	enum sandbox_mode mode = config->sandbox_mode;
+	struct error err;
+	command->fence.backend = config->sandbox_backend;
+	if (params->sandbox_policy && params->permission_profile.ptr) {
+		rpc_fail(request, APP_INVALID_REQUEST, "`permissionProfile` cannot be combined with `sandboxPolicy`");
+		return -1;
+	}
+	command->fence.cwd = real_path(str_of(command->cwd), &command->arena);
+	command->fence.tmpdir = config_env("TMPDIR");
+	command->fence.home = arena_cstr(&command->arena, str_of(config_home(config)));
+	command->fence.has_terminal = command->has_terminal;
+	if (params->sandbox_policy) {
+		fence_of_policy(params->sandbox_policy, command);
+		return 0;
+	}
+	if (params->permission_profile.ptr && policy_profile_find(params->permission_profile, &mode, &err) != 0) {
+		rpc_fail(request, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
+		return -1;
+	}
+	fence_of_config(config, mode, command);
+	return 0;
+}
+
+/* ---- command/exec ---- */
+
+static int refuse_params(struct rpc_request *request, const char *why)
+{
+	rpc_fail(request, APP_INVALID_PARAMS, "%s", why);
+	return -1;
+}
+
+static int check_together(struct rpc_request *request, const struct app_command_exec_params *params)
+{
+	bool is_live = params->tty || params->stream_stdin || params->stream_stdout_stderr;
+	if (params->has_output_bytes_cap && params->disable_output_cap)
+		return refuse_params(request, "command/exec cannot set both outputBytesCap and disableOutputCap");
+	if (params->has_timeout_ms && params->disable_timeout)
+		return refuse_params(request, "command/exec cannot set both timeoutMs and disableTimeout");
+	if (params->size && !params->tty)
+		return refuse_params(request, "command/exec size requires tty: true");
+	if (is_live && !params->process_id.ptr) {
+		rpc_fail(request, APP_INVALID_REQUEST,
+		         "command/exec tty or streaming requires a client-supplied processId");
+		return -1;
+	}
+	if (params->process_id.ptr && client_command_find(request->connection, &exec_kind, params->process_id)) {
+		rpc_fail(request, APP_INVALID_REQUEST, "duplicate active command/exec process id: \"%.*s\"",
+		         STR_ARG(params->process_id));
+		return -1;
+	}
+	if (client_command_is_full(request->connection)) {
+		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d commands already; wait for one to end",
+		         LIMIT_CLIENT_COMMANDS);
+		return -1;
+	}
+	return 0;
+}
+
+static int take_limits(struct rpc_request *request, const struct app_command_exec_params *params,
+                       struct client_command *command)
+{
+	int64_t timeout = params->disable_timeout ? FIELD_NULL : params->timeout_ms;
+	int64_t cap = params->disable_output_cap ? FIELD_NULL : params->output_bytes_cap;
+	command->size = (struct pty_size){PTY_ROWS, PTY_COLS};
+	if (params->size && command_words_size(request, "command/exec", params->size->rows, params->size->cols,
+	                                       &command->size) != 0)
+		return -1;
+	if (command_words_timeout(request, "command/exec", params->has_timeout_ms || params->disable_timeout, timeout,
+	                          command) != 0)
+		return -1;
+	return command_words_cap(request, params->has_output_bytes_cap || params->disable_output_cap, cap, command);
+}
+
+static void take_cwd(struct rpc_request *request, struct str cwd, struct client_command *command)
+{
+	auto_free char *text = str_dup(cwd.ptr ? cwd : STR("."));
+	auto_free char *path = path_join(request->server->cwd, text);
+	auto_free char *plain = path_normalize(path);
+	command->cwd = arena_cstr(&command->arena, str_of(plain));
+}
+
+static void take_words(const struct app_command_exec_params *params, struct client_command *command)
+{
+	command->id = arena_str(&command->arena, params->process_id);
+	command->has_terminal = params->tty;
+	command->takes_input = params->tty || params->stream_stdin;
+	command->is_streamed = params->tty || params->stream_stdout_stderr;
+}
+
+static int fill(struct rpc_request *request, const struct app_command_exec_params *params,
+                struct client_command *command)
+{
+	const struct config *config = request->server->options.config;
+	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
+	    check_together(request, params) != 0 || take_limits(request, params, command) != 0)
+		return -1;
+	take_words(params, command);
+	take_cwd(request, params->cwd, command);
+	if (take_fence(request, params, command) != 0)
+		return -1;
+	command_env_of_config(&config->shell_environment_policy, &command->env);
+	struct env_engine engine = {
+		.network_disabled = sandbox_is_needed(command->fence.mode) && !command->fence.network_access,
+	};
+	env_engine_apply(&engine, &command->env);
+	return command_words_env(request, params->env, command);
+}
+
+enum rpc_verdict on_rpc_command_exec(struct rpc_request *request, const struct app_command_exec_params *params)
+{
+	struct client_command *command = client_command_create(request->connection, &exec_kind);
+	struct error err;
+	command->request = request;
+	if (fill(request, params, command) != 0) {
+		client_command_destroy(command);
+		return RPC_FAIL;
+	}
+	if (client_command_start(command, &err) == 0)
+		return rpc_wait(request, on_cancel, command);
+	client_command_destroy(command);
+	return command_words_refuse_start(request, "command", &err);
+}
+
+/* ---- while it runs ---- */
+
+enum rpc_verdict on_rpc_command_exec_write(struct rpc_request *request,
+                                           const struct app_command_exec_write_params *params)
+{
+	struct app_command_exec_write_response response = {0};
+	struct command_words_input input = {
+		.method = "command/exec/write",
+		.what = "command/exec",
+		.missing = MISSING,
+		.id = params->process_id,
+		.base64 = params->delta_base64,
+		.closes = params->close_stdin,
+	};
+	return command_words_input(request, &input, &exec_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+}
+
+enum rpc_verdict on_rpc_command_exec_resize(struct rpc_request *request,
+                                            const struct app_command_exec_resize_params *params)
+{
+	struct app_command_exec_resize_response response = {0};
+	struct command_words_resize resize = {
+		.method = "command/exec",
+		.missing = MISSING,
+		.id = params->process_id,
+		.rows = params->size->rows,
+		.cols = params->size->cols,
+	};
+	return command_words_resize(request, &resize, &exec_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+}
+
+enum rpc_verdict on_rpc_command_exec_terminate(struct rpc_request *request,
+                                               const struct app_command_exec_terminate_params *params)
+{
+	struct app_command_exec_terminate_response response = {0};
+	struct client_command *command = command_words_find(request, &exec_kind, MISSING, params->process_id);
+	if (!command)
+		return RPC_FAIL;
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	client_command_terminate(command);
+	return verdict;
+}

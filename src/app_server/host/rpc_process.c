@@ -1,0 +1,130 @@
+/* process/spawn: a process without a fence, which tells its end instead of answering with it. */
+#include "app_server/app_server_priv.h"
+#include "app_server/host/command_words.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+#define MISSING "no active process for process handle"
+
+static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
+{
+	struct app_process_output_delta_notification delta = {command->id, stream, base64, is_capped};
+	connection_notify(command->client, NOTIFY_process_output_delta, &delta);
+}
+
+static void on_end(struct client_command *command, const struct client_command_end *end)
+{
+	struct app_process_exited_notification exited = {
+		.process_handle = command->id,
+		.exit_code = end->exit_code,
+		.has_output_drain_timed_out = true,
+		.output_drain_timed_out = end->is_cut,
+		.stdout = end->text[exec_stream_stdout],
+		.stdout_cap_reached = end->is_capped[exec_stream_stdout],
+		.stderr = end->text[exec_stream_stderr],
+		.stderr_cap_reached = end->is_capped[exec_stream_stderr],
+	};
+	connection_notify(command->client, NOTIFY_process_exited, &exited);
+}
+
+static const struct client_command_kind process_kind = {on_output, on_end, NULL};
+
+/* ---- process/spawn ---- */
+
+static int check_handle(struct rpc_request *request, const struct app_process_spawn_params *params)
+{
+	if (params->process_handle.len == 0)
+		rpc_fail(request, APP_INVALID_REQUEST, "processHandle must not be empty");
+	else if (params->size && !params->tty)
+		rpc_fail(request, APP_INVALID_PARAMS, "process/spawn size requires tty: true");
+	else if (client_command_find(request->connection, &process_kind, params->process_handle))
+		rpc_fail(request, APP_INVALID_REQUEST, "duplicate active process handle: \"%.*s\"",
+		         STR_ARG(params->process_handle));
+	else if (client_command_is_full(request->connection))
+		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d commands already; wait for one to end",
+		         LIMIT_CLIENT_COMMANDS);
+	else
+		return 0;
+	return -1;
+}
+
+static int fill(struct rpc_request *request, const struct app_process_spawn_params *params,
+                struct client_command *command)
+{
+	const struct env_policy everything = {.ignore_default_excludes = true};
+	command->size = (struct pty_size){PTY_ROWS, PTY_COLS};
+	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
+	    check_handle(request, params) != 0)
+		return -1;
+	if (params->size && command_words_size(request, "process/spawn", params->size->rows, params->size->cols,
+	                                       &command->size) != 0)
+		return -1;
+	if (command_words_timeout(request, "process/spawn", params->has_timeout_ms, params->timeout_ms, command) != 0 ||
+	    command_words_cap(request, params->has_output_bytes_cap, params->output_bytes_cap, command) != 0)
+		return -1;
+	command->id = arena_str(&command->arena, params->process_handle);
+	command->cwd = arena_cstr(&command->arena, params->cwd);
+	command->has_terminal = params->tty;
+	command->takes_input = params->tty || params->stream_stdin;
+	command->is_streamed = params->tty || params->stream_stdout_stderr;
+	command->fence.mode = sandbox_mode_danger_full_access;
+	env_policy_apply(&everything, NULL, &command->env);
+	return command_words_env(request, params->env, command);
+}
+
+enum rpc_verdict on_rpc_process_spawn(struct rpc_request *request, const struct app_process_spawn_params *params)
+{
+	struct app_process_spawn_response response = {0};
+	struct client_command *command = client_command_create(request->connection, &process_kind);
+	struct error err;
+	bool is_good = fill(request, params, command) == 0;
+	if (is_good && client_command_start(command, &err) == 0)
+		return rpc_reply(request, &response);
+	client_command_destroy(command);
+	return is_good ? command_words_refuse_start(request, "process", &err) : RPC_FAIL;
+}
+
+/* ---- while it runs ---- */
+
+enum rpc_verdict on_rpc_process_write_stdin(struct rpc_request *request,
+                                            const struct app_process_write_stdin_params *params)
+{
+	struct app_process_write_stdin_response response = {0};
+	struct command_words_input input = {
+		.method = "process/writeStdin",
+		.what = "process",
+		.missing = MISSING,
+		.id = params->process_handle,
+		.base64 = params->delta_base64,
+		.closes = params->close_stdin,
+	};
+	return command_words_input(request, &input, &process_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+}
+
+enum rpc_verdict on_rpc_process_resize_pty(struct rpc_request *request,
+                                           const struct app_process_resize_pty_params *params)
+{
+	struct app_process_resize_pty_response response = {0};
+	struct command_words_resize resize = {
+		.method = "process/resizePty",
+		.missing = MISSING,
+		.id = params->process_handle,
+		.rows = params->size->rows,
+		.cols = params->size->cols,
+	};
+	return command_words_resize(request, &resize, &process_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+}
+
+enum rpc_verdict on_rpc_process_kill(struct rpc_request *request, const struct app_process_kill_params *params)
+{
+	struct app_process_kill_response response = {0};
+	struct client_command *command = command_words_find(request, &process_kind, MISSING, params->process_handle);
+	if (!command)
+		return RPC_FAIL;
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	client_command_terminate(command);
+	return verdict;
+}

@@ -1,0 +1,128 @@
+/* fuzzyFileSearch, once and while somebody types. */
+#include "app_server/app_server_priv.h"
+#include "app_server/host/client_search.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+static bool is_full(struct rpc_request *request, size_t root_count)
+{
+	if (root_count > LIMIT_SEARCH_ROOTS)
+		rpc_fail(request, APP_INVALID_REQUEST, "%zu folders are too many to search; at most %d can be",
+		         root_count, LIMIT_SEARCH_ROOTS);
+	else if (client_search_count(request->connection) >= LIMIT_CLIENT_SEARCHES)
+		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d searches already; stop one first",
+		         LIMIT_CLIENT_SEARCHES);
+	else
+		return false;
+	return true;
+}
+
+/* ---- once ---- */
+
+static void on_found(struct client_search *search, bool is_complete, void *self)
+{
+	struct rpc_request *request = self;
+	struct app_fuzzy_file_search_response response = {0};
+	auto_arena struct arena arena = {0};
+	if (!is_complete)
+		return;
+	client_search_files(search, &arena, &response.files, &response.files_count);
+	rpc_reply(request, &response);
+	client_search_destroy(search);
+}
+
+static void on_cancel(struct rpc_request *request)
+{
+	client_search_destroy(request->self);
+}
+
+/* The token of a search that nobody waits for any more comes again with the next. */
+static void cut_earlier(const struct rpc_request *request, struct str token)
+{
+	struct rpc_request *it;
+	list_for_each(it, &request->connection->requests, link) {
+		const struct app_fuzzy_file_search_params *params = it->params;
+		if (it == request || it->method != request->method || !it->is_waiting)
+			continue;
+		if (params->cancellation_token.ptr && str_eq(params->cancellation_token, token))
+			client_search_cut(it->self);
+	}
+}
+
+enum rpc_verdict on_rpc_fuzzy_file_search(struct rpc_request *request,
+                                          const struct app_fuzzy_file_search_params *params)
+{
+	struct app_fuzzy_file_search_response response = {0};
+	if (params->cancellation_token.ptr)
+		cut_earlier(request, params->cancellation_token);
+	if (params->query.len == 0 || params->roots_count == 0)
+		return rpc_reply(request, &response);
+	if (is_full(request, params->roots_count))
+		return RPC_FAIL;
+	struct client_search *search = client_search_create(request->connection, STR_NONE, params->roots,
+	                                                    params->roots_count, on_found, request);
+	client_search_ask(search, params->query);
+	return rpc_wait(request, on_cancel, search);
+}
+
+/* ---- while somebody types ---- */
+
+static void on_progress(struct client_search *search, bool is_complete, void *self)
+{
+	struct connection *client = self;
+	auto_arena struct arena arena = {0};
+	if (!client_search_query(search).ptr) /* folders are walked, nobody has asked yet */
+		return;
+	struct app_fuzzy_file_search_session_updated_notification updated = {
+		.session_id = client_search_id(search),
+		.query = client_search_query(search),
+	};
+	struct app_fuzzy_file_search_session_completed_notification completed = {client_search_id(search)};
+	if (client_search_files(search, &arena, &updated.files, &updated.files_count) || is_complete)
+		connection_notify(client, NOTIFY_fuzzy_file_search_session_updated, &updated);
+	if (is_complete)
+		connection_notify(client, NOTIFY_fuzzy_file_search_session_completed, &completed);
+}
+
+enum rpc_verdict on_rpc_fuzzy_file_search_session_start(struct rpc_request *request,
+                                                        const struct app_fuzzy_file_search_session_start_params *params)
+{
+	struct app_fuzzy_file_search_session_start_response response = {0};
+	struct connection *client = request->connection;
+	if (params->session_id.len == 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "sessionId must not be empty");
+	if (params->roots_count == 0)
+		return rpc_fail(request, APP_INTERNAL_ERROR,
+		                "failed to start fuzzy file search session: at least one search directory is required");
+	client_search_destroy(client_search_find(client, params->session_id));
+	if (is_full(request, params->roots_count))
+		return RPC_FAIL;
+	struct client_search *search = client_search_create(client, params->session_id, params->roots,
+	                                                    params->roots_count, on_progress, client);
+	client_search_ask(search, STR_NONE);
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict
+on_rpc_fuzzy_file_search_session_update(struct rpc_request *request,
+                                        const struct app_fuzzy_file_search_session_update_params *params)
+{
+	struct app_fuzzy_file_search_session_update_response response = {0};
+	struct client_search *search = client_search_find(request->connection, params->session_id);
+	if (!search)
+		return rpc_fail(request, APP_INVALID_REQUEST, "fuzzy file search session not found: %.*s",
+		                STR_ARG(params->session_id));
+	client_search_ask(search, params->query);
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict on_rpc_fuzzy_file_search_session_stop(struct rpc_request *request,
+                                                       const struct app_fuzzy_file_search_session_stop_params *params)
+{
+	struct app_fuzzy_file_search_session_stop_response response = {0};
+	client_search_destroy(client_search_find(request->connection, params->session_id));
+	return rpc_reply(request, &response);
+}

@@ -1,0 +1,209 @@
+/* Back-pressure instead of refusals: the reference answers a burst with "overloaded" and loses some of those answers
+ * (app-server-wire 18). Here a client that is ahead of its answers just is not read. */
+#include "app_server/rpc/connection.h"
+
+#include <stdio.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/host/client_command.h"
+#include "app_server/host/client_search.h"
+#include "app_server/host/fs_watch.h"
+#include "app_server/rpc/rpc.h"
+#include "app_server/rpc/rpc_ask.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "transport/pending_clients.h"
+
+/* ---- flow ---- */
+
+/* Not read while it is ahead of its answers; half the limit goes before the next word. A client that does not read what
+ * it is sent may still send some requests: an interrupt must not wait for its reader. */
+static void review_reading(struct connection *connection)
+{
+	size_t limit = connection->is_paused ? LIMIT_RPC_PENDING / 2 : LIMIT_RPC_PENDING;
+	bool pauses = connection->unread_count > LIMIT_UNREAD_SUBMISSIONS || connection->request_count >= limit;
+	if (pauses == connection->is_paused || !connection->transport)
+		return;
+	connection->is_paused = pauses;
+	(pauses ? transport_pause : transport_resume)(connection->transport);
+}
+
+static void review_holds(struct connection *connection)
+{
+	struct thread *it;
+	list_for_each(it, &connection->server->threads, link)
+		thread_review_holds(it);
+	client_command_hold_all(&connection->commands, connection->is_slow);
+	review_reading(connection);
+}
+
+static void on_patience_over(void *self)
+{
+	struct connection *connection = self;
+	connection->is_overdue = true;
+	review_holds(connection);
+}
+
+static void fall_behind(struct connection *connection)
+{
+	if (connection->is_slow)
+		return;
+	connection->is_slow = true;
+	if (!connection->patience)
+		connection->patience =
+			loop_timer_create(connection->server->options.loop, on_patience_over, connection);
+	loop_timer_start(connection->patience, LIMIT_WATCHER_HOLD_MS);
+	review_holds(connection);
+}
+
+static void on_drain(void *self)
+{
+	struct connection *connection = self;
+	connection->is_slow = connection->is_overdue = false;
+	connection->unread_count = 0;
+	loop_timer_stop(connection->patience);
+	review_holds(connection);
+}
+
+/* ---- out ---- */
+
+void connection_send_frame(struct connection *connection, struct str frame)
+{
+	if (connection->transport && !transport_send(connection->transport, frame))
+		fall_behind(connection);
+}
+
+void connection_send(struct connection *connection, struct buf *out)
+{
+	if (out->over)
+		fprintf(stderr, "codex app-server: a message is larger than %d MiB and was not sent\n",
+		        LIMIT_STREAM_QUEUE_HARD / MIB);
+	else
+		connection_send_frame(connection, buf_str(out));
+	buf_reuse(out);
+}
+
+bool connection_wants(const struct connection *connection, enum app_notification_tag tag)
+{
+	bool is_experimental = app_notifications[tag].flags & EXPERIMENTAL_API;
+	return connection->is_initialized && !(connection->unwanted[tag / 8] & 1 << tag % 8) &&
+	       (!is_experimental || connection->has_experimental_api);
+}
+
+void connection_opt_out(struct connection *connection, enum app_notification_tag tag)
+{
+	connection->unwanted[tag / 8] |= (uint8_t)(1 << tag % 8);
+}
+
+void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params)
+{
+	struct buf *out = &connection->server->out;
+	if (!connection_wants(connection, tag))
+		return;
+	rpc_write_notification(out, &app_notifications[tag], params, clock_unix_ms());
+	connection_send(connection, out);
+}
+
+/* ---- in ---- */
+
+void connection_on_answered(struct connection *connection)
+{
+	connection->request_count--;
+	review_reading(connection);
+}
+
+static void on_frame(struct str frame, void *self)
+{
+	auto_arena struct arena arena = {0};
+	struct connection *connection = self;
+	struct rpc_message message;
+	struct error err;
+	connection->frame_count++;
+	connection->unread_count += connection->is_slow;
+	if (rpc_read(frame, &arena, &message, &err) != 0)
+		fprintf(stderr, "codex app-server: message %llu of a client was passed over: %s\n",
+		        (unsigned long long)connection->frame_count, err.text);
+	else if (message.kind == RPC_REQUEST)
+		rpc_request_take(connection, &message);
+	else if (message.kind != RPC_NOTIFICATION) /* `initialized` is all that clients tell, and asks for nothing */
+		rpc_asks_answer(&connection->server->asks, connection, &message);
+	review_reading(connection);
+}
+
+static void on_long_frame(struct str head, void *self)
+{
+	struct connection *connection = self;
+	connection->frame_count++;
+	fprintf(stderr, "codex app-server: message %llu of a client is longer than %d MiB and was passed over\n",
+	        (unsigned long long)connection->frame_count, LIMIT_LINE / MIB);
+	rpc_request_refuse_long(connection, head);
+}
+
+static void on_end(const struct error *err, void *self)
+{
+	struct connection *connection = self;
+	(void)err; /* a client that is gone is no failure */
+	connection->has_ended = true;
+	connection->is_slow = false;
+	review_holds(connection);
+	app_server_sweep(connection->server);
+}
+
+const struct transport_events connection_events = {on_frame, on_long_frame, on_end, on_drain};
+
+void connection_attach(struct connection *connection, struct transport *transport)
+{
+	connection->transport = transport;
+}
+
+/* Its descriptor is needed now: nothing is flushed. */
+static void on_evict(void *self)
+{
+	struct connection *connection = self;
+	transport_destroy(steal(connection->transport), false);
+	app_server_drop(connection);
+}
+
+void connection_set_pending(struct connection *connection, struct pending_client *pending)
+{
+	connection->pending = pending;
+	pending_client_hand_over(pending, on_evict, connection);
+}
+
+struct connection *connection_create(struct app_server *server)
+{
+	struct connection *connection = xnew(struct connection);
+	connection->server = server;
+	list_init(&connection->requests);
+	list_init(&connection->watches);
+	list_init(&connection->commands);
+	list_init(&connection->searches);
+	list_append(&server->connections, &connection->link);
+	return connection;
+}
+
+void connection_destroy(struct connection *connection)
+{
+	struct rpc_request *request;
+	if (!connection)
+		return;
+	list_remove(&connection->link);
+	transport_destroy(steal(connection->transport), true);
+	pending_client_destroy(connection->pending);
+	app_server_forget(connection->server, connection);
+	loop_timer_destroy(connection->patience);
+	while ((request = list_first(&connection->requests, struct rpc_request, link)))
+		rpc_request_cancel(request);
+	fs_watch_end_all(&connection->watches);
+	client_command_end_all(&connection->commands);
+	client_search_end_all(&connection->searches);
+	free(connection->client_name);
+	free(connection->client_version);
+	free(connection);
+}

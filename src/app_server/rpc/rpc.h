@@ -1,0 +1,41 @@
+/* rpc.h — the envelope: one JSON text in, one out. JSON-RPC 2.0 without the member that says so.
+ *
+ * Owns: nothing; what is read borrows from the frame and an arena. Any thread. Errors say where a text breaks.
+ * Source: app-server-wire 1. */
+#ifndef APP_SERVER_RPC_H
+#define APP_SERVER_RPC_H
+
+#include "base/json.h"
+#include "protocol/message/app.h"
+
+struct error;
+
+enum rpc_kind {
+	RPC_REQUEST,
+	RPC_NOTIFICATION,
+	RPC_RESULT, /* of a request of ours */
+	RPC_ERROR,  /* the same, refused */
+};
+
+struct rpc_message {
+	enum rpc_kind kind;
+	struct str id;   /* JSON text, as it came: a string or an integer */
+	bool has_bad_id; /* RPC_REQUEST: it is neither, so that only an error can answer */
+	struct str method;
+	const struct json *body; /* params, result or error; NULL: none */
+};
+
+/* ERR_invalid for a text that is no message. */
+int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, struct error *err);
+
+/* Each appends one frame with its newline. id is JSON text; STR_NONE writes null. */
+void rpc_write_result(struct buf *out, struct str id, const struct record *record, const void *result);
+void rpc_write_result_json(struct buf *out, struct str id, struct str json);
+/* data: JSON text, or STR_NONE. */
+void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
+/* The answer to a line beyond LIMIT_LINE that begins like this. */
+void rpc_write_too_long(struct buf *out, struct str head);
+void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
+void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params);
+
+#endif

@@ -1,0 +1,130 @@
+/* What a client says of itself. The name goes out as a header of every request to a model, so it must be one. */
+#include <stdio.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_mistake.h"
+#include "net/user_agent.h"
+#include "transport/pending_clients.h"
+
+static bool is_header_value(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static void take_capabilities(struct connection *connection, const struct app_initialize_capabilities *capabilities)
+{
+	if (!capabilities)
+		return;
+	connection->has_experimental_api = capabilities->experimental_api;
+	connection->has_outcome_events = capabilities->turn_outcome_events;
+	for (size_t i = 0; i < capabilities->opt_out_notification_methods_count; i++) {
+		enum app_notification_tag tag = app_notification_find(capabilities->opt_out_notification_methods[i]);
+		if (tag != NOTIFY_count)
+			connection_opt_out(connection, tag);
+	}
+}
+
+/* Clients read the version of the interface here, and refuse one that is too old for them. */
+static void write_user_agent(struct buf *out, const struct app_client_info *client)
+{
+	struct user_agent agent = {
+		.originator = client->name,
+		.version = STR("0.169.0"),
+		.client = client->name,
+		.client_version = client->version,
+	};
+	buf_init(out, 64 * KIB);
+	user_agent_write(out, &agent);
+}
+
+/* The mistake stays until somebody mends the file and starts the server anew; threads read the file themselves. */
+static void tell_mistake(struct connection *connection, const char *text)
+{
+	struct config_mistake mistake = config_mistake_read(str_of(text));
+	struct app_text_position position = {mistake.line, mistake.column};
+	struct app_text_range range = {&position, &position};
+	struct app_config_warning_notification warning = {
+		.summary = STR("Invalid configuration; using defaults."),
+		.details = str_of(text),
+		.path = mistake.path,
+		.range = mistake.path.ptr ? &range : NULL,
+	};
+	connection_notify(connection, NOTIFY_config_warning, &warning);
+}
+
+/* What follows the answer, whether or not the client sends `initialized`. */
+static void tell_state(struct connection *connection)
+{
+	char host[256] = "";
+	size_t count;
+	if (connection->server->config_error)
+		tell_mistake(connection, connection->server->config_error);
+	const char *const *warnings = config_warnings(connection->server->options.config, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct app_config_warning_notification warning = {.summary = str_of(warnings[i])};
+		connection_notify(connection, NOTIFY_config_warning, &warning);
+	}
+	gethostname(host, sizeof(host) - 1);
+	struct app_remote_control_status_changed_notification status = {
+		.server_name = str_of(host),
+		.installation_id = app_server_installation_id(connection->server),
+	};
+	connection_notify(connection, NOTIFY_remote_control_status_changed, &status);
+}
+
+enum rpc_verdict on_rpc_initialize(struct rpc_request *request, const struct app_initialize_params *params)
+{
+	struct connection *connection = request->connection;
+	const struct app_client_info *client = params->client_info;
+	auto_buf struct buf agent = {0};
+	if (connection->is_initialized)
+		return rpc_fail(request, APP_INVALID_REQUEST, "Already initialized");
+	if (!is_header_value(client->name))
+		return rpc_fail(request, APP_INVALID_REQUEST,
+		                "Invalid clientInfo.name: '%.*s'. Must be a valid HTTP header value.",
+		                STR_ARG(client->name));
+	connection->is_initialized = true;
+	pending_client_admit(connection->pending);
+	connection->client_name = str_dup(client->name);
+	connection->client_version = str_dup(client->version);
+	take_capabilities(connection, params->capabilities);
+	write_user_agent(&agent, client);
+	struct app_initialize_response response = {
+		.user_agent = buf_str(&agent),
+		.codex_home = str_of(config_home(request->server->options.config)),
+		.platform_family = STR("unix"),
+		.platform_os = STR("linux"),
+	};
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	tell_state(connection);
+	return verdict;
+}
+
+enum rpc_verdict on_rpc_mock_experimental_method(struct rpc_request *request,
+                                                 const struct app_mock_experimental_method_params *params)
+{
+	struct app_mock_experimental_method_response response = {.echoed = params->value};
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict on_rpc_remote_control_status_read(struct rpc_request *request, const struct app_nothing *params)
+{
+	char host[256] = "";
+	(void)params;
+	gethostname(host, sizeof(host) - 1);
+	struct app_remote_control_status_read_response response = {
+		.server_name = str_of(host),
+		.installation_id = app_server_installation_id(request->server),
+	};
+	return rpc_reply(request, &response);
+}

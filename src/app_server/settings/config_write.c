@@ -1,0 +1,400 @@
+/* The new text is checked by loading the whole configuration with it in the file's place, which is the only check that
+ * knows everything that a next start would complain of. What costs time is the disk, so that is a worker's; who asked
+ * may be gone by then, and the file is written all the same.
+ *
+ * Other processes change the file as well. The worker holds a lock while it compares the file with what was read for
+ * the edit and replaces it; if they differ, the request begins anew with the file as it is now. The folder is locked,
+ * because the file itself is another one after each change. */
+#include "app_server/settings/config_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/settings/config_view.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/toml/toml_edit.h"
+#include "config/toml/toml_text.h"
+#include "loop/worker.h"
+
+struct changed_path {
+	struct str keys[LIMIT_TOML_DEPTH];
+	size_t count;
+};
+
+struct config_write {
+	struct rpc_request *request; /* NULL once its client has gone */
+	struct app_server *server;
+	struct arena arena;
+	struct toml_edit edit;
+	struct buf before; /* the file as it was read */
+	bool is_stale;     /* it is another one by now */
+	char *path;   /* what clients call it */
+	char *target; /* what it is, links followed */
+	mode_t mode;
+	VEC(struct changed_path *) paths;
+	struct config *config; /* as the changes make it */
+	config_write_reply_fn reply;
+	struct str subject;
+	struct error err;
+	const char *code; /* why it is refused, for programs; NULL: the server's fault */
+};
+
+static void destroy(struct config_write *write)
+{
+	toml_edit_finish(&write->edit);
+	buf_finish(&write->before);
+	vec_finish(&write->paths);
+	config_unref(write->config);
+	arena_finish(&write->arena);
+	free(write->path);
+	free(write->target);
+	free(write);
+}
+
+struct config_write *config_write_create(struct rpc_request *request)
+{
+	struct config_write *write = xnew(struct config_write);
+	write->request = request;
+	write->server = request->server;
+	write->path = path_join(config_home(request->server->options.config), "config.toml");
+	write->target = realpath(write->path, NULL);
+	if (!write->target)
+		write->target = xstrdup(write->path);
+	write->mode = 0600;
+	buf_init(&write->before, LIMIT_CONFIG_FILE);
+	return write;
+}
+
+int config_write_fail(struct config_write *write, const char *code, const char *format, ...)
+{
+	char text[ERROR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	write->code = code;
+	return error_set(&write->err, ERR_config, "%s", text);
+}
+
+static int fail_invalid(struct config_write *write)
+{
+	write->code = "configValidationError";
+	return -(int)write->err.code;
+}
+
+const struct toml *config_write_root(const struct config_write *write)
+{
+	return write->edit.root;
+}
+
+void config_write_name(struct config_write *write, struct str subject)
+{
+	write->subject = subject;
+}
+
+struct str config_write_subject(const struct config_write *write)
+{
+	return write->subject;
+}
+
+/* ---- the file ---- */
+
+static bool is_user_file(const struct config_write *write, struct str file)
+{
+	auto_free char *text = str_dup(file);
+	if (!file.ptr)
+		return true;
+	if (text[0] != '/' || strlen(text) != file.len)
+		return false;
+	auto_free char *normal = path_normalize(text);
+	auto_free char *own = path_normalize(write->path);
+	return strcmp(normal, own) == 0 || strcmp(normal, write->target) == 0;
+}
+
+static int read_file(struct config_write *write)
+{
+	struct error failure = {0};
+	struct stat info;
+	if (file_read_regular(write->target, &write->before, &failure) != 0 && failure.code != ERR_not_found)
+		return error_set(&write->err, ERR_internal, "failed to load configuration: %s", failure.text);
+	if (stat(write->target, &info) == 0)
+		write->mode = info.st_mode & 0777;
+	if (toml_edit_init(&write->edit, buf_str(&write->before), write->path, &write->err) == 0)
+		return 0;
+	error_wrap(&write->err, "failed to load configuration");
+	return -ERR_config;
+}
+
+int config_write_open(struct config_write *write, struct str file, struct str version)
+{
+	if (!is_user_file(write, file))
+		return config_write_fail(write, "configLayerReadonly", "Only writes to the user config are allowed");
+	if (read_file(write) != 0)
+		return -ERR_config;
+	if (!version.ptr || str_eq(version, config_version(write->edit.root, &write->arena)))
+		return 0;
+	return config_write_fail(write, "configVersionConflict",
+	                         "Configuration was modified since last read. Fetch latest version and retry.");
+}
+
+/* ---- the changes ---- */
+
+static int add_key(struct config_write *write, struct changed_path *path, struct str key)
+{
+	if (key.len == 0)
+		return config_write_fail(write, "configValidationError", "keyPath segments must not be empty");
+	if (path->count == countof(path->keys))
+		return config_write_fail(write, "configValidationError", "keyPath has more than %d segments",
+		                         LIMIT_TOML_DEPTH);
+	path->keys[path->count++] = key;
+	return 0;
+}
+
+/* As TOML writes keys; what is no such key is cut at its dots, so that projects./home/me.trust_level works. */
+static int split_key_path(struct config_write *write, struct str text, struct changed_path *path)
+{
+	struct toml *leaf = toml_new(&write->arena, TOML_bool, "keyPath", 1);
+	struct str rest = text, part;
+	if (text.len == 0)
+		return config_write_fail(write, "configValidationError", "keyPath must not be empty");
+	const struct toml *root = toml_parse_key(&write->arena, text, leaf, NULL);
+	for (const struct toml *it = root ? root->child : NULL; it; it = it == leaf ? NULL : it->child) {
+		if (add_key(write, path, it->key) != 0)
+			return -ERR_config;
+	}
+	while (!root && str_next_part(&rest, '.', &part)) {
+		if (add_key(write, path, part) != 0)
+			return -ERR_config;
+	}
+	return 0;
+}
+
+static bool has_null(const struct json *json)
+{
+	if (json->type == JSON_null)
+		return true;
+	json_for_each(it, json) {
+		if (has_null(it))
+			return true;
+	}
+	return false;
+}
+
+/* A table of one member, as only objects become trees. */
+static int read_value(struct config_write *write, struct str value, const struct toml **ret)
+{
+	const char *text = arena_printf(&write->arena, "{\"value\":%.*s}", (int)value.len, value.ptr);
+	const struct json *json = json_parse(&write->arena, str_of(text), &write->err);
+	*ret = NULL;
+	if (!json)
+		return fail_invalid(write);
+	if (json->child->type == JSON_null)
+		return 0;
+	if (has_null(json->child))
+		return config_write_fail(write, "configValidationError",
+		                         "invalid value: invalid type: null, expected any valid TOML value");
+	const struct toml *root = toml_from_json(&write->arena, json, "value", &write->err);
+	if (!root)
+		return fail_invalid(write);
+	*ret = root->child;
+	return 0;
+}
+
+int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge)
+{
+	struct changed_path *path = arena_new(&write->arena, struct changed_path);
+	const struct toml *node;
+	if (split_key_path(write, key_path, path) != 0 || read_value(write, value, &node) != 0)
+		return -ERR_config;
+	vec_push(&write->paths, path);
+	int status = !node      ? toml_edit_remove(&write->edit, path->keys, path->count, &write->err)
+	             : is_merge ? toml_edit_merge(&write->edit, path->keys, path->count, node, &write->err)
+	                        : toml_edit_set(&write->edit, path->keys, path->count, node, &write->err);
+	return status == 0 ? 0 : fail_invalid(write);
+}
+
+int config_write_set(struct config_write *write, const struct str *path, size_t count, const struct toml *value)
+{
+	int status = value ? toml_edit_set(&write->edit, path, count, value, &write->err)
+	                   : toml_edit_remove(&write->edit, path, count, &write->err);
+	return status == 0 ? 0 : fail_invalid(write);
+}
+
+/* ---- the end ---- */
+
+enum rpc_verdict config_write_refuse(struct config_write *write)
+{
+	struct rpc_request *request = write->request;
+	auto_buf struct buf data;
+	buf_init(&data, 256);
+	buf_printf(&data, "{\"config_write_error_code\":\"%s\"}", write->code ? write->code : "");
+	enum rpc_verdict verdict = RPC_FAIL;
+	if (request && write->code)
+		rpc_fail_data(request, APP_INVALID_REQUEST, str_of(write->err.text), buf_str(&data));
+	else if (request)
+		rpc_fail(request, APP_INTERNAL_ERROR, "%s", write->err.text);
+	destroy(write);
+	return verdict;
+}
+
+static void on_cancel(struct rpc_request *request)
+{
+	struct config_write *write = request->self;
+	write->request = NULL;
+	write->server = NULL;
+}
+
+/* On a worker, for a lock that is held as long as it takes to write a small file. A file system without locks has
+ * none. */
+static int lock_folder(const char *folder, struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot open %s", folder);
+	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; waited_ms += 5) {
+		if (waited_ms >= LIMIT_CONFIG_LOCK_MS)
+			return error_set(err, ERR_busy, "another process has kept %s locked for %d seconds; try again",
+			                 folder, LIMIT_CONFIG_LOCK_MS / 1000);
+		nanosleep(&pause, NULL);
+	}
+	return steal_fd(&fd);
+}
+
+static bool has_changed(const struct config_write *write)
+{
+	auto_buf struct buf now;
+	buf_init(&now, LIMIT_CONFIG_FILE);
+	file_read_regular(write->target, &now, NULL);
+	return !str_eq(buf_str(&now), buf_str(&write->before));
+}
+
+static void on_work(void *self)
+{
+	struct config_write *write = self;
+	auto_free char *dir = str_dup(path_dir(write->target));
+	if (dir_make(dir, 0700, &write->err) != 0)
+		return;
+	auto_close int lock = lock_folder(dir, &write->err);
+	if (lock < 0)
+		return;
+	write->is_stale = has_changed(write);
+	if (!write->is_stale)
+		file_write_atomic(write->target, buf_str(&write->edit.text), write->mode, true, &write->err);
+}
+
+static void start_over(struct config_write *write)
+{
+	struct rpc_request *request = write->request;
+	destroy(write);
+	if (request)
+		rpc_request_run_again(request);
+}
+
+static void on_written(void *self)
+{
+	struct config_write *write = self;
+	if (write->is_stale) {
+		start_over(write);
+		return;
+	}
+	if (write->err.code != ERR_none) {
+		error_wrap(&write->err, "the configuration was not changed");
+		config_write_refuse(write);
+		return;
+	}
+	if (write->request) {
+		config_view_reload(write->server);
+		write->reply(write, write->request, write->config);
+	}
+	destroy(write);
+}
+
+enum rpc_verdict config_write_commit(struct config_write *write, config_write_reply_fn reply)
+{
+	struct str text = buf_str(&write->edit.text);
+	write->reply = reply;
+	if (config_view_check(&text, &write->err) == 0)
+		write->config = config_view_load(write->server, NULL, &text, &write->err);
+	if (!write->config) {
+		error_wrap(&write->err, "Invalid configuration");
+		fail_invalid(write);
+		return config_write_refuse(write);
+	}
+	write->err = (struct error){0};
+	worker_run(write->server->options.loop, on_work, on_written, write);
+	return rpc_wait(write->request, on_cancel, write);
+}
+
+/* ---- answers ---- */
+
+static const struct toml *find_path(const struct toml *node, const struct changed_path *path)
+{
+	for (size_t i = 0; i < path->count; i++)
+		node = toml_find(node, path->keys[i]);
+	return node;
+}
+
+static struct str value_json(const struct toml *node, struct arena *arena)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_CONFIG_JSON);
+	struct json_writer w = json_writer(&out);
+	toml_to_sorted_json(&w, node);
+	return arena_str(arena, buf_str(&out));
+}
+
+static const char *layer_words(const struct app_config_layer_source *name)
+{
+	return name->tag == app_config_layer_source_user ? "Overridden by a profile" : "Overridden by session flags";
+}
+
+/* The strongest layer that says something else than what was written; NULL: it counts. */
+static struct app_overridden_metadata *find_overriding(struct config_write *write, const struct changed_path *path,
+                                                       const struct layer_views *views, const struct config *config)
+{
+	const struct toml *written = find_path(write->edit.root, path), *found = find_path(config_tree(config), path);
+	if (!written || !found)
+		return NULL;
+	struct str effective = value_json(found, &write->arena);
+	if (str_eq(effective, value_json(written, &write->arena)))
+		return NULL;
+	vec_for_each (it, &views->items) {
+		if (it == layer_views_user(views))
+			break;
+		if (!find_path(it->root, path))
+			continue;
+		struct app_overridden_metadata *metadata = arena_new(&write->arena, struct app_overridden_metadata);
+		*metadata = (struct app_overridden_metadata){str_of(layer_words(it->metadata.name)), &it->metadata,
+		                                             effective};
+		return metadata;
+	}
+	return NULL;
+}
+
+void config_write_reply(struct config_write *write, struct rpc_request *request, const struct config *config)
+{
+	struct layer_views views;
+	struct app_config_write_response response = {
+		.version = config_version(write->edit.root, &write->arena),
+		.file_path = str_of(write->path),
+	};
+	layer_views_init(&views, config, &write->arena);
+	for (size_t i = 0; i < write->paths.count && !response.overridden_metadata; i++)
+		response.overridden_metadata = find_overriding(write, write->paths.items[i], &views, config);
+	response.status = response.overridden_metadata ? app_write_status_ok_overridden : app_write_status_ok;
+	rpc_reply(request, &response);
+	layer_views_finish(&views);
+}

@@ -1,0 +1,182 @@
+/* Reading of settings: always of what the files say now, since that is what the next thread will go by. */
+#include <stdio.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/settings/config_view.h"
+#include "app_server/settings/config_write.h"
+#include "app_server/rpc/rpc_request.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/toml/toml_text.h"
+
+/* ---- the settings ---- */
+
+static void write_names(struct json_writer *w, const char *names)
+{
+	struct str rest = str_of(names), name;
+	jw_array(w);
+	while (names && str_next_part(&rest, ' ', &name))
+		jw_str(w, name);
+	jw_array_end(w);
+}
+
+/* What is shown of a key that nobody set: a default that is a number or a list, an empty table where names are keys. */
+static void write_unset(struct json_writer *w, const struct config_row *row)
+{
+	if (row->kind == CONFIG_named)
+		jw_raw(w, STR("{}"));
+	else if (row->kind == CONFIG_int && row->number)
+		jw_i64(w, row->number);
+	else if (row->kind == CONFIG_strings && row->text)
+		write_names(w, row->text);
+	else
+		jw_null(w);
+}
+
+static struct str settings_json(const struct config *config, struct arena *arena)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_CONFIG_JSON);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	for (size_t i = 0; i < config_keys.count; i++) {
+		const struct config_row *row = &config_keys.rows[i];
+		const struct toml *node = toml_get(config_tree(config), row->key);
+		jw_key(&w, row->key);
+		if (node)
+			toml_to_json(&w, node);
+		else
+			write_unset(&w, row);
+	}
+	jw_object_end(&w);
+	return arena_str(arena, buf_str(&out));
+}
+
+/* ---- where they come from ---- */
+
+struct origins {
+	const struct layer_views *views;
+	struct json_writer w;
+	struct buf path;
+};
+
+static void write_origins(struct origins *to, const struct toml *node);
+
+static void write_origin(struct origins *to, const struct toml *leaf)
+{
+	const struct layer_view *view = layer_views_find(to->views, leaf);
+	if (!view)
+		return;
+	jw_key_str(&to->w, buf_str(&to->path));
+	record_encode(&record_app_config_layer_metadata, &view->metadata, &to->w);
+}
+
+static void write_inner_origins(struct origins *to, const struct toml *node)
+{
+	size_t len = to->path.len, index = 0;
+	toml_for_each (it, node) {
+		if (len)
+			buf_append_char(&to->path, '.');
+		if (node->kind == TOML_table)
+			buf_append_str(&to->path, it->key);
+		else
+			buf_printf(&to->path, "%zu", index++);
+		write_origins(to, it);
+		buf_truncate(&to->path, len);
+	}
+}
+
+static void write_origins(struct origins *to, const struct toml *node)
+{
+	if (node->kind == TOML_table || node->kind == TOML_array)
+		write_inner_origins(to, node);
+	else
+		write_origin(to, node);
+}
+
+static struct str origins_json(const struct config *config, const struct layer_views *views, struct arena *arena)
+{
+	auto_buf struct buf out;
+	struct origins to = {.views = views, .w = json_writer(&out)};
+	buf_init(&out, LIMIT_CONFIG_JSON);
+	buf_init(&to.path, LIMIT_CONFIG_FILE);
+	jw_object(&to.w);
+	write_origins(&to, config_tree(config));
+	jw_object_end(&to.w);
+	buf_finish(&to.path);
+	return out.over ? STR("{}") : arena_str(arena, buf_str(&out));
+}
+
+static void fill_layers(struct app_config_read_response *response, const struct layer_views *views, struct arena *arena)
+{
+	response->layers = arena_array(arena, struct app_config_layer, views->items.count);
+	vec_for_each (it, &views->items) {
+		auto_buf struct buf json;
+		buf_init(&json, LIMIT_CONFIG_JSON);
+		struct json_writer w = json_writer(&json);
+		toml_to_json(&w, it->root);
+		response->layers[response->layers_count++] = (struct app_config_layer){
+			.name = it->metadata.name,
+			.version = it->metadata.version,
+			.config = arena_str(arena, buf_str(&json)),
+		};
+	}
+}
+
+/* ---- methods ---- */
+
+enum rpc_verdict on_rpc_config_read(struct rpc_request *request, const struct app_config_read_params *params)
+{
+	struct error err;
+	struct layer_views views;
+	auto_free char *cwd = params->cwd.ptr ? path_join(request->server->cwd, params->cwd.ptr) : NULL;
+	struct config *config = config_view_load(request->server, cwd, NULL, &err);
+	if (!config)
+		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to read configuration layers: %s", err.text);
+	layer_views_init(&views, config, &request->arena);
+	struct app_config_read_response response = {
+		.config = settings_json(config, &request->arena),
+		.origins = origins_json(config, &views, &request->arena),
+	};
+	if (params->include_layers)
+		fill_layers(&response, &views, &request->arena);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	layer_views_finish(&views);
+	config_unref(config);
+	return verdict;
+}
+
+enum rpc_verdict on_rpc_config_requirements_read(struct rpc_request *request, const struct app_nothing *params)
+{
+	struct app_config_requirements_read_response response = {.has_supports_independent_speed_modes = true};
+	(void)params;
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict on_rpc_config_value_write(struct rpc_request *request,
+					   const struct app_config_value_write_params *params)
+{
+	struct config_write *write = config_write_create(request);
+	bool is_merge = params->merge_strategy == app_merge_strategy_upsert;
+	if (config_write_open(write, params->file_path, params->expected_version) != 0 ||
+	    config_write_edit(write, params->key_path, params->value, is_merge) != 0)
+		return config_write_refuse(write);
+	return config_write_commit(write, config_write_reply);
+}
+
+enum rpc_verdict on_rpc_config_batch_write(struct rpc_request *request,
+					   const struct app_config_batch_write_params *params)
+{
+	struct config_write *write = config_write_create(request);
+	int status = config_write_open(write, params->file_path, params->expected_version);
+	for (size_t i = 0; i < params->edits_count && status == 0; i++) {
+		const struct app_config_edit *edit = &params->edits[i];
+		status = config_write_edit(write, edit->key_path, edit->value,
+		                           edit->merge_strategy == app_merge_strategy_upsert);
+	}
+	return status == 0 ? config_write_commit(write, config_write_reply) : config_write_refuse(write);
+}

@@ -1,0 +1,293 @@
+/* Files are moved and removed on a worker, while a loaded thread still holds them: an open file keeps its place in a
+ * new folder, so nothing said before is lost. Only when that went well is the thread unloaded, and everybody told. A
+ * thread that another process writes to is left alone: its lock says so. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/store/stored_thread.h"
+#include "app_server/store/stored_turns.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_idle.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "engine/codex/codex.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_lock.h"
+#include "rollout/rollout_name.h"
+#include "rollout/rollout_path.h"
+
+/* The parameters of every method here begin so. */
+struct thread_params {
+	struct str thread_id;
+};
+_Static_assert(sizeof(struct app_thread_archive_params) == sizeof(struct thread_params), "thread_id alone");
+_Static_assert(sizeof(struct app_thread_unarchive_params) == sizeof(struct thread_params), "thread_id alone");
+_Static_assert(sizeof(struct app_thread_delete_params) == sizeof(struct thread_params), "thread_id alone");
+
+static struct str id_of(const struct store_job *job)
+{
+	return ((const struct thread_params *)job->params)->thread_id;
+}
+
+/* ---- the files of a thread ---- */
+
+struct thread_files {
+	struct arena *arena;
+	struct str thread_id;
+	VEC(const char *) paths;
+	VEC(struct str) rollout_ids;
+};
+
+static bool on_visit_own(const char *path, const struct rollout_name *name, void *self)
+{
+	struct thread_files *files = self;
+	if (str_equal_fold(name->thread_id, files->thread_id)) {
+		vec_push(&files->paths, arena_cstr(files->arena, str_of(path)));
+		vec_push(&files->rollout_ids, arena_str(files->arena, name->rollout_id));
+	}
+	return false;
+}
+
+static void files_finish(struct thread_files *files)
+{
+	vec_finish(&files->paths);
+	vec_finish(&files->rollout_ids);
+}
+
+/* Moves one file into the folder; a file that is there already is not replaced. */
+static int move_into(const char *path, const char *folder, struct error *err)
+{
+	auto_free char *name = str_dup(path_name(path));
+	auto_free char *to = path_join(folder, name);
+	int status = dir_make(folder, 0700, err);
+	if (status != 0)
+		return status;
+	if (file_exists(to))
+		return error_set(err, ERR_invalid, "%s is there already; move one of the two away first", to);
+	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
+}
+
+/* Whoever reads this file's name finds where it belongs. "2026-11-21T…" lies in sessions/2026/11/21. */
+static char *session_folder(const char *home, const char *path)
+{
+	struct rollout_name name;
+	rollout_path_parse(path_name(path), &name);
+	return xasprintf("%s/sessions/%.4s/%.2s/%.2s", home, name.time.ptr, name.time.ptr + 5, name.time.ptr + 8);
+}
+
+static int move_all(struct store_job *job, bool to_archive, struct error *err)
+{
+	struct thread_files files = {.arena = &job->arena, .thread_id = id_of(job)};
+	int status = rollout_list_walk(job->home, !to_archive, on_visit_own, &files, err);
+	if (status == 0 && !files.paths.count)
+		status = error_set(err, ERR_not_found, "no %srollout found for thread id %.*s",
+		                   to_archive ? "" : "archived ", STR_ARG(id_of(job)));
+	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
+		auto_free char *folder = to_archive ? path_join(job->home, "archived_sessions")
+		                                    : session_folder(job->home, files.paths.items[i]);
+		status = move_into(files.paths.items[i], folder, err);
+	}
+	files_finish(&files);
+	return status;
+}
+
+/* ---- who may ---- */
+
+/* Runs `work` while no other process writes to the thread: the lock of a loaded one is ours. */
+static int run_locked(struct store_job *job, int (*work)(struct store_job *job, struct error *err), struct error *err)
+{
+	if (job->is_loaded)
+		return work(job, err);
+	struct rollout_lock *lock = rollout_lock_create(job->home, id_of(job), err);
+	int status = lock ? work(job, err) : -1;
+	rollout_lock_destroy(lock);
+	return status;
+}
+
+/* ---- what follows ---- */
+
+static void tell_all(struct app_server *server, enum app_notification_tag tag, const void *params)
+{
+	struct connection *it;
+	list_for_each(it, &server->connections, link)
+		connection_notify(it, tag, params);
+}
+
+/* Answers with an empty record, then tells everybody. */
+static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
+{
+	struct app_server *server = job->request->server;
+	char nothing[64] = {0}; /* every record without fields fits */
+	struct app_thread_archived_notification event = {id_of(job)};
+	struct thread *thread = threads_find(server, id_of(job));
+	if (thread)
+		thread_idle_unload(thread);
+	rpc_reply(job->request, nothing);
+	tell_all(server, tag, &event);
+}
+_Static_assert(sizeof(struct app_thread_archived_notification) == sizeof(struct app_thread_deleted_notification),
+               "one body serves both");
+
+/* ---- thread/archive ---- */
+
+static int archive(struct store_job *job, struct error *err)
+{
+	return move_all(job, true, err);
+}
+
+static int run_archive(struct store_job *job, struct error *err)
+{
+	return run_locked(job, archive, err);
+}
+
+static void reply_archive(struct store_job *job)
+{
+	reply_and_tell(job, NOTIFY_thread_archived);
+}
+
+enum rpc_verdict on_rpc_thread_archive(struct rpc_request *request, const struct app_thread_archive_params *params)
+{
+	return stored_turns_start(request, params->thread_id, run_archive, reply_archive);
+}
+
+/* ---- thread/unarchive ---- */
+
+static int unarchive(struct store_job *job, struct error *err)
+{
+	int status = move_all(job, false, err);
+	return status == 0 ? stored_turns_read(job, id_of(job), false, err) : status;
+}
+
+static int run_unarchive(struct store_job *job, struct error *err)
+{
+	return run_locked(job, unarchive, err);
+}
+
+static void reply_unarchive(struct store_job *job)
+{
+	struct app_server *server = job->request->server;
+	struct stored_turns *stored = job->out;
+	struct app_thread_unarchive_response response = {.thread = &stored->thread};
+	struct app_thread_unarchived_notification event = {id_of(job)};
+	rpc_reply(job->request, &response);
+	tell_all(server, NOTIFY_thread_unarchived, &event);
+}
+
+enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const struct app_thread_unarchive_params *params)
+{
+	return stored_turns_start(request, params->thread_id, run_unarchive, reply_unarchive);
+}
+
+/* ---- thread/delete ---- */
+
+struct reference_search {
+	const struct thread_files *files;
+	bool is_found;
+};
+
+/* A file of another thread that goes on from one of these. */
+static bool on_visit_other(const char *path, const struct rollout_name *name, void *self)
+{
+	struct reference_search *search = self;
+	auto_arena struct arena arena = {0};
+	struct rollout_meta meta;
+	if (str_equal_fold(name->thread_id, search->files->thread_id) ||
+	    rollout_list_read_head(path, &arena, &meta, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < search->files->rollout_ids.count && meta.base_rollout_id.ptr; i++)
+		search->is_found |= str_equal_fold(search->files->rollout_ids.items[i], meta.base_rollout_id);
+	return search->is_found;
+}
+
+static int check_references(struct store_job *job, const struct thread_files *files, struct error *err)
+{
+	struct reference_search search = {.files = files};
+	int status = rollout_list_walk(job->home, false, on_visit_other, &search, err);
+	if (status == 0 && !search.is_found)
+		status = rollout_list_walk(job->home, true, on_visit_other, &search, err);
+	if (search.is_found)
+		return error_set(err, ERR_invalid, "cannot delete thread %.*s: forked history still references it",
+		                 STR_ARG(id_of(job)));
+	return status;
+}
+
+static int remove_all(struct store_job *job, struct error *err)
+{
+	struct thread_files files = {.arena = &job->arena, .thread_id = id_of(job)};
+	int status = rollout_list_walk(job->home, false, on_visit_own, &files, err);
+	if (status == 0)
+		status = rollout_list_walk(job->home, true, on_visit_own, &files, err);
+	if (status == 0 && !files.paths.count)
+		status = error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(id_of(job)));
+	if (status == 0)
+		status = check_references(job, &files, err);
+	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
+		if (unlink(files.paths.items[i]) != 0 && errno != ENOENT)
+			status = error_sys(err, errno, "cannot remove %s", files.paths.items[i]);
+	}
+	if (status == 0)
+		thread_note_remove(job->home, id_of(job));
+	files_finish(&files);
+	return status;
+}
+
+static int run_delete(struct store_job *job, struct error *err)
+{
+	return run_locked(job, remove_all, err);
+}
+
+static void reply_delete(struct store_job *job)
+{
+	reply_and_tell(job, NOTIFY_thread_deleted);
+}
+
+enum rpc_verdict on_rpc_thread_delete(struct rpc_request *request, const struct app_thread_delete_params *params)
+{
+	return stored_turns_start(request, params->thread_id, run_delete, reply_delete);
+}
+
+/* ---- thread/name/set ---- */
+
+static struct str name_of(const struct store_job *job)
+{
+	return str_trim(((const struct app_thread_set_name_params *)job->params)->name);
+}
+
+static int run_name(struct store_job *job, struct error *err)
+{
+	struct error found = {0};
+	auto_free char *path = job->is_loaded ? NULL : rollout_list_find_id(job->home, id_of(job), &found);
+	if (!path && !job->is_loaded)
+		return error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(id_of(job)));
+	return rollout_name_set(job->home, id_of(job), name_of(job), err);
+}
+
+static void reply_name(struct store_job *job)
+{
+	struct app_server *server = job->request->server;
+	struct thread *thread = threads_find(server, id_of(job));
+	struct app_thread_set_name_response response = {0};
+	struct app_thread_name_updated_notification event = {id_of(job), name_of(job)};
+	if (thread) {
+		free(thread->name);
+		thread->name = str_dup(name_of(job));
+	}
+	rpc_reply(job->request, &response);
+	tell_all(server, NOTIFY_thread_name_updated, &event);
+}
+
+enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struct app_thread_set_name_params *params)
+{
+	if (!str_trim(params->name).len)
+		return rpc_fail(request, APP_INVALID_REQUEST, "thread name must not be empty");
+	struct error err;
+	const struct thread *thread = threads_find(request->server, params->thread_id);
+	if (thread && thread->codex && codex_record(thread->codex, &err) != 0)
+		return rpc_fail_with(request, &err);
+	return stored_turns_start(request, params->thread_id, run_name, reply_name);
+}

@@ -1,0 +1,258 @@
+/* The turns and items of one thread, in parts. The file is read whole for each part: it is the only truth about the
+ * thread, and a client reads a thread part by part when a person scrolls. */
+#include "app_server/store/stored_turns.h"
+#include "app_server/threads/thread_items.h"
+#include "base/mem.h"
+
+struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena)
+{
+	return turns ? stored_page_cursor(thread_id, STORED_TURNS, turns - 1, true, arena) : STR_NONE;
+}
+
+struct str stored_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena)
+{
+	size_t items = 0;
+	for (size_t i = 0; i < count; i++)
+		items += turns[i].items_count;
+	return items ? stored_page_cursor(thread_id, STORED_ITEMS, items - 1, true, arena) : STR_NONE;
+}
+
+/* ---- thread/turns/list ---- */
+
+/* What was said, and what came of it. */
+static void summarise(struct app_turn *turn, struct arena *arena)
+{
+	const struct app_thread_item *user = NULL, *agent = NULL;
+	for (size_t i = 0; i < turn->items_count; i++) {
+		const struct app_thread_item *it = &turn->items[i];
+		if (it->tag == app_thread_item_user_message && !user)
+			user = it;
+		else if (it->tag == app_thread_item_agent_message)
+			agent = it;
+	}
+	struct app_thread_item *items = arena_array(arena, struct app_thread_item, 2);
+	turn->items_count = 0;
+	if (user)
+		items[turn->items_count++] = *user;
+	if (agent)
+		items[turn->items_count++] = *agent;
+	turn->items = items;
+}
+
+static struct app_turn turn_of(struct app_turn turn, enum app_turn_items_view view, struct arena *arena)
+{
+	turn.items_view = view;
+	if (view == app_turn_items_view_summary)
+		summarise(&turn, arena);
+	else if (view == app_turn_items_view_not_loaded)
+		turn.items_count = 0;
+	return turn;
+}
+
+static int run_turns(struct store_job *job, struct error *err)
+{
+	const struct app_thread_turns_list_params *params = job->params;
+	return stored_turns_read(job, params->thread_id, true, err);
+}
+
+static void reply_turns(struct store_job *job)
+{
+	const struct app_thread_turns_list_params *params = job->params;
+	struct stored_turns *stored = job->out;
+	struct app_thread view;
+	struct stored_page page;
+	struct error err;
+	struct stored_page_query query = {
+		.thread_id = params->thread_id,
+		.cursor = params->cursor,
+		.kind = STORED_TURNS,
+		.count = stored->history.count,
+		.has_limit = params->has_limit,
+		.limit = params->limit,
+		.is_descending = !params->has_sort_direction || params->sort_direction == app_sort_direction_desc,
+	};
+	if (!stored_turns_join(job, params->thread_id, &view))
+		return;
+	if (stored_page_make(&query, &job->arena, &page, &err) != 0) {
+		rpc_fail_with(job->request, &err);
+		return;
+	}
+	struct app_thread_turns_list_response response = {
+		.data = arena_array(&job->arena, struct app_turn, page.count),
+		.data_count = page.count,
+		.next_cursor = page.next_cursor,
+		.backwards_cursor = page.backwards_cursor,
+	};
+	for (size_t i = 0; i < page.count; i++)
+		response.data[i] = turn_of(stored->history.turns[stored_page_at(&page, i)],
+		                           params->has_items_view ? params->items_view
+		                                                  : app_turn_items_view_summary,
+		                           &job->arena);
+	rpc_reply(job->request, &response);
+}
+
+enum rpc_verdict on_rpc_thread_turns_list(struct rpc_request *request,
+                                          const struct app_thread_turns_list_params *params)
+{
+	return stored_turns_start(request, params->thread_id, run_turns, reply_turns);
+}
+
+/* ---- items ---- */
+
+static int64_t time_of(const struct app_thread_item *item, const char *name, bool *ret_has)
+{
+	const struct record *body = union_find_tag(&union_app_thread_item, (int)item->tag)->body;
+	const struct field *field = record_find_field(body, name);
+	const char *base = item->body;
+	*ret_has = *(const bool *)(base + field->aux - 1);
+	return *(const int64_t *)(const void *)(base + field->offset);
+}
+
+static struct app_thread_item_entry entry_of(struct str turn_id, struct app_thread_item *item)
+{
+	struct app_thread_item_entry entry = {.turn_id = turn_id, .item = item};
+	entry.started_at_ms = time_of(item, "started_at_ms", &entry.has_started_at_ms);
+	entry.completed_at_ms = time_of(item, "completed_at_ms", &entry.has_completed_at_ms);
+	return entry;
+}
+
+/* All items, or those of one turn. */
+static size_t flatten(const struct thread_history *history, struct str turn_id, struct arena *arena,
+                      struct app_thread_item_entry **ret)
+{
+	size_t count = 0, at = 0;
+	for (size_t i = 0; i < history->count; i++)
+		count += history->turns[i].items_count;
+	*ret = arena_array(arena, struct app_thread_item_entry, count);
+	for (size_t i = 0; i < history->count; i++) {
+		struct app_turn *turn = &history->turns[i];
+		for (size_t n = 0; n < turn->items_count && (!turn_id.ptr || str_eq(turn->id, turn_id)); n++)
+			(*ret)[at++] = entry_of(turn->id, &turn->items[n]);
+	}
+	return at;
+}
+
+static bool refuse_turn(struct store_job *job, struct str turn_id)
+{
+	const struct stored_turns *stored = job->out;
+	if (!turn_id.ptr || thread_history_find(&stored->history, turn_id))
+		return false;
+	rpc_fail(job->request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(turn_id));
+	return true;
+}
+
+static void defer(struct app_thread_item_entry *entry, const struct app_thread_item_output_deferral *what)
+{
+	if (!what || !what->command_execution || entry->item->tag != app_thread_item_command_execution ||
+	    !entry->item->command_execution->aggregated_output.ptr)
+		return;
+	entry->item->command_execution->aggregated_output = STR_NONE;
+	entry->has_output_deferred = entry->output_deferred = true;
+}
+
+/* A cursor may also be {"type":"item","itemId":…}: then the part begins with that item. */
+static struct str cursor_of(struct store_job *job, const struct app_thread_item_entry *entries, size_t count)
+{
+	const struct app_thread_items_list_params *params = job->params;
+	struct str text;
+	const struct json *root = params->cursor.ptr ? json_parse(&job->arena, params->cursor, NULL) : NULL;
+	if (!root || root->type == JSON_null)
+		return STR_NONE;
+	if (json_to_str(root, &text))
+		return text;
+	struct str wanted = json_get_str(root, "itemId");
+	for (size_t i = 0; i < count; i++) {
+		if (str_eq(thread_item_id(entries[i].item), wanted))
+			return stored_page_cursor(params->thread_id, STORED_ITEMS, i, true, &job->arena);
+	}
+	return params->cursor; /* is refused */
+}
+
+static int run_items(struct store_job *job, struct error *err)
+{
+	const struct app_thread_items_list_params *params = job->params;
+	return stored_turns_read(job, params->thread_id, true, err);
+}
+
+static void reply_items(struct store_job *job)
+{
+	const struct app_thread_items_list_params *params = job->params;
+	const struct stored_turns *stored = job->out;
+	struct app_thread view;
+	struct app_thread_item_entry *entries;
+	struct stored_page page;
+	struct error err;
+	if (!stored_turns_join(job, params->thread_id, &view) || refuse_turn(job, params->turn_id))
+		return;
+	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
+	struct stored_page_query query = {
+		.thread_id = params->thread_id,
+		.cursor = cursor_of(job, entries, count),
+		.kind = STORED_ITEMS,
+		.count = count,
+		.has_limit = params->has_limit,
+		.limit = params->limit,
+		.is_descending = params->has_sort_direction && params->sort_direction == app_sort_direction_desc,
+	};
+	if (stored_page_make(&query, &job->arena, &page, &err) != 0) {
+		rpc_fail_with(job->request, &err);
+		return;
+	}
+	struct app_thread_items_list_response response = {
+		.data = arena_array(&job->arena, struct app_thread_item_entry, page.count),
+		.data_count = page.count,
+		.next_cursor = page.next_cursor,
+		.backwards_cursor = page.backwards_cursor,
+	};
+	for (size_t i = 0; i < page.count; i++) {
+		response.data[i] = entries[stored_page_at(&page, i)];
+		defer(&response.data[i], params->defer_output);
+	}
+	rpc_reply(job->request, &response);
+}
+
+enum rpc_verdict on_rpc_thread_items_list(struct rpc_request *request,
+                                          const struct app_thread_items_list_params *params)
+{
+	return stored_turns_start(request, params->thread_id, run_items, reply_items);
+}
+
+/* ---- thread/items/read ---- */
+
+static int run_items_read(struct store_job *job, struct error *err)
+{
+	const struct app_thread_items_read_params *params = job->params;
+	return stored_turns_read(job, params->thread_id, true, err);
+}
+
+static void reply_items_read(struct store_job *job)
+{
+	const struct app_thread_items_read_params *params = job->params;
+	const struct stored_turns *stored = job->out;
+	struct app_thread view;
+	struct app_thread_item_entry *entries;
+	if (!stored_turns_join(job, params->thread_id, &view) || refuse_turn(job, params->turn_id))
+		return;
+	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
+	struct app_thread_items_read_response response = {
+		.data = arena_array(&job->arena, struct app_thread_item_entry, params->item_ids_count),
+	};
+	for (size_t i = 0; i < params->item_ids_count; i++) {
+		for (size_t n = 0; n < count; n++) {
+			if (str_eq(thread_item_id(entries[n].item), params->item_ids[i])) {
+				response.data[response.data_count++] = entries[n];
+				break;
+			}
+		}
+	}
+	rpc_reply(job->request, &response);
+}
+
+enum rpc_verdict on_rpc_thread_items_read(struct rpc_request *request,
+                                          const struct app_thread_items_read_params *params)
+{
+	enum { MOST_IDS = 100 };
+	if (params->item_ids_count < 1 || params->item_ids_count > MOST_IDS)
+		return rpc_fail(request, APP_INVALID_REQUEST, "itemIds must contain 1 to %d IDs", MOST_IDS);
+	return stored_turns_start(request, params->thread_id, run_items_read, reply_items_read);
+}

@@ -1,0 +1,208 @@
+/* A fill is a row of short jobs on the pool, each a transaction of SLICE_MS, so that neither the pool's threads nor
+ * other processes wait for it. The first one of a process looks at all files, later ones at those that a request has
+ * met. A file that was written to just now will be again: it is left for later, and read meanwhile. Words are kept only
+ * once somebody has searched, for that means reading whole files. */
+#include "app_server/store/store_index.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "app_server/store/thread_said.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/worker.h"
+#include "rollout/rollout_index.h"
+#include "rollout/rollout_listing.h"
+
+enum { SLICE_MS = 40, RESTED_MS = 10 * 1000 };
+
+struct index_fill {
+	struct store_index *owner; /* NULL: it is gone */
+	struct loop *loop;
+	struct rollout_listings *listings;
+	struct rollout_index *index;
+	atomic_bool stop;
+	bool is_full, has_listed, with_words, is_over;
+	bool takes_all; /* also what is not at rest */
+	VEC(char *) paths;
+	size_t at;
+};
+
+/* ---- on a worker ---- */
+
+static void add_kind(struct index_fill *fill, bool is_archive)
+{
+	const struct rollout_listing *listing = rollout_listings_get(fill->listings, is_archive, NULL);
+	for (size_t i = listing ? listing->count : 0; i > 0; i--)
+		vec_push(&fill->paths, xstrdup(listing->files[i - 1].path));
+	rollout_listing_unref(listing);
+}
+
+static bool is_rested(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec * 1000 + RESTED_MS < clock_unix_ms();
+}
+
+static void learn_words(struct rollout_index *index, const char *path)
+{
+	struct buf text;
+	struct stat st;
+	buf_init(&text, LIMIT_ROLLOUT_INDEX_TEXT);
+	if (stat(path, &st) == 0 && thread_said_read(path, &text) && !text.over)
+		rollout_index_learn_text(index, path, &st, buf_str(&text));
+	buf_finish(&text);
+}
+
+static void learn(struct index_fill *fill, const char *path)
+{
+	if ((!fill->takes_all && !is_rested(path)) || rollout_index_knows(fill->index, path, fill->with_words))
+		return;
+	if (fill->with_words)
+		learn_words(fill->index, path);
+	if (!fill->with_words || !rollout_index_knows(fill->index, path, false))
+		rollout_index_learn(fill->index, path);
+}
+
+static void run_slice(struct index_fill *fill)
+{
+	uint64_t end = clock_now_ms() + SLICE_MS;
+	if (!rollout_index_begin(fill->index)) {
+		fill->is_over = true; /* somebody else writes, or nobody can: another time */
+		return;
+	}
+	while (fill->at < fill->paths.count && clock_now_ms() < end && !atomic_load(&fill->stop))
+		learn(fill, fill->paths.items[fill->at++]);
+	if (fill->at == fill->paths.count && fill->is_full)
+		rollout_index_sweep(fill->index);
+	fill->is_over = !rollout_index_end(fill->index) || fill->at == fill->paths.count;
+}
+
+static void on_work(void *self)
+{
+	struct index_fill *fill = self;
+	if (fill->is_full && !fill->has_listed) {
+		add_kind(fill, false);
+		add_kind(fill, true);
+		fill->has_listed = true;
+	}
+	run_slice(fill);
+}
+
+/* ---- on the loop ---- */
+
+static void fill_destroy(struct index_fill *fill)
+{
+	vec_for_each (it, &fill->paths)
+		free(*it);
+	vec_finish(&fill->paths);
+	rollout_listings_unref(fill->listings);
+	rollout_index_unref(fill->index);
+	free(fill);
+}
+
+static void on_done(void *self)
+{
+	struct index_fill *fill = self;
+	struct store_index *owner = fill->owner;
+	if (owner && !fill->is_over) {
+		worker_run(fill->loop, on_work, on_done, fill);
+		return;
+	}
+	if (owner)
+		owner->running = NULL;
+	fill_destroy(fill);
+	if (owner && owner->wants_words)
+		store_index_fill(owner, NULL, 0, true);
+}
+
+static struct index_fill *fill_create(struct rollout_listings *listings, struct rollout_index *index)
+{
+	struct index_fill *fill = xnew(struct index_fill);
+	fill->listings = rollout_listings_ref(listings);
+	fill->index = rollout_index_ref(index);
+	atomic_init(&fill->stop, false);
+	return fill;
+}
+
+void store_index_fill(struct store_index *store, const char *const *paths, size_t count, bool with_words)
+{
+	bool is_full = with_words ? !store->has_filled_words : !store->has_filled;
+	if (store->running) {
+		store->wants_words |= is_full && with_words;
+		return;
+	}
+	store->wants_words = false;
+	if (!is_full && !count)
+		return;
+	struct index_fill *fill = fill_create(store->listings, store->index);
+	fill->owner = store;
+	fill->loop = store->loop;
+	fill->is_full = is_full;
+	fill->with_words = with_words;
+	for (size_t i = 0; i < count && !is_full; i++)
+		vec_push(&fill->paths, xstrdup(paths[i]));
+	store->has_filled = true;
+	store->has_filled_words |= with_words;
+	store->running = fill;
+	worker_run(store->loop, on_work, on_done, fill);
+}
+
+struct store_index *store_index_create(struct loop *loop, const char *home)
+{
+	struct store_index *store = xnew(struct store_index);
+	store->loop = loop;
+	store->listings = rollout_listings_create(home);
+	store->index = rollout_index_create(home);
+	return store;
+}
+
+void store_index_destroy(struct store_index *store)
+{
+	if (!store)
+		return;
+	if (store->running) {
+		atomic_store(&store->running->stop, true);
+		store->running->owner = NULL;
+	}
+	rollout_listings_unref(store->listings);
+	rollout_index_unref(store->index);
+	free(store);
+}
+
+/* ---- for the command line ---- */
+
+static int fill_all(struct index_fill *fill, struct error *err)
+{
+	struct rollout_index_state state;
+	add_kind(fill, false);
+	add_kind(fill, true);
+	while (!fill->is_over)
+		run_slice(fill);
+	rollout_index_examine(fill->index, &state);
+	if (fill->at == fill->paths.count && state.exists && !state.problem)
+		return 0;
+	return error_set(err, ERR_io, "the index of sessions cannot be written: %s",
+	                 state.problem ? state.problem : "another program holds it, or the disk refuses it");
+}
+
+int store_index_rebuild(const char *home, size_t *ret_files, struct error *err)
+{
+	struct rollout_listings *listings = rollout_listings_create(home);
+	struct rollout_index *index = rollout_index_create(home);
+	struct index_fill *fill = fill_create(listings, index);
+	fill->is_full = fill->with_words = fill->takes_all = true;
+	int status = rollout_index_remove(index, err);
+	if (status == 0)
+		status = fill_all(fill, err);
+	*ret_files = fill->at;
+	fill_destroy(fill);
+	rollout_listings_unref(listings);
+	rollout_index_unref(index);
+	return status;
+}

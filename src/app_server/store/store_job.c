@@ -1,0 +1,74 @@
+/* Parameters are copied because they belong to the request, which ends with its client. */
+#include "app_server/store/store_job.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/store/store_index.h"
+#include "app_server/threads/thread.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "loop/worker.h"
+#include "rollout/rollout_index.h"
+#include "rollout/rollout_listing.h"
+
+static void on_cancel(struct rpc_request *request)
+{
+	struct store_job *job = request->self;
+	atomic_store(&job->stop, true);
+	job->request = NULL;
+}
+
+static void on_work(void *self)
+{
+	struct store_job *job = self;
+	if (atomic_load(&job->stop) || job->run(job, &job->err) == 0)
+		job->err.code = ERR_none;
+}
+
+static void on_done(void *self)
+{
+	struct store_job *job = self;
+	if (job->request && job->err.code)
+		rpc_fail_with(job->request, &job->err);
+	else if (job->request)
+		job->reply(job);
+	rollout_listings_unref(job->listings);
+	rollout_index_unref(job->index);
+	arena_finish(&job->arena);
+	free(job);
+}
+
+static bool names_loaded(const struct rpc_request *request)
+{
+	const struct field *field = record_find_field(request->method->params, "thread_id");
+	const char *params = request->params;
+	return field && threads_find(request->server, *(const struct str *)(const void *)(params + field->offset));
+}
+
+static struct store_index *store_of(struct app_server *server)
+{
+	if (!server->store)
+		server->store = store_index_create(server->options.loop, config_home(server->options.config));
+	return server->store;
+}
+
+enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                 store_job_reply_fn reply)
+{
+	const struct config *config = request->server->options.config;
+	const struct record *record = request->method->params;
+	struct store_job *job = xnew(struct store_job);
+	void *params = arena_alloc(&job->arena, record->size);
+	record_copy(record, request->params, &job->arena, params);
+	job->request = request;
+	job->params = params;
+	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
+	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
+	job->listings = rollout_listings_ref(store_of(request->server)->listings);
+	job->index = rollout_index_ref(store_of(request->server)->index);
+	job->is_loaded = names_loaded(request);
+	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
+	job->run = run;
+	job->reply = reply;
+	worker_run(request->server->options.loop, on_work, on_done, job);
+	return rpc_wait(request, on_cancel, job);
+}

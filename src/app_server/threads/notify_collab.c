@@ -1,0 +1,208 @@
+/* Whatever tool a model deals with subagents by, it is a collabAgentToolCall here (subagents 8.2, 10.2). */
+#include "app_server/app_server_priv.h"
+#include "app_server/threads/notify.h"
+#include "app_server/threads/thread.h"
+#include "base/vec.h"
+
+static enum app_collab_agent_status status_of(enum agent_status_tag tag)
+{
+	static const enum app_collab_agent_status statuses[] = {
+		[agent_status_pending_init] = app_collab_agent_status_pending_init,
+		[agent_status_running] = app_collab_agent_status_running,
+		[agent_status_interrupted] = app_collab_agent_status_interrupted,
+		[agent_status_completed] = app_collab_agent_status_completed,
+		[agent_status_errored] = app_collab_agent_status_errored,
+		[agent_status_shutdown] = app_collab_agent_status_shutdown,
+		[agent_status_not_found] = app_collab_agent_status_not_found,
+	};
+	return statuses[tag];
+}
+
+static struct app_collab_agent_state state_of(const struct agent_status *status)
+{
+	struct app_collab_agent_state state = {.status = status_of(status->tag)};
+	if (status->tag == agent_status_completed)
+		state.message = status->completed->message;
+	else if (status->tag == agent_status_errored)
+		state.message = status->errored->message;
+	return state;
+}
+
+static void start(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call)
+{
+	struct app_thread_item item = {.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = call};
+	call->status = app_collab_agent_tool_call_status_in_progress;
+	thread_item_start(thread, event->id, &item);
+}
+
+/* Whom it is about, and how they are; who is not there makes the call a failed one. */
+static void complete(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call,
+                     struct str *ids, const struct agent_status *statuses, size_t count)
+{
+	VEC(struct app_collab_agent_state) states = {0};
+	struct app_thread_item item = {.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = call};
+	call->status = app_collab_agent_tool_call_status_completed;
+	for (size_t i = 0; i < count; i++) {
+		vec_push(&states, state_of(&statuses[i]));
+		if (statuses[i].tag == agent_status_not_found)
+			call->status = app_collab_agent_tool_call_status_failed;
+	}
+	call->receiver_thread_ids = call->agents_states_keys = ids;
+	call->receiver_thread_ids_count = call->agents_states_count = count;
+	call->agents_states = states.items;
+	thread_item_complete(thread, event->id, &item);
+	vec_finish(&states);
+}
+
+/* ---- spawn ---- */
+
+void on_event_collab_agent_spawn_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_spawn_begin *body = event->msg.collab_agent_spawn_begin;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_spawn_agent,
+		.sender_thread_id = body->sender_thread_id,
+		.prompt = body->prompt,
+		.model = STR(""), /* not known yet */
+		.has_reasoning_effort = thread->settings->has_effort,
+		.reasoning_effort = thread->settings->effort,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_agent_spawn_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_spawn_end *body = event->msg.collab_agent_spawn_end;
+	struct str child_id = body->new_thread_id;
+	const struct thread *child = child_id.ptr ? threads_find(thread->server, child_id) : NULL;
+	const struct app_thread_settings *settings = child && child->settings ? child->settings : thread->settings;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_spawn_agent,
+		.sender_thread_id = body->sender_thread_id,
+		.prompt = body->prompt,
+		.model = child_id.ptr ? settings->model : STR(""),
+		.has_reasoning_effort = settings->has_effort,
+		.reasoning_effort = settings->effort,
+	};
+	if (child_id.ptr) {
+		complete(thread, event, &call, &child_id, body->status, 1);
+		return;
+	}
+	struct app_thread_item item = {.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = &call};
+	call.status = app_collab_agent_tool_call_status_failed;
+	thread_item_complete(thread, event->id, &item);
+}
+
+/* ---- messages ---- */
+
+void on_event_collab_agent_interaction_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_interaction_begin *body = event->msg.collab_agent_interaction_begin;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_send_input,
+		.sender_thread_id = body->sender_thread_id,
+		.receiver_thread_ids = &receiver,
+		.receiver_thread_ids_count = 1,
+		.prompt = body->prompt,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_agent_interaction_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_interaction_end *body = event->msg.collab_agent_interaction_end;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_send_input,
+		.sender_thread_id = body->sender_thread_id,
+		.prompt = body->prompt,
+	};
+	complete(thread, event, &call, &receiver, body->status, 1);
+}
+
+/* ---- waits ---- */
+
+void on_event_collab_waiting_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_waiting_begin *body = event->msg.collab_waiting_begin;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_wait,
+		.sender_thread_id = body->sender_thread_id,
+		.receiver_thread_ids = body->receiver_thread_ids,
+		.receiver_thread_ids_count = body->receiver_thread_ids_count,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_waiting_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_waiting_end *body = event->msg.collab_waiting_end;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_wait,
+		.sender_thread_id = body->sender_thread_id,
+	};
+	complete(thread, event, &call, body->statuses_keys, body->statuses, body->statuses_count);
+}
+
+/* ---- ends ---- */
+
+void on_event_collab_close_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_close_begin *body = event->msg.collab_close_begin;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_close_agent,
+		.sender_thread_id = body->sender_thread_id,
+		.receiver_thread_ids = &receiver,
+		.receiver_thread_ids_count = 1,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_close_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_close_end *body = event->msg.collab_close_end;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_close_agent,
+		.sender_thread_id = body->sender_thread_id,
+	};
+	complete(thread, event, &call, &receiver, body->status, 1);
+}
+
+/* ---- openings ---- */
+
+void on_event_collab_resume_begin(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_resume_begin *body = event->msg.collab_resume_begin;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_resume_agent,
+		.sender_thread_id = body->sender_thread_id,
+		.receiver_thread_ids = &receiver,
+		.receiver_thread_ids_count = 1,
+	};
+	start(thread, event, &call);
+}
+
+void on_event_collab_resume_end(struct thread *thread, const struct event *event)
+{
+	const struct ev_collab_resume_end *body = event->msg.collab_resume_end;
+	struct str receiver = body->receiver_thread_id;
+	struct app_item_collab_agent_tool_call call = {
+		.id = body->call_id,
+		.tool = app_collab_agent_tool_resume_agent,
+		.sender_thread_id = body->sender_thread_id,
+	};
+	complete(thread, event, &call, &receiver, body->status, 1);
+}

@@ -1,0 +1,270 @@
+/* The life of a thread and its turns. Order is the reference's: a status before what it is the status of, a failure
+ * before the end of the turn it ended. */
+#include <string.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/threads/notify.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/settings/skill_hints.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_turn.h"
+#include "base/json.h"
+#include "base/limits.h"
+
+static struct str turn_id(const struct thread *thread, const struct event *event)
+{
+	return thread->turn ? str_of(thread->turn->id) : event->id;
+}
+
+/* ---- beginning ---- */
+
+void on_event_session_configured(struct thread *thread, const struct event *event)
+{
+	rpc_thread_on_configured(thread, event->msg.session_configured);
+}
+
+void on_event_task_started(struct thread *thread, const struct event *event)
+{
+	if (!thread->turn) /* what was said to a turn that had just ended begins another */
+		thread_turn_create(thread, event->id);
+	thread_turn_begin(thread->turn);
+}
+
+/* ---- end ---- */
+
+void on_event_task_complete(struct thread *thread, const struct event *event)
+{
+	(void)event;
+	if (thread->turn)
+		thread_turn_end(thread->turn, thread->turn->error ? app_turn_status_failed : app_turn_status_completed);
+}
+
+void on_event_turn_aborted(struct thread *thread, const struct event *event)
+{
+	(void)event;
+	if (thread->turn)
+		thread_turn_end(thread->turn, app_turn_status_interrupted);
+}
+
+/* ---- failures ---- */
+
+/* snake_case words, however deep, in camelCase. */
+static void write_camel(struct buf *out, struct str json)
+{
+	for (size_t i = 0; i < json.len; i++) {
+		bool is_joint =
+			json.ptr[i] == '_' && i + 1 < json.len && json.ptr[i + 1] >= 'a' && json.ptr[i + 1] <= 'z';
+		buf_append_char(out, is_joint ? (char)(json.ptr[++i] - 'a' + 'A') : json.ptr[i]);
+	}
+}
+
+/* The engine's CodexErrorInfo as this wire has it; what it does not know is "other". */
+struct app_codex_error_info *notify_error_info(struct str info, struct arena *arena)
+{
+	struct app_codex_error_info *ret = arena_new(arena, struct app_codex_error_info);
+	struct buf text;
+	ret->tag = app_codex_error_info_other;
+	if (!info.ptr)
+		return NULL;
+	buf_init(&text, 4 * KIB);
+	write_camel(&text, info);
+	const struct json *json = json_parse_copy(arena, buf_str(&text), NULL);
+	buf_finish(&text);
+	if (!json || union_decode(&union_app_codex_error_info, json, arena, ret, NULL) != 0)
+		*ret = (struct app_codex_error_info){.tag = app_codex_error_info_other};
+	return ret;
+}
+
+static void tell_error(struct thread *thread, struct str turn, struct app_turn_error *error, bool will_retry)
+{
+	struct app_error_notification event = {error, will_retry, str_of(thread->id), turn};
+	thread_notify(thread, NOTIFY_error, &event);
+}
+
+/* Outside a turn that runs, the submission itself was refused: its turn will never begin. */
+void on_event_error(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	struct thread_turn *turn = thread->turn;
+	const struct ev_error *body = event->msg.error;
+	struct app_turn_error error = {
+		.message = body->message,
+		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
+	};
+	if (thread->starting) {
+		rpc_thread_on_refused(thread, body->message);
+		return;
+	}
+	if (turn) {
+		thread_turn_keep_error(turn, &error);
+		thread->has_failed = true;
+		thread_notify_status(thread);
+	}
+	tell_error(thread, turn_id(thread, event), &error, false);
+	if (turn && !turn->is_started && str_is(event->id, turn->id))
+		thread_turn_end(turn, app_turn_status_failed);
+}
+
+void on_event_stream_error(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_stream_error *body = event->msg.stream_error;
+	struct app_turn_error error = {
+		.message = body->message,
+		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
+		.additional_details = body->additional_details,
+	};
+	tell_error(thread, turn_id(thread, event), &error, true);
+}
+
+void on_event_warning(struct thread *thread, const struct event *event)
+{
+	struct app_warning_notification warning = {str_of(thread->id), event->msg.warning->message};
+	thread_notify(thread, NOTIFY_warning, &warning);
+}
+
+/* The wire knows one reason. */
+void on_event_model_reroute(struct thread *thread, const struct event *event)
+{
+	const struct ev_model_reroute *body = event->msg.model_reroute;
+	struct app_model_rerouted_notification rerouted = {
+		.thread_id = str_of(thread->id),
+		.turn_id = turn_id(thread, event),
+		.from_model = body->from_model,
+		.to_model = body->to_model,
+		.reason = app_model_reroute_reason_high_risk_cyber_activity,
+	};
+	thread_notify(thread, NOTIFY_model_rerouted, &rerouted);
+}
+
+void on_event_deprecation_notice(struct thread *thread, const struct event *event)
+{
+	const struct ev_deprecation_notice *body = event->msg.deprecation_notice;
+	struct app_deprecation_notice_notification notice = {body->summary, body->details};
+	vec_for_each(it, &thread->watchers)
+		connection_notify(it->connection, NOTIFY_deprecation_notice, &notice);
+}
+
+void on_event_skills_update_available(struct thread *thread, const struct event *event)
+{
+	(void)event;
+	skill_hints_change(thread->server);
+}
+
+/* ---- what is known of it ---- */
+
+static struct app_token_usage_breakdown breakdown(const struct token_usage *usage)
+{
+	return (struct app_token_usage_breakdown){
+		.total_tokens = usage->total_tokens,
+		.input_tokens = usage->input_tokens,
+		.cached_input_tokens = usage->cached_input_tokens,
+		.output_tokens = usage->output_tokens,
+		.reasoning_output_tokens = usage->reasoning_output_tokens,
+	};
+}
+
+void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
+                  struct connection *only)
+{
+	struct app_token_usage_breakdown total = breakdown(info->total_token_usage),
+					 last = breakdown(info->last_token_usage);
+	struct app_thread_token_usage usage = {
+		.total = &total,
+		.last = &last,
+		.has_model_context_window = info->has_model_context_window,
+		.model_context_window = info->model_context_window,
+	};
+	struct app_thread_token_usage_updated_notification event = {str_of(thread->id), turn, &usage};
+	if (only)
+		connection_notify(only, NOTIFY_thread_token_usage_updated, &event);
+	else
+		thread_notify(thread, NOTIFY_thread_token_usage_updated, &event);
+}
+
+static struct app_rate_limit_window *window(const struct rate_limit_window *from, struct app_rate_limit_window *to)
+{
+	if (!from)
+		return NULL;
+	*to = (struct app_rate_limit_window){
+		.used_percent = (int64_t)(from->used_percent + 0.5),
+		.has_window_duration_mins = from->has_window_minutes,
+		.window_duration_mins = from->window_minutes,
+		.has_resets_at = from->has_resets_at,
+		.resets_at = from->resets_at,
+	};
+	return to;
+}
+
+static void tell_limits(struct thread *thread, const struct rate_limits *limits)
+{
+	struct app_rate_limit_window primary, secondary;
+	struct app_credits_snapshot credits;
+	struct app_rate_limit_snapshot snapshot = {.limit_id = STR("codex")};
+	if (limits) {
+		snapshot.primary = window(limits->primary, &primary);
+		snapshot.secondary = window(limits->secondary, &secondary);
+		snapshot.plan_type = limits->plan_type;
+	}
+	if (limits && limits->credits) {
+		credits = (struct app_credits_snapshot){limits->credits->has_credits, limits->credits->unlimited,
+		                                        limits->credits->balance};
+		snapshot.credits = &credits;
+	}
+	struct app_account_rate_limits_updated_notification event = {&snapshot};
+	thread_notify(thread, NOTIFY_account_rate_limits_updated, &event);
+}
+
+/* The engine also tells what is known when a response opens; here usage is told when it has changed. */
+void on_event_token_count(struct thread *thread, const struct event *event)
+{
+	const struct ev_token_count *body = event->msg.token_count;
+	int64_t total = body->info ? body->info->total_token_usage->total_tokens : 0;
+	int64_t last = body->info ? body->info->last_token_usage->total_tokens : 0;
+	if (total == thread->told_total && last == thread->told_last)
+		return;
+	thread->told_total = total;
+	thread->told_last = last;
+	notify_usage(thread, turn_id(thread, event), body->info, NULL);
+	tell_limits(thread, body->rate_limits);
+}
+
+void on_event_thread_name_updated(struct thread *thread, const struct event *event)
+{
+	struct str name = event->msg.thread_name_updated->thread_name;
+	free(thread->name);
+	thread->name = name.ptr ? str_dup(name) : NULL;
+	struct app_thread_name_updated_notification updated = {str_of(thread->id), name};
+	thread_notify(thread, NOTIFY_thread_name_updated, &updated);
+}
+
+void on_event_turn_diff(struct thread *thread, const struct event *event)
+{
+	struct app_turn_diff_updated_notification diff = {str_of(thread->id), turn_id(thread, event),
+	                                                  event->msg.turn_diff->unified_diff};
+	thread_notify(thread, NOTIFY_turn_diff_updated, &diff);
+}
+
+void on_event_plan_update(struct thread *thread, const struct event *event)
+{
+	static const enum app_turn_plan_step_status statuses[] = {
+		[step_status_pending] = app_turn_plan_step_status_pending,
+		[step_status_in_progress] = app_turn_plan_step_status_in_progress,
+		[step_status_completed] = app_turn_plan_step_status_completed,
+	};
+	auto_arena struct arena arena = {0};
+	const struct ev_plan_update *body = event->msg.plan_update;
+	struct app_turn_plan_step *steps = arena_array(&arena, struct app_turn_plan_step, body->plan_count);
+	for (size_t i = 0; i < body->plan_count; i++)
+		steps[i] = (struct app_turn_plan_step){body->plan[i].step, statuses[body->plan[i].status]};
+	struct app_turn_plan_updated_notification plan = {
+		.thread_id = str_of(thread->id),
+		.turn_id = turn_id(thread, event),
+		.explanation = body->explanation,
+		.plan = steps,
+		.plan_count = body->plan_count,
+	};
+	thread_notify(thread, NOTIFY_turn_plan_updated, &plan);
+}

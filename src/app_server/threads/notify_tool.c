@@ -1,0 +1,282 @@
+/* Commands and patches have begin and end events of their own in the engine; here they are items like all others. */
+#include <stdio.h>
+
+#include "app_server/threads/notify.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_ask.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "command/shell.h"
+
+/* ---- commands ---- */
+
+struct str notify_command_text(const struct str *words, size_t count, struct arena *arena)
+{
+	struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_append_char(&text, ' ');
+		shell_quote(&text, words[i]);
+	}
+	struct str ret = arena_str(arena, buf_str(&text));
+	buf_finish(&text);
+	return ret;
+}
+
+/* What is read is named in full. */
+static struct str full_path(struct str cwd, struct str path, struct arena *arena)
+{
+	auto_free char *base = str_dup(cwd);
+	auto_free char *name = str_dup(path);
+	auto_free char *joined = path_join(base, name);
+	auto_free char *clean = path_normalize(joined);
+	return arena_str(arena, str_of(clean));
+}
+
+static struct app_command_action action_of(const struct parsed_command *from, struct str cwd, struct arena *arena)
+{
+	struct app_command_action to = {0};
+	switch (from->tag) {
+	case parsed_command_read:
+		to.tag = app_command_action_read;
+		to.read = arena_new(arena, struct app_action_read);
+		*to.read = (struct app_action_read){from->read->cmd, from->read->name,
+		                                   full_path(cwd, from->read->path, arena)};
+		break;
+	case parsed_command_list_files:
+		to.tag = app_command_action_list_files;
+		to.list_files = arena_new(arena, struct app_action_list_files);
+		*to.list_files = (struct app_action_list_files){from->list_files->cmd, from->list_files->path};
+		break;
+	case parsed_command_search:
+		to.tag = app_command_action_search;
+		to.search = arena_new(arena, struct app_action_search);
+		*to.search = (struct app_action_search){from->search->cmd, from->search->query, from->search->path};
+		break;
+	default:
+		to.tag = app_command_action_unknown;
+		to.unknown = arena_new(arena, struct app_action_unknown);
+		to.unknown->command = from->unknown->cmd;
+	}
+	return to;
+}
+
+struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
+                                          struct arena *arena)
+{
+	struct app_command_action *ret = arena_array(arena, struct app_command_action, count);
+	for (size_t i = 0; i < count; i++)
+		ret[i] = action_of(&parsed[i], cwd, arena);
+	return ret;
+}
+
+static enum app_command_execution_source source_of(enum exec_source source)
+{
+	static const enum app_command_execution_source sources[] = {
+		[exec_source_agent] = app_command_execution_source_agent,
+		[exec_source_user_shell] = app_command_execution_source_user_shell,
+		[exec_source_unified_exec_startup] = app_command_execution_source_unified_exec_startup,
+		[exec_source_unified_exec_interaction] = app_command_execution_source_unified_exec_interaction,
+	};
+	return sources[source];
+}
+
+void on_event_exec_command_begin(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_exec_begin *body = event->msg.exec_command_begin;
+	struct app_item_command_execution command = {
+		.id = body->call_id,
+		.command = notify_command_text(body->command, body->command_count, &arena),
+		.cwd = body->cwd,
+		.process_id = body->process_id,
+		.source = source_of(body->source),
+		.status = app_command_execution_status_in_progress,
+		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
+		.command_actions_count = body->parsed_cmd_count,
+	};
+	struct app_thread_item item = {.tag = app_thread_item_command_execution, .command_execution = &command};
+	thread_item_start(thread, body->turn_id, &item);
+}
+
+/* Chunks end where a read ended, also inside a character: what is left of one waits for the next chunk. */
+static void tell_output(struct thread *thread, struct thread_item *item, struct str bytes)
+{
+	auto_buf struct buf text;
+	buf_append_str(&item->text, bytes);
+	struct str all = buf_str(&item->text);
+	size_t whole = all.len;
+	for (size_t tail = 1; tail <= 3 && tail <= all.len; tail++) { /* a character has at most 4 bytes */
+		unsigned char c = (unsigned char)all.ptr[all.len - tail];
+		if ((c & 0xc0) == 0x80)
+			continue;
+		if (c >= 0xc0 && !text_utf8_len(str_skip(all, all.len - tail)))
+			whole = all.len - tail;
+		break;
+	}
+	buf_init(&text, LIMIT_EXEC_CHUNK * 4);
+	text_append_utf8_lossy(&text, str_n(all.ptr, whole));
+	buf_consume(&item->text, whole);
+	struct app_command_execution_output_delta_notification delta = {str_of(thread->id), item->turn_id, item->id,
+	                                                                buf_str(&text)};
+	if (text.len)
+		thread_notify(thread, NOTIFY_item_command_execution_output_delta, &delta);
+}
+
+void on_event_exec_command_output_delta(struct thread *thread, const struct event *event)
+{
+	auto_buf struct buf bytes;
+	const struct ev_exec_output *body = event->msg.exec_command_output_delta;
+	struct thread_item *item = thread_item_find(thread, body->call_id);
+	buf_init(&bytes, LIMIT_EXEC_CHUNK * 2);
+	if (item && text_base64_decode(&bytes, body->chunk))
+		tell_output(thread, item, buf_str(&bytes));
+}
+
+static enum app_command_execution_status command_status(const struct thread_item *item, int64_t exit_code)
+{
+	if (item && item->is_declined)
+		return app_command_execution_status_declined;
+	return exit_code == 0 ? app_command_execution_status_completed : app_command_execution_status_failed;
+}
+
+void on_event_exec_command_end(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_exec_end *body = event->msg.exec_command_end;
+	enum app_command_execution_status status =
+		command_status(thread_item_find(thread, body->call_id), body->exit_code);
+	bool has_run = status != app_command_execution_status_declined;
+	struct app_item_command_execution command = {
+		.id = body->call_id,
+		.command = notify_command_text(body->command, body->command_count, &arena),
+		.cwd = body->cwd,
+		.process_id = has_run ? body->process_id : STR_NONE,
+		.source = has_run ? source_of(body->source) : app_command_execution_source_agent,
+		.status = status,
+		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
+		.command_actions_count = body->parsed_cmd_count,
+		.aggregated_output = has_run && body->aggregated_output.len ? body->aggregated_output : STR_NONE,
+		.has_exit_code = has_run,
+		.exit_code = body->exit_code,
+		.has_duration_ms = has_run,
+		.duration_ms = body->duration->secs * 1000 + body->duration->nanos / 1000000,
+	};
+	struct app_thread_item item = {.tag = app_thread_item_command_execution, .command_execution = &command};
+	thread_item_complete(thread, body->turn_id, &item);
+}
+
+void on_event_terminal_interaction(struct thread *thread, const struct event *event)
+{
+	const struct ev_terminal_interaction *body = event->msg.terminal_interaction;
+	struct app_terminal_interaction_notification told = {str_of(thread->id), event->id, body->call_id,
+	                                                     body->process_id, body->stdin};
+	thread_notify(thread, NOTIFY_item_command_execution_terminal_interaction, &told);
+}
+
+void on_event_exec_approval_request(struct thread *thread, const struct event *event)
+{
+	thread_ask_command(thread, event->msg.exec_approval_request);
+}
+
+void on_event_request_user_input(struct thread *thread, const struct event *event)
+{
+	thread_ask_question(thread, event->msg.request_user_input);
+}
+
+void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
+{
+	thread_ask_expire(thread, event->msg.request_user_input_expired->call_id);
+}
+
+/* ---- patches ---- */
+
+static struct app_file_update_change change_of(struct str path, const struct file_change *from, struct arena *arena)
+{
+	struct app_patch_change_kind *kind = arena_new(arena, struct app_patch_change_kind);
+	struct app_file_update_change to = {.path = path, .kind = kind};
+	if (from->tag != file_change_update) {
+		bool is_new = from->tag == file_change_add;
+		kind->tag = is_new ? app_patch_change_kind_add : app_patch_change_kind_delete;
+		to.diff = is_new ? from->add->content : from->delete->content;
+		return to;
+	}
+	kind->tag = app_patch_change_kind_update;
+	kind->update = arena_new(arena, struct app_patch_update);
+	kind->update->move__path = from->update->move_path;
+	to.diff = from->update->unified_diff;
+	if (from->update->move_path.ptr)
+		to.diff = str_of(arena_printf(arena, "%.*s\n\nMoved to: %.*s", (int)to.diff.len, to.diff.ptr,
+		                              STR_ARG(from->update->move_path)));
+	return to;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct app_file_update_change *left = a, *right = b;
+	return str_compare(left->path, right->path);
+}
+
+struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
+                                                const struct file_change *changes, size_t count, struct arena *arena)
+{
+	struct app_item_file_change *ret = arena_new(arena, struct app_item_file_change);
+	ret->id = id;
+	ret->changes = arena_array(arena, struct app_file_update_change, count);
+	ret->changes_count = count;
+	for (size_t i = 0; i < count; i++)
+		ret->changes[i] = change_of(paths[i], &changes[i], arena);
+	qsort(ret->changes, count, sizeof(*ret->changes), by_path);
+	return ret;
+}
+
+static void start_patch(struct thread *thread, struct str turn_id, struct app_item_file_change *change)
+{
+	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = change};
+	if (!thread_item_find(thread, change->id))
+		thread_item_start(thread, turn_id, &item);
+}
+
+void on_event_apply_patch_approval_request(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
+	start_patch(thread, body->turn_id,
+	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	thread_ask_patch(thread, body);
+}
+
+void on_event_patch_apply_begin(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
+	start_patch(thread, body->turn_id,
+	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+}
+
+void on_event_patch_apply_end(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_patch_end *body = event->msg.patch_apply_end;
+	struct app_item_file_change *change =
+		notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
+	const struct thread_item *begun = thread_item_find(thread, body->call_id);
+	change->status = body->success                 ? app_patch_apply_status_completed
+	                 : begun && begun->is_declined ? app_patch_apply_status_declined
+	                                               : app_patch_apply_status_failed;
+	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = change};
+	thread_item_complete(thread, body->turn_id, &item);
+}
+
+/* ---- images ---- */
+
+void on_event_view_image_tool_call(struct thread *thread, const struct event *event)
+{
+	const struct ev_view_image *body = event->msg.view_image_tool_call;
+	struct app_item_image_view view = {.id = body->call_id, .path = body->path};
+	struct app_thread_item item = {.tag = app_thread_item_image_view, .image_view = &view};
+	thread_item_complete(thread, event->id, &item);
+}

@@ -1,0 +1,124 @@
+/* thread/inject_items: what a client knows of a conversation that did not happen here. The model's provider judges the
+ * items; here they are looked at only as far as a mistake would spoil each later request of the thread. Items of kinds
+ * that nobody knows are left out, as the reference does, but not in silence. */
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/threads/thread.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "engine/codex/codex.h"
+
+/* What an item of each kind cannot be without, but for its type. */
+static const struct item_kind {
+	const char *type;
+	const char *needs[3];
+} kinds[] = {
+	{"message", {"role", "content"}},
+	{"agent_message", {"author", "recipient", "content"}},
+	{"reasoning", {"summary"}},
+	{"local_shell_call", {"status", "action"}},
+	{"function_call", {"name", "arguments", "call_id"}},
+	{"function_call_output", {"call_id", "output"}},
+	{"custom_tool_call", {"call_id", "name", "input"}},
+	{"custom_tool_call_output", {"call_id", "output"}},
+	{"tool_search_call", {"execution", "arguments"}},
+	{"tool_search_output", {"status", "execution", "tools"}},
+	{"web_search_call", {NULL}},
+	{"image_generation_call", {"id", "status", "result"}},
+	{"compaction", {"encrypted_content"}},
+	{"compaction_summary", {"encrypted_content"}},
+	{"context_compaction", {NULL}},
+};
+
+static const struct item_kind *find_kind(struct str type)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (str_is(type, kinds[i].type))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+static const char *find_missing(const struct json *item)
+{
+	const struct item_kind *kind = find_kind(json_get_str(item, "type"));
+	if (!json_is(json_get(item, "type"), JSON_string))
+		return "type";
+	for (size_t i = 0; kind && i < 3 && kind->needs[i]; i++) {
+		if (!json_get(item, kind->needs[i]))
+			return kind->needs[i];
+	}
+	return NULL;
+}
+
+static int check(const struct json *items, struct error *err)
+{
+	size_t at = 0;
+	if (!json_is(items, JSON_array))
+		return error_set(err, ERR_invalid, "Invalid request: invalid type: %s, expected a sequence",
+		                 items ? json_type_name(items->type) : "nothing");
+	if (!items->count)
+		return error_set(err, ERR_invalid, "items must not be empty");
+	json_for_each(item, items) {
+		const char *missing = json_is(item, JSON_object) ? find_missing(item) : NULL;
+		if (!json_is(item, JSON_object))
+			return error_set(err, ERR_invalid,
+			                 "items[%zu] is not a valid response item: invalid type: %s, expected "
+			                 "internally tagged enum ResponseItem",
+			                 at, json_type_name(item->type));
+		if (missing)
+			return error_set(err, ERR_invalid,
+			                 "items[%zu] is not a valid response item: missing field `%s`", at, missing);
+		at++;
+	}
+	return 0;
+}
+
+/* On one line: blanks between values may be line ends. */
+static struct str flatten(struct str json, struct arena *arena)
+{
+	char *copy = arena_alloc(arena, json.len + 1);
+	for (size_t i = 0; i < json.len; i++)
+		copy[i] = json.ptr[i] == '\n' || json.ptr[i] == '\r' ? ' ' : json.ptr[i];
+	return str_n(copy, json.len);
+}
+
+static void tell_left_out(struct thread *thread, struct str type)
+{
+	auto_arena struct arena arena = {0};
+	const char *words = arena_printf(
+		&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
+		type.len < 80 ? (int)type.len : 80, type.ptr);
+	struct app_warning_notification warning = {str_of(thread->id), str_of(words)};
+	thread_notify(thread, NOTIFY_warning, &warning);
+}
+
+static int add(struct thread *thread, const struct json *items, struct arena *arena, struct error *err)
+{
+	size_t count = 0;
+	struct str *texts = arena_array(arena, struct str, items->count);
+	json_for_each(item, items) {
+		if (find_kind(json_get_str(item, "type")))
+			texts[count++] = flatten(item->span, arena);
+		else
+			tell_left_out(thread, json_get_str(item, "type"));
+	}
+	return count ? codex_add_items(thread->codex, texts, count, err) : 0;
+}
+
+enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
+                                            const struct app_thread_inject_items_params *params)
+{
+	struct error err;
+	struct app_thread_inject_items_response response = {0};
+	const struct json *items = json_parse(&request->arena, params->items, NULL);
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (check(items, &err) != 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
+	if (add(thread, items, &request->arena, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}

@@ -1,0 +1,225 @@
+/* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written:
+ * whoever asks next finds it done or on its way. */
+#include "app_server/app_server_priv.h"
+#include "app_server/store/rpc_note.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/store/stored_turns.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_load.h"
+#include "app_server/threads/thread_settings.h"
+#include "app_server/threads/thread_turn.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/codex/codex.h"
+
+/* ---- thread/settings/update ---- */
+
+enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
+                                               const struct app_thread_settings_update_params *params)
+{
+	struct error err;
+	bool is_changed;
+	struct app_thread_settings_update_response response = {0};
+	struct thread *thread = threads_get(request, params->thread_id);
+	const struct app_turn_start_params wishes = {
+		.cwd = params->cwd,
+		.approval_policy = params->approval_policy,
+		.sandbox_policy = params->sandbox_policy,
+		.permissions = params->permissions,
+		.model = params->model,
+		.has_effort = params->has_effort,
+		.effort = params->effort,
+		.has_summary = params->has_summary,
+		.summary = params->summary,
+		.has_personality = params->has_personality,
+		.personality = params->personality,
+		.collaboration_mode = params->collaboration_mode,
+	};
+	if (!thread)
+		return RPC_FAIL;
+	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	if (is_changed)
+		thread_settings_tell(thread);
+	return verdict;
+}
+
+/* ---- thread/compact/start ---- */
+
+/* An Op whose Task is a turn of its own; what a turn that runs makes of it is the engine's to say. */
+static int start_task(struct thread *thread, const struct op *op, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	if (codex_submit_op(thread->codex, str_of(id), op, err) != 0)
+		return -(int)err->code;
+	if (!thread->turn)
+		thread_turn_create(thread, str_of(id))->is_service = true;
+	return 0;
+}
+
+enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
+                                             const struct app_thread_compact_start_params *params)
+{
+	struct error err;
+	struct app_thread_compact_start_response response = {0};
+	const struct op op = {.tag = OP_compact};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (start_task(thread, &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/shellCommand ---- */
+
+/* A turn that runs is not replaced: the command joins it. */
+enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
+                                             const struct app_thread_shell_command_params *params)
+{
+	struct error err;
+	struct app_thread_shell_command_response response = {0};
+	struct op_run_user_shell_command command = {str_trim(params->command), params->has_timeout_ms,
+	                                            params->timeout_ms};
+	const struct op op = {.tag = OP_run_user_shell_command, .run_user_shell_command = &command};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!command.command.len)
+		return rpc_fail(request, APP_INVALID_REQUEST, "command must not be empty");
+	if (command.command.len > LIMIT_USER_COMMAND)
+		return rpc_fail(request, APP_INVALID_REQUEST, "command must not have more than %d bytes",
+		                LIMIT_USER_COMMAND);
+	if (command.has_timeout_ms && command.timeout_ms < 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "timeoutMs must not be negative");
+	if (start_task(thread, &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/increment_elicitation, thread/decrement_elicitation ---- */
+
+/* A command waits for a person whom its client asks: the time that takes is nobody's fault, so no clock may run. */
+enum rpc_verdict
+on_rpc_thread_increment_elicitation(struct rpc_request *request,
+                                    const struct app_thread_increment_elicitation_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread_is_watched(thread, request->connection))
+		return rpc_fail(request, APP_INVALID_REQUEST, "resume thread %s first: you do not follow it",
+		                thread->id);
+	if (!thread->elicitations++)
+		codex_hold(thread->codex);
+	struct app_thread_increment_elicitation_response response = {thread->elicitations, true};
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict
+on_rpc_thread_decrement_elicitation(struct rpc_request *request,
+                                    const struct app_thread_decrement_elicitation_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread->elicitations)
+		return rpc_fail(request, APP_INVALID_REQUEST, "out-of-band elicitation count is already zero");
+	if (!--thread->elicitations)
+		codex_release(thread->codex);
+	struct app_thread_decrement_elicitation_response response = {thread->elicitations, thread->elicitations > 0};
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/revert ---- */
+
+static void on_cancel(struct rpc_request *request)
+{
+	thread_load_destroy(request->self);
+}
+
+static enum rpc_verdict refuse_running(struct rpc_request *request)
+{
+	return rpc_fail(request, APP_INVALID_REQUEST,
+	                "a turn is in progress: interrupt it or wait for its end before you revert the thread");
+}
+
+/* The engine counts what the user said, not turns: one that was steered counts more than once. */
+static int64_t count_said(const struct thread_history *history, const struct app_turn *from)
+{
+	int64_t count = 0;
+	for (const struct app_turn *turn = from; turn < history->turns + history->count; turn++) {
+		for (size_t i = 0; i < turn->items_count; i++)
+			count += turn->items[i].tag == app_thread_item_user_message;
+	}
+	return count;
+}
+
+static enum rpc_verdict answer_revert(struct rpc_request *request, struct thread *thread, const struct app_turn *left,
+                                      size_t count)
+{
+	auto_arena struct arena arena = {0};
+	struct app_thread view;
+	thread_view(thread, &arena, &view);
+	struct app_thread_revert_response response = {
+		.thread = &view,
+		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), count, &arena),
+		.items_backwards_cursor = stored_items_end(str_of(thread->id), left, count, &arena),
+	};
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	struct app_thread_reverted_notification event = {str_of(thread->id)};
+	thread_notify(thread, NOTIFY_thread_reverted, &event);
+	return verdict;
+}
+
+static enum rpc_verdict revert(struct rpc_request *request, struct thread *thread, const struct thread_load *load)
+{
+	struct error err;
+	const struct thread_history *history = &load->history;
+	const struct app_thread_revert_params *params = request->params;
+	const struct app_turn *turn = thread_history_find(history, params->before_turn_id);
+	if (!turn)
+		return rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
+	if (thread->turn)
+		return refuse_running(request);
+	struct op_thread_rollback rollback = {.num_turns = count_said(history, turn)};
+	struct op op = {.tag = OP_thread_rollback, .thread_rollback = &rollback};
+	if (!rollback.num_turns)
+		return rpc_fail(request, APP_INVALID_REQUEST,
+		                "nothing was said in that turn or after it: revert to before an earlier one");
+	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	thread_set_last_turn(thread, turn > history->turns ? turn[-1].id : STR_NONE);
+	rpc_note_on_revert(thread, history, turn);
+	thread_load_tell_git(load, thread);
+	return answer_revert(request, thread, history->turns, (size_t)(turn - history->turns));
+}
+
+static void on_loaded(struct thread_load *load, void *self)
+{
+	struct rpc_request *request = self;
+	const struct app_thread_revert_params *params = request->params;
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (thread && load->err.code)
+		rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
+	else if (thread)
+		revert(request, thread, load);
+	thread_load_destroy(load);
+}
+
+enum rpc_verdict on_rpc_thread_revert(struct rpc_request *request, const struct app_thread_revert_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread->path)
+		return rpc_fail(request, APP_INVALID_REQUEST, "ephemeral threads cannot be reverted");
+	if (thread->turn)
+		return refuse_running(request);
+	return rpc_wait(request, on_cancel,
+	                thread_load_create(request->server, params->thread_id, str_of(thread->path), NULL, on_loaded,
+	                                   request));
+}

@@ -1,0 +1,232 @@
+/* thread/resume opens a thread of the store, or joins one that this process holds. Who joins watches before the rollout
+ * is read: what happens meanwhile reaches him as notifications, so nothing falls between the two. */
+#include <errno.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/store/stored_turns.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_load.h"
+#include "app_server/threads/thread_turn.h"
+#include "base/mem.h"
+#include "rollout/rollout_reader.h"
+
+/* A request whose rollout is being read. In the request's arena. */
+struct resume {
+	struct rpc_request *request;
+	struct thread_load *load;
+	bool is_new_watcher;
+};
+
+/* ---- the answer ---- */
+
+static struct app_thread_item *find_item(struct app_thread_item *items, size_t count, struct str id)
+{
+	for (size_t i = count; i > 0; i--) {
+		if (str_eq(thread_item_id(&items[i - 1]), id))
+			return &items[i - 1];
+	}
+	return NULL;
+}
+
+/* The file may end in a turn that goes on: it is not interrupted then, and what has begun in it may be no line yet. */
+static void add_running(const struct thread *thread, struct thread_history *history, struct arena *arena)
+{
+	struct app_turn *turn = thread->turn ? thread_history_find(history, str_of(thread->turn->id)) : NULL;
+	const struct thread_item *it;
+	size_t count = turn ? turn->items_count : 0, open = 0;
+	if (!turn)
+		return;
+	list_for_each(it, &thread->items.open, link)
+		open++;
+	struct app_thread_item *items = arena_array(arena, struct app_thread_item, count + open);
+	for (size_t i = 0; i < count; i++)
+		items[i] = turn->items[i];
+	list_for_each(it, &thread->items.open, link) {
+		struct app_thread_item *known = find_item(items, turn->items_count, it->id);
+		if (str_is(it->turn_id, thread->turn->id))
+			*(known ? known : &items[count++]) = it->item;
+	}
+	turn->items = items;
+	turn->items_count = count;
+	turn->status = app_turn_status_in_progress;
+}
+
+static void answer(struct thread *thread, struct rpc_request *request, struct thread_load *load)
+{
+	auto_arena struct arena arena = {0};
+	const struct app_thread_resume_params *params = request->params;
+	struct connection *connection = request->connection;
+	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
+	struct app_thread_start_response all;
+	thread_load_tell_git(load, thread);
+	rpc_thread_describe(thread, &arena, &all);
+	add_running(thread, &load->history, &arena);
+	if (!thread->turn)
+		thread_set_last_turn(thread, thread_history_last(&load->history));
+	if (shows_turns) {
+		all.thread->turns = load->history.turns;
+		all.thread->turns_count = load->history.count;
+	}
+	struct app_thread_resume_response response = {
+		.thread = all.thread,
+		.model = all.model,
+		.model_provider = all.model_provider,
+		.cwd = all.cwd,
+		.runtime_workspace_roots = all.runtime_workspace_roots,
+		.runtime_workspace_roots_count = all.runtime_workspace_roots_count,
+		.instruction_sources = all.instruction_sources,
+		.instruction_sources_count = all.instruction_sources_count,
+		.approval_policy = all.approval_policy,
+		.sandbox = all.sandbox,
+		.active_permission_profile = all.active_permission_profile,
+		.has_reasoning_effort = all.has_reasoning_effort,
+		.reasoning_effort = all.reasoning_effort,
+		.collaboration_mode = thread->settings->collaboration_mode,
+		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), load->history.count, &arena),
+		.items_backwards_cursor =
+			stored_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
+	};
+	rpc_reply(request, &response);
+	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
+	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
+	thread_notify(thread, NOTIFY_thread_goal_cleared, &cleared);
+}
+
+/* ---- out of the store ---- */
+
+static void answer_opened(struct thread *thread, struct rpc_request *request)
+{
+	thread_load_tell_origin(thread->opening.load, thread);
+	thread_notify_status(thread);
+	answer(thread, request, thread->opening.load);
+}
+
+static struct app_thread_start_params *wishes_of(const struct app_thread_resume_params *params,
+                                                 const struct thread_load *load, struct arena *arena)
+{
+	struct app_thread_start_params *wishes = arena_new(arena, struct app_thread_start_params);
+	*wishes = (struct app_thread_start_params){
+		.model = params->model,
+		.model_provider = params->model_provider,
+		.cwd = params->cwd,
+		.approval_policy = params->approval_policy,
+		.has_sandbox = params->has_sandbox,
+		.sandbox = params->sandbox,
+		.permissions = params->permissions,
+		.config = params->config,
+		.base_instructions = params->base_instructions,
+		.developer_instructions = params->developer_instructions,
+	};
+	if (!wishes->model_provider.ptr)
+		wishes->model_provider = load->reader->meta.model_provider;
+	return wishes;
+}
+
+static void open_stored(struct rpc_request *request, struct thread_load *load)
+{
+	struct error err;
+	struct thread_opening opening = {
+		.wishes = wishes_of(request->params, load, &request->arena),
+		.load = load,
+		.refusal = "failed to resume the thread",
+		.answer = answer_opened,
+	};
+	thread_load_continue(load, &opening, &request->arena);
+	opening.session.resume_path = str_of(load->reader->path);
+	if (!thread_open(request, &opening, &err))
+		rpc_fail_with(request, &err);
+}
+
+/* ---- both ---- */
+
+static void on_cancel(struct rpc_request *request)
+{
+	struct resume *resume = request->self;
+	thread_load_destroy(resume->load);
+}
+
+static void refuse(struct resume *resume, const struct error *err)
+{
+	const struct app_thread_resume_params *params = resume->request->params;
+	struct thread *thread = threads_find(resume->request->server, params->thread_id);
+	if (thread && resume->is_new_watcher)
+		thread_unwatch(thread, resume->request->connection);
+	if (thread && err->sys == ENOENT)
+		rpc_fail(resume->request, APP_INVALID_REQUEST, "no rollout found for thread id %s", thread->id);
+	else
+		rpc_fail(resume->request, APP_INVALID_REQUEST, "%s", err->text);
+}
+
+/* Of a thread that runs there is one history, which its file is. */
+static bool is_stale(const struct thread *thread, struct str path)
+{
+	return path.ptr && !(thread->path && str_is(path, thread->path));
+}
+
+static enum rpc_verdict refuse_stale(struct rpc_request *request, const struct thread *thread, struct str path)
+{
+	return rpc_fail(request, APP_INVALID_REQUEST,
+	                "cannot resume running thread %s with stale path: requested `%.*s`, active `%s`", thread->id,
+	                STR_ARG(path), thread->path ? thread->path : "");
+}
+
+static void on_loaded(struct thread_load *load, void *self)
+{
+	struct resume *resume = self;
+	struct rpc_request *request = resume->request;
+	if (load->err.code) {
+		refuse(resume, &load->err);
+		thread_load_destroy(load);
+		return;
+	}
+	struct thread *thread = threads_find(request->server, load->reader->meta.thread_id);
+	if (!thread) {
+		open_stored(request, load);
+		return;
+	}
+	const struct app_thread_resume_params *params = request->params;
+	if (is_stale(thread, params->path)) {
+		refuse_stale(request, thread, params->path);
+	} else {
+		thread_watch(thread, request->connection);
+		answer(thread, request, load);
+	}
+	thread_load_destroy(load);
+}
+
+static enum rpc_verdict load(struct rpc_request *request, struct str id, struct str path, bool is_new_watcher)
+{
+	struct resume *resume = arena_new(&request->arena, struct resume);
+	resume->request = request;
+	resume->is_new_watcher = is_new_watcher;
+	resume->load = thread_load_create(request->server, id, path, NULL, on_loaded, resume);
+	return rpc_wait(request, on_cancel, resume);
+}
+
+static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, struct str path)
+{
+	bool is_new = !thread_is_watched(thread, request->connection);
+	if (is_stale(thread, path))
+		return refuse_stale(request, thread, path);
+	if (!thread->path)
+		return rpc_fail(request, APP_INVALID_REQUEST, "no rollout found for thread id %s", thread->id);
+	thread_watch(thread, request->connection);
+	return load(request, str_of(thread->id), str_of(thread->path), is_new);
+}
+
+enum rpc_verdict on_rpc_thread_resume(struct rpc_request *request, const struct app_thread_resume_params *params)
+{
+	struct thread *thread = threads_find(request->server, params->thread_id);
+	if (params->history.ptr)
+		return rpc_fail(request, APP_INVALID_REQUEST,
+		                "threads are resumed from their rollout: leave out `history` and give `threadId` or "
+		                "`path`");
+	if (thread)
+		return join(request, thread, params->path);
+	if (!params->path.ptr && !uuid_is_valid(params->thread_id))
+		return threads_refuse_id(request, APP_INVALID_REQUEST, "session", params->thread_id);
+	return load(request, params->thread_id, params->path, false);
+}

@@ -1,0 +1,23 @@
+/* rpc_thread.h — how the requests that make threads are answered. Private to app_server/. */
+#ifndef APP_SERVER_RPC_THREAD_H
+#define APP_SERVER_RPC_THREAD_H
+
+#include "app_server/rpc/rpc_request.h"
+#include "protocol/message/app.h"
+
+struct arena;
+struct error;
+struct thread;
+
+/* Its Session is there (again): the request is answered, and everybody told of the thread. */
+void rpc_thread_on_configured(struct thread *thread, const struct ev_session_configured *event);
+/* There will be none: the request is refused, and the thread goes. */
+void rpc_thread_on_refused(struct thread *thread, struct str message);
+
+/* The thread, without turns, and what it runs under. In the arena. */
+void rpc_thread_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
+
+/* What the queue of Ops cannot take now is told as overload; every other failure is the client's. */
+enum rpc_verdict rpc_thread_refuse(struct rpc_request *request, const struct error *err);
+
+#endif

@@ -1,0 +1,208 @@
+/* Turns are answered when they are queued, not when they run: what a client hears of them comes as notifications. What
+ * is said while one runs joins it (app-server-wire 4, 11). */
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_settings.h"
+#include "app_server/threads/thread_turn.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "engine/codex/codex.h"
+
+/* ---- what is said, in the engine's words ---- */
+
+static void copy_text(const struct app_input_text *from, struct user_input *to, struct arena *arena)
+{
+	to->tag = user_input_text;
+	to->text = arena_new(arena, struct input_text);
+	to->text->text = from->text;
+	to->text->text_elements_count = from->text__elements_count;
+	to->text->text_elements = arena_array(arena, struct text_element, from->text__elements_count);
+	for (size_t i = 0; i < from->text__elements_count; i++) {
+		struct byte_range *range = arena_new(arena, struct byte_range);
+		*range = (struct byte_range){from->text__elements[i].byte_range->start,
+		                             from->text__elements[i].byte_range->end};
+		to->text->text_elements[i] = (struct text_element){range, from->text__elements[i].placeholder};
+	}
+}
+
+static int copy_input(const struct app_user_input *from, struct user_input *to, struct arena *arena, struct error *err)
+{
+	switch (from->tag) {
+	case app_user_input_text:
+		copy_text(from->text, to, arena);
+		return 0;
+	case app_user_input_image:
+		if (!from->image->url.ptr)
+			return error_set(err, ERR_invalid,
+			                 "image input needs `url`: files of a provider cannot be sent");
+		to->tag = user_input_image;
+		to->image = arena_new(arena, struct input_image);
+		to->image->image_url = from->image->url;
+		return 0;
+	case app_user_input_local_image:
+		to->tag = user_input_local_image;
+		to->local_image = arena_new(arena, struct input_local_image);
+		to->local_image->path = from->local_image->path;
+		return 0;
+	case app_user_input_skill:
+	case app_user_input_mention:
+		to->tag = from->tag == app_user_input_skill ? user_input_skill : user_input_mention;
+		to->skill = arena_new(arena, struct input_skill);
+		*to->skill = (struct input_skill){from->skill->name, from->skill->path};
+		return 0;
+	default:
+		return error_set(err, ERR_invalid,
+		                 "This version of Codex has no audio, so it cannot take audio input.");
+	}
+}
+
+/* False: refused. The texts of one input count together. */
+static bool check_length(struct rpc_request *request, const struct app_user_input *input, size_t count)
+{
+	char data[128], message[128];
+	size_t chars = 0;
+	for (size_t i = 0; i < count; i++)
+		chars += input[i].tag == app_user_input_text ? text_char_count(input[i].text->text) : 0;
+	if (chars <= LIMIT_INPUT_CHARS)
+		return true;
+	snprintf(message, sizeof(message), "Input exceeds the maximum length of %d characters.", LIMIT_INPUT_CHARS);
+	snprintf(data, sizeof(data), "{\"input_error_code\":\"input_too_large\",\"max_chars\":%d,\"actual_chars\":%zu}",
+	         LIMIT_INPUT_CHARS, chars);
+	rpc_fail_data(request, APP_INVALID_PARAMS, str_of(message), str_of(data));
+	return false;
+}
+
+static int copy_inputs(const struct app_user_input *from, size_t count, struct arena *arena, struct op_user_input *to,
+                       struct error *err)
+{
+	to->items = arena_array(arena, struct user_input, count);
+	to->items_count = count;
+	for (size_t i = 0; i < count; i++) {
+		if (copy_input(&from[i], &to->items[i], arena, err) != 0)
+			return -(int)err->code;
+	}
+	return 0;
+}
+
+static int say(struct thread *thread, const struct op_user_input *input, struct str id, struct str client_id,
+               struct error *err)
+{
+	struct op_user_input named = *input;
+	named.client_id = client_id;
+	return codex_submit_op(thread->codex, id, &(struct op){.tag = OP_user_input, .user_input = &named}, err);
+}
+
+/* ---- the methods ---- */
+
+static int apply(struct rpc_request *request, struct thread *thread, const struct app_turn_start_params *params,
+                 struct error *err)
+{
+	bool is_changed;
+	if (thread_settings_change(request, thread, params, &is_changed, err) != 0)
+		return -(int)err->code;
+	if (is_changed)
+		thread_settings_tell(thread);
+	return 0;
+}
+
+static enum rpc_verdict answer_start(struct rpc_request *request, const struct thread_turn *turn)
+{
+	struct app_turn view;
+	thread_turn_view(turn, &view);
+	view.has_started_at = false; /* turn/started tells */
+	struct app_turn_start_response response = {&view};
+	return rpc_reply(request, &response);
+}
+
+static enum rpc_verdict start(struct rpc_request *request, struct thread *thread, const struct op_user_input *input,
+                              struct str client_id)
+{
+	struct error err;
+	struct thread_turn *turn = thread_turn_create(thread, STR_NONE);
+	if (say(thread, input, str_of(turn->id), client_id, &err) == 0)
+		return answer_start(request, turn);
+	thread_turn_destroy(turn);
+	return rpc_thread_refuse(request, &err);
+}
+
+static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, const struct op_user_input *input,
+                             struct str client_id)
+{
+	struct error err;
+	char id[UUID_TEXT_SIZE]; /* of another turn, should this one have ended by then */
+	uuid_v7(id);
+	if (say(thread, input, str_of(id), client_id, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return RPC_DONE;
+}
+
+static enum rpc_verdict refuse_review(struct rpc_request *request, enum app_error_code code, const char *message)
+{
+	return rpc_fail_data(request, code, str_of(message),
+	                     STR("{\"codexErrorInfo\":{\"activeTurnNotSteerable\":{\"turnKind\":\"review\"}}}"));
+}
+
+enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app_turn_start_params *params)
+{
+	struct error err;
+	struct op_user_input input = {.final_output_json_schema = params->output_schema};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread || !check_length(request, params->input, params->input_count))
+		return RPC_FAIL;
+	if (thread->turn && thread->turn->is_review)
+		return refuse_review(request, APP_INTERNAL_ERROR,
+		                     "failed to submit turn input: ActiveTurnNotSteerable { turn_kind: Review }");
+	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0 ||
+	    apply(request, thread, params, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	if (!thread->turn)
+		return start(request, thread, &input, params->client_user_message_id);
+	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
+		return RPC_FAIL;
+	return answer_start(request, thread->turn);
+}
+
+enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app_turn_steer_params *params)
+{
+	struct error err;
+	struct op_user_input input = {0};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread || !check_length(request, params->input, params->input_count))
+		return RPC_FAIL;
+	if (thread->turn && !str_is(params->expected_turn_id, thread->turn->id))
+		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
+		                STR_ARG(params->expected_turn_id), thread->turn->id);
+	if (!params->input_count)
+		return rpc_fail(request, APP_INVALID_REQUEST, "input must not be empty");
+	if (!thread->turn)
+		return rpc_fail(request, APP_INVALID_REQUEST, "no active turn to steer");
+	if (thread->turn->is_review)
+		return refuse_review(request, APP_INVALID_REQUEST, "cannot steer a review turn");
+	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
+		return RPC_FAIL;
+	struct app_turn_steer_response response = {str_of(thread->turn->id)};
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct app_turn_interrupt_params *params)
+{
+	struct error err;
+	struct op op = {.tag = OP_interrupt};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread->turn)
+		return rpc_fail(request, APP_INVALID_REQUEST, "no active turn to interrupt");
+	if (!str_is(params->turn_id, thread->turn->id))
+		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
+		                STR_ARG(params->turn_id), thread->turn->id);
+	if (codex_submit_op(thread->codex, STR(""), &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return thread_turn_wait(thread->turn, request);
+}

@@ -1,0 +1,207 @@
+/* A client's wishes become options like those of a command line, so that they are checked and merged by the same code
+ * and win over the files for the same reason. */
+#include "app_server/threads/thread_config.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/threads/thread_policy.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "config/config_stamp.h"
+#include "config/toml/toml_text.h"
+
+struct kept_config {
+	struct list link;
+	char *key; /* folder and options */
+	size_t key_len;
+	uint64_t stamp; /* of the files */
+	struct config *config;
+};
+
+struct options {
+	struct arena arena;
+	VEC(struct str) list;
+	struct buf text;
+};
+
+static void kept_destroy(struct thread_configs *configs, struct kept_config *kept)
+{
+	configs->count--;
+	list_remove(&kept->link);
+	config_unref(kept->config);
+	free(kept->key);
+	free(kept);
+}
+
+void thread_configs_init(struct thread_configs *configs)
+{
+	configs->count = 0;
+	list_init(&configs->kept);
+}
+
+void thread_configs_finish(struct thread_configs *configs)
+{
+	struct kept_config *it;
+	list_for_each(it, &configs->kept, link)
+		kept_destroy(configs, it);
+}
+
+/* ---- options ---- */
+
+static void add_text(struct options *options, const char *key, struct str text)
+{
+	if (!text.ptr)
+		return;
+	buf_clear(&options->text);
+	buf_printf(&options->text, "%s=", key);
+	json_quote(&options->text, text);
+	vec_push(&options->list, arena_str(&options->arena, buf_str(&options->text)));
+}
+
+static int add_config(struct options *options, struct str json, struct error *err)
+{
+	if (!json.ptr)
+		return 0;
+	const struct json *root = json_parse(&options->arena, json, err);
+	if (!root)
+		return error_wrap(err, "config");
+	json_for_each(it, root) {
+		if (it->type == JSON_null)
+			continue;
+		buf_clear(&options->text);
+		buf_append_str(&options->text, it->key);
+		buf_append_char(&options->text, '=');
+		toml_write_json(&options->text, it);
+		vec_push(&options->list, arena_str(&options->arena, buf_str(&options->text)));
+	}
+	return options->text.over ? error_set(err, ERR_limit, "config is too large") : 0;
+}
+
+static int add_sandbox(struct options *options, const struct app_thread_start_params *params, struct error *err)
+{
+	const char *mode = NULL;
+	if (params->permissions.ptr && params->has_sandbox)
+		return error_set(err, ERR_invalid, "`permissions` cannot be combined with `sandbox`");
+	if (params->permissions.ptr && policy_profile_mode(params->permissions, &mode, err) != 0)
+		return -(int)err->code;
+	if (params->has_sandbox)
+		mode = enum_wire(&enum_app_sandbox_mode, (int)params->sandbox);
+	add_text(options, "sandbox_mode", str_of(mode));
+	return 0;
+}
+
+/* Those of the configuration stay; clients add to them. */
+static void add_skill_roots(struct options *options, const struct app_server *server)
+{
+	const struct config_strings *own = &server->options.config->skills.extra_roots;
+	struct json_writer w = json_writer(&options->text);
+	if (!server->skill_roots.count)
+		return;
+	buf_clear(&options->text);
+	buf_append_c(&options->text, "skills.extra_roots=");
+	jw_array(&w);
+	for (size_t i = 0; i < own->count; i++)
+		jw_str(&w, own->items[i]);
+	vec_for_each(root, &server->skill_roots)
+		jw_str(&w, *root);
+	jw_array_end(&w);
+	vec_push(&options->list, arena_str(&options->arena, buf_str(&options->text)));
+}
+
+static int gather(struct options *options, const struct app_server *server,
+                  const struct app_thread_start_params *params, struct error *err)
+{
+	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* a client opts out of what it will not show */
+	for (size_t i = 0; i < server->options.override_count; i++)
+		vec_push(&options->list, server->options.overrides[i]);
+	add_skill_roots(options, server);
+	if (add_config(options, params->config, err) != 0)
+		return -(int)err->code;
+	add_text(options, "model_provider", params->model_provider);
+	add_text(options, "developer_instructions", params->developer_instructions);
+	if (params->has_personality)
+		add_text(options, "personality", str_of(enum_wire(&enum_personality, (int)params->personality)));
+	return add_sandbox(options, params, err);
+}
+
+/* ---- configurations ---- */
+
+static void write_key(struct buf *out, const struct app_server *server, const char *cwd, const struct options *options)
+{
+	buf_append_c(out, cwd);
+	vec_for_each(option, &server->switches) {
+		buf_append_char(out, '\n');
+		buf_append_str(out, *option);
+	}
+	buf_append_char(out, '\n');
+	vec_for_each(option, &options->list) {
+		buf_append_char(out, '\n');
+		buf_append_str(out, *option);
+	}
+}
+
+static struct kept_config *find(struct thread_configs *configs, struct str key)
+{
+	struct kept_config *it;
+	list_for_each(it, &configs->kept, link) {
+		if (str_eq(str_n(it->key, it->key_len), key))
+			return it;
+	}
+	return NULL;
+}
+
+static void keep(struct thread_configs *configs, struct str key, uint64_t stamp, struct config *config)
+{
+	struct kept_config *kept = find(configs, key);
+	if (kept)
+		kept_destroy(configs, kept);
+	if (configs->count >= LIMIT_THREAD_CONFIGS)
+		kept_destroy(configs, list_first(&configs->kept, struct kept_config, link));
+	kept = xnew(struct kept_config);
+	*kept = (struct kept_config){
+		.key = str_dup(key), .key_len = key.len, .stamp = stamp, .config = config_ref(config)};
+	list_append(&configs->kept, &kept->link);
+	configs->count++;
+}
+
+static struct config *load(struct app_server *server, const char *cwd, const struct options *options, struct error *err)
+{
+	struct buf key;
+	struct config_source source = {
+		.cwd = cwd,
+		.overrides = options->list.items,
+		.override_count = options->list.count,
+		.defaults = server->switches.items,
+		.default_count = server->switches.count,
+	};
+	buf_init(&key, LIMIT_LINE);
+	write_key(&key, server, cwd, options);
+	uint64_t stamp = config_stamp(config_home(server->options.config), cwd);
+	struct kept_config *kept = find(&server->configs, buf_str(&key));
+	struct config *config = kept && kept->stamp == stamp ? config_ref(kept->config) : config_load(&source, err);
+	if (config && !(kept && kept->config == config))
+		keep(&server->configs, buf_str(&key), stamp, config);
+	buf_finish(&key);
+	return config;
+}
+
+struct config *thread_config_load(struct app_server *server, const struct app_thread_start_params *params,
+                                  const char *cwd, struct error *err)
+{
+	struct options options = {0};
+	buf_init(&options.text, LIMIT_LINE);
+	struct config *config = NULL;
+	if (gather(&options, server, params, err) == 0) {
+		config = load(server, cwd, &options, err);
+		if (!config)
+			error_wrap(err, "failed to load configuration");
+	}
+	vec_finish(&options.list);
+	buf_finish(&options.text);
+	arena_finish(&options.arena);
+	return config;
+}

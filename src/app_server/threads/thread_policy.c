@@ -1,0 +1,195 @@
+/* The engine and the app-server say the same of when to ask, each in a family of records of its own. */
+#include "app_server/threads/thread_policy.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/config.h"
+
+static const struct {
+	enum app_ask_for_approval_tag wire;
+	enum ask_for_approval_tag engine;
+} policies[] = {
+	{app_ask_for_approval_untrusted, ask_for_approval_untrusted},
+	{app_ask_for_approval_on_request, ask_for_approval_on_request},
+	{app_ask_for_approval_on_failure, ask_for_approval_on_failure},
+	{app_ask_for_approval_never, ask_for_approval_never},
+	{app_ask_for_approval_granular, ask_for_approval_granular},
+};
+
+struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena)
+{
+	struct ask_for_approval *ret = arena_new(arena, struct ask_for_approval);
+	policy = policy_normalize(policy, arena);
+	for (size_t i = 0; i < countof(policies); i++) {
+		if (policies[i].wire == policy->tag)
+			ret->tag = policies[i].engine;
+	}
+	if (policy->tag != app_ask_for_approval_granular)
+		return ret;
+	const struct app_granular_approval *from = policy->granular;
+	ret->granular = arena_new(arena, struct granular_approval);
+	*ret->granular = (struct granular_approval){
+		.sandbox_approval = from->sandbox__approval,
+		.rules = from->rules,
+		.skill_approval = from->skill__approval,
+		.request_permissions = from->request__permissions,
+		.mcp_elicitations = from->mcp__elicitations,
+	};
+	return ret;
+}
+
+struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *policy, struct arena *arena)
+{
+	struct app_ask_for_approval *ret = arena_new(arena, struct app_ask_for_approval);
+	for (size_t i = 0; i < countof(policies); i++) {
+		if (policies[i].engine == policy->tag)
+			ret->tag = policies[i].wire;
+	}
+	if (policy->tag != ask_for_approval_granular)
+		return ret;
+	const struct granular_approval *from = policy->granular;
+	ret->granular = arena_new(arena, struct app_granular_approval);
+	*ret->granular = (struct app_granular_approval){
+		.sandbox__approval = from->sandbox_approval,
+		.rules = from->rules,
+		.skill__approval = from->skill_approval,
+		.request__permissions = from->request_permissions,
+		.mcp__elicitations = from->mcp_elicitations,
+	};
+	return ret;
+}
+
+const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_approval *policy, struct arena *arena)
+{
+	if (policy->tag != app_ask_for_approval_reject)
+		return policy;
+	struct app_granular_approval *granular = arena_new(arena, struct app_granular_approval);
+	struct app_ask_for_approval *ret = arena_new(arena, struct app_ask_for_approval);
+	*granular = (struct app_granular_approval){
+		.sandbox__approval = !policy->reject->sandbox__approval,
+		.rules = !policy->reject->rules,
+		.mcp__elicitations = !policy->reject->mcp__elicitations,
+	};
+	*ret = (struct app_ask_for_approval){.tag = app_ask_for_approval_granular, .granular = granular};
+	return ret;
+}
+
+/* ---- sandbox ---- */
+
+struct sandbox *sandbox_to_engine(const struct app_sandbox_policy *policy, struct arena *arena)
+{
+	struct sandbox *ret = arena_new(arena, struct sandbox);
+	switch (policy->tag) {
+	case app_sandbox_policy_danger_full_access:
+		ret->tag = sandbox_danger_full_access;
+		break;
+	case app_sandbox_policy_external_sandbox:
+		ret->tag = sandbox_external_sandbox;
+		ret->external_sandbox = arena_new(arena, struct external_sandbox);
+		ret->external_sandbox->network_access = policy->external_sandbox->network_access;
+		break;
+	case app_sandbox_policy_workspace_write:
+		ret->tag = sandbox_workspace_write;
+		ret->workspace_write = arena_new(arena, struct workspace_write);
+		*ret->workspace_write = (struct workspace_write){
+			.writable_roots = policy->workspace_write->writable_roots,
+			.writable_roots_count = policy->workspace_write->writable_roots_count,
+			.network_access = policy->workspace_write->network_access,
+			.exclude_tmpdir_env_var = policy->workspace_write->exclude_tmpdir_env_var,
+			.exclude_slash_tmp = policy->workspace_write->exclude_slash_tmp,
+		};
+		break;
+	default:
+		ret->tag = sandbox_read_only;
+	}
+	return ret;
+}
+
+struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, struct arena *arena)
+{
+	struct app_sandbox_policy *ret = arena_new(arena, struct app_sandbox_policy);
+	switch (sandbox->tag) {
+	case sandbox_danger_full_access:
+		ret->tag = app_sandbox_policy_danger_full_access;
+		break;
+	case sandbox_external_sandbox:
+		ret->tag = app_sandbox_policy_external_sandbox;
+		ret->external_sandbox = arena_new(arena, struct app_sandbox_external);
+		ret->external_sandbox->network_access = sandbox->external_sandbox->network_access;
+		break;
+	case sandbox_workspace_write:
+		ret->tag = app_sandbox_policy_workspace_write;
+		ret->workspace_write = arena_new(arena, struct app_sandbox_workspace_write);
+		*ret->workspace_write = (struct app_sandbox_workspace_write){
+			.writable_roots = sandbox->workspace_write->writable_roots,
+			.writable_roots_count = sandbox->workspace_write->writable_roots_count,
+			.network_access = sandbox->workspace_write->network_access,
+			.exclude_tmpdir_env_var = sandbox->workspace_write->exclude_tmpdir_env_var,
+			.exclude_slash_tmp = sandbox->workspace_write->exclude_slash_tmp,
+		};
+		break;
+	default:
+		ret->tag = app_sandbox_policy_read_only;
+		ret->read_only = arena_new(arena, struct app_sandbox_read_only);
+	}
+	return ret;
+}
+
+/* ---- named sets of permissions ---- */
+
+static const struct {
+	const char *name;
+	const char *mode;
+	enum sandbox_mode value;
+} profiles[] = {
+	{":read-only", "read-only", sandbox_mode_read_only},
+	{":workspace", "workspace-write", sandbox_mode_workspace_write},
+	{":danger-full-access", "danger-full-access", sandbox_mode_danger_full_access},
+};
+
+static ptrdiff_t find_profile(struct str profile, struct error *err)
+{
+	for (size_t i = 0; i < countof(profiles); i++) {
+		if (str_is(profile, profiles[i].name))
+			return (ptrdiff_t)i;
+	}
+	error_set(err, ERR_config,
+	          "there is no set of permissions `%.*s`: built in are :read-only, :workspace and :danger-full-access",
+	          STR_ARG(profile));
+	return -1;
+}
+
+int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err)
+{
+	ptrdiff_t at = find_profile(profile, err);
+	if (at < 0)
+		return -(int)ERR_config;
+	*ret_mode = profiles[at].mode;
+	return 0;
+}
+
+int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct error *err)
+{
+	ptrdiff_t at = find_profile(profile, err);
+	if (at < 0)
+		return -(int)ERR_config;
+	*ret_mode = profiles[at].value;
+	return 0;
+}
+
+const char *policy_profile_at(size_t index)
+{
+	return index < countof(profiles) ? profiles[index].name : NULL;
+}
+
+struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena)
+{
+	if (config->is_set.sandbox_mode)
+		return NULL;
+	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
+	for (size_t i = 0; i < countof(profiles); i++) {
+		if (profiles[i].value == config->sandbox_mode)
+			ret->id = str_of(profiles[i].name);
+	}
+	return ret;
+}

@@ -1,0 +1,176 @@
+/* Clients send what shall be different; the engine is told only of what is, and all who watch hear the whole. */
+#include "app_server/threads/thread_settings.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_policy.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "engine/codex/codex.h"
+
+static int resolve_cwd(struct rpc_request *request, struct str cwd, struct str *ret, struct error *err)
+{
+	auto_free char *name = str_dup(cwd);
+	auto_free char *joined = path_join(request->server->cwd, name);
+	auto_free char *clean = path_normalize(joined);
+	if (!dir_exists(clean))
+		return error_set(err, ERR_invalid, "cwd is not a folder: %s", clean);
+	*ret = arena_str(&request->arena, str_of(clean));
+	return 0;
+}
+
+static void change_mode(struct app_thread_settings *settings, const struct app_turn_start_params *params,
+                        struct arena *arena)
+{
+	struct app_collaboration_mode *mode = arena_new(arena, struct app_collaboration_mode);
+	mode->settings = arena_new(arena, struct app_settings);
+	*mode->settings = *settings->collaboration_mode->settings;
+	mode->mode = settings->collaboration_mode->mode;
+	if (params->collaboration_mode) {
+		mode->mode = params->collaboration_mode->mode;
+		*mode->settings = *params->collaboration_mode->settings;
+		if (!mode->settings->developer__instructions.ptr) /* clients are shown what is told in its place */
+			mode->settings->developer__instructions = codex_mode_text(mode->mode);
+		settings->model = mode->settings->model;
+		settings->has_effort = mode->settings->has_reasoning__effort;
+		settings->effort = mode->settings->reasoning__effort;
+	}
+	mode->settings->model = settings->model;
+	mode->settings->has_reasoning__effort = settings->has_effort;
+	mode->settings->reasoning__effort = settings->effort;
+	settings->collaboration_mode = mode;
+}
+
+/* The settings as they will be. */
+static int change(struct rpc_request *request, const struct app_turn_start_params *params,
+                  struct app_thread_settings *settings, struct error *err)
+{
+	if (params->cwd.ptr && resolve_cwd(request, params->cwd, &settings->cwd, err) != 0)
+		return -(int)err->code;
+	if (params->model.ptr)
+		settings->model = params->model;
+	if (params->approval_policy)
+		settings->approval_policy = (struct app_ask_for_approval *)(uintptr_t)policy_normalize(
+			params->approval_policy, &request->arena);
+	if (params->sandbox_policy) {
+		settings->sandbox_policy = params->sandbox_policy;
+		settings->active_permission_profile = NULL;
+	}
+	if (params->has_effort) {
+		settings->has_effort = params->effort != reasoning_effort_unset;
+		settings->effort = params->effort;
+	}
+	if (params->has_summary) {
+		settings->has_summary = true;
+		settings->summary = params->summary;
+	}
+	if (params->has_personality) {
+		settings->has_personality = true;
+		settings->personality = params->personality;
+	}
+	change_mode(settings, params, &request->arena);
+	return 0;
+}
+
+static int submit_change(struct thread *thread, const struct app_turn_start_params *params,
+                         const struct app_thread_settings *settings, struct arena *arena, struct error *err)
+{
+	const struct app_collaboration_mode *asked = params->collaboration_mode;
+	struct mode_settings mode_settings = {
+		.model = settings->model,
+		.has_reasoning_effort = settings->has_effort,
+		.reasoning_effort = settings->effort,
+		.developer_instructions = asked ? asked->settings->developer__instructions : STR_NONE,
+	};
+	struct collaboration_mode mode = {settings->collaboration_mode->mode, &mode_settings};
+	struct op_override_turn_context override = {
+		.cwd = settings->cwd,
+		.approval_policy = policy_to_engine(settings->approval_policy, arena),
+		.sandbox_policy = params->sandbox_policy ? sandbox_to_engine(params->sandbox_policy, arena) : NULL,
+		.model = settings->model,
+		.has_effort = settings->has_effort,
+		.effort = settings->effort,
+		.has_summary = settings->has_summary,
+		.summary = settings->summary,
+		.collaboration_mode = asked ? &mode : NULL,
+		.has_personality = settings->has_personality,
+		.personality = settings->personality,
+	};
+	if (params->cwd.ptr == NULL)
+		override.cwd = STR_NONE; /* a folder that is gone since is no reason to refuse a turn */
+	struct op op = {.tag = OP_override_turn_context, .override_turn_context = &override};
+	return codex_submit_op(thread->codex, STR("settings"), &op, err);
+}
+
+static bool is_same(const struct app_thread_settings *a, const struct app_thread_settings *b)
+{
+	auto_buf struct buf left, right;
+	struct json_writer w;
+	buf_init(&left, LIMIT_LINE);
+	buf_init(&right, LIMIT_LINE);
+	w = json_writer(&left);
+	record_encode(&record_app_thread_settings, a, &w);
+	w = json_writer(&right);
+	record_encode(&record_app_thread_settings, b, &w);
+	return str_eq(buf_str(&left), buf_str(&right));
+}
+
+/* A named set of permissions is the fence it stands for. */
+static int resolve_profile(const struct app_turn_start_params *params, struct app_thread_settings *settings,
+                           struct arena *arena, struct app_sandbox_policy **ret, struct error *err)
+{
+	static const enum app_sandbox_policy_tag tags[] = {
+		[sandbox_mode_read_only] = app_sandbox_policy_read_only,
+		[sandbox_mode_workspace_write] = app_sandbox_policy_workspace_write,
+		[sandbox_mode_danger_full_access] = app_sandbox_policy_danger_full_access,
+	};
+	enum sandbox_mode mode;
+	if (params->sandbox_policy)
+		return error_set(err, ERR_invalid, "`permissions` cannot be combined with `sandboxPolicy`");
+	if (policy_profile_find(params->permissions, &mode, err) != 0)
+		return -(int)err->code;
+	*ret = arena_new(arena, struct app_sandbox_policy);
+	(*ret)->tag = tags[mode];
+	if (mode == sandbox_mode_workspace_write)
+		(*ret)->workspace_write = arena_new(arena, struct app_sandbox_workspace_write);
+	else if (mode == sandbox_mode_read_only)
+		(*ret)->read_only = arena_new(arena, struct app_sandbox_read_only);
+	settings->active_permission_profile = arena_new(arena, struct app_active_permission_profile);
+	settings->active_permission_profile->id = params->permissions;
+	return 0;
+}
+
+int thread_settings_change(struct rpc_request *request, struct thread *thread,
+                           const struct app_turn_start_params *params, bool *ret_is_changed, struct error *err)
+{
+	struct app_thread_settings settings = *thread->settings;
+	struct app_turn_start_params wanted = *params;
+	struct app_sandbox_policy *fence = NULL;
+	*ret_is_changed = false;
+	if (params->permissions.ptr &&
+	    resolve_profile(params, &settings, &request->arena, &fence, err) != 0)
+		return -(int)err->code;
+	if (change(request, params, &settings, err) != 0)
+		return -(int)err->code;
+	if (fence)
+		settings.sandbox_policy = wanted.sandbox_policy = fence;
+	if (is_same(&settings, thread->settings))
+		return 0;
+	if (submit_change(thread, &wanted, &settings, &request->arena, err) != 0)
+		return -(int)err->code;
+	thread_set_settings(thread, &settings);
+	*ret_is_changed = true;
+	return 0;
+}
+
+void thread_settings_tell(struct thread *thread)
+{
+	auto_arena struct arena arena = {0};
+	struct app_thread_settings settings = *thread->settings;
+	settings.environments = thread_environment(&settings, &arena);
+	settings.environments_count = 1;
+	struct app_thread_settings_updated_notification event = {str_of(thread->id), &settings};
+	thread_notify(thread, NOTIFY_thread_settings_updated, &event);
+}

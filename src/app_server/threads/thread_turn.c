@@ -1,0 +1,156 @@
+/* A turn exists from the request that starts it, before the engine has seen it: what comes in between joins it. */
+#include "app_server/threads/thread_turn.h"
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/connection.h"
+#include "app_server/store/rpc_note.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_ask.h"
+#include "app_server/threads/thread_idle.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/config.h"
+
+struct thread_turn *thread_turn_create(struct thread *thread, struct str id)
+{
+	struct thread_turn *turn = xnew(struct thread_turn);
+	turn->thread = thread;
+	if (id.len == UUID_TEXT_SIZE - 1)
+		memcpy(turn->id, id.ptr, id.len);
+	else
+		uuid_v7(turn->id);
+	thread->turn = turn;
+	return turn;
+}
+
+void thread_turn_destroy(struct thread_turn *turn)
+{
+	if (!turn)
+		return;
+	if (turn->thread->turn == turn)
+		turn->thread->turn = NULL;
+	while (turn->interrupts.count) {
+		struct app_turn_interrupt_response response = {0};
+		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
+	}
+	vec_finish(&turn->interrupts);
+	arena_finish(&turn->kept);
+	arena_finish(&turn->last_arena);
+	free(turn);
+}
+
+void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret)
+{
+	const struct thread *root = turn->thread->root;
+	*ret = (struct app_turn){
+		.id = str_of(turn->id),
+		.root_turn_id = str_of(root && root->turn ? root->turn->id : turn->id),
+		.items_view = app_turn_items_view_not_loaded,
+		.status = app_turn_status_in_progress,
+		.has_started_at = turn->is_started,
+		.started_at = turn->started_at_ms / 1000,
+	};
+}
+
+/* ---- what is kept for its end ---- */
+
+void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message)
+{
+	arena_reset(&turn->last_arena);
+	turn->last_message = arena_new(&turn->last_arena, struct app_item_agent_message);
+	record_copy(&record_app_item_agent_message, message, &turn->last_arena, turn->last_message);
+}
+
+void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error)
+{
+	struct app_turn_error *copy = arena_new(&turn->kept, struct app_turn_error);
+	record_copy(&record_app_turn_error, error, &turn->kept, copy);
+	turn->error = copy;
+}
+
+static void on_cancel(struct rpc_request *request)
+{
+	struct thread_turn *turn = request->self;
+	for (size_t i = turn->interrupts.count; i-- > 0;) {
+		if (turn->interrupts.items[i] == request)
+			turn->interrupts.items[i] = turn->interrupts.items[--turn->interrupts.count];
+	}
+}
+
+enum rpc_verdict thread_turn_wait(struct thread_turn *turn, struct rpc_request *request)
+{
+	vec_push(&turn->interrupts, request);
+	return rpc_wait(request, on_cancel, turn);
+}
+
+/* ---- begin and end ---- */
+
+void thread_turn_begin(struct thread_turn *turn)
+{
+	struct app_turn view;
+	struct thread *thread = turn->thread;
+	turn->is_started = true;
+	turn->started_at_ms = clock_unix_ms();
+	thread->has_failed = false;
+	thread_notify_status(thread);
+	thread_turn_view(turn, &view);
+	struct app_turn_started_notification event = {str_of(thread->id), &view};
+	thread_notify(thread, NOTIFY_turn_started, &event);
+}
+
+static void notify_outcome(struct thread *thread, enum app_turn_status status, struct app_turn *view)
+{
+	struct app_turn_failed_notification event = {str_of(thread->id), view};
+	if (status == app_turn_status_failed)
+		thread_notify_outcome(thread, NOTIFY_turn_failed, &event);
+	else if (status == app_turn_status_interrupted)
+		thread_notify_outcome(thread, NOTIFY_turn_cancelled, &event);
+}
+_Static_assert(sizeof(struct app_turn_failed_notification) == sizeof(struct app_turn_cancelled_notification),
+               "one body serves both");
+
+static void tell_end(const struct thread_turn *turn, enum app_turn_status status)
+{
+	struct app_turn view;
+	struct thread *thread = turn->thread;
+	int64_t now_ms = clock_unix_ms();
+	struct app_thread_item last = {.tag = app_thread_item_agent_message, .agent_message = turn->last_message};
+	thread_turn_view(turn, &view);
+	view.status = status;
+	view.error = (struct app_turn_error *)(uintptr_t)turn->error;
+	view.has_completed_at = view.has_duration_ms = true;
+	view.completed_at = now_ms / 1000;
+	view.duration_ms = turn->is_started ? now_ms - turn->started_at_ms : 0;
+	if (turn->last_message && status == app_turn_status_completed) {
+		view.items = &last;
+		view.items_count = 1;
+		view.items_view = app_turn_items_view_summary;
+	}
+	notify_outcome(thread, status, &view);
+	struct app_turn_completed_notification event = {str_of(thread->id), &view};
+	thread_notify(thread, NOTIFY_turn_completed, &event);
+}
+
+void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
+{
+	struct thread *thread = turn->thread;
+	thread_items_close(thread);
+	thread->turn = NULL;
+	thread_set_last_turn(thread, str_of(turn->id));
+	/* as the reference: a plan alone is not */
+	bool is_unread = turn->last_message || status == app_turn_status_failed;
+	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
+		rpc_note_on_turn_end(thread, str_of(turn->id));
+	thread->updated_at = clock_unix_ms() / 1000;
+	while (turn->interrupts.count) { /* the answer comes before what it caused is told */
+		struct app_turn_interrupt_response response = {0};
+		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
+	}
+	if (status != app_turn_status_failed)
+		thread_notify_status(thread);
+	tell_end(turn, status);
+	thread_asks_withdraw(thread);
+	thread_turn_destroy(turn);
+	thread_idle_review(thread);
+}

@@ -1,0 +1,56 @@
+/* Threads are found by id with every request, and there may be thousands: a table of buckets, by hash. */
+#include <string.h>
+
+#include "app_server/app_server_priv.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread.h"
+
+static struct list *bucket_of(struct app_server *server, struct str id)
+{
+	return &server->buckets[str_hash(id) % THREAD_BUCKETS];
+}
+
+struct thread *threads_find(struct app_server *server, struct str id)
+{
+	struct thread *it;
+	list_for_each(it, bucket_of(server, id), bucket) {
+		if (str_is(id, it->id))
+			return it;
+	}
+	return NULL;
+}
+
+void threads_add(struct thread *thread)
+{
+	list_append(bucket_of(thread->server, str_of(thread->id)), &thread->bucket);
+}
+
+/* Where an id stops being one, in the words of the reference. */
+enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
+                                   struct str id)
+{
+	static const char digits[] = "0123456789abcdefABCDEF-";
+	for (size_t i = 0; i < id.len; i++) {
+		if (!id.ptr[i] || !strchr(digits, id.ptr[i]))
+			return rpc_fail(request, code,
+			                "invalid %s id: invalid character: expected an optional prefix of "
+			                "`urn:uuid:` followed by [0-9a-fA-F-], found `%c` at %zu",
+			                what, id.ptr[i] >= ' ' && id.ptr[i] <= '~' ? id.ptr[i] : '?', i + 1);
+	}
+	return rpc_fail(request, code,
+	                "invalid %s id: invalid length: expected length 32 for "
+	                "simple format, found %zu",
+	                what, id.len);
+}
+
+struct thread *threads_get(struct rpc_request *request, struct str id)
+{
+	struct thread *thread = threads_find(request->server, id);
+	if (thread)
+		return thread;
+	if (!uuid_is_valid(id))
+		threads_refuse_id(request, APP_INVALID_REQUEST, "thread", id);
+	else
+		rpc_fail(request, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
+	return NULL;
+}

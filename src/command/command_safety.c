@@ -1,0 +1,400 @@
+/* Two tables, one of names and one of options. A name counts as safe only where it means the system's program: bare,
+ * or in a system folder; ./ls is whatever the repository put there. Stricter than upstream's, each for a case in the
+ * tests: programs outside the system folders, a pattern where it could become an option, uniq with a second operand
+ * (it writes there), options shortened as git understands them (--outp). */
+#include "command/command_safety.h"
+
+#include "base/str.h"
+#include "command/command_scan.h"
+#include "command/shell.h"
+
+typedef bool (*plain_rule_fn)(const struct plain_command *command);
+
+/* --- reading words ------------------------------------------------------------------------------------------- */
+
+static const char *word(const struct plain_command *command, size_t at)
+{
+	return at < command->count ? command->words[at].text : "";
+}
+
+static bool is_word(const struct plain_command *command, size_t at, const char *text)
+{
+	return at < command->count && strcmp(command->words[at].text, text) == 0;
+}
+
+static bool is_in(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+static bool can_vary(const struct plain_command *command)
+{
+	for (size_t i = 1; i < command->count; i++)
+		if (command->words[i].can_vary)
+			return true;
+	return false;
+}
+
+/* The long option is one of these, shortened or with a value too. */
+static bool is_long_option(const char *text, const char *const *list)
+{
+	if (strncmp(text, "--", 2) != 0 || text[2] == '\0')
+		return false;
+	size_t length = strcspn(text, "=");
+	for (; *list; list++)
+		if (strncmp(text, *list, length) == 0)
+			return true;
+	return false;
+}
+
+/* --- safe ----------------------------------------------------------------------------------------------------- */
+
+static bool is_always_safe(const struct plain_command *command)
+{
+	(void)command;
+	return true;
+}
+
+static bool is_base64_safe(const struct plain_command *command)
+{
+	static const char *const writes[] = {"--output", NULL};
+	for (size_t i = 1; i < command->count; i++)
+		if (strncmp(word(command, i), "-o", 2) == 0 || is_long_option(word(command, i), writes))
+			return false;
+	return !can_vary(command);
+}
+
+static bool is_find_safe(const struct plain_command *command)
+{
+	static const char *const acts[] = {"-exec", "-execdir", "-ok",     "-okdir",   "-delete",
+	                                   "-fls",  "-fprint",  "-fprint0", "-fprintf", NULL};
+	for (size_t i = 1; i < command->count; i++)
+		if (is_in(word(command, i), acts))
+			return false;
+	return !can_vary(command);
+}
+
+/* -z among joined short options too: -nz. */
+static bool is_rg_safe(const struct plain_command *command)
+{
+	static const char *const runs[] = {"--search-zip", "--pre", "--hostname-bin", NULL};
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_short = text[0] == '-' && text[1] != '-';
+		if (is_long_option(text, runs) || (is_short && strchr(text, 'z')))
+			return false;
+	}
+	return !can_vary(command);
+}
+
+/* N or N,M and p */
+static bool is_print_script(const char *text)
+{
+	size_t first = strspn(text, "0123456789");
+	if (first == 0)
+		return false;
+	text += first;
+	if (text[0] == ',') {
+		size_t second = strspn(text + 1, "0123456789");
+		if (second == 0)
+			return false;
+		text += 1 + second;
+	}
+	return strcmp(text, "p") == 0;
+}
+
+static bool is_sed_safe(const struct plain_command *command)
+{
+	bool has_file = command->count == 4 && word(command, 3)[0] != '-';
+	return is_word(command, 1, "-n") && is_print_script(word(command, 2)) && !can_vary(command) &&
+	       (command->count == 3 || has_file);
+}
+
+/* A dash alone is an operand (standard input), and after two dashes everything is. */
+static bool is_uniq_safe(const struct plain_command *command)
+{
+	size_t operands = 0;
+	bool has_options = true;
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_end = has_options && strcmp(text, "--") == 0;
+		operands += !is_end && (!has_options || text[0] != '-' || text[1] == '\0');
+		has_options = has_options && !is_end;
+	}
+	return operands <= 1 && !can_vary(command);
+}
+
+static bool only_lists_branches(const struct plain_command *command)
+{
+	static const char *const lists[] = {"--list",    "-l", "--show-current", "-a",  "--all",    "-r",
+	                                    "--remotes", "-v", "-vv",            "--verbose", NULL};
+	for (size_t i = 2; i < command->count; i++)
+		if (!is_in(word(command, i), lists) && strncmp(word(command, i), "--format=", 9) != 0)
+			return false;
+	return true;
+}
+
+static bool only_lists_remotes(const struct plain_command *command)
+{
+	static const char *const lists[] = {"-v", "--verbose", NULL};
+	return command->count == 2 || (command->count == 3 && is_in(word(command, 2), lists));
+}
+
+/* Without those of git's own options that change nothing but how it speaks. -C is none of them: it chooses the
+ * repository, and with it the programs that git runs for it. */
+static struct plain_command skip_git_options(const struct plain_command *command)
+{
+	static const char *const harmless[] = {"--no-pager", "--no-optional-locks", NULL};
+	struct plain_command rest = *command;
+	for (;;) {
+		if (!is_in(word(&rest, 1), harmless))
+			return rest;
+		rest.words++; /* the name is not looked at again */
+		rest.count--;
+	}
+}
+
+static bool is_git_safe(const struct plain_command *command)
+{
+	static const char *const reads[] = {"blame", "branch", "describe", "diff", "log", "ls-files", "remote",
+	                                    "rev-parse", "show", "status", NULL};
+	static const char *const acts[] = {"--output", "--ext-diff", "--textconv", "--exec", "--paginate",
+	                                   "--help", "--submodule", "--recurse-submodules", NULL};
+	struct plain_command git = skip_git_options(command);
+	if (!is_in(word(&git, 1), reads) || can_vary(&git))
+		return false;
+	for (size_t i = 2; i < git.count; i++)
+		if (is_long_option(word(&git, i), acts))
+			return false;
+	if (is_word(&git, 1, "remote"))
+		return only_lists_remotes(&git);
+	return !is_word(&git, 1, "branch") || only_lists_branches(&git);
+}
+
+/* None of these letters among the short options, however they are joined; none of these long ones. */
+static bool has_none_of(const struct plain_command *command, const char *letters, const char *const *names)
+{
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_short = text[0] == '-' && text[1] != '-';
+		if (is_long_option(text, names) || (is_short && strpbrk(text + 1, letters)))
+			return false;
+	}
+	return !can_vary(command);
+}
+
+static bool is_sort_safe(const struct plain_command *command)
+{
+	static const char *const acts[] = {"--output", "--compress-program", "--temporary-directory", NULL};
+	return has_none_of(command, "oT", acts);
+}
+
+static bool is_diff_safe(const struct plain_command *command)
+{
+	static const char *const runs[] = {"--paginate", NULL};
+	return has_none_of(command, "l", runs);
+}
+
+static bool is_tree_safe(const struct plain_command *command)
+{
+	static const char *const writes[] = {"--output", NULL};
+	return has_none_of(command, "oR", writes);
+}
+
+/* Anything that is not known to say when, or how to write it, could set the clock. */
+static bool is_date_safe(const struct plain_command *command)
+{
+	static const char *const says[] = {"-u", "-R", "-I", "--utc", "--universal", "--rfc-email", "--iso-8601", NULL};
+	for (size_t i = 1; i < command->count; i++) {
+		const char *text = word(command, i);
+		if (is_word(command, i, "-d") && i + 1 < command->count)
+			i++;
+		else if (text[0] != '+' && strncmp(text, "--date=", 7) != 0 && !is_in(text, says))
+			return false;
+	}
+	return !can_vary(command);
+}
+
+/* "command -v git": where it is, not what it does. */
+static bool is_command_safe(const struct plain_command *command)
+{
+	return is_word(command, 1, "-v") && command->count == 3 && !can_vary(command);
+}
+
+static const struct {
+	const char *name;
+	plain_rule_fn is_safe;
+} safe_rules[] = {
+	{"base64", is_base64_safe}, {"basename", is_always_safe}, {"cat", is_always_safe},
+	{"cd", is_always_safe}, {"cksum", is_always_safe}, {"cmp", is_always_safe}, {"comm", is_always_safe},
+	{"command", is_command_safe}, {"cut", is_always_safe}, {"date", is_date_safe}, {"df", is_always_safe},
+	{"diff", is_diff_safe}, {"dirname", is_always_safe}, {"du", is_always_safe}, {"echo", is_always_safe},
+	{"expr", is_always_safe}, {"false", is_always_safe}, {"find", is_find_safe}, {"git", is_git_safe},
+	{"grep", is_always_safe}, {"head", is_always_safe}, {"id", is_always_safe}, {"jq", is_always_safe},
+	{"ls", is_always_safe}, {"md5sum", is_always_safe}, {"nl", is_always_safe}, {"numfmt", is_always_safe},
+	{"od", is_always_safe}, {"paste", is_always_safe}, {"ps", is_always_safe}, {"pwd", is_always_safe},
+	{"readlink", is_always_safe}, {"realpath", is_always_safe}, {"rev", is_always_safe},
+	{"rg", is_rg_safe}, {"sed", is_sed_safe}, {"seq", is_always_safe}, {"sha1sum", is_always_safe},
+	{"sha256sum", is_always_safe}, {"sort", is_sort_safe}, {"stat", is_always_safe},
+	{"strings", is_always_safe}, {"tac", is_always_safe}, {"tail", is_always_safe}, {"tr", is_always_safe},
+	{"tree", is_tree_safe}, {"true", is_always_safe}, {"type", is_always_safe}, {"uname", is_always_safe},
+	{"uniq", is_uniq_safe}, {"wc", is_always_safe}, {"which", is_always_safe}, {"whoami", is_always_safe},
+};
+
+bool plain_command_is_safe(const struct plain_command *command)
+{
+	const char *name = shell_system_name(word(command, 0));
+	for (size_t i = 0; name && i < sizeof(safe_rules) / sizeof(*safe_rules); i++)
+		if (strcmp(name, safe_rules[i].name) == 0)
+			return safe_rules[i].is_safe(command);
+	return false;
+}
+
+bool plain_command_is_git(const struct plain_command *command)
+{
+	return strcmp(shell_base_name(word(command, 0)), "git") == 0;
+}
+
+bool plain_command_moves(const struct plain_command *command)
+{
+	static const char *const moves[] = {"cd", "chdir", "popd", "pushd", NULL};
+	return is_in(word(command, 0), moves);
+}
+
+bool command_is_safe(const char *const *argv)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	if (!argv[0] || !shell_system_name(argv[0]) || !command_parse_argv(argv, &arena, &list))
+		return false;
+	bool has_moved = false;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_command *command = &list.commands[i];
+		if (!plain_command_is_safe(command) || (has_moved && plain_command_is_git(command)))
+			return false;
+		has_moved = has_moved || plain_command_moves(command);
+	}
+	return true;
+}
+
+/* --- dangerous -------------------------------------------------------------------------------------------------- */
+
+static bool has_option(const struct plain_command *command, size_t from, const char *const *options)
+{
+	for (size_t i = from; i < command->count; i++)
+		if (is_in(word(command, i), options))
+			return true;
+	return false;
+}
+
+/* Where git's subcommand stands: behind the options of git itself. */
+static size_t git_subcommand(const struct plain_command *command)
+{
+	static const char *const takes_value[] = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path",
+	                                          "--super-prefix", "--config-env", NULL};
+	size_t at = 1;
+	while (word(command, at)[0] == '-')
+		at += is_in(word(command, at), takes_value) ? 2 : 1;
+	return at;
+}
+
+static bool forces_push(const struct plain_command *command, size_t from)
+{
+	static const char *const forces[] = {"-f", "--force", "--force-with-lease", "-d", "--delete", "--mirror", NULL};
+	for (size_t i = from; i < command->count; i++)
+		if (word(command, i)[0] == '+' || strncmp(word(command, i), "--force-with-lease=", 19) == 0)
+			return true;
+	return has_option(command, from, forces);
+}
+
+/* git clean acts only with a force option, alone or joined to others: -fdx. */
+static bool forces_clean(const struct plain_command *command, size_t from)
+{
+	for (size_t i = from; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_short = text[0] == '-' && text[1] != '-';
+		if ((is_short && strchr(text, 'f')) || strcmp(text, "--force") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_git_dangerous(const struct plain_command *command)
+{
+	static const char *const deletes[] = {"-d", "-D", "--delete", NULL};
+	size_t at = git_subcommand(command);
+	if (is_word(command, at, "reset") || is_word(command, at, "rm"))
+		return true;
+	if (is_word(command, at, "branch"))
+		return has_option(command, at + 1, deletes);
+	if (is_word(command, at, "push"))
+		return forces_push(command, at + 1);
+	return is_word(command, at, "clean") && forces_clean(command, at + 1);
+}
+
+/* Any joining of -f with other short options, wherever it stands. */
+static bool is_rm_dangerous(const struct plain_command *command)
+{
+	for (size_t i = 1; i < command->count && !is_word(command, i, "--"); i++) {
+		const char *text = word(command, i);
+		if (strcmp(text, "--force") == 0 || (text[0] == '-' && text[1] != '-' && strchr(text, 'f')))
+			return true;
+	}
+	return false;
+}
+
+/* To the first word that could be the program, over sudo's own options and their values; its name. */
+static const char *skip_sudo(struct plain_command *command)
+{
+	static const char *const programs[] = {"git", "rm", NULL};
+	do {
+		command->words++;
+		command->count--;
+	} while (command->count > 0 && !is_in(shell_base_name(word(command, 0)), programs));
+	return shell_base_name(word(command, 0));
+}
+
+/* The script of a shell in a shell; NULL if it is none. */
+static const char *nested_script(const struct plain_command *command)
+{
+	for (size_t i = 1; shell_is_known(word(command, 0)) && word(command, i)[0] == '-'; i++)
+		if (word(command, i)[1] != '-' && strchr(word(command, i), 'c'))
+			return i + 1 < command->count ? word(command, i + 1) : NULL;
+	return NULL;
+}
+
+bool plain_command_is_dangerous(const struct plain_command *command)
+{
+	const char *name = shell_base_name(word(command, 0));
+	struct plain_command inner = *command;
+	if (strcmp(name, "sudo") == 0)
+		name = skip_sudo(&inner);
+	const char *script = nested_script(command);
+	if (script && command_scan_forces_rm(str_of(script)))
+		return true;
+	return (strcmp(name, "git") == 0 && is_git_dangerous(&inner)) ||
+	       (strcmp(name, "rm") == 0 && is_rm_dangerous(&inner));
+}
+
+static bool forces_rm_somewhere(const char *const *argv)
+{
+	for (; *argv; argv++)
+		if (command_scan_forces_rm(str_of(*argv)))
+			return true;
+	return false;
+}
+
+bool command_is_dangerous(const char *const *argv)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	if (!command_parse_argv(argv, &arena, &list))
+		return forces_rm_somewhere(argv);
+	for (size_t i = 0; i < list.count; i++)
+		if (plain_command_is_dangerous(&list.commands[i]))
+			return true;
+	return false;
+}

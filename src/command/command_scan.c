@@ -1,0 +1,234 @@
+/* One pass with a state that says what the next word of a command means. What a word is made of matters in three places
+ * only: the command's name, rm's options, and the script of a nested shell; so words are gathered without their quotes,
+ * and everything else falls through. */
+#include "command/command_scan.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "command/shell.h"
+
+enum {
+	DEPTH_MAX = 8,   /* of shells in shells and substitutions in quotes */
+	STEPS_FACTOR = 16, /* bytes looked at, by the script's: what is nested is looked at again */
+};
+
+enum expected {
+	NAME,           /* a command's name may come */
+	NAME_SOMEWHERE, /* behind sudo's options and their values */
+	RM_OPTION,
+	SHELL_OPTION,
+	SHELL_SCRIPT,
+	NOTHING,
+};
+
+struct scan {
+	struct str rest;
+	enum expected expected;
+	bool is_target; /* the next word is a redirection's */
+	struct str here; /* the here-document's end, absent if there is none */
+	int depth;
+	size_t *steps;   /* left, for all depths together */
+	char closer;     /* ends a script inside another: ) or ` */
+	size_t opened;   /* parentheses */
+	bool is_over;
+	bool is_found;
+	struct buf word;
+};
+
+static bool scan_script(struct str script, char closer, int depth, size_t *steps);
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(word, *list) == 0)
+			return true;
+	return false;
+}
+
+static bool is_assignment(const char *word)
+{
+	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	return len > 0 && word[len] == '=';
+}
+
+static enum expected after_name(const char *word)
+{
+	static const char *const goes_on[] = {"!", "builtin", "command", "do", "elif", "else", "exec", "if", "nohup",
+	                                      "then", "time", "until", "while", "{", NULL};
+	static const char *const takes_options[] = {"doas", "env", "sudo", NULL};
+	const char *name = shell_base_name(word);
+	if (is_assignment(word) || is_one_of(word, goes_on))
+		return NAME;
+	if (is_one_of(name, takes_options))
+		return NAME_SOMEWHERE;
+	if (strcmp(name, "rm") == 0)
+		return RM_OPTION;
+	return shell_is_known(name) ? SHELL_OPTION : NOTHING;
+}
+
+static bool is_short_option(const char *word, char letter)
+{
+	return word[0] == '-' && word[1] != '-' && strchr(word, letter);
+}
+
+static void take_word(struct scan *scan, const char *word)
+{
+	if (scan->is_target) {
+		scan->is_target = false;
+		return;
+	}
+	switch (scan->expected) {
+	case NAME:
+		scan->expected = after_name(word);
+		break;
+	case NAME_SOMEWHERE:
+		if (after_name(word) != NOTHING)
+			scan->expected = after_name(word);
+		break;
+	case RM_OPTION:
+		scan->is_found = scan->is_found || strcmp(word, "--force") == 0 || is_short_option(word, 'f');
+		if (strcmp(word, "--") == 0)
+			scan->expected = NOTHING;
+		break;
+	case SHELL_OPTION:
+		if (word[0] != '-')
+			scan->expected = NOTHING;
+		else if (is_short_option(word, 'c'))
+			scan->expected = SHELL_SCRIPT;
+		break;
+	case SHELL_SCRIPT:
+		scan->is_found = scan->is_found || scan_script(buf_str(&scan->word), 0, scan->depth + 1, scan->steps);
+		scan->expected = NOTHING;
+		break;
+	case NOTHING:
+		break;
+	}
+}
+
+/* Up to the closing quote; what is substituted inside "…" is a script, too. */
+static void take_quoted(struct scan *scan, char quote)
+{
+	struct str *rest = &scan->rest;
+	while (rest->len > 0 && rest->ptr[0] != quote) {
+		bool is_escape = quote == '"' && rest->ptr[0] == '\\' && rest->len > 1;
+		bool is_script = quote == '"' && (rest->ptr[0] == '`' || str_has_prefix(*rest, "$("));
+		if (is_script && !scan->is_found)
+			scan->is_found = scan_script(str_skip(*rest, rest->ptr[0] == '`' ? 1 : 2),
+			                             rest->ptr[0] == '`' ? '`' : ')', scan->depth + 1, scan->steps);
+		*rest = str_skip(*rest, is_escape ? 1 : 0);
+		buf_append_char(&scan->word, rest->ptr[0]);
+		*rest = str_skip(*rest, 1);
+	}
+	*rest = str_skip(*rest, rest->len > 0 ? 1 : 0);
+}
+
+static bool ends_word(char c)
+{
+	return c == '\0' || strchr(" \t\n;&|()`<>", c);
+}
+
+static void read_word(struct scan *scan)
+{
+	buf_clear(&scan->word);
+	struct str *rest = &scan->rest;
+	while (rest->len > 0 && !ends_word(rest->ptr[0])) {
+		char c = rest->ptr[0];
+		*rest = str_skip(*rest, 1);
+		if (c == '\'' || c == '"') {
+			take_quoted(scan, c);
+			continue;
+		}
+		if (c == '\\' && rest->len > 0) {
+			c = rest->ptr[0];
+			*rest = str_skip(*rest, 1);
+		}
+		buf_append_char(&scan->word, c);
+	}
+}
+
+static bool is_line(struct str line, struct str wanted)
+{
+	while (line.len > 0 && line.ptr[0] == '\t')
+		line = str_skip(line, 1);
+	return str_eq(line, wanted);
+}
+
+/* The lines that are a document, and no commands. */
+static void skip_here(struct scan *scan)
+{
+	struct str line;
+	while (str_next_line(&scan->rest, &line) && !is_line(line, scan->here))
+		;
+	scan->here = STR_NONE;
+}
+
+/* << and the word after it, without the quotes around it; <<< has none. */
+static void begin_here(struct scan *scan)
+{
+	struct str *rest = &scan->rest;
+	while (rest->len > 0 && strchr("- \t", rest->ptr[0]))
+		*rest = str_skip(*rest, 1);
+	const char *from = rest->ptr;
+	read_word(scan);
+	struct str word = str_n(from, (size_t)(rest->ptr - from));
+	while (word.len > 1 && strchr("'\"\\", word.ptr[0]))
+		word = str_skip(word, 1);
+	while (word.len > 0 && strchr("'\"", word.ptr[word.len - 1]))
+		word.len--;
+	scan->here = word.len > 0 ? word : STR_NONE;
+}
+
+static void take_mark(struct scan *scan)
+{
+	char c = scan->rest.ptr[0];
+	scan->is_over = scan->closer && c == scan->closer && scan->opened == 0;
+	scan->opened += c == '(';
+	scan->opened -= c == ')' && scan->opened > 0;
+	bool is_here = str_has_prefix(scan->rest, "<<") && !str_has_prefix(scan->rest, "<<<");
+	scan->rest = str_skip(scan->rest, is_here ? 2 : 1);
+	if (is_here) {
+		begin_here(scan);
+	} else if (c == '<' || c == '>') {
+		scan->is_target = true;
+	} else if (c != ' ' && c != '\t' && !(c == '&' && scan->is_target)) {
+		scan->expected = NAME;
+		scan->is_target = false;
+	}
+	if (c == '\n' && scan->here.ptr)
+		skip_here(scan);
+}
+
+static void take_next(struct scan *scan)
+{
+	if (ends_word(scan->rest.ptr[0])) {
+		take_mark(scan);
+	} else if (scan->rest.ptr[0] == '#') {
+		ptrdiff_t end = str_find_char(scan->rest, '\n');
+		scan->rest = str_skip(scan->rest, end < 0 ? scan->rest.len : (size_t)end);
+	} else {
+		read_word(scan);
+		take_word(scan, scan->word.len > 0 ? scan->word.data : "");
+	}
+}
+
+static bool scan_script(struct str script, char closer, int depth, size_t *steps)
+{
+	struct scan scan = {.rest = script, .closer = closer, .depth = depth, .steps = steps};
+	buf_init(&scan.word, LIMIT_COMMAND_PARSE);
+	while (depth < DEPTH_MAX && *steps > 0 && scan.rest.len > 0 && !scan.is_over && !scan.is_found) {
+		size_t before = scan.rest.len;
+		take_next(&scan);
+		size_t used = before - scan.rest.len;
+		*steps -= used < *steps ? used : *steps;
+	}
+	buf_finish(&scan.word);
+	return scan.is_found;
+}
+
+bool command_scan_forces_rm(struct str script)
+{
+	size_t steps = STEPS_FACTOR * script.len;
+	return script.len <= LIMIT_COMMAND_PARSE && scan_script(script, 0, 0, &steps);
+}

@@ -1,0 +1,72 @@
+/* env_policy.h — the environment of child processes, and the only door to our own.
+ *
+ * struct env owns its "NAME=value" strings; vars always ends with NULL and can be given to execve.
+ * Thread: any, as long as nobody calls setenv. Nothing here can fail.
+ * Source: core 2.6 (shell_environment_policy). */
+#ifndef COMMAND_ENV_POLICY_H
+#define COMMAND_ENV_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "protocol/record/enum.h"
+
+struct env_var {
+	struct str name, value;
+};
+
+/* Borrowed lists; an all-zero policy inherits everything except the default excludes. */
+struct env_policy {
+	enum env_inherit inherit;
+	bool ignore_default_excludes; /* true: names like *KEY*, *SECRET* and *TOKEN* stay */
+	const struct str *exclude;    /* globs over names: * and ?, case-insensitive */
+	size_t exclude_count;
+	const struct env_var *set; /* added or replaced after the excludes; what no environment can hold is skipped */
+	size_t set_count;
+	const struct str *include_only; /* if any: names that match none of these globs go, also of `set` */
+	size_t include_only_count;
+};
+
+struct env {
+	char **vars; /* read-only outside; never NULL after env_init */
+	size_t count;
+	/* private */
+	size_t cap;
+};
+
+/* Empty. */
+void env_init(struct env *env);
+void env_finish(struct env *env); /* an all-zero struct is fine */
+#define auto_env __attribute__((cleanup(env_finish)))
+
+/* Fills an empty env: inherit from `from` (NULL: our own environment), exclude, set, include_only. */
+void env_policy_apply(const struct env_policy *policy, const char *const *from, struct env *env);
+
+/* What the engine tells every command about itself (core 2.6). */
+struct env_engine {
+	const char *thread_id; /* CODEX_THREAD_ID */
+	bool network_disabled; /* CODEX_SANDBOX_NETWORK_DISABLED=1 */
+	bool plain_terminal;   /* unified exec: no colours, no pagers, C.UTF-8, CODEX_CI=1 */
+};
+void env_engine_apply(const struct env_engine *engine, struct env *env);
+
+/* The value of name, borrowed, or NULL. */
+const char *env_find(const struct env *env, const char *name);
+void env_set(struct env *env, struct str name, struct str value);
+void env_unset(struct env *env, struct str name); /* fine if it is not there */
+/* True for a name that an environment can hold. */
+bool env_is_name(struct str name);
+
+static inline const char *const *env_vars(const struct env *env)
+{
+	return (const char *const *)env->vars;
+}
+
+/* A variable of our own environment, or NULL; borrowed. */
+const char *env_own(const char *name);
+
+/* True if pattern (with * and ?) covers all of name; ASCII letters match in either case. */
+bool env_glob_match(struct str pattern, struct str name);
+
+#endif

@@ -1,0 +1,46 @@
+/* rules_parse.h — the text of a .rules file as calls with literal arguments.
+ *
+ * The format is upstream's Starlark, of which this reads what is data: calls of functions by name, at the top level,
+ * whose arguments are texts, lists, True, False, None or numbers, with or without a name; comments; trailing commas.
+ * Variables, operators, loops and definitions are refused, with the place: who judges commands should not run programs.
+ *
+ * Ownership: everything lives in the arena; texts without escapes are slices of the input. Errors are
+ * "SOURCE:LINE: what is wrong" (ERR_config). At most LIMIT_RULES_DEPTH lists in lists. Source: core 2.4. */
+#ifndef COMMAND_RULES_PARSE_H
+#define COMMAND_RULES_PARSE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+struct error;
+
+enum rules_kind { RULES_text, RULES_list, RULES_bool, RULES_none, RULES_number };
+
+struct rules_value {
+	enum rules_kind kind;
+	struct str text; /* of a number as written */
+	bool is_true;
+	struct rules_value *items; /* of a list */
+	size_t count;
+};
+
+struct rules_argument {
+	struct str name; /* absent: by position */
+	struct rules_value value;
+};
+
+struct rules_call {
+	struct str name;
+	unsigned line; /* from 1 */
+	struct rules_argument *arguments;
+	size_t count;
+};
+
+int rules_parse(struct str text, const char *source, struct arena *arena, struct rules_call **ret_calls,
+                size_t *ret_count, struct error *err);
+
+/* The argument by that name, or at that position; NULL if it was not given. */
+const struct rules_value *rules_argument_find(const struct rules_call *call, const char *name, size_t position);
+
+#endif

@@ -1,0 +1,76 @@
+/* toml_priv.h — the reader that toml_parse.c, toml_value.c and toml_time.c share. */
+#ifndef CONFIG_TOML_PRIV_H
+#define CONFIG_TOML_PRIV_H
+
+#include "config/toml/toml.h"
+
+/* How a table or array came to be, which decides what may still be added to it. */
+enum toml_state {
+	TOML_OPEN,     /* implied by a longer [header]; its own header may still come */
+	TOML_HEADER,   /* [header] or [[header]] element: defined once */
+	TOML_DOTTED,   /* by a dotted key: grows by dotted keys only */
+	TOML_SEALED,   /* written inline: complete */
+	TOML_ELEMENTS, /* array of tables: grows by [[header]] */
+};
+
+struct toml_reader {
+	struct arena *arena;
+	const char *source;
+	const char *start;
+	const char *at;
+	const char *end;
+	const char *line_start;
+	unsigned line;
+	struct error *err;
+};
+
+/* Sets "SOURCE:LINE:COLUMN: …" at the reader's place. Always false. */
+bool toml_fail(struct toml_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A key for a message: cut to fit and with control characters as '?'. */
+enum { TOML_KEY_SHOWN = 64 };
+const char *toml_key_shown(struct str key, char out[TOML_KEY_SHOWN]);
+
+static inline bool toml_at(const struct toml_reader *r, char c)
+{
+	return r->at < r->end && *r->at == c;
+}
+
+/* Where the reader is; files end long before four gigabytes. */
+static inline uint32_t toml_offset(const struct toml_reader *r)
+{
+	return (uint32_t)(r->at - r->start);
+}
+
+static inline struct str toml_rest(const struct toml_reader *r)
+{
+	return str_n(r->at, (size_t)(r->end - r->at));
+}
+
+/* toml_parse.c: blanks on the line; and blanks, comments and line ends. */
+void toml_skip_blanks(struct toml_reader *r);
+void toml_skip_lines(struct toml_reader *r);
+/* A line end of one or two bytes, if one is here. */
+bool toml_skip_newline(struct toml_reader *r);
+
+/* Walks the dots of a key: table becomes the one that holds the last part. `enter` answers the table
+ * for one part before the last, or NULL after toml_fail. */
+typedef struct toml *(*toml_enter_fn)(struct toml_reader *r, struct toml *table, struct str part);
+bool toml_read_key(struct toml_reader *r, toml_enter_fn enter, struct toml **table, struct str *ret_last);
+/* key = value, into table. */
+bool toml_read_pair(struct toml_reader *r, struct toml *table);
+/* A new node of this kind, its depth below parent checked; the caller adds it. */
+struct toml *toml_read_new(struct toml_reader *r, const struct toml *parent, enum toml_kind kind);
+
+/* toml_string.c: the reader stands on the quote. */
+bool toml_read_string(struct toml_reader *r, struct str *ret);
+bool toml_read_short_string(struct toml_reader *r, struct str *ret); /* not """ or ''' */
+
+/* toml_value.c: any value into node, whose place in the tree is already known. */
+bool toml_read_value(struct toml_reader *r, struct toml *node);
+
+/* toml_number.c, toml_time.c */
+bool toml_read_number(struct toml_reader *r, struct toml *node);
+bool toml_is_time(struct str text);
+bool toml_read_time(struct toml_reader *r, struct toml *node);
+
+#endif

@@ -1,0 +1,428 @@
+/* What the tree asks for is done here with what a front end would use as well: a Codex is opened, configured and told
+ * things. A subagent's events go three ways: into its state, to whoever shows its thread, and into its log. */
+#include "engine/codex/agents.h"
+
+#include <stdio.h>
+
+#include "agent/agent_tree.h"
+#include "agent/agent_wait.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex/agents_priv.h"
+#include "engine/session/approval.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/services.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
+#include "engine/task/task.h"
+#include "protocol/message/event.h"
+
+static struct codex *root_of(const struct codex *codex)
+{
+	return codex->agent->tree->root->session;
+}
+
+/* ---- telling ---- */
+
+static void record(struct codex *codex, enum event_tag tag, const void *body)
+{
+	if (codex && codex->session)
+		session_record_event(codex->session, STR(""), tag, body);
+}
+
+static void push(struct codex *codex, enum event_tag tag, const void *body)
+{
+	const struct session *session = codex ? codex->session : NULL;
+	if (session)
+		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body);
+}
+
+/* On the parent's queue and on the root's: whoever watches the root sees the whole tree. It stands in the root's
+ * record, from which the tree is made again on a resume; what was added to an inbox stands only there. */
+static void tell(struct agent *about, enum event_tag tag, const void *body, void *self)
+{
+	struct codex *root = self;
+	struct codex *parent = about->parent ? about->parent->session : root;
+	if (!root->config->features.subagent_tools)
+		return;
+	struct codex *reader = about->session;
+	if (about->taking && reader)
+		vec_push(&reader->taken,
+		         (struct agent_taken){about->taking->sender, about->taking->is_interrupt});
+	else
+		record(root, tag, body);
+	struct ev_agent_inbox counts;
+	if (tag == EV_agent_inbox) {
+		counts = *(const struct ev_agent_inbox *)body;
+		counts.message = NULL;
+		counts.has_taken_from = false;
+		body = &counts;
+	}
+	push(root, tag, body);
+	if (parent != root)
+		push(parent, tag, body);
+}
+
+/* What has come meanwhile counts as well, and what is taken by the lines that follow. */
+static struct ev_agent_inbox depths_before(const struct codex *codex, size_t index)
+{
+	const struct agent *agent = codex->agent;
+	const struct agent_taken *taken = &codex->taken.items[index];
+	struct ev_agent_inbox event = {
+		.agent_id = (int64_t)agent->id,
+		.session_id = str_of(agent->session_id),
+		.pending_messages = (int64_t)agent->inbox.regular_count,
+		.pending_interrupts = (int64_t)agent->inbox.interrupt_count,
+		.has_taken_from = true,
+		.taken_from = (int64_t)taken->sender,
+	};
+	for (size_t i = index + 1; i < codex->taken.count; i++)
+		*(codex->taken.items[i].is_interrupt ? &event.pending_interrupts : &event.pending_messages) += 1;
+	return event;
+}
+
+/* Two files: the history first, and then at once that it has been read. */
+void agents_record_taken(struct session *session)
+{
+	struct codex *codex = session->codex;
+	if (!codex->taken.count)
+		return;
+	struct codex *root = root_of(codex);
+	if (codex != root)
+		session_flush_rollout(session, NULL);
+	for (size_t i = 0; i < codex->taken.count; i++) {
+		struct ev_agent_inbox event = depths_before(codex, i);
+		record(root, EV_agent_inbox, &event);
+	}
+	codex->taken.count = 0;
+	if (codex != root && root->session)
+		session_flush_rollout(root->session, NULL);
+}
+
+/* ---- hearing ---- */
+
+static void deliver(struct agent *agent, void *self)
+{
+	struct codex *codex = agent->session, *root = self;
+	if (codex && !root->is_quiet)
+		loop_defer(&codex->hear);
+}
+
+/* News alone make a root work, if its model has tools that say so. */
+static bool begins_tasks(const struct codex *root)
+{
+	return root->config->features.subagent_tools && root->config->subagent_root_inbox_autosubmit;
+}
+
+/* What wakes an agent by itself (a ping, the end of one that it started) must not make more of them work than may. */
+static bool has_place(const struct agent *agent)
+{
+	return !agent->parent || agent_is_active(agent) || agent_tree_has_place(agent->tree);
+}
+
+/* A Session that works hears at the end of its Turn; an interrupt is not waited for. */
+static void on_hear(void *self)
+{
+	struct codex *codex = self;
+	struct session *session = codex->session;
+	const struct agent_inbox *inbox = &codex->agent->inbox;
+	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
+		return;
+	if (codex->agent->status == subagent_status_canceled) /* until somebody wants more of it */
+		return;
+	if (!codex->agent->parent && !begins_tasks(codex))
+		return;
+	if (!session->task && !has_place(codex->agent)) /* until another one ends */
+		return;
+	bool is_urgent = inbox->interrupt_count > 0;
+	if (is_urgent && session->task) {
+		codex->agent->aborts_due++;
+		task_abort(session->task, turn_abort_reason_interrupted);
+	}
+	if (session->task)
+		return;
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	task_start_heard(session, str_of(id), is_urgent);
+}
+
+void agents_on_task_end(struct session *session)
+{
+	struct codex *codex = session->codex;
+	if (codex->agent && !root_of(codex)->is_quiet && !agent_inbox_is_empty(&codex->agent->inbox))
+		loop_defer(&codex->hear);
+}
+
+void agents_on_input(struct session *session)
+{
+	if (session->codex->agent)
+		agent_waits_interrupt(session->codex->agent);
+}
+
+/* ---- ending ---- */
+
+static bool interrupt(struct agent *agent, void *self)
+{
+	struct codex *codex = agent->session;
+	(void)self;
+	codex_carry_out(codex); /* what it was given to do and has not begun ends as well */
+	if (!codex->session || !codex->session->task)
+		return false;
+	task_abort(codex->session->task, turn_abort_reason_interrupted);
+	return true;
+}
+
+void agents_retract(struct codex *child)
+{
+	const struct codex *root = root_of(child);
+	if (root->on_child)
+		root->on_child(child, NULL, root->self);
+}
+
+static void close_child(struct agent *agent, void *self)
+{
+	struct codex *child = agent->session;
+	(void)self;
+	agents_retract(child);
+	agent->session = NULL;
+	codex_close(child);
+}
+
+void agents_set_quiet(struct codex *codex, bool is_quiet)
+{
+	if (codex->agent)
+		root_of(codex)->is_quiet = is_quiet;
+}
+
+void agents_on_interrupt(struct codex *codex)
+{
+	if (codex->agent && codex->config->agents.interrupt_cascade)
+		agent_cancel_children(codex->agent);
+}
+
+/* ---- the tree ---- */
+
+static const struct agent_ops ops = {
+	.open = agents_open,
+	.reopen = agents_reopen,
+	.deliver = deliver,
+	.interrupt = interrupt,
+	.close = close_child,
+	.tell = tell,
+};
+
+static size_t max_active(const struct config *config)
+{
+	int64_t count = config->is_set.max_active_subagents || !config->agents.is_set.max_threads
+	                        ? config->max_active_subagents
+	                        : config->agents.max_threads;
+	return count > MAX_ACTIVE_SUBAGENTS ? MAX_ACTIVE_SUBAGENTS : (size_t)count;
+}
+
+static void make_tree(struct session *session)
+{
+	struct codex *root = session->codex;
+	const struct config *config = root->config;
+	double scale = config->debug.clock_scale;
+	struct agent_tree_options options = {
+		.loop = root->services->loop,
+		.ops = &ops,
+		.self = root,
+		.root_session = session->id,
+		.max_active = max_active(config),
+		.max_depth = (unsigned)config->agents.max_depth,
+		.clock_scale = scale,
+		.keeps_places = config->subagent_slots_until_prune,
+	};
+	root->agents = agent_tree_create(&options);
+	root->agent = root->agents->root;
+	root->agent->session = root;
+	loop_deferred_init(&root->hear, root->services->loop, on_hear, root);
+}
+
+struct agent *agents_self(struct session *session)
+{
+	struct codex *codex = session->codex;
+	const struct config *config = codex->config;
+	if (!codex->agent &&
+	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab))
+		make_tree(session);
+	return codex->agent;
+}
+
+const struct session *agents_parent(const struct session *session)
+{
+	const struct agent *agent = session->codex->agent;
+	const struct codex *parent = agent && agent->parent ? agent->parent->session : NULL;
+	return parent ? parent->session : NULL;
+}
+
+struct agent_kin agents_kin(const struct session *session)
+{
+	const struct agent *agent = session->codex->agent;
+	if (!agent || !agent->parent)
+		return (struct agent_kin){0};
+	return (struct agent_kin){str_of(agent_root(agent)->session_id), str_of(agent->parent->session_id)};
+}
+
+bool agents_offers(const struct session *session, enum tool_tag tag)
+{
+	const struct agent *agent = session->codex->agent;
+	bool starts = tag == TOOL_subagent_spawn || tag == TOOL_subagent_fork;
+	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
+}
+
+/* How deep those tools go, unless somebody says otherwise (subagents 7). */
+enum { OTHERS_DEPTH = 1 };
+
+bool agents_offers_others(const struct session *session)
+{
+	const struct config *config = session->codex->config;
+	const struct agent *agent = session->codex->agent;
+	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : OTHERS_DEPTH;
+	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
+}
+
+void agents_join(struct codex *child, struct agent *agent)
+{
+	const struct codex *root = agent->tree->root->session;
+	child->agent = agent;
+	child->holds = root->on_child ? 0 : root->holds;
+	agent->session = child;
+	loop_deferred_init(&child->hear, child->services->loop, on_hear, child);
+}
+
+void agents_announce(struct codex *child)
+{
+	const struct codex *root = root_of(child);
+	struct codex_child about = {
+		.thread_id = child->agent->session_id,
+		.parent_thread_id = child->agent->parent->session_id,
+		.nickname = child->agent->label,
+		.depth = child->agent->depth,
+	};
+	if (root->on_child)
+		root->on_child(child, &about, root->self);
+}
+
+void agents_close(struct codex *root)
+{
+	if (root->agents)
+		agent_tree_clear(root->agents);
+}
+
+/* Who shows its threads holds each of them for its own watchers. */
+void agents_hold(struct codex *root, bool is_held)
+{
+	struct agent *agent;
+	if (!root->agents || root->on_child)
+		return;
+	list_for_each(agent, &root->agents->agents, link) {
+		if (agent->parent && agent->session)
+			(is_held ? codex_hold : codex_release)(agent->session);
+	}
+}
+
+void agents_destroy(struct codex *root)
+{
+	if (!root->agents)
+		return;
+	agent_tree_destroy(root->agents);
+	root->agents = NULL;
+	root->agent = NULL;
+}
+
+/* ---- what a subagent tells ---- */
+
+static void on_complete(struct codex *child, const struct ev_task_complete *event)
+{
+	auto_free char *failure = steal(child->failure);
+	if (failure)
+		agent_end(child->agent, agent_outcome_failed, str_of(failure));
+	else
+		agent_end(child->agent, agent_outcome_completed, event->last_agent_message);
+}
+
+static void follow(struct codex *child, const struct event *event)
+{
+	const struct event_msg *msg = &event->msg;
+	switch (msg->tag) {
+	case EV_task_started:
+		agent_note_start(child->agent);
+		return;
+	case EV_reasoning_content_delta:
+		agent_add_thinking(child->agent, msg->reasoning_content_delta->delta);
+		return;
+	case EV_error:
+		free(child->failure);
+		child->failure = str_dup(msg->error->message);
+		return;
+	case EV_task_complete:
+		on_complete(child, msg->task_complete);
+		return;
+	case EV_turn_aborted:
+		agent_end(child->agent, agent_outcome_canceled,
+		          str_of(enum_wire(&enum_turn_abort_reason, (int)msg->turn_aborted->reason)));
+		return;
+	default:
+		return;
+	}
+}
+
+static bool is_question(enum event_tag tag)
+{
+	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request ||
+	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
+}
+
+/* A place is free: who could not begin for want of one may do so now. */
+static void wake_waiting(struct codex *root)
+{
+	struct agent *agent;
+	list_for_each(agent, &root->agents->agents, link) {
+		if (agent->parent && !agent_is_active(agent) && !agent_inbox_is_empty(&agent->inbox))
+			deliver(agent, root);
+	}
+}
+
+void agents_take_event(struct codex *child, struct event *event)
+{
+	struct codex *root = root_of(child);
+	bool was_active = agent_is_active(child->agent);
+	follow(child, event);
+	if (was_active && !agent_is_active(child->agent))
+		wake_waiting(root);
+	if (child->on_event)
+		child->on_event(event, child->self);
+	else if (is_question(event->msg.tag)) /* somebody has to hear it */
+		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
+	agent_log_add(&child->agent->log, event);
+}
+
+bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer)
+{
+	struct agent *agent;
+	if (!root->agents)
+		return false;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && questions_answer(&child->session->questions, asks, id, answer))
+			return true;
+	}
+	return false;
+}
+
+bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision)
+{
+	struct agent *agent;
+	if (!root->agents)
+		return false;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && approvals_answer(&child->session->approvals, id, decision))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,151 @@
+/* An inbox becomes history: what the root says to its subagents reads like the words of a user, everything else like
+ * the answer to a wait that nobody made. Grouped by sender, the first sender first (subagents 5). */
+#include <stdio.h>
+
+#include "agent/agent_json.h"
+#include "agent/agent_tree.h"
+#include "agent/agent_wait.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
+#include "engine/task/task.h"
+#include "engine/history/user_message.h"
+#include "tool/agent/collab_event.h"
+
+/* A call and its output that the model did not make itself. */
+static void record_news(struct session *session, struct agent *reader, const struct agent_news *news)
+{
+	char call_id[64];
+	auto_buf struct buf output, item;
+	buf_init(&output, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	snprintf(call_id, sizeof(call_id), "await-%llu-%zu", (unsigned long long)news->messages[0]->sender,
+	         session->context.items.count);
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call");
+	jw_member_cstr(&w, "name", "subagent_await");
+	jw_member_cstr(&w, "arguments", "{\"timeout_s\":0}");
+	jw_member_cstr(&w, "call_id", call_id);
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+	buf_clear(&item);
+	w = json_writer(&output);
+	agent_write_news(reader, news, &w);
+	w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call_output");
+	jw_member_cstr(&w, "call_id", call_id);
+	jw_member_str(&w, "output", buf_str(&output));
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+/* The root's words. They are shown like any input, if there is a Task to show them in. */
+static void record_words(struct session *session, struct str text)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	text_message_write(&item, "user", text);
+	session->context.user_turns++;
+	session_record_item(session, buf_str(&item));
+	if (!session->task)
+		return;
+	struct input_text words = {.text = text};
+	struct user_input input = {.tag = user_input_text, .text = &words};
+	task_tell_message(session->task, &(struct task_input){.items = &input, .count = 1});
+}
+
+/* What became of a subagent, where the model has no subagent_await (subagents 8.1). */
+static void record_notification(struct session *session, const struct agent *about)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text, item;
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct agent_status status = collab_status(about, &arena);
+	struct json_writer w = json_writer(&text);
+	buf_append_c(&text, "<subagent_notification>\n");
+	jw_object(&w);
+	jw_member_cstr(&w, "agent_path", about->session_id);
+	jw_key(&w, "status");
+	union_encode(&union_agent_status, &status, &w);
+	jw_object_end(&w);
+	buf_append_c(&text, "\n</subagent_notification>");
+	text_message_write(&item, "user", buf_str(&text));
+	session_record_item(session, buf_str(&item));
+}
+
+static bool reads_as_user(const struct session *session, const struct agent_message *message)
+{
+	const struct config *config = session->codex->config;
+	const struct agent *self = session->codex->agent;
+	bool is_from_root = message->sender == 0 && self->parent && message->outcome == agent_outcome_none;
+	return is_from_root && (config->root_agent_uses_user_messages || !config->features.subagent_tools);
+}
+
+/* Everything of one sender but what reads like a user's. */
+static void hear_sender(struct session *session, struct agent *about, struct agent_message *first)
+{
+	struct agent *self = session->codex->agent;
+	struct agent_news news = {.about = about, .is_injected = true};
+	struct agent_news rest = {.about = about};
+	agent_take_news(self, &rest);
+	news.count = rest.count + 1;
+	news.messages = xcalloc(news.count, sizeof(struct agent_message *));
+	news.messages[0] = first;
+	for (size_t i = 0; i < rest.count; i++)
+		news.messages[i + 1] = rest.messages[i];
+	free(rest.messages);
+	news.has_more = !agent_inbox_is_empty(&self->inbox);
+	if (session->codex->config->features.subagent_tools)
+		record_news(session, self, &news);
+	else
+		record_notification(session, about);
+	agent_news_finish(&news);
+}
+
+/* Its sender was pruned meanwhile: what it had said still counts, how it ended does not. */
+static bool hear_gone(struct session *session, struct agent_message *message)
+{
+	struct agent_news news = {.messages = &message, .count = 1, .is_injected = true};
+	if (message->outcome != agent_outcome_none || !message->text.len)
+		return false;
+	if (session->codex->config->features.subagent_tools)
+		record_news(session, session->codex->agent, &news);
+	return true;
+}
+
+bool agents_hear(struct session *session, bool interrupts_only)
+{
+	struct agent *self = session->codex->agent;
+	bool has_heard = false;
+	if (!self || (!self->parent && !session->codex->config->subagent_root_inbox_autosubmit))
+		return false;
+	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
+		struct agent_message *message = agent_take(self);
+		struct agent *about = agent_tree_find(self->tree, message->sender);
+		if (about && !reads_as_user(session, message)) {
+			hear_sender(session, about, message);
+			has_heard = true;
+			continue;
+		}
+		if (about)
+			record_words(session, message->text);
+		has_heard |= about || hear_gone(session, message);
+		agent_message_destroy(message);
+	}
+	agents_record_taken(session);
+	return has_heard;
+}
+
+void agents_hear_early(struct session *session)
+{
+	if (session->codex->config->subagent_inbox_inject_before_tools && !session->aside)
+		agents_hear(session, false);
+}

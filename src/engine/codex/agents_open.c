@@ -1,0 +1,280 @@
+/* A subagent begins as its parent is now: model, folder, fences, effort, instructions. A fork has its parent's history
+ * as well, in the same memory, up to the call that asked for it. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/agents_priv.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
+#include "model/model_catalog.h"
+#include "protocol/record/types.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_reader.h"
+
+static struct codex *open_codex(struct codex *parent, struct agent *agent)
+{
+	struct codex_options options = {
+		.services = parent->services,
+		.config = parent->config,
+		.source = parent->source,
+		.cwd = parent->session->settings->cwd,
+		.client = parent->client,
+		.client_version = parent->client_version,
+		.ephemeral = parent->ephemeral,
+		.mutes_output = true,
+		.begins_once_allowed = parent->begins_once_allowed,
+		.is_interactive = parent->is_interactive,
+		.is_unattended = parent->is_unattended,
+		.steers = true,
+	};
+	struct codex *child = codex_open(&options);
+	agents_join(child, agent);
+	return child;
+}
+
+/* The parent's fence, or one that allows less. Under the same mode nothing else changes: its roots stay its roots. */
+static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
+{
+	static struct workspace_write workspace;
+	if (!launch->has_sandbox)
+		return *own;
+	if (launch->sandbox == sandbox_mode_workspace_write)
+		return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &workspace};
+	return (struct sandbox){.tag = sandbox_read_only};
+}
+
+/* Known models only, or the parent's own: a provider's first answer to a wrong one would come much later. */
+static int check_model(const struct codex *parent, const struct agent_launch *launch, struct error *err)
+{
+	struct model_info info;
+	auto_buf struct buf names;
+	buf_init(&names, 4 * KIB);
+	if (!launch->model.len || str_is(launch->model, parent->session->settings->model) ||
+	    model_catalog_get(launch->model).is_known)
+		return 0;
+	for (size_t i = 0; model_catalog_at(i, &info); i++) {
+		if (!info.is_hidden)
+			buf_printf(&names, "%s%.*s", names.len ? ", " : "", STR_ARG(info.slug));
+	}
+	if (launch->tool)
+		return error_set(err, ERR_invalid, "Unknown model `%.*s` for %s. Available models: %s",
+		                 STR_ARG(launch->model), launch->tool, names.data);
+	return error_set(err, ERR_invalid, "invalid model `%.*s`; there are %s", STR_ARG(launch->model), names.data);
+}
+
+/* As asked, else the parent's; what the model cannot do, it is not asked for. */
+static void choose_effort(struct op_configure_session *op, const struct settings *own,
+                          const struct agent_launch *launch)
+{
+	int effort = (int)own->effort;
+	struct model_info info = model_catalog_get(op->model);
+	enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	op->model_reasoning_effort = (enum reasoning_effort)effort;
+	if (op->model_reasoning_effort == reasoning_effort_xhigh &&
+	    !model_info_has_effort(&info, op->model_reasoning_effort))
+		op->model_reasoning_effort = reasoning_effort_high;
+	op->has_model_reasoning_effort = op->model_reasoning_effort != reasoning_effort_unset &&
+	                                 model_info_has_effort(&info, op->model_reasoning_effort);
+}
+
+static int configure(struct codex *parent, struct codex *child, const struct agent_launch *launch, struct error *err)
+{
+	const struct settings *settings = parent->session->settings;
+	struct sandbox sandbox = lowered(settings->sandbox, launch);
+	struct op_configure_session op = {
+		.model = launch->model.len ? launch->model : str_of(settings->model),
+		.cwd = str_of(settings->cwd),
+		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
+		.sandbox_policy = &sandbox,
+		.user_instructions = str_of(parent->session->user_instructions),
+	};
+	choose_effort(&op, settings, launch);
+	child->session = session_create(child, STR(""), &op, err);
+	return child->session ? 0 : -(int)err->code;
+}
+
+/* ---- a fork's history ---- */
+
+/* Where the call stands that asked for the fork; everything before it is the child's. */
+static size_t find_call(const struct context *context, struct str call_id)
+{
+	for (size_t i = context->items.count; i > 0; i--) {
+		auto_arena struct arena arena = {0};
+		struct str text = context_item_text(context, i - 1);
+		if (str_find(text, call_id) < 0)
+			continue;
+		const struct json *item = json_parse(&arena, text, NULL);
+		if (str_is(json_get_str(item, "type"), "function_call") &&
+		    str_eq(json_get_str(item, "call_id"), call_id))
+			return i - 1;
+	}
+	return context->items.count;
+}
+
+static void record_call(struct session *session, const struct agent_launch *launch)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call");
+	jw_member_cstr(&w, "name", "subagent_fork");
+	jw_member_str(&w, "arguments", launch->arguments);
+	jw_member_str(&w, "call_id", launch->call_id);
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+/* The same call as in the parent's history, answered for the other side (subagents 3.2). */
+static void record_role(struct session *session, const struct agent *agent, const struct agent_launch *launch)
+{
+	auto_buf struct buf role, item;
+	buf_init(&role, LIMIT_TOOL_OUTPUT);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	struct json_writer w = json_writer(&role);
+	jw_object(&w);
+	jw_member_cstr(&w, "role", "child");
+	jw_member_cstr(&w, "parent_session_id", agent->parent->session_id);
+	jw_member_cstr(&w, "child_session_id", agent->session_id);
+	jw_member_cstr(&w, "label", agent->label);
+	jw_member_cstr(&w, "summary", agent->summary);
+	jw_member_str(&w, "prompt", launch->prompt);
+	jw_object_end(&w);
+	w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "function_call_output");
+	jw_member_str(&w, "call_id", launch->call_id);
+	jw_member_str(&w, "output", buf_str(&role));
+	jw_object_end(&w);
+	session_record_item(session, buf_str(&item));
+}
+
+static void inherit(struct session *parent, struct session *session, struct agent *agent,
+                    const struct agent_launch *launch)
+{
+	size_t count = find_call(&parent->context, launch->call_id);
+	context_finish(&session->context);
+	context_share(&session->context, &parent->context, count);
+	session_record_inherited(session);
+	session_close_calls(session);
+	agent->initial_messages = count;
+	settings_unref(session->told);
+	session->told = parent->told ? settings_ref(parent->told) : NULL;
+	session->told_at = session->context.items.count;
+	if (parent->counted_items <= count) {
+		session->counted_items = parent->counted_items;
+		session->counted_tokens = parent->counted_tokens;
+	}
+	if (launch->tells_role) {
+		record_call(session, launch);
+		record_role(session, agent, launch);
+	}
+}
+
+/* ---- the ops ---- */
+
+static int submit(struct codex *child, const struct agent_launch *launch, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	struct input_text text = {.text = launch->prompt};
+	struct user_input words = {.tag = user_input_text, .text = &text};
+	struct op_user_input input = {.items = &words, .items_count = 1};
+	if (launch->item_count) {
+		input.items = (struct user_input *)(uintptr_t)launch->items;
+		input.items_count = launch->item_count;
+	} else if (!str_trim(launch->prompt).len) {
+		return 0;
+	}
+	struct op op = {.tag = OP_user_input, .user_input = &input};
+	uuid_v7(id);
+	return codex_submit_op(child, str_of(id), &op, err);
+}
+
+static void drop(struct agent *agent, struct codex *child)
+{
+	agent->session = NULL;
+	codex_close(child);
+}
+
+int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
+{
+	struct codex *parent = agent->parent->session;
+	(void)self;
+	if (check_model(parent, launch, err) != 0)
+		return -(int)err->code;
+	struct codex *child = open_codex(parent, agent);
+	if (configure(parent, child, launch, err) != 0) {
+		drop(agent, child);
+		return -(int)err->code;
+	}
+	agents_announce(child);
+	if (launch->shares_history)
+		inherit(parent->session, child->session, agent, launch);
+	if (submit(child, launch, err) == 0)
+		return 0;
+	agents_retract(child);
+	drop(agent, child);
+	return -(int)err->code;
+}
+
+/* Fences from the narrowest; of one mode, the narrower is the one without the network. */
+static int rank_of(const struct sandbox *sandbox)
+{
+	switch (sandbox->tag) {
+	case sandbox_read_only:
+		return 0;
+	case sandbox_workspace_write:
+		return sandbox->workspace_write->network_access ? 2 : 1;
+	default:
+		return 3;
+	}
+}
+
+/* What it was allowed when it last worked, or what its parent is allowed now if that is less: opening it again must not
+ * make its fence any wider. Of one that never worked nobody knows what it was to be allowed. What is asked about is as
+ * with a new one: by its parent's policy of now. */
+static int take_settings(struct session *session, const struct settings *above, struct error *err)
+{
+	static const struct sandbox narrowest = {.tag = sandbox_read_only};
+	const struct settings *told = session->told;
+	const struct sandbox *own = told ? told->sandbox : &narrowest;
+	struct settings_change change = {
+		.model = session->resumed && told ? session->resumed->turn.model : str_of(above->model),
+		.cwd = str_of(told ? told->cwd : above->cwd),
+		.approval_policy = above->approval_policy,
+		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
+	};
+	return session_change_settings(session, &change, err);
+}
+
+static int resume(struct codex *child, const struct codex *above, const char *path, struct error *err)
+{
+	struct op_configure_session op = {.resume_path = str_of(path)};
+	child->session = session_create(child, STR(""), &op, err);
+	if (!child->session)
+		return -(int)err->code;
+	return take_settings(child->session, above->session->settings, err);
+}
+
+/* The parent may have been unloaded itself; the root is always there. */
+int agents_reopen(struct agent *agent, void *self, struct error *err)
+{
+	struct codex *root = self, *above = agent->parent->session ? agent->parent->session : root;
+	unsigned long long id = agent->id;
+	auto_free char *path = rollout_list_find_id(config_home(root->config), str_of(agent->session_id), err);
+	if (!path)
+		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
+	struct codex *child = open_codex(above, agent);
+	if (resume(child, above, path, err) == 0) {
+		agents_announce(child);
+		return 0;
+	}
+	drop(agent, child);
+	return error_wrap(err, "agent_id %llu cannot be opened again", id);
+}

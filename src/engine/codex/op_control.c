@@ -1,0 +1,166 @@
+/* Ops that steer: configure, override, answer, interrupt, shut down. They act at once and never wait,
+ * so they work while a Task runs. */
+#include "agent/agent_tree.h"
+#include "base/error.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/codex/session_host.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_skills.h"
+#include "engine/task/task.h"
+#include "engine/turn/turn.h"
+#include "tool/tool.h"
+#include "tool/tool_dynamic.h"
+#include "tool/exec/tool_exec.h"
+
+static const char bad_request[] = "\"bad_request\"";
+
+void on_op_configure_session(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct op_configure_session *op = submission->op.configure_session;
+	if (codex->session) {
+		if (session_reconfigure(codex->session, submission->id, op, &err) != 0)
+			codex_refuse(codex, submission->id, bad_request, err.text);
+		return;
+	}
+	codex->session = session_create(codex, submission->id, op, &err);
+	if (codex->session)
+		agents_tell_restored(codex->session);
+	else if (err.code != ERR_busy || !resume_wait_begin(codex, submission))
+		codex_refuse(codex, submission->id, bad_request, err.text);
+}
+
+void on_op_override_turn_context(struct codex *codex, const struct submission *submission)
+{
+	const struct op_override_turn_context *op = submission->op.override_turn_context;
+	struct settings_change change = {
+		.model = op->model,
+		.cwd = op->cwd,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_effort,
+		.effort = op->effort,
+		.has_summary = op->has_summary,
+		.summary = op->summary,
+		.mode = op->collaboration_mode,
+		.has_personality = op->has_personality,
+		.personality = op->personality,
+	};
+	struct error err;
+	if (session_change_settings(codex->session, &change, &err) != 0)
+		codex_refuse(codex, submission->id, bad_request, err.text);
+}
+
+/* ---- answers ---- */
+
+static bool answer_approval(struct codex *codex, struct str id, const struct review_decision *decision)
+{
+	struct session *session = codex->session;
+	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
+		return false;
+	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
+		session_record_decline(session, approvals_call_id(&session->approvals, id));
+	return approvals_answer(&session->approvals, id, decision) || agents_answer(codex, id, decision);
+}
+
+static bool answer_call(struct codex *codex, struct str id, const struct dynamic_tool_answer *answer)
+{
+	struct task *task = codex->session->task;
+	struct tool_call *call = task && task->turn ? turn_find_tool(task->turn, id) : NULL;
+	return call && call->dynamic && tool_dynamic_answer(call, answer);
+}
+
+static bool answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+{
+	switch (asks) {
+	case EV_exec_approval_request:
+	case EV_apply_patch_approval_request:
+		return answer_approval(codex, id, body);
+	case EV_request_user_input:
+		return questions_answer(&codex->session->questions, asks, id, body) ||
+		       agents_reply(codex, asks, id, body);
+	case EV_dynamic_tool_call_request:
+		return answer_call(codex, id, body);
+	default:
+		return false;
+	}
+}
+
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+{
+	codex_carry_out(codex);
+	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body);
+}
+
+void on_op_exec_approval(struct codex *codex, const struct submission *submission)
+{
+	const struct op_exec_approval *op = submission->op.exec_approval;
+	answer(codex, EV_exec_approval_request, op->id, op->decision);
+}
+
+void on_op_patch_approval(struct codex *codex, const struct submission *submission)
+{
+	const struct op_patch_approval *op = submission->op.patch_approval;
+	answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
+}
+
+void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
+{
+	const struct op_user_input_answer *op = submission->op.user_input_answer;
+	if (!answer(codex, EV_request_user_input, op->id, op->response))
+		session_warn(codex->session, submission->id,
+		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
+}
+
+/* An answer to no call, or a second one, is ignored like one to an approval that nobody asked for. */
+void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
+{
+	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
+	answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
+}
+
+/* ---- what ends ---- */
+
+void on_op_interrupt(struct codex *codex, const struct submission *submission)
+{
+	(void)submission;
+	record_gate_force(codex);
+	agents_set_quiet(codex, true);
+	agents_on_interrupt(codex);
+	session_abort_shells(codex->session);
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	agents_set_quiet(codex, false);
+}
+
+void on_op_clean_background_terminals(struct codex *codex, const struct submission *submission)
+{
+	(void)submission;
+	if (codex->session->exec)
+		exec_sessions_end_background(codex->session->exec, 0);
+}
+
+void on_op_list_skills(struct codex *codex, const struct submission *submission)
+{
+	session_skills_list(codex->session, submission->id, submission->op.list_skills);
+}
+
+void on_op_list_custom_prompts(struct codex *codex, const struct submission *submission)
+{
+	session_prompts_list(codex->session, submission->id);
+}
+
+void on_op_shutdown(struct codex *codex, const struct submission *submission)
+{
+	record_gate_force(codex);
+	if (codex->agents)
+		agent_cancel_children(codex->agent);
+	if (codex->session && codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	if (codex->session)
+		session_end_commands(codex->session);
+	codex->is_shut_down = true;
+	eq_push_last(&codex->eq, submission->id, EV_shutdown_complete, NULL);
+}

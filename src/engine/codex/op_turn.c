@@ -1,0 +1,175 @@
+/* Ops that bring user input. What happens to input while a Task runs is a setting
+ * (on_input_while_running, protocol-v1 6, row 8); no input is lost either way. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "config/config.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/task/task.h"
+
+/* What both Ops ask for. */
+struct request {
+	struct task_input input;
+	struct str response_id; /* to go on from, or absent */
+	bool has_mode;
+	enum running_input mode;
+};
+
+/* The submission decides, else the user, else the front end; but nobody who says something means to end a command
+ * of the user's own. Who goes on from elsewhere cannot join. */
+static bool steers(const struct codex *codex, const struct request *request)
+{
+	enum running_input wish = codex->config->on_input_while_running;
+	if (request->has_mode && request->mode != running_input_unset)
+		wish = request->mode;
+	if (request->response_id.ptr)
+		return false;
+	if (wish == running_input_unset)
+		return codex->steers || task_is_waiting(codex->session->task);
+	return wish == running_input_steer;
+}
+
+/* Seed 000: input may go on from after an earlier response instead of from the end. A provider that keeps
+ * responses may know one that we do not. */
+static int check(const struct session *session, const struct request *request, struct error *err)
+{
+	struct str id = request->response_id;
+	if (!id.ptr)
+		return 0;
+	if (request->has_mode && request->mode == running_input_steer)
+		return error_set(err, ERR_invalid,
+		                 "input cannot join the running task and go on from an earlier response: leave out "
+		                 "mode or last_response_id");
+	if (context_find_response(&session->context, id) || session_is_chained(session))
+		return 0;
+	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(id));
+}
+
+static void go_back_to(struct session *session, struct str response_id)
+{
+	const struct context_mark *mark = context_find_response(&session->context, response_id);
+	if (!mark)
+		session_go_elsewhere(session, response_id);
+	else if (mark->item_count != session->context.items.count)
+		session_rewind(session, mark);
+}
+
+static void start(struct codex *codex, struct str id, const struct request *request)
+{
+	struct session *session = codex->session;
+	if (session->task && task_can_steer(session->task) && steers(codex, request)) {
+		task_steer(session->task, &request->input);
+		agents_on_input(session);
+		return;
+	}
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_replaced);
+	if (request->response_id.ptr)
+		go_back_to(session, request->response_id);
+	task_start_user(session, id, &request->input);
+}
+
+void on_op_user_input(struct codex *codex, const struct submission *submission)
+{
+	const struct op_user_input *op = submission->op.user_input;
+	struct request request = {
+		.input = {op->items, op->items_count, op->final_output_json_schema, op->client_id},
+		.response_id = op->last_response_id,
+		.has_mode = op->has_mode,
+		.mode = op->mode,
+	};
+	struct error err;
+	if (check(codex->session, &request, &err) != 0)
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+	else
+		start(codex, submission->id, &request);
+}
+
+void on_op_user_turn(struct codex *codex, const struct submission *submission)
+{
+	const struct op_user_turn *op = submission->op.user_turn;
+	struct request request = {
+		.input = {op->items, op->items_count, op->final_output_json_schema, STR_NONE},
+		.response_id = op->last_response_id,
+		.has_mode = op->has_mode,
+		.mode = op->mode,
+	};
+	struct settings_change change = {
+		.model = op->model,
+		.cwd = op->cwd,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_effort,
+		.effort = op->effort,
+		.has_summary = true,
+		.summary = op->summary,
+		.mode = op->collaboration_mode,
+		.has_personality = op->has_personality,
+		.personality = op->personality,
+	};
+	struct error err;
+	if (check(codex->session, &request, &err) != 0 ||
+	    session_change_settings(codex->session, &change, &err) != 0)
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+	else
+		start(codex, submission->id, &request);
+}
+
+void on_op_compact(struct codex *codex, const struct submission *submission)
+{
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_replaced);
+	task_start_compact(codex->session, submission->id);
+}
+
+static int check_review(const struct review_request *request, struct error *err)
+{
+	const struct review_target *target = request->target;
+	if (!target)
+		return str_trim(request->prompt).len
+		               ? 0
+		               : error_set(err, ERR_invalid, "a review needs a target or a prompt");
+	if (target->tag == review_target_base_branch && !str_trim(target->base_branch->branch).len)
+		return error_set(err, ERR_invalid, "branch must not be empty");
+	if (target->tag == review_target_commit && !str_trim(target->commit->sha).len)
+		return error_set(err, ERR_invalid, "sha must not be empty");
+	if (target->tag == review_target_custom && !str_trim(target->custom->instructions).len)
+		return error_set(err, ERR_invalid, "instructions must not be empty");
+	return 0;
+}
+
+void on_op_review(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct review_request *request = submission->op.review->review_request;
+	if (check_review(request, &err) != 0) {
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		return;
+	}
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_replaced);
+	if (task_start_review(codex->session, submission->id, request, &err) != 0)
+		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+}
+
+/* Beside a running Task, not in its place. */
+void on_op_run_user_shell_command(struct codex *codex, const struct submission *submission)
+{
+	const struct op_run_user_shell_command *op = submission->op.run_user_shell_command;
+	struct session *session = codex->session;
+	struct shell_request request = {op->command, LIMIT_USER_COMMAND_MS};
+	if (op->command.len > LIMIT_USER_COMMAND || (op->has_timeout_ms && op->timeout_ms < 0)) {
+		codex_refuse(codex, submission->id, "\"bad_request\"",
+		             "command may have 128 KiB, and timeout_ms must not be negative.");
+		return;
+	}
+	if (op->has_timeout_ms)
+		request.timeout_ms = (uint64_t)op->timeout_ms;
+	if (session->task)
+		task_add_shell(session->task, &request);
+	else
+		task_start_shell(session, submission->id, &request);
+}

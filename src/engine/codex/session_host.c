@@ -1,0 +1,185 @@
+/* Tools never see the Session: they get these functions and the facts of the Task, nothing else. */
+#include "engine/codex/session_host.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "config/config.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/services.h"
+#include "engine/session/session.h"
+#include "engine/task/task.h"
+#include "command/env_policy.h"
+#include "tool/exec/command_env.h"
+#include "tool/tool.h"
+#include "tool/exec/tool_exec.h"
+
+static struct session *session_of(struct tool_host *host)
+{
+	return container_of(host, struct session, host);
+}
+
+static void host_emit(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body)
+{
+	session_emit(session_of(host), turn_id, tag, body);
+}
+
+static void host_ask(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+                     tool_answer_fn answer)
+{
+	struct session *session = session_of(host);
+	approvals_add(&session->approvals, call->call_id, call->turn_id, call, answer);
+	host_emit(host, call->turn_id, tag, body);
+}
+
+static void host_ask_client(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
+                            tool_reply_fn reply)
+{
+	questions_add(&session_of(host)->questions, tag, call, reply);
+	host_emit(host, call->turn_id, tag, body);
+}
+
+static void host_unask(struct tool_host *host, struct tool_call *call)
+{
+	questions_drop(&session_of(host)->questions, call);
+}
+
+static void host_patched(struct tool_host *host, const struct patch_plan *plan)
+{
+	struct session *session = session_of(host);
+	if (session->task)
+		task_note_patch(session->task, plan);
+}
+
+static void host_interrupt(struct tool_host *host)
+{
+	struct session *session = session_of(host);
+	loop_defer(&session->interrupt);
+}
+
+static bool host_is_approved(struct tool_host *host, struct str key)
+{
+	return approvals_is_allowed(&session_of(host)->approvals, key);
+}
+
+static void host_remember(struct tool_host *host, struct str key)
+{
+	approvals_allow(&session_of(host)->approvals, key);
+}
+
+static struct agent *host_agent(struct tool_host *host, bool by_thread)
+{
+	const struct session *session = session_of(host);
+	bool has_tools = by_thread ? agents_offers_others(session) : session->codex->config->features.subagent_tools;
+	return has_tools ? agents_self(session_of(host)) : NULL;
+}
+
+static void on_rules_warning(const char *text, void *self)
+{
+	struct session *session = self;
+	session_warn(session, session->host.turn_id, "%s", text);
+}
+
+static const struct exec_policy *host_rules(struct tool_host *host)
+{
+	struct session *session = session_of(host);
+	return exec_rules_get(&session->rules, session->codex->config, on_rules_warning, session);
+}
+
+static void host_amend(struct tool_host *host, const struct str *words, size_t count)
+{
+	struct error err;
+	struct session *session = session_of(host);
+	if (exec_rules_amend(&session->rules, session->codex->config, words, count, &err) != 0)
+		session_warn(session, host->turn_id, "the rule counts for this session only: %s", err.text);
+}
+
+/* Made when the first command runs: many sessions never run one. */
+static const char *const *host_command_env(struct tool_host *host, bool is_model)
+{
+	struct session *session = session_of(host);
+	env_finish(&session->command_env);
+	env_init(&session->command_env);
+	command_env_of_config(&session->codex->config->shell_environment_policy, &session->command_env);
+	bool has_fence = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
+	                              host->sandbox->mode == sandbox_mode_workspace_write);
+	struct env_engine engine = {
+		.thread_id = session->id,
+		.network_disabled = has_fence && !host->sandbox->network_access,
+		.plain_terminal = is_model,
+	};
+	env_engine_apply(&engine, &session->command_env);
+	return env_vars(&session->command_env);
+}
+
+static void on_interrupt(void *self)
+{
+	struct session *session = self;
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_interrupted);
+}
+
+void session_host_init(struct session *session)
+{
+	struct loop *loop = session->codex->services->loop;
+	session->host = (struct tool_host){
+		.loop = loop,
+		.thread_id = session->id,
+		.mutes_output = session->codex->mutes_output,
+		.begins_once_allowed = session->codex->begins_once_allowed,
+		.is_held = session->codex->holds > 0,
+		.command_env = host_command_env,
+		.emit = host_emit,
+		.has_collab = session->codex->config->features.collab,
+		.asks_in_default_mode = session->codex->config->features.default_mode_request_user_input,
+		.is_unattended = session->codex->is_unattended,
+		.allows_login_shell = session->codex->config->allow_login_shell,
+		.question_timeout_ms = (uint64_t)session->codex->config->request_user_input_timeout_ms,
+		.ask = host_ask,
+		.ask_client = host_ask_client,
+		.unask = host_unask,
+		.patched = host_patched,
+		.interrupt = host_interrupt,
+		.is_approved = host_is_approved,
+		.remember = host_remember,
+		.agent = host_agent,
+		.rules = host_rules,
+		.amend = host_amend,
+	};
+	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
+	list_init(&session->host.commands);
+	list_init(&session->samples);
+	list_init(&session->shells);
+	buf_init(&session->unheard, LIMIT_USER_ITEM);
+	session->exec = exec_sessions_create(&session->host);
+	session->host.exec = session->exec;
+}
+
+void session_lend_host(struct session *session, const struct task *task)
+{
+	struct tool_host *host = &session->host;
+	host->cwd = task->settings->cwd;
+	host->turn_id = task->id;
+	host->approval_policy = task->settings->approval_policy;
+	host->sandbox = &task->settings->sandbox_policy;
+	host->mode = task->settings->mode;
+	host->offers_update_plan = session->codex->config->tools.update_plan;
+	host->output_budget = task->settings->info.output_budget;
+}
+
+void session_end_commands(struct session *session)
+{
+	session_abort_shells(session);
+	if (session->exec)
+		exec_sessions_end(session->exec);
+}
+
+void session_host_finish(struct session *session)
+{
+	session_destroy_shells(session);
+	buf_finish(&session->unheard);
+	exec_sessions_destroy(session->exec);
+	loop_deferred_finish(&session->interrupt);
+	exec_rules_finish(&session->rules);
+	env_finish(&session->command_env);
+}

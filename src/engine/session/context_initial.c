@@ -1,0 +1,224 @@
+/* Said once at the first Task and again only where something changed: repeating it would cost tokens
+ * and break the provider's prompt cache (core 1.3). */
+#include "engine/session/context_initial.h"
+
+#include "agent/agent.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/session.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_skills.h"
+#include "engine/history/user_message.h"
+#include "model/model_permissions.h"
+#include "model/prompt.h"
+#include "command/shell.h"
+#include "protocol/message/approval.h"
+#include "workspace/agents_md.h"
+
+/* Whom to tell: the session's own history, and its rollout, or a history that is still being made. */
+struct listener {
+	struct session *session;
+	struct context *fresh; /* NULL: the session's own */
+};
+
+/* The buffer has room for any text within the limit, whatever its escapes cost. */
+static void record_text(const struct listener *to, const char *role, struct str text)
+{
+	auto_buf struct buf item;
+	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
+	if (text.len > LIMIT_CONTEXT_TEXT)
+		text.len = text_floor_boundary(text, LIMIT_CONTEXT_TEXT);
+	text_message_write(&item, role, text);
+	if (to->fresh)
+		context_append(to->fresh, buf_str(&item));
+	else
+		session_record_item(to->session, buf_str(&item));
+}
+
+static void tell_permissions(const struct listener *to, const struct settings *settings)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 256 * KIB);
+	VEC(struct str) roots = {0};
+	for (size_t i = 0; i < settings->sandbox_policy.writable_root_count; i++)
+		vec_push(&roots, str_of(settings->sandbox_policy.writable_roots[i]));
+	struct model_permissions permissions = {
+		.sandbox = settings->sandbox_policy.mode,
+		.approval = settings->approval_policy,
+		.has_network = settings->sandbox_policy.network_access,
+		.writable = roots.items,
+		.writable_count = roots.count,
+	};
+	model_permissions_write(&text, &permissions);
+	record_text(to, "developer", buf_str(&text));
+	vec_finish(&roots);
+}
+
+/* Global and project instructions, and what the session was configured with (core 8). */
+static void tell_instructions(const struct listener *to, const struct settings *settings)
+{
+	struct session *session = to->session;
+	const struct config *config = session->codex->config;
+	auto_buf struct buf docs, text;
+	buf_init(&docs, LIMIT_CONTEXT_TEXT);
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	session_read_instructions(session, settings, &docs);
+	if (config->developer_instructions)
+		record_text(to, "developer", str_of(config->developer_instructions));
+	if (docs.len == 0)
+		return;
+	buf_append_c(&text, "# AGENTS.md instructions for ");
+	text_append_line(&text, str_of(settings->cwd));
+	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
+	text_append_utf8_lossy(&text, buf_str(&docs));
+	buf_append_c(&text, "\n</INSTRUCTIONS>");
+	record_text(to, "user", buf_str(&text));
+}
+
+static void tell_environment(const struct listener *to, const struct settings *settings)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	buf_append_c(&text, "<environment_context>\n  <cwd>");
+	text_append_line(&text, str_of(settings->cwd));
+	buf_append_c(&text, "</cwd>\n  <shell>");
+	text_append_line(&text, str_of(shell_base_name(shell_user())));
+	buf_append_c(&text, "</shell>\n</environment_context>");
+	record_text(to, "user", buf_str(&text));
+}
+
+/* The default mode is not worth a word until there was another. */
+static bool is_mode_plain(const struct settings *settings)
+{
+	return settings->mode == mode_kind_default && !settings->mode_instructions;
+}
+
+/* Who it is among the agents of its tree (subagents 4). */
+static void tell_agents(const struct listener *to)
+{
+	const struct codex *codex = to->session->codex;
+	bool is_child = codex->agent && codex->agent->parent;
+	if (codex->config->features.subagent_tools)
+		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
+}
+
+static void tell_mode(const struct listener *to, const struct settings *told, const struct settings *settings)
+{
+	auto_buf struct buf text;
+	struct str mode = settings_mode_text(settings);
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	if (told ? str_eq(settings_mode_text(told), mode) : is_mode_plain(settings))
+		return;
+	if (mode.len == 0)
+		return;
+	buf_append_c(&text, "<collaboration_mode>");
+	buf_append_str(&text, mode);
+	buf_append_c(&text, "</collaboration_mode>");
+	record_text(to, "developer", buf_str(&text));
+}
+
+/* The last list that the model was given stands in the history: told again is only another one. */
+static bool is_told(const struct session *session, struct str item)
+{
+	static const char begin[] = "{\"type\":\"message\",\"role\":\"developer\",\"content\":["
+				    "{\"type\":\"input_text\",\"text\":\"<skills_instructions>";
+	for (size_t i = session->context.items.count; i > 0; i--) {
+		struct str text = context_item_text(&session->context, i - 1);
+		if (str_has_prefix(text, begin))
+			return str_eq(text, item);
+	}
+	return false;
+}
+
+static void tell_skills(const struct listener *to, const struct settings *settings)
+{
+	auto_buf struct buf text, item;
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
+	if (to->session->aside)
+		return;
+	session_skills_describe(to->session, settings, &text);
+	if (!text.len)
+		return;
+	text_message_write(&item, "developer", buf_str(&text));
+	if (to->fresh || !is_told(to->session, buf_str(&item)))
+		record_text(to, "developer", buf_str(&text));
+}
+
+/* The system prompt says it for the settings that the Session began with. Models that we have no words for, and prompts
+ * that are not ours, are left alone. */
+static void tell_personality(const struct listener *to, const struct settings *told, const struct settings *settings)
+{
+	const struct session *session = to->session;
+	enum personality known = told && told->info.has_personality ? told->personality : session->base_personality;
+	if (!settings->info.has_personality || session->has_own_base || session->aside ||
+	    settings->personality == known)
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, 64 * KIB);
+	buf_append_c(&text, "<personality_spec>\n");
+	buf_append_str(&text, prompt_personality_change);
+	buf_append_c(&text, "\n\n");
+	buf_append_str(&text, session_personality_text(settings->personality));
+	buf_append_c(&text, "\n</personality_spec>");
+	record_text(to, "developer", buf_str(&text));
+}
+
+static bool same_fences(const struct settings *a, const struct settings *b)
+{
+	if (!approval_is_same(a->approval_policy, b->approval_policy) ||
+	    a->sandbox_policy.mode != b->sandbox_policy.mode ||
+	    a->sandbox_policy.network_access != b->sandbox_policy.network_access ||
+	    a->sandbox_policy.writable_root_count != b->sandbox_policy.writable_root_count)
+		return false;
+	for (size_t i = 0; i < a->sandbox_policy.writable_root_count; i++) {
+		if (strcmp(a->sandbox_policy.writable_roots[i], b->sandbox_policy.writable_roots[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void tell_changes(const struct listener *to, const struct settings *told, const struct settings *settings)
+{
+	if (!told || !same_fences(told, settings))
+		tell_permissions(to, settings);
+	if (!told)
+		tell_agents(to);
+	if (!told)
+		tell_instructions(to, settings);
+	if (!told || strcmp(told->cwd, settings->cwd) != 0)
+		tell_environment(to, settings);
+	tell_mode(to, told, settings);
+	tell_personality(to, told, settings);
+	tell_skills(to, settings);
+}
+
+void context_tell_settings(struct session *session, struct settings *settings)
+{
+	const struct listener to = {.session = session};
+	size_t items = session->context.items.count;
+	tell_changes(&to, session->told, settings);
+	if (session->context.items.count > items)
+		session->told_at = session->context.items.count;
+	settings_unref(session->told);
+	session->told = settings_ref(settings);
+}
+
+void context_write_settings(struct context *fresh, struct session *session, const struct settings *settings)
+{
+	const struct listener to = {.session = session, .fresh = fresh};
+	tell_changes(&to, NULL, settings);
+}
+
+void context_tell_abort(struct session *session)
+{
+	const struct listener to = {.session = session};
+	auto_buf struct buf text;
+	buf_init(&text, 16 * KIB);
+	buf_printf(&text, "<turn_aborted>\n%.*s\n</turn_aborted>", STR_ARG(prompt_turn_aborted));
+	record_text(&to, "user", buf_str(&text));
+}

@@ -1,0 +1,52 @@
+/* A timer, as the kernel tells nobody when a lock of the other kind (flock) comes free; it runs only while a resume
+ * waits. */
+#include "engine/session/resume_wait.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/services.h"
+#include "loop/loop.h"
+#include "protocol/message/submission.h"
+#include "rollout/rollout_lock.h"
+
+enum { WAIT_MS = 2000, RETRY_MS = 50 };
+
+static void on_again(void *self)
+{
+	struct codex *codex = self;
+	struct submission *held = codex->resume_wait.held;
+	codex->resume_wait.held = NULL;
+	codex_dispatch(codex, held);
+	submission_destroy(held);
+	codex_carry_out(codex);
+}
+
+bool resume_wait_begin(struct codex *codex, const struct submission *submission)
+{
+	struct resume_wait *wait = &codex->resume_wait;
+	const struct op_configure_session *op = submission->op.configure_session;
+	auto_free char *path = op->resume_path.ptr ? str_dup(op->resume_path) : NULL;
+	if (!path || !rollout_lock_is_ending(path))
+		return false;
+	if (!wait->deadline_ms)
+		wait->deadline_ms = clock_now_ms() + WAIT_MS;
+	if (clock_now_ms() >= wait->deadline_ms)
+		return false;
+	if (!wait->timer)
+		wait->timer = loop_timer_create(codex->services->loop, on_again, codex);
+	wait->held = submission_create(submission->id, &submission->op);
+	loop_timer_start(wait->timer, RETRY_MS);
+	return true;
+}
+
+bool resume_wait_is_on(const struct codex *codex)
+{
+	return codex->resume_wait.held != NULL;
+}
+
+void resume_wait_finish(struct resume_wait *wait)
+{
+	submission_destroy(wait->held);
+	loop_timer_destroy(wait->timer);
+}

@@ -1,0 +1,358 @@
+/* The Session is state and nothing else: Ops change it, the Task uses it, the rollout remembers it.
+ * What it offers to a model (tools, instructions) is worked out in session_model.c. */
+#include "engine/session/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/model_provider.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/session/resume.h"
+#include "engine/task/sample.h"
+#include "engine/codex/services.h"
+#include "engine/codex/session_host.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_skills.h"
+#include "engine/session/session_usage.h"
+#include "engine/task/task.h"
+#include "model/model_client.h"
+#include "rollout/prompt_history.h"
+#include "rollout/rollout_journal.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_reader.h"
+#include "rollout/rollout_writer.h"
+#include "tool/dynamic_tools.h"
+#include "tool/exec/tool_exec.h"
+#include "workspace/git_info.h"
+
+void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
+{
+	eq_push(&session->codex->eq, sub_id, tag, body);
+	session_record_event(session, sub_id, tag, body);
+}
+
+void session_warn(struct session *session, struct str sub_id, const char *format, ...)
+{
+	char text[ERROR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	struct ev_warning event = {.message = str_of(text)};
+	session_emit(session, sub_id, EV_warning, &event);
+}
+
+static void tell_configured(struct session *session, struct str sub_id)
+{
+	const struct settings *settings = session->settings;
+	struct ev_session_configured event = {
+		.session_id = str_of(session->id),
+		.model = str_of(settings->model),
+		.model_provider_id = str_of(session->provider->id),
+		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
+		.sandbox_policy = (struct sandbox *)(uintptr_t)settings->sandbox,
+		.cwd = str_of(settings->cwd),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
+	};
+	if (session->codex->is_interactive) /* nobody else can bring a prompt back */
+		prompt_history_measure(config_home(session->codex->config), &event.history_log_id,
+		                       &event.history_entry_count);
+	auto_buf struct buf messages;
+	buf_init(&messages, LIMIT_INITIAL_MESSAGES);
+	event.initial_messages = session_resume_messages(session, &messages);
+	session_emit(session, sub_id, EV_session_configured, &event);
+}
+
+static struct settings_change change_of(const struct op_configure_session *op)
+{
+	return (struct settings_change){
+		.model = op->model,
+		.cwd = op->cwd,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_model_reasoning_effort,
+		.effort = op->model_reasoning_effort,
+		.has_summary = op->has_model_reasoning_summary,
+		.summary = op->model_reasoning_summary,
+	};
+}
+
+static void replace_text(char **slot, struct str text)
+{
+	if (!text.ptr)
+		return;
+	free(*slot);
+	*slot = str_dup(text);
+}
+
+static void take_notify(struct session *session, const struct op_configure_session *op)
+{
+	if (!op->notify)
+		return;
+	arena_reset(&session->notify.arena);
+	session->notify.words = arena_array(&session->notify.arena, struct str, op->notify_count);
+	session->notify.count = op->notify_count;
+	for (size_t i = 0; i < op->notify_count; i++)
+		session->notify.words[i] = arena_str(&session->notify.arena, op->notify[i]);
+}
+
+/* A new session's file. Its first line says where work began, so that a list can show it (core 10). */
+static void start_rollout(struct session *session)
+{
+	struct codex *codex = session->codex;
+	struct git_info git = {0};
+	auto_buf struct buf tools;
+	buf_init(&tools, LIMIT_TOOLS_JSON);
+	struct json_writer w = json_writer(&tools);
+	if (session->dynamic_tools)
+		dynamic_tools_write(session->dynamic_tools, &w);
+	git_info_read(session->settings->cwd, &git);
+	struct rollout_meta meta = {
+		.thread_id = str_of(session->id),
+		.started_at_ms = clock_unix_ms(),
+		.cwd = str_of(session->settings->cwd),
+		.originator = codex_originator(codex),
+		.cli_version = STR(CODEX_VERSION),
+		.source = codex->source,
+		.model_provider = str_of(session->provider->id),
+		.is_paginated = true,
+		.base_instructions = session_instructions(session),
+		.git_commit = str_of(git.commit),
+		.git_branch = str_of(git.branch),
+		.git_url = str_of(git.origin_url),
+		.dynamic_tools = session->dynamic_tools ? buf_str(&tools) : STR_NONE,
+	};
+	const struct agent *agent = codex->agent;
+	if (agent && agent->parent) {
+		meta.root_thread_id = str_of(agent_root(agent)->session_id);
+		meta.parent_thread_id = str_of(agent->parent->session_id);
+		meta.depth = agent->depth;
+		meta.nickname = str_of(agent->label);
+	}
+	session->rollout = rollout_writer_create(config_home(codex->config), &meta, codex->config->fsync);
+	git_info_finish(&git);
+}
+
+/* A resume has read them from its file by now. */
+static int take_dynamic_tools(struct session *session, struct str described, struct error *err)
+{
+	if (!described.ptr)
+		return 0;
+	struct dynamic_tools *tools = dynamic_tools_read(described, err);
+	if (!tools)
+		return -(int)err->code;
+	dynamic_tools_destroy(session->dynamic_tools);
+	session->dynamic_tools = tools;
+	return 0;
+}
+
+static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	if (op->resume_path.ptr)
+		return session_resume(session, op->resume_path, err);
+	if (!session->codex->ephemeral)
+		start_rollout(session);
+	return 0;
+}
+
+static int fill(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	struct codex *codex = session->codex;
+	struct settings_change change = change_of(op);
+	if (session_model_open(session, op->provider, err) != 0)
+		return -(int)err->code;
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
+	struct settings *base = settings_create(codex->config, codex->cwd, session->provider->oss_model);
+	session->settings = settings_with(base, codex->config, &change, err);
+	settings_unref(base);
+	if (!session->settings)
+		return -(int)err->code;
+	if (session_read_base(session, op->base_instructions, err) != 0)
+		return -(int)err->code;
+	if (!op->resume_path.ptr && take_dynamic_tools(session, op->dynamic_tools, err) != 0)
+		return -(int)err->code;
+	take_notify(session, op);
+	replace_text(&session->user_instructions, op->instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return open_record(session, op, err);
+}
+
+struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                               struct error *err)
+{
+	struct session *session = xnew(struct session);
+	session->codex = codex;
+	if (codex->agent) /* a subagent's is known already */
+		memcpy(session->id, codex->agent->session_id, sizeof(session->id));
+	else
+		uuid_v7(session->id);
+	context_init(&session->context);
+	approvals_init(&session->approvals);
+	questions_init(&session->questions);
+	detached_init(&session->notices);
+	buf_init(&session->tools, LIMIT_TOOLS_JSON);
+	session_host_init(session);
+	if (fill(session, op, err) != 0) {
+		session_destroy(session);
+		return NULL;
+	}
+	if (session->codex->serves_tools) /* nobody else would carry them out */
+		session->host.dynamic = session->dynamic_tools;
+	tell_configured(session, sub_id);
+	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
+	session_resume_tell(session);
+	return session;
+}
+
+/* What the settings of tasks do not hold. What cannot be read leaves everything as it was. */
+static int take_over(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0)
+		return -(int)err->code;
+	if (op->provider.ptr && session_model_open(session, op->provider, err) != 0)
+		return -(int)err->code;
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
+	take_notify(session, op);
+	replace_text(&session->user_instructions, op->instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return 0;
+}
+
+int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                        struct error *err)
+{
+	struct settings_change change = change_of(op);
+	if (op->resume_path.ptr)
+		return error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
+	if (op->dynamic_tools.ptr)
+		return error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
+	struct settings *settings = settings_with(session->settings, session->codex->config, &change, err);
+	if (!settings)
+		return -(int)err->code;
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_interrupted);
+	session_end_commands(session);
+	if (take_over(session, op, err) != 0) {
+		settings_unref(settings);
+		return -(int)err->code;
+	}
+	settings_unref(session->settings);
+	session->settings = settings;
+	tell_configured(session, sub_id);
+	return 0;
+}
+
+int session_change_settings(struct session *session, const struct settings_change *change, struct error *err)
+{
+	struct settings *settings = settings_with(session->settings, session->codex->config, change, err);
+	if (!settings)
+		return -(int)err->code;
+	settings_unref(session->settings);
+	session->settings = settings;
+	return 0;
+}
+
+/* What the model was told behind the mark it does not know any more. Other tools know how to take back
+ * whole turns; a history cut elsewhere is recorded as it stands. */
+void session_rewind(struct session *session, const struct context_mark *mark)
+{
+	size_t dropped = session->context.user_turns - mark->user_turns;
+	bool is_whole = mark->ends_task && !session->has_new_history;
+	if (mark->item_count < session->told_at) {
+		settings_unref(session->told);
+		session->told = NULL;
+	}
+	context_rewind(&session->context, mark);
+	if (is_whole)
+		session_record_rewind(session, dropped);
+	else
+		session_record_history(session, STR(""));
+	session->has_new_history |= !is_whole;
+	session_close_calls(session);
+	session_limit_usage(session);
+}
+
+/* The turn_context behind it says that its settings are told in that history already. */
+void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
+                             struct str summary)
+{
+	context_finish(&session->context);
+	session->context = *fresh;
+	context_init(fresh);
+	settings_unref(session->told);
+	session->told = settings_ref(settings);
+	session->told_at = session->compacted_items = session->context.items.count;
+	session_record_history(session, summary);
+	session_record_turn_context(session, settings);
+}
+
+void session_go_elsewhere(struct session *session, struct str response_id)
+{
+	settings_unref(session->told);
+	session->told = NULL;
+	session->context.user_turns = 0;
+	context_truncate(&session->context, 0);
+	context_mark_response(&session->context, response_id);
+	session_record_history(session, STR(""));
+	session_limit_usage(session);
+	session->has_new_history = true;
+}
+
+void session_hold(struct session *session)
+{
+	exec_commands_hold(&session->host);
+	if (session->task)
+		task_hold(session->task);
+}
+
+void session_release(struct session *session)
+{
+	exec_commands_release(&session->host);
+	if (session->task)
+		task_release(session->task);
+}
+
+void session_destroy(struct session *session)
+{
+	if (!session)
+		return;
+	task_destroy(session->task);
+	session_host_finish(session);
+	if (session->rollout)
+		session_flush_rollout(session, NULL);
+	session_skills_destroy(session->skills);
+	rollout_reader_destroy(session->resumed);
+	rollout_journal_destroy(session->journal);
+	rollout_writer_destroy(session->rollout);
+	samples_end(session);
+	model_client_destroy(session->model);
+	model_provider_destroy(session->provider);
+	approvals_finish(&session->approvals);
+	questions_finish(&session->questions);
+	dynamic_tools_destroy(session->dynamic_tools);
+	context_finish(&session->context);
+	settings_unref(session->settings);
+	settings_unref(session->told);
+	arena_finish(&session->limits_arena);
+	arena_finish(&session->notify.arena);
+	detached_finish(&session->notices);
+	buf_finish(&session->tools);
+	free(session->tools_model);
+	free(session->base_instructions);
+	free(session->user_instructions);
+	free(session);
+}

@@ -1,0 +1,113 @@
+/* session.h — the Session: Codex's current configuration and state (seed 000). Private to engine/.
+ *
+ * Owns: history, settings, rollout, running commands, the Task if there is one. Loop thread only. */
+#ifndef ENGINE_SESSION_H
+#define ENGINE_SESSION_H
+
+#include "base/buf.h"
+#include "base/uuid.h"
+#include "engine/session/approval.h"
+#include "engine/history/context.h"
+#include "engine/session/exec_rules.h"
+#include "engine/session/question.h"
+#include "engine/session/settings.h"
+#include "loop/loop.h"
+#include "model/model_usage.h"
+#include "process/detached.h"
+#include "command/env_policy.h"
+#include "protocol/record/types.h"
+#include "tool/tool_host.h"
+
+struct codex;
+struct dynamic_tools;
+struct error;
+struct model_client;
+struct model_provider;
+struct rollout_journal;
+struct rollout_reader;
+struct rollout_writer;
+struct session_aside;
+struct session_skills;
+struct task;
+
+struct session {
+	struct codex *codex;
+	char id[UUID_TEXT_SIZE];   /* thread id */
+	struct settings *settings; /* of the next Task */
+	struct context context;
+	struct session_aside *aside; /* the user's conversation, while a Task has one of its own; else NULL */
+	struct settings *told; /* settings the model has been told about; NULL before the first Task */
+	size_t told_at;        /* items there were when it was last told something of them */
+	struct task *task;     /* at most one */
+	struct approvals approvals;
+	struct questions questions;
+	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
+	struct exec_rules rules;
+	struct session_skills *skills; /* NULL until somebody needs them */
+	struct rollout_writer *rollout; /* NULL: ephemeral */
+	struct rollout_journal *journal; /* the rollout's events */
+	struct rollout_reader *resumed; /* from the resume until its warnings are told */
+	struct model_provider *provider;
+	struct model_client *model; /* of that provider */
+	struct exec_sessions *exec;
+	struct list samples;            /* under way: struct codex_sample */
+	struct list shells;             /* commands of the user's own that run: struct session_shell */
+	struct buf unheard;             /* what came of them, not in the history yet: items as JSON, one per line */
+	struct env command_env;         /* made when a command runs */
+	struct loop_deferred interrupt; /* a tool's user said abort */
+	char *base_instructions;        /* the system prompt */
+	bool has_own_base;              /* which is not ours: it says itself how the model talks */
+	/* That the system prompt asks for, none: for no particular one. Where the first model takes no wish it is the
+	 * default, so that a later model is told of another one only. */
+	enum personality base_personality;
+	char *user_instructions;        /* from configure_session, beside AGENTS.md */
+	struct buf tools;               /* the tools array as JSON, for tools_model */
+	char *tools_model;
+	bool has_usage;
+	struct token_usage usage_total, usage_last;
+	int64_t counted_tokens; /* of the history's first counted_items, as the provider counted */
+	size_t counted_items;
+	size_t compacted_items; /* of the history that a compaction left; what was before them is in the rollout only */
+	struct rate_limits *limits; /* as last told; in limits_arena */
+	struct arena limits_arena;
+	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
+	bool has_warned_model; /* the warning about an unknown model was given */
+	struct {
+		struct str *words; /* in the arena */
+		size_t count;      /* 0: the configured one */
+		struct arena arena;
+	} notify;                /* the program of configure_session */
+	struct detached notices; /* being started */
+	bool is_private;       /* the provider shall keep nothing, whatever is configured */
+	struct tool_host host; /* lent to tool calls */
+};
+
+/* Makes the Session and tells session_configured with sub_id. NULL and err if it cannot be. */
+struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                               struct error *err);
+/* Aborts running work, then takes over new values; history and id stay. */
+int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                        struct error *err);
+void session_destroy(struct session *session); /* NULL is fine */
+
+/* Puts an event on the codex's queue. */
+void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
+void session_warn(struct session *session, struct str sub_id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Nobody takes events now (codex_hold): what makes them in numbers stands still. */
+void session_hold(struct session *session);
+void session_release(struct session *session);
+
+/* Takes over changed settings for later Tasks. */
+int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
+/* Forgets what came after the mark, and says so in the rollout. No Task may run. */
+void session_rewind(struct session *session, const struct context_mark *mark);
+/* Forgets everything and goes on from a response that only the provider has. No Task may run. */
+void session_go_elsewhere(struct session *session, struct str response_id);
+/* Takes over another history, which begins with everything the model is told of the settings, and records it.
+ * No request may be borrowing the old one. summary: what was made of that. */
+void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
+                             struct str summary);
+
+#endif

@@ -1,0 +1,287 @@
+/* Everything here is worked out when first needed and kept until the model changes: a turn that
+ * follows another costs neither a schema nor a prompt. */
+#include "engine/session/session_model.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/model_provider.h"
+#include "config/toml/toml.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/task/sample.h"
+#include "engine/codex/services.h"
+#include "engine/session/session_aside.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
+#include "engine/task/task.h"
+#include "model/model_client.h"
+#include "model/prompt.h"
+#include "tool/dynamic_tools.h"
+#include "tool/tool.h"
+#include "tool/tool_spec.h"
+#include "workspace/agents_md.h"
+
+static struct model_provider *provider_of(const struct config *config, struct str described, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	if (!described.ptr)
+		return model_provider_create(config, NULL, err);
+	const struct toml *table = toml_from_json(&arena, json_parse(&arena, described, NULL), "provider", err);
+	return table ? model_provider_create_from(config, table, err) : NULL;
+}
+
+int session_model_open(struct session *session, struct str described, struct error *err)
+{
+	struct services *services = session->codex->services;
+	struct model_provider *provider = provider_of(session->codex->config, described, err);
+	if (!provider)
+		return -(int)err->code;
+	samples_end(session);
+	model_client_destroy(session->model);
+	model_provider_destroy(session->provider);
+	session->provider = provider;
+	free(session->tools_model); /* which tools there are depends on the provider */
+	session->tools_model = NULL;
+	context_break_chain(&session->context);
+	struct model_client_options options = {
+		.loop = services->loop,
+		.http = services->http,
+		.provider = session->provider,
+		.agent = {.originator = codex_originator(session->codex),
+	                  .version = STR(CODEX_VERSION),
+	                  .client = str_of(session->codex->client),
+	                  .client_version = str_of(session->codex->client_version)},
+	};
+	session->model = model_client_create(&options);
+	return 0;
+}
+
+bool session_is_chained(const struct session *session)
+{
+	return session->provider->chains_responses && !session->is_private;
+}
+
+bool session_lacks_tool(const struct session *session, const struct tool_type *type)
+{
+	const struct config *config = session->codex->config;
+	return (type == tool_get(TOOL_update_plan) && !config->tools.update_plan) ||
+	       (type == tool_get(TOOL_view_image) && !config->tools.view_image);
+}
+
+/* Which form of shell tool: the config can ask for the older ones (core 1.5). */
+static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
+{
+	const struct config *config = session->codex->config;
+	bool unified = config->features.unified_exec;
+	if (session->aside && tag > TOOL_shell_command && tag != TOOL_view_image)
+		return false; /* who looks at the user's work does not change it, and has nobody work for it */
+	if (!config->features.shell_tool && tag <= TOOL_shell_command)
+		return false;
+	switch (tag) {
+	case TOOL_exec_command:
+	case TOOL_write_stdin:
+		return unified;
+	case TOOL_shell_command:
+		return !unified;
+	case TOOL_shell:
+		return false; /* answered if a model calls it by habit, offered to none */
+	case TOOL_apply_patch:
+		return settings->info.patch_form != MODEL_PATCH_none;
+	case TOOL_view_image:
+		return !session_lacks_tool(session, tool_get(tag)) && settings->info.has_image_input;
+	case TOOL_subagent_spawn:
+	case TOOL_subagent_fork:
+	case TOOL_subagent_send_message:
+	case TOOL_subagent_list:
+	case TOOL_subagent_await:
+	case TOOL_subagent_watchdog:
+	case TOOL_subagent_prune:
+	case TOOL_subagent_logs:
+	case TOOL_subagent_cancel:
+		return config->features.subagent_tools && agents_offers(session, tag);
+	case TOOL_request_user_input:
+		return !session->codex->is_unattended;
+	case TOOL_wait:
+		return !session->aside && config->features.collab && agents_offers_others(session);
+	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
+		return false;
+	case TOOL_update_plan:
+		return !session_lacks_tool(session, tool_get(tag));
+	default:
+		return false;
+	}
+}
+
+/* A tool that the provider runs itself: {"type":"web_search","external_web_access":false} (core 1.5). */
+static void write_web_search(const struct session *session, struct json_writer *w)
+{
+	const struct config *config = session->codex->config;
+	enum web_search_mode mode = config->web_search;
+	if (mode == web_search_mode_unset && config->is_set.tools && config->tools.is_set.web_search)
+		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
+	if (mode == web_search_mode_unset)
+		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
+	if (mode == web_search_mode_disabled || session->aside)
+		return;
+	jw_object(w);
+	jw_member_cstr(w, "type", "web_search");
+	jw_member_bool(w, "external_web_access", mode == web_search_mode_live);
+	jw_object_end(w);
+}
+
+/* A client's tool of the same name could not be told apart. */
+static bool is_built_in(struct str name)
+{
+	const struct tool_type *type = tool_find(name);
+	return type && !(type->flags & TOOL_OF_COLLAB);
+}
+
+static bool is_built_in_collab(struct str name)
+{
+	return tool_find(name);
+}
+
+struct str session_tools(struct session *session, const struct settings *settings)
+{
+	if (session->tools_model && strcmp(session->tools_model, settings->model) == 0)
+		return buf_str(&session->tools);
+	free(session->tools_model);
+	session->tools_model = xstrdup(settings->model);
+	buf_clear(&session->tools);
+	struct json_writer w = json_writer(&session->tools);
+	jw_array(&w);
+	for (int tag = 0; tag < TOOL_count; tag++) {
+		if (is_offered(session, settings, (enum tool_tag)tag))
+			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
+			                &w);
+	}
+	if (!session->aside && agents_offers_others(session))
+		tool_spec_write_agents(&w);
+	if (!session->aside)
+		dynamic_tools_write_specs(session->host.dynamic,
+		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
+	write_web_search(session, &w);
+	jw_array_end(&w);
+	return buf_str(&session->tools);
+}
+
+static int read_base_file(const char *path, struct buf *out, struct error *err)
+{
+	auto_buf struct buf file;
+	buf_init(&file, LIMIT_AGENTS_MD);
+	if (file_read_regular(path, &file, err) != 0)
+		return error_wrap(err, "model_instructions_file");
+	if (str_trim(buf_str(&file)).len == 0)
+		return error_set(err, ERR_invalid, "model_instructions_file %s is empty", path);
+	text_append_utf8_lossy(out, buf_str(&file));
+	return 0;
+}
+
+struct str session_personality_text(enum personality personality)
+{
+	const struct str texts[] = {
+		[personality_none] = prompt_personality_none,
+		[personality_friendly] = prompt_personality_friendly,
+		[personality_pragmatic] = prompt_personality_pragmatic,
+	};
+	return texts[personality];
+}
+
+enum { PERSONALITY_DEFAULT = personality_pragmatic }; /* config.def */
+
+/* Our own prompt says how to talk, as far as the first settings have a wish and the model takes one. */
+static void append_personality(struct session *session, struct buf *text)
+{
+	const struct settings *settings = session->settings;
+	session->base_personality = personality_none;
+	if (session->has_own_base || settings->personality == personality_none)
+		return;
+	session->base_personality = settings->info.has_personality ? settings->personality : PERSONALITY_DEFAULT;
+	if (!settings->info.has_personality)
+		return;
+	buf_append_c(text, "\n\n");
+	buf_append_str(text, session_personality_text(settings->personality));
+}
+
+int session_read_base(struct session *session, struct str own, struct error *err)
+{
+	const struct config *config = session->codex->config;
+	const struct session *parent = agents_parent(session);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	if (parent) {
+		session->base_instructions = xstrdup(parent->base_instructions);
+		session->has_own_base = parent->has_own_base;
+		session->base_personality = parent->base_personality;
+		return 0;
+	}
+	if (own.ptr)
+		buf_append_str(&text, own);
+	else if (!config->model_instructions_file)
+		buf_append_str(&text, prompt_base);
+	else if (read_base_file(config->model_instructions_file, &text, err) != 0)
+		return -(int)err->code;
+	session->has_own_base = own.ptr || config->model_instructions_file;
+	append_personality(session, &text);
+	if (config->instructions)
+		buf_printf(&text, "\n\n%s", config->instructions);
+	if (text.over)
+		return error_set(err, ERR_limit, "the instructions have more than %d MB", LIMIT_CONTEXT_TEXT / MIB);
+	free(session->base_instructions);
+	session->base_instructions = buf_take(&text);
+	return 0;
+}
+
+struct str session_instructions(const struct session *session)
+{
+	const struct session_voice *voice = session_find_voice(session);
+	return voice ? voice->instructions : str_of(session->base_instructions);
+}
+
+static void on_refused(const char *path, const char *why, void *self)
+{
+	session_warn(self, STR(""), "%s is left out: %s.", path, why);
+}
+
+void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)
+{
+	const struct config *config = session->codex->config;
+	bool is_cut = false;
+	struct agents_md_options options = {
+		.home = config_home(config),
+		.cwd = settings->cwd,
+		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.fallbacks = config->project_doc_fallback_filenames.items,
+		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root_markers = config->project_root_markers.items,
+		.root_marker_count = config->project_root_markers.count,
+		.is_trusted = config_trusts_folder(config, settings->cwd),
+		.on_refused = on_refused,
+		.self = session,
+	};
+	if (session->user_instructions)
+		buf_printf(out, "%s\n\n", session->user_instructions);
+	agents_md_read(&options, out, &is_cut);
+	if (is_cut)
+		session_warn(session, STR(""),
+		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",
+		             (long long)config->project_doc_max_bytes);
+}
+
+void session_warn_unknown_model(struct session *session, const struct task *task)
+{
+	const struct settings *settings = task->settings;
+	if (settings->info.is_known || session->has_warned_model)
+		return;
+	if (session->codex->config->is_set.model_context_window) /* what the warning asks for was done */
+		return;
+	session->has_warned_model = true;
+	session_warn(session, task->id,
+	             "Model metadata for `%s` not found. Defaulting to fallback metadata: a context window of %lld "
+	             "tokens and all tools. Set model_context_window if that is wrong.",
+	             settings->model, (long long)settings->info.context_window);
+}

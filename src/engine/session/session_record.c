@@ -1,0 +1,211 @@
+/* The rollout is written for two readers: a later resume, which needs history items and settings, and
+ * the user's other tools, which need the few events that tell the story (core 10). */
+#define LOG_MODULE "session"
+#include "engine/session/session_record.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/services.h"
+#include "engine/session/session.h"
+#include "engine/task/task.h"
+#include "rollout/rollout_journal.h"
+#include "rollout/rollout_turn.h"
+#include "rollout/rollout_writer.h"
+
+/* A large line goes to the disk at once: waiting for the rest of its batch would only cost memory. What
+ * fails here stays pending, and the flush before the next events tells of it. */
+static void flush_large(struct session *session, size_t pending_before)
+{
+	if (rollout_writer_pending_bytes(session->rollout) > pending_before + LIMIT_ROLLOUT_KEEP)
+		session_flush_rollout(session, NULL);
+}
+
+/* A line is written whole or not at all. */
+static void warn_of_length(struct session *session, enum rollout_line_type type)
+{
+	session_warn(session, STR(""),
+	             "A line `%s` of this session's file would be longer than %d MiB and was not written: a resume "
+	             "does not know what it says.",
+	             rollout_line_name(type), LIMIT_ROLLOUT_LINE / MIB);
+}
+
+/* A batch that is full because the disk is would otherwise grow without end: what does not fit is
+ * lost to the file, and the user was warned when the disk filled up (record_gate.c). */
+static void append(struct session *session, enum rollout_line_type type, struct str payload)
+{
+	struct error err;
+	if (!session->rollout || session->aside) /* what is said aside is no part of the user's conversation */
+		return;
+	size_t before = rollout_writer_pending_bytes(session->rollout);
+	if (rollout_writer_append(session->rollout, type, payload, &err) != 0) {
+		log_debug("not recorded: %s", err.text);
+		if (payload.len > LIMIT_ROLLOUT_LINE - KIB)
+			warn_of_length(session, type);
+	}
+	flush_large(session, before);
+}
+
+static void append_buf(struct session *session, enum rollout_line_type type, const struct buf *payload)
+{
+	if (payload->over)
+		warn_of_length(session, type);
+	else
+		append(session, type, buf_str(payload));
+}
+
+void session_record_item(struct session *session, struct str item)
+{
+	context_append(&session->context, item);
+	append(session, LINE_response_item, item);
+}
+
+void session_record_secret(struct session *session, struct str item, struct str recorded)
+{
+	context_append_secret(&session->context, item, recorded);
+	append(session, LINE_response_item, recorded);
+}
+
+void session_record_item_buf(struct session *session, struct buf *item)
+{
+	context_take(&session->context, item);
+	append(session, LINE_response_item, context_item_text(&session->context, session->context.items.count - 1));
+}
+
+void session_record_inherited(struct session *session)
+{
+	for (size_t i = 0; i < session->context.items.count; i++)
+		append(session, LINE_response_item, context_item_recorded(&session->context, i));
+	session_flush_rollout(session, NULL);
+}
+
+void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
+{
+	struct error err;
+	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
+	bool is_count = tag == EV_token_count; /* a resume takes the last one for that of the history it reads */
+	if (!session->rollout || (session->aside && is_count))
+		return;
+	if (!session->journal)
+		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
+	size_t before = rollout_writer_pending_bytes(session->rollout);
+	if (rollout_journal_event(session->journal, turn_id, &event, &err) != 0)
+		log_debug("not recorded: %s", err.text);
+	flush_large(session, before);
+}
+
+void session_record_decline(struct session *session, struct str call_id)
+{
+	if (session->journal)
+		rollout_journal_decline(session->journal, call_id);
+}
+
+/* As the file names it. */
+static struct str task_id(const struct session *session)
+{
+	if (!session->task)
+		return STR_NONE;
+	struct str id = session->task->id;
+	return session->journal ? rollout_journal_turn_id(session->journal, id) : id;
+}
+
+/* Left out where there is nothing to say: no mode is the default one. */
+static struct str write_mode(const struct settings *settings, struct buf *out)
+{
+	if (settings->mode == mode_kind_default && !settings->mode_instructions)
+		return STR_NONE;
+	struct mode_settings inner = {
+		.model = str_of(settings->model),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.developer_instructions = str_of(settings->mode_instructions),
+	};
+	struct collaboration_mode mode = {settings->mode, &inner};
+	struct json_writer w = json_writer(out);
+	record_encode(&record_collaboration_mode, &mode, &w);
+	return buf_str(out);
+}
+
+void session_record_turn_context(struct session *session, const struct settings *settings)
+{
+	if (!session->rollout || session->aside)
+		return;
+	auto_buf struct buf payload, fence, policy, mode;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	buf_init(&fence, 1 * MIB);
+	buf_init(&policy, LIMIT_LINE);
+	buf_init(&mode, LIMIT_ROLLOUT_LINE);
+	struct json_writer w = json_writer(&fence);
+	union_encode(&union_sandbox, settings->sandbox, &w);
+	w = json_writer(&policy);
+	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
+	struct rollout_turn turn = {
+		.turn_id = task_id(session),
+		.cwd = str_of(settings->cwd),
+		.model = str_of(settings->model),
+		.approval_policy = buf_str(&policy),
+		.sandbox_policy = buf_str(&fence),
+		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
+	};
+	if (settings->effort != reasoning_effort_unset)
+		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
+	if (settings->info.has_personality)
+		turn.personality = str_of(enum_wire(&enum_personality, (int)settings->personality));
+	turn.collaboration_mode = write_mode(settings, &mode);
+	w = json_writer(&payload);
+	rollout_turn_encode(&turn, &w);
+	append_buf(session, LINE_turn_context, &payload);
+}
+
+int session_flush_rollout(struct session *session, struct error *err)
+{
+	return session->rollout ? rollout_writer_flush(session->rollout, err) : 0;
+}
+
+static void on_synced(const struct error *err, void *self)
+{
+	(void)self;
+	if (err)
+		log_debug("rollout not synced: %s", err->text);
+}
+
+void session_sync_rollout(struct session *session)
+{
+	if (session->rollout && session_flush_rollout(session, NULL) == 0)
+		rollout_writer_sync(session->rollout, session->codex->services->loop, on_synced, NULL);
+}
+
+/* {"type":"thread_rolled_back","num_turns":n}: how many user turns a resume drops (core 10). */
+void session_record_rewind(struct session *session, size_t user_turns)
+{
+	auto_buf struct buf payload;
+	buf_init(&payload, 1 * KIB);
+	struct json_writer w = json_writer(&payload);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "thread_rolled_back");
+	jw_member_i64(&w, "num_turns", (int64_t)user_turns);
+	jw_object_end(&w);
+	append(session, LINE_event_msg, buf_str(&payload));
+}
+
+/* {"message":"…","replacement_history":[…]}: a resume starts from here, and needs no model for it. */
+void session_record_history(struct session *session, struct str summary)
+{
+	if (!session->rollout || session->aside)
+		return;
+	auto_buf struct buf payload;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	buf_append_c(&payload, "{\"message\":");
+	json_quote(&payload, summary);
+	buf_append_c(&payload, ",\"replacement_history\":[");
+	for (size_t i = 0; i < session->context.items.count; i++) {
+		if (i)
+			buf_append_char(&payload, ',');
+		buf_append_str(&payload, context_item_recorded(&session->context, i));
+	}
+	buf_append_c(&payload, "]}");
+	append_buf(session, LINE_compacted, &payload);
+}

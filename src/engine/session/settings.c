@@ -1,0 +1,225 @@
+/* A snapshot is built once and shared; what a Task runs under cannot change below its feet. Each change
+ * copies the few words of the old snapshot into a new arena. */
+#include "engine/session/settings.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "engine/codex/codex.h"
+#include "protocol/message/approval.h"
+
+struct settings *settings_ref(struct settings *settings)
+{
+	settings->refs++;
+	return settings;
+}
+
+void settings_unref(struct settings *settings)
+{
+	if (!settings || --settings->refs > 0)
+		return;
+	struct arena arena = settings->arena;
+	arena_finish(&arena);
+}
+
+static struct settings *settings_alloc(void)
+{
+	struct arena arena = {0};
+	struct settings *settings = arena_new(&arena, struct settings);
+	settings->arena = arena;
+	settings->refs = 1;
+	return settings;
+}
+
+/* What the catalog says, corrected by what the user's configuration says. */
+static void fill_info(struct settings *settings, const struct config *config)
+{
+	settings->info = model_catalog_get(str_of(settings->model));
+	if (!settings->has_summary)
+		settings->summary = settings->info.default_summary;
+	if (config->is_set.model_context_window)
+		settings->info.context_window = config->model_context_window;
+	if (config->is_set.model_supports_reasoning_summaries)
+		settings->info.has_reasoning = config->model_supports_reasoning_summaries;
+	settings->compact_limit = settings->info.context_window / 10 * 9; /* core 11 */
+	if (config->is_set.model_auto_compact_token_limit &&
+	    config->model_auto_compact_token_limit < settings->compact_limit)
+		settings->compact_limit = config->model_auto_compact_token_limit;
+	if (!config->is_set.tool_output_token_limit)
+		return;
+	bool in_tokens = settings->info.output_budget.unit == TEXT_TOKENS;
+	settings->info.output_budget.limit = (size_t)config->tool_output_token_limit * (in_tokens ? 1 : 4);
+}
+
+/* The wire's words for a fence as the floor that builds it takes them (core 16). */
+static void fill_policy(struct settings *settings)
+{
+	static const enum sandbox_mode modes[] = {
+		[sandbox_read_only] = sandbox_mode_read_only,
+		[sandbox_workspace_write] = sandbox_mode_workspace_write,
+		[sandbox_danger_full_access] = sandbox_mode_danger_full_access,
+		[sandbox_external_sandbox] = sandbox_mode_external_sandbox,
+	};
+	const struct sandbox *sandbox = settings->sandbox;
+	struct sandbox_policy *policy = &settings->sandbox_policy;
+	*policy = (struct sandbox_policy){
+		.mode = modes[sandbox->tag],
+		.backend = policy->backend,
+		.home = policy->home,
+		.cwd = settings->cwd,
+		.tmpdir = config_env("TMPDIR"),
+		.network_access = sandbox->tag == sandbox_danger_full_access,
+	};
+	if (sandbox->tag == sandbox_external_sandbox)
+		policy->network_access = sandbox->external_sandbox->network_access == network_access_enabled;
+	if (sandbox->tag != sandbox_workspace_write)
+		return;
+	const struct workspace_write *write = sandbox->workspace_write;
+	const char **roots = arena_array(&settings->arena, const char *, write->writable_roots_count + 1);
+	for (size_t i = 0; i < write->writable_roots_count; i++)
+		roots[i] = write->writable_roots[i].ptr;
+	policy->writable_roots = roots;
+	policy->writable_root_count = write->writable_roots_count;
+	policy->network_access = write->network_access;
+	policy->exclude_tmpdir = write->exclude_tmpdir_env_var;
+	policy->exclude_slash_tmp = write->exclude_slash_tmp;
+}
+
+static void set_sandbox(struct settings *settings, const struct sandbox *sandbox)
+{
+	struct sandbox *copy = arena_new(&settings->arena, struct sandbox);
+	union_copy(&union_sandbox, sandbox, &settings->arena, copy);
+	settings->sandbox = copy;
+}
+
+static void sandbox_of_config(struct settings *settings, const struct config *config)
+{
+	const struct config_sandbox *details = &config->sandbox_workspace_write;
+	struct workspace_write write = {
+		.writable_roots = (struct str *)(uintptr_t)details->writable_roots.items,
+		.writable_roots_count = details->writable_roots.count,
+		.network_access = details->network_access,
+		.exclude_tmpdir_env_var = details->exclude_tmpdir_env_var,
+		.exclude_slash_tmp = details->exclude_slash_tmp,
+	};
+	struct sandbox sandbox = {.tag = sandbox_read_only};
+	if (config->sandbox_mode == sandbox_mode_danger_full_access)
+		sandbox.tag = sandbox_danger_full_access;
+	else if (config->sandbox_mode == sandbox_mode_workspace_write)
+		sandbox = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &write};
+	set_sandbox(settings, &sandbox);
+}
+
+/* Where nobody says how much to think about a plan: a fair amount, as the preset of today's clients (core 6.1). */
+static void fill_plan_effort(struct settings *settings, const struct config *config, bool has_preset)
+{
+	if (settings->mode != mode_kind_plan)
+		return;
+	if (config->plan_mode_reasoning_effort != reasoning_effort_unset)
+		settings->effort = config->plan_mode_reasoning_effort;
+	else if (has_preset && settings->effort == reasoning_effort_unset)
+		settings->effort = reasoning_effort_medium;
+}
+
+struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model)
+{
+	struct settings *settings = settings_alloc();
+	struct str fallback = fallback_model ? str_of(fallback_model) : model_catalog_default().slug;
+	settings->model = arena_cstr(&settings->arena, config->model ? str_of(config->model) : fallback);
+	settings->cwd = arena_cstr(&settings->arena, str_of(cwd));
+	settings->approval_policy = approval_copy(config->approval_policy, &settings->arena);
+	settings->effort = config->model_reasoning_effort;
+	settings->has_summary = config->is_set.model_reasoning_summary;
+	settings->summary = config->model_reasoning_summary;
+	settings->verbosity = config->model_verbosity;
+	settings->sandbox_policy.backend = config->sandbox_backend;
+	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(config_home(config)));
+	settings->personality = config->features.personality ? config->personality : personality_none;
+	settings->mode = config->collaboration_mode;
+	settings->tells_mode = config->include_collaboration_mode_instructions;
+	fill_plan_effort(settings, config, true);
+	sandbox_of_config(settings, config);
+	fill_info(settings, config);
+	fill_policy(settings);
+	return settings;
+}
+
+static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
+{
+	auto_free char *text = str_dup(cwd);
+	if (text[0] != '/')
+		return error_set(err, ERR_invalid, "cwd is not absolute: %s", text);
+	auto_free char *clean = path_normalize(text);
+	if (!dir_exists(clean))
+		return error_set(err, ERR_invalid, "cwd is not a folder: %s", clean);
+	settings->cwd = arena_cstr(&settings->arena, str_of(clean));
+	return 0;
+}
+
+/* A collaboration mode takes precedence over the plain fields (core 6.1). */
+static void set_mode(struct settings *settings, const struct collaboration_mode *mode, const struct config *config)
+{
+	settings->mode = mode->mode;
+	settings->model = arena_cstr(&settings->arena, mode->settings->model);
+	settings->effort =
+		mode->settings->has_reasoning_effort ? mode->settings->reasoning_effort : reasoning_effort_unset;
+	if (settings->effort == reasoning_effort_unset)
+		fill_plan_effort(settings, config, false);
+	struct str text = mode->settings->developer_instructions;
+	settings->mode_instructions = text.ptr ? arena_cstr(&settings->arena, text) : NULL;
+}
+
+struct str settings_mode_text(const struct settings *settings)
+{
+	if (settings->mode_instructions)
+		return str_of(settings->mode_instructions);
+	return settings->tells_mode ? codex_mode_text(settings->mode) : STR_NONE;
+}
+
+static struct settings *settings_copy(const struct settings *base)
+{
+	struct settings *settings = settings_alloc();
+	struct arena arena = settings->arena;
+	*settings = *base;
+	settings->refs = 1;
+	settings->arena = arena;
+	settings->model = arena_cstr(&settings->arena, str_of(base->model));
+	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
+	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(base->sandbox_policy.home));
+	if (base->mode_instructions)
+		settings->mode_instructions = arena_cstr(&settings->arena, str_of(base->mode_instructions));
+	settings->approval_policy = approval_copy(base->approval_policy, &settings->arena);
+	set_sandbox(settings, base->sandbox);
+	return settings;
+}
+
+struct settings *settings_with(const struct settings *base, const struct config *config,
+                               const struct settings_change *change, struct error *err)
+{
+	struct settings *settings = settings_copy(base);
+	if (change->model.ptr)
+		settings->model = arena_cstr(&settings->arena, change->model);
+	if (change->approval_policy)
+		settings->approval_policy = approval_copy(change->approval_policy, &settings->arena);
+	if (change->has_effort)
+		settings->effort = change->effort;
+	if (change->has_summary) {
+		settings->has_summary = true;
+		settings->summary = change->summary;
+	}
+	if (change->has_personality && config->features.personality)
+		settings->personality = change->personality;
+	if (change->sandbox)
+		set_sandbox(settings, change->sandbox);
+	if (change->mode)
+		set_mode(settings, change->mode, config);
+	if (change->cwd.ptr && set_cwd(settings, change->cwd, err) != 0) {
+		settings_unref(settings);
+		return NULL;
+	}
+	fill_info(settings, config);
+	fill_policy(settings);
+	return settings;
+}

@@ -1,0 +1,284 @@
+/* A Task that is a code review: a reviewer with a prompt and a history of its own (session_aside.h), whose last message
+ * is its report. It asks nobody for consent and takes no further input.
+ *
+ * That report is JSON for the program that parses it: it is not told as it comes, but as findings and in words once it
+ * is whole. What the reviewer says before its last message is told like any other message. Afterwards the user's model
+ * knows of the review by two messages, as if the user had done it and it had answered: they count as one turn of the
+ * user's. */
+#include "engine/task/task.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/task/compact.h"
+#include "engine/session/context_initial.h"
+#include "engine/history/response_item.h"
+#include "engine/history/review_answer.h"
+#include "engine/history/review_prompt.h"
+#include "engine/session/session.h"
+#include "engine/session/session_aside.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_usage.h"
+#include "engine/turn/turn.h"
+#include "engine/history/user_message.h"
+#include "model/prompt.h"
+#include "protocol/message/review_text.h"
+
+struct task_review {
+	struct task task;
+	struct buf words;  /* of the reviewer's latest message, which may be its report */
+	char *words_id;    /* of that message; NULL: there is none */
+};
+
+static struct task_review *review_of(struct task *task)
+{
+	return container_of(task, struct task_review, task);
+}
+
+/* ---- messages ---- */
+
+static void tell_message(struct task *task, struct str id, struct str words)
+{
+	struct agent_text part = {.text = words};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {.id = id, .content = &content, .content_count = 1};
+	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
+	task_emit_item(task, EV_item_started, &item);
+	task_emit_item(task, EV_item_completed, &item);
+}
+
+static void forget_words(struct task_review *review)
+{
+	buf_clear(&review->words);
+	free(review->words_id);
+	review->words_id = NULL;
+}
+
+/* More came behind it, so it was no report. */
+static void tell_remark(struct task_review *review)
+{
+	if (review->words_id && review->words.len)
+		tell_message(&review->task, str_of(review->words_id), buf_str(&review->words));
+	forget_words(review);
+}
+
+static void keep_words(struct turn *turn, const struct json *json)
+{
+	char made[UUID_TEXT_SIZE];
+	struct task_review *review = review_of(turn->task);
+	struct str id = json_get_str(json, "id");
+	auto_buf struct buf spare;
+	struct buf item;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	buf_init(&item, LIMIT_SSE_EVENT);
+	tell_remark(review);
+	if (!id.len) {
+		uuid_v7(made);
+		id = str_of(made);
+	}
+	review->words_id = str_dup(id);
+	buf_append_str(&review->words, response_item_text(&spare, json));
+	response_item_write(&item, json);
+	session_record_item_buf(turn->task->session, &item);
+}
+
+static bool is_message(const struct response_event *event)
+{
+	return event->type == RESPONSE_text_delta ||
+	       ((event->type == RESPONSE_item_added || event->type == RESPONSE_item_done) &&
+	        str_is(json_get_str(event->item, "type"), "message"));
+}
+
+static void on_event(const struct response_event *event, void *self)
+{
+	struct turn *turn = self;
+	bool is_done = event->type == RESPONSE_item_done;
+	if (!is_message(event)) {
+		if (is_done && json_get_str(event->item, "call_id").len)
+			tell_remark(review_of(turn->task));
+		turn_on_event(event, turn);
+	} else if (is_done) {
+		keep_words(turn, event->item);
+	}
+}
+
+/* ---- the end ---- */
+
+static void record_message(struct session *session, const char *role, struct str text)
+{
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	text_message_write(&item, role, text);
+	session_record_item(session, buf_str(&item));
+}
+
+/* Back in the user's conversation: what its model is to know of the review. */
+static void record_report(struct session *session, struct str what_happened, const struct buf *results)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_USER_ITEM);
+	review_prompt_write_report(what_happened, results, &text);
+	session->context.user_turns++;
+	record_message(session, "user", buf_str(&text));
+}
+
+static void tell_exit(struct task *task, struct review_output *output)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct ev_exited_review_mode event = {.review_output = output, .item_id = str_of(id)};
+	task_emit(task, EV_exited_review_mode, &event);
+}
+
+static void tell_report(struct task *task, const struct buf *text)
+{
+	char uuid[UUID_TEXT_SIZE], id[sizeof("msg_") + UUID_TEXT_SIZE];
+	struct session *session = task->session;
+	uuid_v7(uuid);
+	snprintf(id, sizeof(id), "msg_%s", uuid);
+	task->last_message = session->context.items.count;
+	task->has_last_message = true;
+	record_message(session, "assistant", buf_str(text));
+	tell_message(task, str_of(id), buf_str(text));
+}
+
+static void finish_review(struct task_review *review)
+{
+	struct task *task = &review->task;
+	struct session *session = task->session;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	struct review_output output;
+	buf_init(&text, LIMIT_REVIEW_TEXT);
+	session_step_back(session);
+	review_answer_read(buf_str(&review->words), &arena, &output);
+	review_write_output(&output, &text);
+	record_report(session, prompt_review_done, &text);
+	tell_exit(task, &output);
+	tell_report(task, &text);
+	session_tell_usage(session, task->id, session->settings);
+	task_notify(task);
+	task_complete(task);
+}
+
+/* ---- the kind ---- */
+
+static void next_turn(struct task *task)
+{
+	task->turn = turn_ask(task, &(struct turn_question){.on_event = on_event});
+}
+
+static void on_turn_end(struct task *task, bool needs_turn)
+{
+	struct task_review *review = review_of(task);
+	if (!needs_turn) {
+		finish_review(review);
+		return;
+	}
+	tell_remark(review);
+	if (compact_is_due(task))
+		compact_start(task);
+	else
+		next_turn(task);
+}
+
+static void on_cut_short(struct task *task, bool by_user)
+{
+	session_step_back(task->session);
+	record_report(task->session, by_user ? prompt_review_interrupted : prompt_review_failed, NULL);
+	tell_exit(task, NULL);
+}
+
+static void finish(struct task *task)
+{
+	struct task_review *review = review_of(task);
+	session_step_back(task->session);
+	forget_words(review);
+	buf_finish(&review->words);
+}
+
+static const struct task_kind kind = {
+	.size = sizeof(struct task_review),
+	.on_turn_end = on_turn_end,
+	.on_compacted = next_turn,
+	.on_cut_short = on_cut_short,
+	.finish = finish,
+};
+
+/* ---- the start ---- */
+
+/* Consent cannot be asked for by somebody whom the user does not talk to; and whatever mode the user is in, a reviewer
+ * proposes no plan. */
+static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
+{
+	const struct config *config = session->codex->config;
+	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
+	struct settings_change change = {.model = str_of(config->review_model), .approval_policy = &never};
+	struct settings *settings = settings_with(session->settings, config, &change, err);
+	if (settings) {
+		settings->mode = mode_kind_default;
+		settings->mode_instructions = NULL;
+	}
+	return settings;
+}
+
+static void tell_entry(struct task *task, const struct review_request *request)
+{
+	char id[UUID_TEXT_SIZE];
+	auto_buf struct buf hint;
+	buf_init(&hint, LIMIT_USER_ITEM);
+	uuid_v7(id);
+	if (request->user_facing_hint.len)
+		buf_append_str(&hint, request->user_facing_hint);
+	else if (request->target)
+		review_write_hint(request->target, &hint);
+	else
+		buf_append_str(&hint, str_trim(request->prompt));
+	struct ev_entered_review_mode event = {
+		.target = request->target,
+		.prompt = request->prompt,
+		.user_facing_hint = buf_str(&hint),
+		.item_id = str_of(id),
+	};
+	task_emit(task, EV_entered_review_mode, &event);
+}
+
+static void ask(struct task *task, struct str words)
+{
+	struct input_text text = {.text = words};
+	struct user_input item = {.tag = user_input_text, .text = &text};
+	struct task_input input = {.items = &item, .count = 1};
+	context_tell_settings(task->session, task->settings);
+	record_message(task->session, "user", words);
+	task_tell_message(task, &input);
+	next_turn(task);
+}
+
+int task_start_review(struct session *session, struct str id, const struct review_request *request, struct error *err)
+{
+	const struct session_voice reviewer = {.instructions = prompt_review, .subagent = "review"};
+	struct settings *settings = settings_of_reviewer(session, err);
+	if (!settings)
+		return -(int)err->code;
+	auto_buf struct buf words;
+	buf_init(&words, LIMIT_USER_ITEM);
+	struct task *task = task_create_under(&kind, session, id, settings);
+	settings_unref(settings);
+	buf_init(&review_of(task)->words, LIMIT_SSE_EVENT);
+	session_warn_unknown_model(session, task);
+	tell_entry(task, request);
+	if (request->target)
+		review_prompt_write(request->target, &words);
+	else
+		buf_append_str(&words, str_trim(request->prompt));
+	session_step_aside(session, &reviewer);
+	ask(task, buf_str(&words));
+	return 0;
+}

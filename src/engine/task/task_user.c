@@ -1,0 +1,302 @@
+/* A Task of the user's own words: Turns until the model has nothing to feed back and the user has said no
+ * more. Where the history has grown too long it is compacted first, and the words wait: they belong behind
+ * the summary, not into it. Input that waits is never lost, whatever ends the Task. */
+#include "engine/task/task.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/task/compact.h"
+#include "engine/session/context_initial.h"
+#include "engine/session/session.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_skills.h"
+#include "engine/turn/turn.h"
+#include "engine/history/user_message.h"
+
+struct task_user {
+	struct task task;
+	struct buf first;   /* what the Task began with, while a compaction goes first: lines as in `pending` */
+	struct buf pending; /* steered input waiting for the next Turn: a line per item, its mark and then JSON */
+	struct skills_given given;
+	struct task_input input; /* what `first` was made of, to be told; in the Task's arena */
+	bool waits;              /* for a command of the user's: no Turn before its end */
+};
+
+static struct task_user *user_of(struct task *task)
+{
+	return container_of(task, struct task_user, task);
+}
+
+void task_tell_message(struct task *task, const struct task_input *input)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct user_message_item message = {.id = str_of(id),
+	                                    .client_id = input->client_id,
+	                                    .content = (struct user_input *)(uintptr_t)input->items,
+	                                    .content_count = input->count};
+	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
+	task_emit_item(task, EV_item_started, &item);
+	task_emit_item(task, EV_item_completed, &item);
+}
+
+/* What a line is: the user's words, or a skill that comes with them. */
+enum { MARK_WORDS = 'w', MARK_SKILL = 's' };
+
+static void record_lines(struct session *session, struct str lines)
+{
+	struct str line;
+	while (str_next_line(&lines, &line)) {
+		if (line.ptr[0] == MARK_WORDS)
+			session->context.user_turns++;
+		session_record_item(session, str_skip(line, 1));
+	}
+}
+
+static void add_line(struct buf *lines, char mark, struct str item)
+{
+	size_t before = lines->len;
+	buf_append_char(lines, mark);
+	buf_append_str(lines, item);
+	buf_append_char(lines, '\n');
+	if (lines->over)
+		buf_truncate(lines, before);
+}
+
+static void on_skill(struct str item, void *self)
+{
+	add_line(self, MARK_SKILL, item);
+}
+
+/* Appends the lines that input comes to. False, and none, if that is too much. */
+static bool add_input(struct task_user *user, const struct task_input *input, struct buf *lines)
+{
+	struct task *task = &user->task;
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	user_message_write(&item, task->settings->cwd, input->items, input->count);
+	if (item.over || item.len + 2 > lines->max - lines->len)
+		return false;
+	add_line(lines, MARK_WORDS, buf_str(&item));
+	session_skills_give(task->session, task->settings, input->items, input->count, &user->given, on_skill, lines);
+	return true;
+}
+
+/* Cut anywhere it would not be JSON any more, and spoil every request from then on. */
+static void tell_too_large(struct task *task)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was left out.",
+	         LIMIT_USER_ITEM / MIB);
+	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	task_emit(task, EV_error, &event);
+}
+
+/* ---- the Turns ---- */
+
+static void begin(struct task *task, struct str lines, const struct task_input *input)
+{
+	struct session *session = task->session;
+	context_tell_settings(session, task->settings);
+	session_record_unheard(session);
+	agents_hear(session, false);
+	if (lines.len) {
+		record_lines(session, lines);
+		task_tell_message(task, input);
+	}
+	session_record_turn_context(session, task->settings);
+	task->turn = turn_start(task);
+}
+
+static bool take_pending(struct task_user *user)
+{
+	session_record_unheard(user->task.session);
+	if (user->pending.len == 0)
+		return false;
+	record_lines(user->task.session, buf_str(&user->pending));
+	buf_clear(&user->pending);
+	return true;
+}
+
+static void on_turn_end(struct task *task, bool needs_turn)
+{
+	struct task_user *user = user_of(task);
+	bool has_heard = agents_hear(task->session, false), has_input = user->pending.len;
+	if (!needs_turn && !has_input && !has_heard) {
+		context_mark_task_end(&task->session->context);
+		task_notify(task);
+		task_complete(task);
+	} else if (compact_is_due(task)) {
+		compact_start(task);
+	} else {
+		take_pending(user);
+		task->turn = turn_start(task);
+	}
+}
+
+static void on_compacted(struct task *task)
+{
+	struct task_user *user = user_of(task);
+	if (user->first.len) {
+		auto_buf struct buf first = user->first;
+		buf_init(&user->first, LIMIT_USER_ITEM);
+		begin(task, buf_str(&first), &user->input);
+		return;
+	}
+	take_pending(user);
+	agents_hear(task->session, false);
+	task->turn = turn_start(task);
+}
+
+/* What was said and not yet heard is kept in the history: the next Task's model reads it, also after a resume. */
+static void keep_unheard(struct task_user *user)
+{
+	if (user->first.len) {
+		context_tell_settings(user->task.session, user->task.settings);
+		record_lines(user->task.session, buf_str(&user->first));
+		buf_clear(&user->first);
+	}
+	take_pending(user);
+}
+
+static void on_cut_short(struct task *task, bool by_user)
+{
+	if (user_of(task)->first.len)
+		task_tell_message(task, &user_of(task)->input);
+	keep_unheard(user_of(task));
+	if (by_user && !user_of(task)->waits) /* the model had no part in what only waits */
+		context_tell_abort(task->session);
+}
+
+/* ---- input ---- */
+
+static void steer(struct task *task, const struct task_input *input)
+{
+	struct task_user *user = user_of(task);
+	if (input->count == 0)
+		return;
+	if (!add_input(user, input, &user->pending)) {
+		tell_too_large(task);
+		return;
+	}
+	if (user->waits)
+		task->output_schema = arena_str(&task->arena, input->output_schema);
+	task_tell_message(task, input);
+}
+
+static void finish(struct task *task)
+{
+	keep_unheard(user_of(task));
+	buf_finish(&user_of(task)->first);
+	buf_finish(&user_of(task)->pending);
+	skills_given_finish(&user_of(task)->given);
+}
+
+static const struct task_kind kind = {
+	.size = sizeof(struct task_user),
+	.steer = steer,
+	.on_turn_end = on_turn_end,
+	.on_compacted = on_compacted,
+	.on_cut_short = on_cut_short,
+	.finish = finish,
+};
+
+static void keep_input(struct task_user *user, const struct task_input *input, struct buf *lines)
+{
+	struct arena *arena = &user->task.arena;
+	struct user_input *items = arena_array(arena, struct user_input, input->count);
+	for (size_t i = 0; i < input->count; i++)
+		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
+	user->input = (struct task_input){.items = items, .count = input->count};
+	user->input.client_id = arena_str(arena, input->client_id);
+	user->first = *lines;
+	buf_init(lines, 0);
+}
+
+/* With nothing said yet, and no Turn. */
+static struct task_user *create(struct session *session, struct str id)
+{
+	struct task_user *user = user_of(task_create(&kind, session, id));
+	buf_init(&user->first, LIMIT_USER_ITEM);
+	buf_init(&user->pending, LIMIT_USER_ITEM);
+	return user;
+}
+
+void task_start_user(struct session *session, struct str id, const struct task_input *input)
+{
+	if (input->count == 0 && !session->codex->runs_unasked) { /* nothing said, nothing to begin */
+		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
+		return;
+	}
+	struct task_user *user = create(session, id);
+	struct task *task = &user->task;
+	auto_buf struct buf lines;
+	buf_init(&lines, LIMIT_USER_ITEM);
+	task->output_schema = arena_str(&task->arena, input->output_schema);
+	session_warn_unknown_model(session, task);
+	if (input->count && !add_input(user, input, &lines)) {
+		tell_too_large(task);
+		task_complete(task);
+	} else if (compact_is_due(task)) {
+		keep_input(user, input, &lines);
+		compact_start(task);
+	} else {
+		begin(task, buf_str(&lines), input);
+	}
+}
+
+/* What is to be heard, and what was said meanwhile. */
+static void begin_unsaid(struct task_user *user, bool interrupts_only)
+{
+	struct task *task = &user->task;
+	if (compact_is_due(task)) { /* it waits, in the inbox */
+		compact_start(task);
+		return;
+	}
+	context_tell_settings(task->session, task->settings);
+	session_record_unheard(task->session);
+	agents_hear(task->session, interrupts_only);
+	take_pending(user);
+	session_record_turn_context(task->session, task->settings);
+	task->turn = turn_start(task);
+}
+
+void task_start_heard(struct session *session, struct str id, bool interrupts_only)
+{
+	begin_unsaid(create(session, id), interrupts_only);
+}
+
+/* ---- behind a command of the user's ---- */
+
+struct task *task_start_waiting(struct session *session, struct str id)
+{
+	struct task_user *user = create(session, id);
+	user->waits = true;
+	context_tell_settings(session, user->task.settings);
+	session_record_turn_context(session, user->task.settings);
+	return &user->task;
+}
+
+bool task_is_waiting(const struct task *task)
+{
+	return task->kind == &kind && container_of(task, const struct task_user, task)->waits;
+}
+
+void task_end_waiting(struct task *task)
+{
+	struct task_user *user = user_of(task);
+	user->waits = false;
+	if (user->pending.len == 0) {
+		task_complete(task);
+		return;
+	}
+	session_warn_unknown_model(task->session, task);
+	begin_unsaid(user, false);
+}

@@ -1,0 +1,261 @@
+/* The Turn is where a network, a model and a user's patience meet: every end (completed, broken, failed,
+ * aborted) comes through one of four functions here, and none of them frees the Turn inside a callback
+ * of something it owns: the step after the stream is always deferred. */
+#define LOG_MODULE "turn"
+#include "engine/turn/turn.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "config/model_provider.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/services.h"
+#include "engine/session/session.h"
+#include "engine/session/session_aside.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_usage.h"
+#include "engine/task/task.h"
+#include "model/model_client.h"
+#include "model/model_error.h"
+#include "model/model_retry.h"
+#include "tool/tool.h"
+
+static void send_request(struct turn *turn);
+
+static void drop_call(struct turn *turn)
+{
+	model_call_cancel(turn->call);
+	turn->call = NULL;
+	free(turn->segments);
+	turn->segments = NULL;
+}
+
+static void on_next(void *self)
+{
+	struct turn *turn = self;
+	drop_call(turn);
+	if (turn->failure)
+		task_on_turn_failed(turn->task);
+	else if (turn->tools.count)
+		turn_run_tools(turn);
+	else
+		task_on_turn_end(turn->task, false);
+}
+
+static void on_retry(void *self)
+{
+	send_request(self);
+}
+
+/* The user sees each retry; details carry the cause (core 1.8). */
+static void tell_retry(struct turn *turn, const struct model_error *error, unsigned max)
+{
+	char message[64];
+	snprintf(message, sizeof(message), "Reconnecting... %u/%u", turn->retries, max);
+	auto_buf struct buf info, details;
+	buf_init(&info, 1 * KIB);
+	buf_init(&details, 4 * KIB);
+	model_error_write_retry_info(error, &info);
+	buf_append_c(&details, error->text);
+	if (error->detail[0]) /* what one can act on meanwhile: nobody listens there */
+		buf_printf(&details, ": %s", error->detail);
+	struct ev_stream_error event = {
+		.message = str_of(message),
+		.codex_error_info = buf_str(&info),
+		.additional_details = buf_str(&details),
+	};
+	session_emit(turn->task->session, turn->task->id, EV_stream_error, &event);
+}
+
+/* What a failure says about the account or the window is told before it. */
+static void tell_failed_usage(struct turn *turn, const struct model_error *error)
+{
+	struct task *task = turn->task;
+	if (error->kind == MODEL_ERROR_context_window_exceeded && !task->compact)
+		session_fill_usage(task->session, task);
+	else if (error->kind == MODEL_ERROR_usage_limit_reached && !turn->has_limits)
+		session_set_limits(task->session, task, &(struct rate_limits){0});
+}
+
+static void fail(struct turn *turn, const struct model_error *error)
+{
+	struct buf text, info;
+	tell_failed_usage(turn, error);
+	buf_init(&text, 2 * MODEL_ERROR_TEXT_MAX);
+	buf_init(&info, 1 * KIB);
+	model_error_write(error, &text);
+	model_error_write_info(error, &info);
+	turn->failure = buf_take(&text);
+	turn->failure_info = buf_take(&info);
+	turn->failure_kind = error->kind;
+	loop_defer(&turn->next);
+}
+
+/* A provider keeps responses for a time. What it has forgotten we still have, and send. */
+static bool heal_chain(struct turn *turn, const struct model_error *error)
+{
+	struct session *session = turn->task->session;
+	const struct context_mark *chain = context_find_chain(&session->context);
+	if (!turn->is_chained || !chain || !error->lacks_response)
+		return false;
+	bool has_all = chain->item_count > 0;
+	context_break_chain(&session->context);
+	if (!has_all)
+		return false;
+	session_warn(session, turn->task->id,
+	             "The provider no longer has the response that this task goes on from; the whole history is sent "
+	             "again.");
+	loop_timer_start(turn->retry, 0);
+	return true;
+}
+
+static void on_stream_broken(struct turn *turn, const struct model_error *error)
+{
+	unsigned max = turn->task->session->provider->stream_max_retries;
+	turn_abort_tools(turn, false);
+	turn_keep_item(turn);
+	if (heal_chain(turn, error))
+		return;
+	if (!error->is_retryable || turn->retries >= max) {
+		fail(turn, error);
+		return;
+	}
+	turn->retries++;
+	tell_retry(turn, error, max);
+	int64_t delay_ms = error->retry_after_ms >= 0 ? error->retry_after_ms
+	                                              : model_retry_backoff_ms(turn->retries, model_retry_random());
+	log_debug("stream broken (%s), retry %u in %lld ms", error->text, turn->retries, (long long)delay_ms);
+	loop_timer_start(turn->retry, (uint64_t)delay_ms);
+}
+
+static void on_stream_event(const struct response_event *event, void *self)
+{
+	struct turn *turn = self;
+	turn->question.on_event(event, turn);
+}
+
+static void on_stream_done(const struct model_error *error, void *self)
+{
+	struct turn *turn = self;
+	turn->call = NULL;
+	if (error && !turn->is_complete)
+		on_stream_broken(turn, error);
+	else
+		loop_defer(&turn->next);
+}
+
+/* The input: the history, from what the provider has of it on, and what is asked behind it. */
+static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
+{
+	const struct turn_question *question = &turn->question;
+	struct session *session = turn->task->session;
+	const struct context_mark *chain = NULL;
+	if (session_is_chained(session) && question->first_item == 0)
+		chain = context_find_chain(&session->context);
+	if (chain)
+		prompt->previous_response_id = chain->response_id;
+	turn->is_chained = chain;
+	free(turn->segments);
+	turn->segments = context_segments(&session->context, chain ? chain->known_count : question->first_item,
+	                                  &prompt->input_count);
+	if (question->item.ptr)
+		turn->segments[prompt->input_count++] = question->item;
+	return turn->segments;
+}
+
+static void send_request(struct turn *turn)
+{
+	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
+	struct task *task = turn->task;
+	struct session *session = task->session;
+	const struct session_voice *voice = session_find_voice(session);
+	struct agent_kin kin = agents_kin(session);
+	bool is_step = !turn->question.item.ptr;
+	struct model_prompt prompt = {
+		.info = &task->settings->info,
+		.instructions = session_instructions(session),
+		.tools = is_step ? session_tools(session, task->settings) : STR_NONE,
+		.is_serial = !is_step,
+		.effort = task->settings->effort,
+		.summary = task->settings->summary,
+		.verbosity = task->settings->verbosity,
+		.output_schema = is_step ? task->output_schema : STR_NONE,
+		.thread_id = str_of(session->id),
+		.turn_state = task->turn_state,
+		.is_private = session->is_private,
+		.root_thread_id = kin.root_id,
+		.parent_thread_id = kin.parent_id,
+		.subagent = str_of(voice ? voice->subagent : kin.parent_id.len ? "collab_spawn" : NULL),
+	};
+	prompt.input = lend_input(turn, &prompt);
+	turn->is_complete = false;
+	turn->has_limits = false;
+	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
+	if (session->codex->holds)
+		model_call_pause(turn->call);
+}
+
+struct turn *turn_ask(struct task *task, const struct turn_question *question)
+{
+	struct turn *turn = xnew(struct turn);
+	struct loop *loop = task->session->codex->services->loop;
+	turn->task = task;
+	turn->question = *question;
+	turn->retry = loop_timer_create(loop, on_retry, turn);
+	loop_deferred_init(&turn->next, loop, on_next, turn);
+	send_request(turn);
+	return turn;
+}
+
+struct turn *turn_start(struct task *task)
+{
+	return turn_ask(task, &(struct turn_question){.on_event = turn_on_event});
+}
+
+void turn_hold(struct turn *turn)
+{
+	if (turn->call)
+		model_call_pause(turn->call);
+}
+
+void turn_release(struct turn *turn)
+{
+	if (turn->call)
+		model_call_resume(turn->call);
+	else if (turn->runs_tools)
+		loop_defer(&turn->next); /* which starts those that had to wait */
+}
+
+void turn_on_tools_done(struct turn *turn)
+{
+	context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
+	task_on_turn_end(turn->task, true);
+}
+
+void turn_abort(struct turn *turn)
+{
+	turn_abort_tools(turn, true);
+	if (turn->is_complete)
+		context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
+}
+
+void turn_destroy(struct turn *turn)
+{
+	if (!turn)
+		return;
+	drop_call(turn);
+	vec_for_each(tool, &turn->tools)
+		tool_call_destroy(tool->call);
+	vec_finish(&turn->tools);
+	loop_timer_destroy(turn->retry);
+	loop_deferred_finish(&turn->next);
+	turn_close_item(turn);
+	turn_drop_kept(turn);
+	free(turn->response_id);
+	free(turn->failure);
+	free(turn->failure_info);
+	free(turn);
+}

@@ -1,0 +1,189 @@
+/* What the model says to the user. In plan mode a message is read as it comes: the block of a proposed plan becomes an
+ * item of its own, with an id that is the Task's, since one Task proposes one plan; the rest is the message. An item
+ * begins when there is something to see of it, which for a message of blanks alone, or of a plan alone, is never.
+ * In other modes deltas go through untouched, at no cost. */
+#include "base/mem.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "engine/history/response_item.h"
+#include "engine/session/session.h"
+#include "engine/task/task.h"
+#include "engine/turn/turn.h"
+#include "model/proposed_plan.h"
+
+/* A message in plan mode while it streams. */
+struct turn_reader {
+	struct turn *turn;
+	struct proposed_plan plan;
+	struct buf blanks; /* what it began with, until there is something to see */
+};
+
+static bool proposes_plans(const struct turn *turn)
+{
+	return turn->task->settings->mode == mode_kind_plan;
+}
+
+static void tell_delta(struct turn *turn, enum event_tag tag, struct str item_id, struct str text)
+{
+	struct ev_content_delta delta = {str_of(turn->task->session->id), turn->task->id, item_id, text};
+	task_emit(turn->task, tag, &delta);
+}
+
+/* ---- the plan ---- */
+
+static void plan_start(struct task *task)
+{
+	if (task->plan != TASK_PLAN_none)
+		return;
+	task->plan = TASK_PLAN_open;
+	if (!task->plan_id.ptr)
+		task->plan_id = str_of(arena_printf(&task->arena, "%.*s-plan", STR_ARG(task->id)));
+	struct plan_item plan = {.id = task->plan_id, .text = STR("")};
+	task_emit_item(task, EV_item_started, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+}
+
+void turn_close_plan(struct task *task, struct str text)
+{
+	if (task->plan == TASK_PLAN_done)
+		return;
+	plan_start(task);
+	task->plan = TASK_PLAN_done;
+	struct plan_item plan = {.id = task->plan_id, .text = text};
+	task_emit_item(task, EV_item_completed, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+}
+
+/* ---- deltas ---- */
+
+static void show(struct turn *turn, struct str text)
+{
+	struct turn_reader *reader = turn->open.reader;
+	if (!turn->open.is_told) {
+		buf_append_str(&reader->blanks, text);
+		if (text_trim(text).len == 0 && reader->blanks.len < LIMIT_BLANKS)
+			return;
+		text = buf_str(&reader->blanks);
+		turn_tell_open_item(turn);
+	}
+	if (turn_tell_new(turn, &text))
+		tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+	buf_reuse(&reader->blanks);
+}
+
+static void tell_plan_delta(struct turn *turn, struct str text)
+{
+	text = turn_told_add(&turn->task->plan_told, text);
+	if (text.len)
+		tell_delta(turn, EV_plan_delta, turn->task->plan_id, text);
+}
+
+static void on_segment(enum tagged_segment segment, struct str text, void *self)
+{
+	struct turn *turn = self;
+	struct task *task = turn->task;
+	if (segment == TAGGED_TEXT)
+		show(turn, text);
+	else if (segment == TAGGED_START)
+		plan_start(task);
+	else if (segment == TAGGED_INNER && task->plan == TASK_PLAN_open)
+		tell_plan_delta(turn, text);
+}
+
+static struct turn_reader *reader_create(struct turn *turn)
+{
+	struct turn_reader *reader = xnew(struct turn_reader);
+	proposed_plan_init(&reader->plan, on_segment, turn);
+	buf_init(&reader->blanks, 2 * LIMIT_SSE_EVENT);
+	return reader;
+}
+
+void turn_reader_destroy(struct turn_reader *reader)
+{
+	if (!reader)
+		return;
+	proposed_plan_finish(&reader->plan);
+	buf_finish(&reader->blanks);
+	free(reader);
+}
+
+void turn_message_delta(struct turn *turn, struct str id, struct str text)
+{
+	if (!turn_is_open(turn, TURN_ITEM_message, id))
+		return;
+	if (!proposes_plans(turn)) {
+		turn_tell_open_item(turn);
+		if (turn_tell_new(turn, &text))
+			tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+		return;
+	}
+	if (!turn->open.reader)
+		turn->open.reader = reader_create(turn);
+	proposed_plan_feed(&turn->open.reader->plan, text);
+}
+
+static void take_phase(struct turn *turn, const struct json *json)
+{
+	struct str phase = json_get_str(json, "phase");
+	free(turn->open.phase);
+	turn->open.phase = phase.ptr ? str_dup(phase) : NULL;
+}
+
+/* A server may give the beginning of the text along with the item (0.169). */
+void turn_message_added(struct turn *turn, const struct json *json)
+{
+	auto_buf struct buf spare;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	turn_open_item(turn, TURN_ITEM_message, json_get_str(json, "id"));
+	take_phase(turn, json);
+	struct str text = proposes_plans(turn) ? response_item_text(&spare, json) : STR_NONE;
+	if (text.len)
+		turn_message_delta(turn, STR_NONE, text);
+}
+
+/* ---- the whole message ---- */
+
+static void tell_whole(struct turn *turn, struct str words)
+{
+	struct task *task = turn->task;
+	struct agent_text part = {.text = words};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {.id = str_of(turn->open.id),
+	                                     .content = &content,
+	                                     .content_count = 1,
+	                                     .phase = str_of(turn->open.phase)};
+	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
+	turn_tell_whole_item(turn, &item);
+	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
+	task->has_last_message = true;
+}
+
+/* The finished message is the truth, whatever was streamed. */
+static void tell_parts(struct turn *turn, struct str words)
+{
+	auto_buf struct buf text, plan;
+	buf_init(&text, LIMIT_SSE_EVENT);
+	buf_init(&plan, LIMIT_SSE_EVENT);
+	if (turn->open.reader)
+		proposed_plan_end(&turn->open.reader->plan);
+	if (proposed_plan_split(words, &text, &plan))
+		turn_close_plan(turn->task, buf_str(&plan));
+	if (!turn->open.is_told && text_trim(buf_str(&text)).len == 0)
+		return;
+	turn_tell_open_item(turn); /* empty, though it is known: so the reference has it in plan mode */
+	tell_whole(turn, buf_str(&text));
+}
+
+void turn_message_done(struct turn *turn, const struct json *json)
+{
+	auto_buf struct buf spare;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	struct str words = response_item_text(&spare, json);
+	if (turn->open.kind != TURN_ITEM_message)
+		turn_open_item(turn, TURN_ITEM_message, json_get_str(json, "id"));
+	else if (!proposes_plans(turn))
+		turn_tell_open_item(turn);
+	take_phase(turn, json);
+	if (proposes_plans(turn))
+		tell_parts(turn, words);
+	else
+		tell_whole(turn, words);
+}

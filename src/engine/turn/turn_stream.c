@@ -1,0 +1,393 @@
+/* What the model says becomes items: begun when it starts one, grown by deltas, whole when it says so.
+ * The finished item is the truth; deltas are only told (seed 004: the final content is authoritative). */
+#define LOG_MODULE "turn"
+#include "engine/turn/turn.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/history/response_item.h"
+#include "engine/session/session.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_usage.h"
+#include "engine/task/task.h"
+#include "model/model_stream.h"
+#include "tool/tool.h"
+
+static struct str thread_id(const struct turn *turn)
+{
+	return str_of(turn->task->session->id);
+}
+
+static void emit(struct turn *turn, enum event_tag tag, const void *body)
+{
+	session_emit(turn->task->session, turn->task->id, tag, body);
+}
+
+static void tell_item(struct turn *turn, enum event_tag tag, struct turn_item *item)
+{
+	/* item_started and item_completed have the same fields */
+	struct ev_item_completed event = {.thread_id = thread_id(turn), .turn_id = turn->task->id, .item = item};
+	emit(turn, tag, &event);
+}
+_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
+
+/* ---- the item that is open ---- */
+
+static void clear_item(struct turn_open_item *item)
+{
+	turn_reader_destroy(item->reader);
+	turn_told_finish(&item->told);
+	free(item->id);
+	free(item->wire_id);
+	free(item->phase);
+	*item = (struct turn_open_item){0};
+}
+
+void turn_close_item(struct turn *turn)
+{
+	clear_item(&turn->open);
+}
+
+void turn_keep_item(struct turn *turn)
+{
+	struct turn_open_item *open = &turn->open;
+	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
+		turn_reader_destroy(steal(open->reader));
+		turn_told_again(&open->told);
+		clear_item(&turn->kept[open->kind]);
+		turn->kept[open->kind] = *open;
+		*open = (struct turn_open_item){0};
+	}
+	turn_close_item(turn);
+	turn_told_again(&turn->task->plan_told);
+}
+
+void turn_drop_kept(struct turn *turn)
+{
+	for (size_t i = 0; i < countof(turn->kept); i++)
+		clear_item(&turn->kept[i]);
+}
+
+/* What an attempt that broke began. */
+static bool take_kept(struct turn *turn, enum turn_item_kind kind)
+{
+	if (kind >= countof(turn->kept) || !turn->kept[kind].id)
+		return false;
+	turn->open = turn->kept[kind];
+	turn->kept[kind] = (struct turn_open_item){0};
+	free(steal(turn->open.wire_id));
+	return true;
+}
+
+void turn_open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	char made[UUID_TEXT_SIZE];
+	turn_close_item(turn);
+	if (!take_kept(turn, kind)) {
+		uuid_v7(made);
+		turn->open = (struct turn_open_item){.kind = kind, .id = str_dup(id.len ? id : str_of(made))};
+	}
+	turn->open.wire_id = id.len ? str_dup(id) : NULL;
+}
+
+void turn_tell_open_item(struct turn *turn)
+{
+	if (turn->open.is_told)
+		return;
+	turn->open.is_told = true;
+	struct agent_text part = {.text = STR("")};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {
+		.id = str_of(turn->open.id), .content = &content, .phase = str_of(turn->open.phase)};
+	message.content_count = turn->task->settings->mode == mode_kind_plan; /* a fact of the wire */
+	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
+	bool is_message = turn->open.kind == TURN_ITEM_message;
+	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
+	                         .body = is_message ? (void *)&message : (void *)&reasoning};
+	tell_item(turn, EV_item_started, &item);
+}
+
+bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	const struct turn_open_item *open = &turn->open;
+	if (open->kind == kind && (id.len == 0 || !open->wire_id || str_is(id, open->wire_id)))
+		return true;
+	log_debug("ignored a delta of \"%.*s\", an item that was not added", id.len < 64 ? (int)id.len : 64, id.ptr);
+	return false;
+}
+
+bool turn_tell_new(struct turn *turn, struct str *text)
+{
+	size_t len = text->len;
+	*text = turn_told_add(&turn->open.told, *text);
+	return text->len || len == 0;
+}
+
+/* For an item that is whole. One that nothing was heard of before begins with all that it says: no delta follows. */
+static void ensure_open_whole(struct turn *turn, enum turn_item_kind kind, struct str id)
+{
+	if (turn->open.kind == kind)
+		turn_tell_open_item(turn);
+	else
+		turn_open_item(turn, kind, id);
+}
+
+void turn_tell_whole_item(struct turn *turn, struct turn_item *item)
+{
+	if (!turn->open.is_told)
+		tell_item(turn, EV_item_started, item);
+	turn->open.is_told = true;
+	tell_item(turn, EV_item_completed, item);
+}
+
+/* What is searched for is known at its end only. */
+static void tell_search_started(struct turn *turn, struct str id)
+{
+	struct web_search_item search = {.id = id, .query = STR(""), .action = STR("{\"type\":\"other\"}")};
+	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
+	tell_item(turn, EV_item_started, &item);
+	turn_open_item(turn, TURN_ITEM_web_search, id);
+	turn->open.is_told = true;
+}
+
+static void on_item_added(struct turn *turn, const struct json *item)
+{
+	struct str type = json_get_str(item, "type");
+	if (str_is(type, "message"))
+		turn_message_added(turn, item);
+	else if (str_is(type, "reasoning"))
+		turn_open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
+	else if (str_is(type, "web_search_call"))
+		tell_search_started(turn, json_get_str(item, "id"));
+}
+
+/* ---- deltas ---- */
+
+static void on_text_delta(struct turn *turn, const struct response_event *event)
+{
+	turn_message_delta(turn, event->id, event->text);
+}
+
+static void on_summary_part(struct turn *turn, const struct response_event *event)
+{
+	struct str mark = {"", 1}; /* stands for the break among the deltas */
+	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
+		return;
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &mark))
+		return;
+	struct ev_section_break section = {.item_id = str_of(turn->open.id), .summary_index = event->index};
+	emit(turn, EV_agent_reasoning_section_break, &section);
+}
+
+static void on_summary_delta(struct turn *turn, const struct response_event *event)
+{
+	struct str text = event->text;
+	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
+		return;
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &text))
+		return;
+	struct ev_reasoning_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
+	                                   event->index};
+	emit(turn, EV_reasoning_content_delta, &delta);
+}
+
+static bool shows_raw(const struct turn *turn)
+{
+	return turn->task->session->codex->config->show_raw_agent_reasoning;
+}
+
+static void on_raw_delta(struct turn *turn, const struct response_event *event)
+{
+	struct str text = event->text;
+	if (!shows_raw(turn) || !turn_is_open(turn, TURN_ITEM_reasoning, event->id))
+		return;
+	turn_tell_open_item(turn);
+	if (!turn_tell_new(turn, &text))
+		return;
+	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
+	                                       event->index};
+	emit(turn, EV_reasoning_raw_content_delta, &delta);
+}
+
+/* ---- finished items ---- */
+
+static size_t collect_texts(const struct json *parts, struct arena *arena, struct str **ret)
+{
+	struct str *texts = arena_array(arena, struct str, parts ? parts->count : 0);
+	size_t count = 0;
+	json_for_each(part, parts) {
+		struct str text = json_get_str(part, "text");
+		if (text.ptr)
+			texts[count++] = text;
+	}
+	*ret = texts;
+	return count;
+}
+
+static void on_reasoning(struct turn *turn, const struct json *json)
+{
+	auto_arena struct arena arena = {0};
+	ensure_open_whole(turn, TURN_ITEM_reasoning, json_get_str(json, "id"));
+	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
+	reasoning.summary_text_count = collect_texts(json_get(json, "summary"), &arena, &reasoning.summary_text);
+	if (shows_raw(turn))
+		reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
+	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
+	turn_tell_whole_item(turn, &item);
+}
+
+static void on_web_search(struct turn *turn, const struct json *json)
+{
+	const struct json *action = json_get(json, "action");
+	struct web_search_item search = {
+		.id = json_get_str(json, "id"),
+		.query = json_get_str(action, "query"),
+		.action = action ? action->span : STR_NONE,
+	};
+	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
+	if (turn->open.kind != TURN_ITEM_web_search || !str_is(search.id, turn->open.id))
+		tell_item(turn, EV_item_started, &item);
+	turn_close_item(turn);
+	tell_item(turn, EV_item_completed, &item);
+}
+
+static void on_function_call(struct turn *turn, const struct json *json)
+{
+	turn_add_tool(turn, &(struct tool_call_words){
+				    .call_id = json_get_str(json, "call_id"),
+				    .namespace = json_get_str(json, "namespace"),
+				    .name = json_get_str(json, "name"),
+				    .input = json_get_str(json, "arguments"),
+			    });
+}
+
+static void on_custom_call(struct turn *turn, const struct json *json)
+{
+	turn_add_tool(turn, &(struct tool_call_words){
+				    .call_id = json_get_str(json, "call_id"),
+				    .name = json_get_str(json, "name"),
+				    .input = json_get_str(json, "input"),
+				    .is_custom = true,
+			    });
+}
+
+static const struct {
+	const char *type;
+	void (*handle)(struct turn *turn, const struct json *item);
+	bool is_call; /* must carry a call_id to be answered */
+} item_rows[] = {
+	{"message", turn_message_done, false},
+	{"reasoning", on_reasoning, false},
+	{"web_search_call", on_web_search, false},
+	{"function_call", on_function_call, true},
+	{"custom_tool_call", on_custom_call, true},
+};
+
+/* Items of other types are kept for the model and not shown. */
+static void on_item_done(struct turn *turn, const struct json *json)
+{
+	struct str type = json_get_str(json, "type");
+	for (size_t i = 0; i < countof(item_rows); i++) {
+		if (!str_is(type, item_rows[i].type))
+			continue;
+		struct str call_id = json_get_str(json, "call_id");
+		if (item_rows[i].is_call && (!call_id.ptr || call_id.len > LIMIT_CALL_ID)) {
+			log_debug("dropped a %s without a usable call_id", item_rows[i].type);
+			return;
+		}
+		item_rows[i].handle(turn, json);
+		break;
+	}
+	struct buf item;
+	buf_init(&item, LIMIT_SSE_EVENT);
+	response_item_write(&item, json);
+	session_record_item_buf(turn->task->session, &item);
+	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
+		turn_close_item(turn);
+}
+
+/* ---- the response as a whole ---- */
+
+static void on_completed(struct turn *turn, const struct response_event *event)
+{
+	struct session *session = turn->task->session;
+	free(turn->response_id);
+	turn->response_id = str_dup(event->id);
+	turn->is_complete = true;
+	context_mark_response(&session->context, event->id);
+	session_add_usage(session, turn->task, event->usage);
+}
+
+static void on_limits(struct turn *turn, const struct response_event *event)
+{
+	turn->has_limits = true;
+	session_set_limits(turn->task->session, turn->task, event->limits);
+}
+
+/* The first value of a Task is sent back with each of its later requests (core 1.1). */
+static void on_turn_state(struct turn *turn, const struct response_event *event)
+{
+	struct task *task = turn->task;
+	if (!task->turn_state.ptr)
+		task->turn_state = arena_str(&task->arena, event->text);
+}
+
+/* "gpt-5.5-2026-02-01" is gpt-5.5, of a date. */
+static bool is_same_model(struct str served, struct str asked)
+{
+	if (served.len > asked.len + 1 && served.ptr[asked.len] == '-' && served.ptr[asked.len + 1] >= '0' &&
+	    served.ptr[asked.len + 1] <= '9')
+		served.len = asked.len;
+	return str_equal_fold(served, asked);
+}
+
+/* Told once a Task: each of its requests would say the same. */
+static void on_served_by(struct turn *turn, const struct response_event *event)
+{
+	struct task *task = turn->task;
+	struct ev_model_reroute reroute = {str_of(task->settings->model), event->text};
+	if (task->is_rerouted || is_same_model(event->text, reroute.from_model))
+		return;
+	task->is_rerouted = true;
+	task_emit(task, EV_model_reroute, &reroute);
+	session_warn(task->session, task->id, "The provider answers with the model %.*s in place of %s.",
+	             event->text.len < 200 ? (int)event->text.len : 200, event->text.ptr, task->settings->model);
+}
+
+static void on_added(struct turn *turn, const struct response_event *event)
+{
+	on_item_added(turn, event->item);
+}
+
+static void on_done(struct turn *turn, const struct response_event *event)
+{
+	on_item_done(turn, event->item);
+}
+
+typedef void (*response_fn)(struct turn *turn, const struct response_event *event);
+
+static const response_fn handlers[RESPONSE_count] = {
+	[RESPONSE_item_added] = on_added,
+	[RESPONSE_item_done] = on_done,
+	[RESPONSE_text_delta] = on_text_delta,
+	[RESPONSE_summary_part] = on_summary_part,
+	[RESPONSE_summary_delta] = on_summary_delta,
+	[RESPONSE_reasoning_delta] = on_raw_delta,
+	[RESPONSE_completed] = on_completed,
+	[RESPONSE_rate_limits] = on_limits,
+	[RESPONSE_turn_state] = on_turn_state,
+	[RESPONSE_served_by] = on_served_by,
+};
+
+void turn_on_event(const struct response_event *event, void *self)
+{
+	if (handlers[event->type])
+		handlers[event->type](self, event);
+}

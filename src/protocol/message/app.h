@@ -1,0 +1,143 @@
+/* app.h — the app-server's wire as C: the structs of its records, and tables of its methods, notifications and
+ * requests to clients (app_method.def, app_notification.def, app_server_request.def; records: app_record.def).
+ *
+ * Owns: nothing; tables are static. Thread: any. Source: app-server-wire. */
+#ifndef PROTOCOL_APP_H
+#define PROTOCOL_APP_H
+
+#include "protocol/record/types.h"
+
+/* ---- records ---- */
+
+#define UNION(name, style, key, alt_key, doc) enum name##_tag {
+#define VARIANT(name, tag, wire, record, doc) name##_##tag,
+#define UNIT(name, tag, wire, doc) name##_##tag,
+#define VALUE_OF(name, tag, wire, record, doc) name##_##tag,
+#define UNION_END(name) name##_tag_count };
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+
+#define UNION(name, style, key, alt_key, doc) struct name { enum name##_tag tag; union { void *body;
+#define VARIANT(name, tag, wire, record, doc) struct record *tag;
+#define VALUE_OF(name, tag, wire, record, doc) struct record *tag;
+#define UNION_END(name) }; };
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+
+#include "protocol/record/record_struct.h"
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+
+#define RECORD(name, doc) extern const struct record record_##name;
+#define RECORD_EMPTY(name, doc) extern const struct record record_##name;
+#define RECORD_OPEN(name, doc) extern const struct record record_##name;
+#define UNION(name, style, key, alt_key, doc) extern const struct union_type union_##name;
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+
+/* ---- methods ---- */
+
+enum app_method_tag {
+#define METHOD(tag, ...) METHOD_##tag,
+#define METHOD_LACKS(tag, ...) METHOD_##tag,
+#define METHOD_REFUSES(tag, ...) METHOD_##tag,
+#define METHOD_ANSWERS(tag, ...) METHOD_##tag,
+#include "protocol/app/app_method_default.h"
+#include "protocol/app/app_method.def"
+#include "protocol/app/app_method_undef.h"
+	METHOD_count
+};
+
+enum app_scope_kind {
+	APP_SCOPE_ANY,    /* waits for nobody */
+	APP_SCOPE_THREAD, /* alone on its thread */
+	APP_SCOPE_GLOBAL, /* alone on key */
+	APP_SCOPE_SHARED, /* on key, together with others of this kind */
+	APP_SCOPE_BY,     /* alone on the value of the parameter named key */
+};
+
+enum app_class { APP_LOCAL, APP_MODEL, APP_PARTLY, APP_CLOUD, APP_VENDOR, APP_WINDOWS };
+
+enum app_flag {
+	EXPERIMENTAL_API = 1, /* only for clients that asked for it */
+	PARAMS_OPTIONAL = 2,  /* the request may come without params */
+	RESOLVED = 4,         /* the end of this question is told */
+};
+
+enum app_audience { APP_TO_ALL, APP_TO_WATCHERS, APP_TO_CALLER };
+
+/* The codes of JSON-RPC errors, as clients know them. */
+enum app_error_code {
+	APP_INVALID_REQUEST = -32600, /* also unknown methods, bad parameters, unknown threads (app-server-wire 1) */
+	APP_METHOD_NOT_FOUND = -32601,
+	APP_INVALID_PARAMS = -32602,
+	APP_INTERNAL_ERROR = -32603,
+	APP_OVERLOADED = -32001,
+};
+
+enum app_outcome {
+	APP_SERVED,
+	APP_LACKS,   /* text: what this version would need */
+	APP_REFUSES, /* text: the message; code */
+	APP_ANSWERS, /* text: the result */
+};
+
+struct app_method {
+	struct str wire;
+	const struct record *params, *result;
+	enum app_scope_kind scope;
+	const char *scope_key;
+	enum app_class class;
+	unsigned flags;
+	enum app_outcome outcome;
+	enum app_error_code code;
+	const char *text;
+	const char *doc;
+};
+
+extern const struct app_method app_methods[METHOD_count];
+/* NULL if there is none of that name. */
+const struct app_method *app_method_find(struct str wire);
+
+/* ---- notifications, requests to clients ---- */
+
+enum app_notification_tag {
+#define NOTIFICATION(tag, ...) NOTIFY_##tag,
+#include "protocol/app/app_notification.def"
+#undef NOTIFICATION
+	NOTIFY_count
+};
+
+struct app_notification {
+	struct str wire;
+	const struct record *params;
+	enum app_audience audience;
+	unsigned flags;
+	const char *doc;
+};
+
+extern const struct app_notification app_notifications[NOTIFY_count];
+/* NOTIFY_count if there is none of that name. */
+enum app_notification_tag app_notification_find(struct str wire);
+
+enum app_server_request_tag {
+#define SERVER_REQUEST(tag, ...) ASK_##tag,
+#include "protocol/app/app_server_request.def"
+#undef SERVER_REQUEST
+	ASK_count
+};
+
+struct app_server_request {
+	struct str wire;
+	const struct record *params, *result;
+	unsigned flags;
+	const char *doc;
+};
+
+extern const struct app_server_request app_server_requests[ASK_count];
+
+#endif

@@ -1,0 +1,84 @@
+/* The struct lives in its own arena, so a submission is one block for short Ops and one free for all. */
+#include "protocol/message/submission.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static struct submission *submission_alloc(void)
+{
+	struct arena arena = {0};
+	struct submission *submission = arena_new(&arena, struct submission);
+	submission->arena = arena;
+	list_init(&submission->link);
+	return submission;
+}
+
+struct submission *submission_create(struct str id, const struct op *op)
+{
+	struct submission *submission = submission_alloc();
+	submission->id = arena_str(&submission->arena, id);
+	union_copy(&union_op, op, &submission->arena, &submission->op);
+	return submission;
+}
+
+/* Two ids or two Ops: whichever was taken, it could be the wrong one (protocol-v1 1). */
+static const char *find_duplicate(const struct json *root)
+{
+	size_t ids = 0, ops = 0;
+	json_for_each(member, root) {
+		ids += str_is(member->key, "id");
+		ops += str_is(member->key, "op");
+	}
+	return ids > 1 ? "id" : ops > 1 ? "op" : NULL;
+}
+
+static int decode_into(struct submission *submission, const struct json *root, struct error *err)
+{
+	const struct json *id = json_get(root, "id"), *op = json_get(root, "op");
+	struct str text;
+	if (!json_is(root, JSON_object))
+		return error_set(err, ERR_invalid, "a submission is an object {\"id\":…,\"op\":…}");
+	const char *twice = find_duplicate(root);
+	if (twice)
+		return error_set(err, ERR_invalid, "duplicate field `%s`", twice);
+	if (!id)
+		return error_set(err, ERR_invalid, "missing field `id`");
+	if (!json_to_str(id, &text))
+		return error_set(err, ERR_invalid, "id: invalid type: %s, expected a string", json_type_name(id->type));
+	if (!op)
+		return error_set(err, ERR_invalid, "missing field `op`");
+	submission->id = arena_str(&submission->arena, text);
+	submission->mode_word = arena_str(&submission->arena, json_get_str(json_get(op, "collaboration_mode"), "mode"));
+	return union_decode(&union_op, op, &submission->arena, &submission->op, err);
+}
+
+struct submission *submission_decode(struct str json, struct error *err)
+{
+	auto_arena struct arena scratch = {0};
+	const struct json *root = json_parse(&scratch, json, err);
+	if (!root)
+		return NULL;
+	struct submission *submission = submission_alloc();
+	if (decode_into(submission, root, err) != 0) {
+		submission_destroy(submission);
+		return NULL;
+	}
+	return submission;
+}
+
+void submission_encode(const struct submission *submission, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_str(w, "id", submission->id);
+	jw_key(w, "op");
+	union_encode(&union_op, &submission->op, w);
+	jw_object_end(w);
+}
+
+void submission_destroy(struct submission *submission)
+{
+	if (!submission)
+		return;
+	struct arena arena = submission->arena;
+	arena_finish(&arena);
+}

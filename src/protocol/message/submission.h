@@ -1,0 +1,28 @@
+/* submission.h — what a UI sends: an id of its choosing and an Op (protocol-v1 section 1).
+ * Owns: everything in it, in one arena. */
+#ifndef PROTOCOL_SUBMISSION_H
+#define PROTOCOL_SUBMISSION_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "protocol/record/types.h"
+
+struct error;
+
+struct submission {
+	struct str id;
+	struct op op;
+	struct str mode_word; /* the mode of op.collaboration_mode as the client wrote it; absent if it named none */
+	/* private */
+	struct list link; /* in a submission queue */
+	struct arena arena;
+};
+
+/* A deep copy of id and op. */
+struct submission *submission_create(struct str id, const struct op *op);
+/* From one JSON text {"id":…,"op":…}; NULL and err with the reason (protocol-v1 1, "invalid submission"). */
+struct submission *submission_decode(struct str json, struct error *err);
+void submission_encode(const struct submission *submission, struct json_writer *w);
+void submission_destroy(struct submission *submission);
+
+#endif

@@ -1,0 +1,53 @@
+/* enum.h — one C enum and one word table for each ENUM of enum.def and app_enum.def: `enum sandbox_mode` with values
+ * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to read and write the words. */
+#ifndef PROTOCOL_ENUM_H
+#define PROTOCOL_ENUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+#define ENUM(name) enum name {
+#define VALUE(name, value, wire) name##_##value,
+#define ALIAS(name, value, wire)
+#define ENUM_END(name) name##_count };
+#include "protocol/record/enum.def"
+#include "protocol/app/app_enum.def"
+#undef ENUM
+#undef VALUE
+#undef ALIAS
+#undef ENUM_END
+
+struct enum_word {
+	const char *wire;
+	int value;
+	bool is_alias; /* read, never written */
+};
+
+struct enum_type {
+	const char *name;
+	const struct enum_word *words;
+	size_t count;
+};
+
+/* One `const struct enum_type enum_<name>` for each ENUM. */
+#define ENUM(name) extern const struct enum_type enum_##name;
+#define VALUE(name, value, wire)
+#define ALIAS(name, value, wire)
+#define ENUM_END(name)
+#include "protocol/record/enum.def"
+#include "protocol/app/app_enum.def"
+#undef ENUM
+#undef VALUE
+#undef ALIAS
+#undef ENUM_END
+
+/* The word a value is written as; "" for a value out of range. */
+const char *enum_wire(const struct enum_type *type, int value);
+/* False if word is none of the type's. */
+bool enum_parse(const struct enum_type *type, struct str word, int *ret);
+/* "one of `a`, `b`" / "`a` or `b`" into out, cut to size bytes; for messages. */
+void enum_expected(const struct enum_type *type, char *out, size_t size);
+
+#endif

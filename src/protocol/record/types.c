@@ -1,0 +1,54 @@
+/* The descriptions behind the structs of types.h: the same rows, expanded a second time.
+ * The expansion is record_rows.h; tools reuse it for their arguments. */
+#include "protocol/record/types.h"
+
+#include "base/mem.h"
+
+#include "protocol/record/record_rows.h"
+#include "protocol/record/record_default.h"
+#include "protocol/record/types.def"
+#include "protocol/op/op_record.def"
+#include "protocol/op/event_record.def"
+#include "protocol/record/record_undef.h"
+
+#define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
+#define VARIANT(name, tag, wire, record, doc) {wire, name##_##tag, false, false, &record_##record, doc},
+#define UNIT(name, tag, wire, doc) {wire, name##_##tag, false, false, NULL, doc},
+#define VALUE_OF(name, tag, wire, record, doc) {wire, name##_##tag, false, true, &record_##record, doc},
+#define VARIANT_ALIAS(name, tag, wire, record) {wire, name##_##tag, true, false, &record_##record, ""},
+#define UNIT_ALIAS(name, tag, wire) {wire, name##_##tag, true, false, NULL, ""},
+#define UNION_END(name) \
+	}               \
+	;
+#include "protocol/record/record_default.h"
+#include "protocol/record/types.def"
+#include "protocol/record/record_undef.h"
+
+#define UNION(name, style, key, alt_key, doc) \
+	const struct union_type union_##name = {#name,           style,                    key, alt_key, \
+	                                        name##_variants, countof(name##_variants), doc};
+#include "protocol/record/record_default.h"
+#include "protocol/record/types.def"
+#include "protocol/record/record_undef.h"
+
+static const struct variant op_variants[] = {
+#define OP(tag, wire, record, doc) {wire, OP_##tag, false, false, &record_##record, doc},
+#define OP_UNIT(tag, wire, doc) {wire, OP_##tag, false, false, NULL, doc},
+#define OP_LACKS(tag, wire, record, what, doc) {wire, OP_##tag, false, false, &record_##record, doc},
+#define OP_UNIT_LACKS(tag, wire, what, doc) {wire, OP_##tag, false, false, NULL, doc},
+#define OP_ALIAS(tag, wire, record) {wire, OP_##tag, true, false, &record_##record, ""},
+#include "protocol/op/op.def"
+#include "protocol/op/op_undef.h"
+};
+
+static const struct variant event_variants[] = {
+#define EVENT(tag, wire, record, doc) {wire, EV_##tag, false, false, &record_##record, doc},
+#define EVENT_UNIT(tag, wire, doc) {wire, EV_##tag, false, false, NULL, doc},
+#define EVENT_ALIAS(tag, wire, record) {wire, EV_##tag, true, false, &record_##record, ""},
+#include "protocol/op/event_msg.def"
+};
+
+const struct union_type union_op = {
+	"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), "what a client asks for"};
+const struct union_type union_event_msg = {
+	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "what the engine tells"};

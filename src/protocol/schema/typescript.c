@@ -1,0 +1,150 @@
+/* The same rows as in schema.c, for a language in which a type is one expression. Bodies of unions are written where
+ * they stand, since they have no name on the wire. */
+#include "protocol/schema/typescript.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct script {
+	struct buf *out;
+	const struct type_set *set;
+	bool is_input; /* clients may leave out what has a default */
+};
+
+/* Docs are ours and contain no end of a comment. */
+static void append_doc(struct buf *out, const char *indent, const char *doc)
+{
+	if (doc && *doc)
+		buf_printf(out, "%s/** %s */\n", indent, doc);
+}
+
+static const char *scalar_name(enum field_kind kind)
+{
+	switch (kind) {
+	case FIELD_bool:
+		return "boolean";
+	case FIELD_i64:
+	case FIELD_f64:
+	case FIELD_ints:
+		return "number";
+	case FIELD_json:
+		return "JsonValue";
+	default:
+		return "string";
+	}
+}
+
+static void append_value(const struct script *script, const struct field *field)
+{
+	struct named_type type;
+	bool is_list = field->kind >= FIELD_strs && !field->keys;
+	const char *name = field_named_type(field, &type) ? type.name : scalar_name(field->kind);
+	if (field->keys)
+		buf_printf(script->out, "{ [key in string]?: %s }", name);
+	else
+		buf_printf(script->out, is_list ? "Array<%s>" : "%s", name);
+	if (field_is_nullable(field))
+		buf_append_c(script->out, " | null");
+}
+
+static bool may_be_left_out(const struct script *script, const struct field *field)
+{
+	unsigned presence = field->presence & PRESENCE_MASK;
+	return presence == OPT || (presence == DEF && script->is_input);
+}
+
+static void append_fields(const struct script *script, const struct record *record)
+{
+	size_t count = 0;
+	char name[FIELD_NAME_SIZE];
+	const struct field *fields = record->fields ? record->fields(&count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!field_is_shown(script->set, &fields[i]))
+			continue;
+		append_doc(script->out, "  ", fields[i].doc);
+		buf_printf(script->out, "  %s%s: ", field_wire_name(record, &fields[i], name),
+		           may_be_left_out(script, &fields[i]) ? "?" : "");
+		append_value(script, &fields[i]);
+		buf_append_c(script->out, ";\n");
+	}
+}
+
+static void append_record(const struct script *script, const struct record *record)
+{
+	if (record->is_open || !record->fields) {
+		buf_append_c(script->out,
+		             record->is_open ? "{ [key in string]?: JsonValue }" : "Record<string, never>");
+		return;
+	}
+	buf_append_c(script->out, "{\n");
+	append_fields(script, record);
+	buf_append_c(script->out, "}");
+}
+
+static void append_enum(const struct script *script, const struct enum_type *type)
+{
+	const char *before = "";
+	for (size_t i = 0; i < type->count; i++) {
+		if (!type->words[i].wire[0])
+			continue;
+		buf_printf(script->out, "%s\"%s\"", before, type->words[i].wire);
+		before = " | ";
+	}
+}
+
+static void append_internal(const struct script *script, const char *key, const struct variant *variant)
+{
+	buf_printf(script->out, "{\n  %s: \"%s\";\n", key, variant->wire);
+	if (variant->body)
+		append_fields(script, variant->body);
+	buf_append_c(script->out, "}");
+}
+
+static void append_external(const struct script *script, const struct variant *variant)
+{
+	size_t count;
+	if (!variant->body) {
+		buf_printf(script->out, "\"%s\"", variant->wire);
+		return;
+	}
+	buf_printf(script->out, "{ \"%s\": ", variant->wire);
+	if (variant->is_value)
+		append_value(script, variant->body->fields(&count));
+	else
+		append_record(script, variant->body);
+	buf_append_c(script->out, " }");
+}
+
+static void append_union(const struct script *script, const struct union_type *type)
+{
+	for (size_t i = 0; i < type->count; i++) {
+		if (type->variants[i].is_alias)
+			continue;
+		buf_append_c(script->out, "\n");
+		append_doc(script->out, "", type->variants[i].doc);
+		buf_append_c(script->out, "| ");
+		if (type->style == UNION_INTERNAL)
+			append_internal(script, type->key, &type->variants[i]);
+		else
+			append_external(script, &type->variants[i]);
+	}
+}
+
+void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type, bool is_input)
+{
+	struct script script = {.out = out, .set = set, .is_input = is_input};
+	switch (type->kind) {
+	case TYPE_record:
+		append_record(&script, type->type);
+		break;
+	case TYPE_union:
+		append_union(&script, type->type);
+		break;
+	case TYPE_enum:
+		append_enum(&script, type->type);
+		break;
+	case TYPE_path:
+		buf_append_c(out, "string");
+	}
+}

@@ -1,0 +1,382 @@
+/* What works is found by trying, not by reading versions and settings: distributions forbid user name
+ * spaces in more ways than can be listed. The trials run beside everything else, each backend's once and only when
+ * somebody asks for it, and whoever asks meanwhile waits for the same result. */
+#include "sandbox/sandbox.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "loop/loop.h"
+#include "process/process.h"
+#include "sandbox/sandbox_placeholder.h"
+#include "sandbox/sandbox_priv.h"
+
+/* Best first. */
+static const struct sandbox_driver *const drivers[] = {&sandbox_bwrap, &sandbox_landlock};
+enum { DRIVERS = countof(drivers), REASON_MAX = 256 };
+
+static const size_t chosen[] = {
+	[sandbox_backend_bubblewrap] = 0,
+	[sandbox_backend_landlock] = 1,
+};
+
+struct sandbox_probe {
+	struct list link; /* in trials.waiting */
+	enum sandbox_backend backend;
+	struct loop_deferred done;
+};
+
+/* What is known of a driver. A thread is an engine of its own (libcodex): each asks for itself. */
+static _Thread_local struct finding {
+	bool is_tried;
+	bool works;
+	size_t variant;
+	char reason[REASON_MAX]; /* why it does not */
+} findings[DRIVERS];
+
+static _Thread_local struct {
+	struct loop *loop; /* set while trials run */
+	struct list waiting;
+	size_t driver, variant;
+	struct process *process;
+	struct loop_timer *timer;
+	struct buf complaint;
+} trials;
+
+static const char advice[] = "install bubblewrap (the program bwrap), or choose --sandbox danger-full-access to run "
+			     "commands without one";
+
+/* The drivers that may serve a choice: from the first to before the second. */
+static size_t first_of(enum sandbox_backend backend)
+{
+	return backend == sandbox_backend_auto ? 0 : chosen[backend];
+}
+
+static size_t end_of(enum sandbox_backend backend)
+{
+	return backend == sandbox_backend_auto ? DRIVERS : chosen[backend] + 1;
+}
+
+/* The first that works or has not been tried; end_of(backend) if there is none. */
+static size_t candidate(enum sandbox_backend backend)
+{
+	size_t at = first_of(backend);
+	while (at < end_of(backend) && findings[at].is_tried && !findings[at].works)
+		at++;
+	return at;
+}
+
+static const struct sandbox_driver *find_driver(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	return at < end_of(backend) && findings[at].works ? drivers[at] : NULL;
+}
+
+bool sandbox_is_probed(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	return at == end_of(backend) || findings[at].works;
+}
+
+/* ---- trials ---- */
+
+static void trials_end(void)
+{
+	process_destroy(steal(trials.process));
+	loop_timer_destroy(steal(trials.timer));
+	buf_finish(&trials.complaint);
+	trials.loop = NULL;
+}
+
+static void trials_go_on(void);
+
+static void driver_tried(bool works)
+{
+	struct finding *finding = &findings[trials.driver];
+	process_destroy(steal(trials.process));
+	finding->is_tried = true;
+	finding->works = works;
+	finding->variant = trials.variant;
+	trials_go_on();
+}
+
+/* Keeps the first line of what the trial had to say. */
+static void note_reason(struct str text)
+{
+	struct str line = STR("");
+	str_next_line(&text, &line);
+	auto_buf struct buf clean;
+	buf_init(&clean, REASON_MAX);
+	text_append_utf8_lossy(&clean, line.len > REASON_MAX / 2 ? str_n(line.ptr, REASON_MAX / 2) : line);
+	snprintf(findings[trials.driver].reason, REASON_MAX, "%s",
+	         clean.len ? buf_str(&clean).ptr : "it does not work here");
+}
+
+static void variant_start(void);
+
+static void variant_failed(struct str reason)
+{
+	note_reason(reason);
+	process_destroy(steal(trials.process));
+	if (++trials.variant < drivers[trials.driver]->variants)
+		variant_start();
+	else
+		driver_tried(false);
+}
+
+static void on_trial_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	(void)self;
+	if (stream == exec_stream_stderr)
+		buf_append_str(&trials.complaint, bytes);
+}
+
+static void on_trial_end(const struct process_result *end, void *self)
+{
+	(void)self;
+	if (end->exit_code == 0)
+		driver_tried(true);
+	else
+		variant_failed(buf_str(&trials.complaint));
+}
+
+static void on_trial_timeout(void *self)
+{
+	(void)self;
+	variant_failed(STR("it did not answer in time"));
+}
+
+static int variant_run(struct sandbox_fence *fence, struct error *err)
+{
+	static const struct process_handler handler = {on_trial_output, on_trial_end};
+	static const char *const env[] = {NULL};
+	int status = drivers[trials.driver]->trial(trials.variant, fence, err);
+	if (status != 0)
+		return status;
+	struct process_spec spec = {.argv = fence->argv, .fence = fence, .env = env, .cwd = "/"};
+	trials.process = process_start(trials.loop, &spec, &handler, NULL, err);
+	return trials.process ? 0 : -(int)err->code;
+}
+
+static void variant_start(void)
+{
+	struct error err;
+	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
+	buf_clear(&trials.complaint);
+	loop_timer_start(trials.timer, LIMIT_SANDBOX_TRIAL_MS);
+	if (variant_run(fence, &err) != 0)
+		variant_failed(str_of(err.text));
+}
+
+static void tell_waiting(void)
+{
+	struct sandbox_probe *probe;
+	list_for_each (probe, &trials.waiting, link) {
+		if (!sandbox_is_probed(probe->backend))
+			continue;
+		list_remove(&probe->link);
+		loop_defer(&probe->done);
+	}
+}
+
+/* Tries what somebody still waits for, or ends. */
+static void trials_go_on(void)
+{
+	tell_waiting();
+	if (list_empty(&trials.waiting)) {
+		trials_end();
+		return;
+	}
+	trials.driver = candidate(list_first(&trials.waiting, struct sandbox_probe, link)->backend);
+	trials.variant = 0;
+	variant_start();
+}
+
+static void trials_init(struct loop *loop)
+{
+	trials.loop = loop;
+	list_init(&trials.waiting);
+	buf_init(&trials.complaint, 4 * KIB);
+	trials.timer = loop_timer_create(loop, on_trial_timeout, NULL);
+}
+
+struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sandbox_backend backend, sandbox_probed_fn on_probed,
+                                           void *self)
+{
+	struct sandbox_probe *probe = xnew(struct sandbox_probe);
+	list_init(&probe->link);
+	probe->backend = backend;
+	loop_deferred_init(&probe->done, loop, on_probed, self);
+	if (sandbox_is_probed(backend)) {
+		loop_defer(&probe->done);
+		return probe;
+	}
+	bool is_first = !trials.loop;
+	if (is_first)
+		trials_init(loop);
+	list_append(&trials.waiting, &probe->link);
+	if (is_first)
+		trials_go_on();
+	return probe;
+}
+
+void sandbox_probe_destroy(struct sandbox_probe *probe)
+{
+	if (!probe)
+		return;
+	list_remove(&probe->link);
+	loop_deferred_finish(&probe->done);
+	free(probe);
+	if (trials.loop && list_empty(&trials.waiting))
+		trials_end();
+}
+
+/* ---- results ---- */
+
+static void list_reasons(enum sandbox_backend backend, struct buf *out)
+{
+	for (size_t at = first_of(backend); at < end_of(backend); at++)
+		buf_printf(out, "%s%s: %s", out->len ? "; " : "", drivers[at]->name, findings[at].reason);
+}
+
+const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err)
+{
+	const struct sandbox_driver *driver = find_driver(backend);
+	auto_buf struct buf reasons = {0};
+	if (driver)
+		return driver->name;
+	buf_init(&reasons, DRIVERS * 2 * REASON_MAX);
+	list_reasons(backend, &reasons);
+	if (!sandbox_is_probed(backend))
+		error_set(err, ERR_busy, "it is not known yet whether commands can run in a sandbox here");
+	else
+		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s",
+		          buf_str(&reasons).ptr, advice);
+	return NULL;
+}
+
+const char *sandbox_backend_detail(enum sandbox_backend backend)
+{
+	size_t at = candidate(backend);
+	if (at == end_of(backend))
+		return findings[at - 1].reason;
+	return findings[at].works ? drivers[at]->details[findings[at].variant] : "";
+}
+
+bool sandbox_is_needed(enum sandbox_mode mode)
+{
+	return mode != sandbox_mode_danger_full_access && mode != sandbox_mode_external_sandbox;
+}
+
+/* ---- the fence ---- */
+
+void sandbox_fence_destroy(struct sandbox_fence *fence)
+{
+	if (!fence)
+		return;
+	if (fence->fd)
+		close(fence->fd);
+	arena_finish(&fence->arena);
+	free(fence);
+}
+
+const char *const *sandbox_fence_argv(const struct sandbox_fence *fence)
+{
+	return fence->argv;
+}
+
+int sandbox_fence_fd(const struct sandbox_fence *fence)
+{
+	return fence->fd;
+}
+
+static bool steers_loader(struct str name)
+{
+	return str_has_prefix(name, "LD_") || str_is(name, "GLIBC_TUNABLES") || str_is(name, "GCONV_PATH");
+}
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+	while (words && words[count])
+		count++;
+	return count;
+}
+
+static void insert_words(struct sandbox_fence *fence, const char *const *words)
+{
+	size_t at = fence->driver->env_at, count = count_words(words), old = count_words(fence->argv);
+	const char **argv = arena_array(&fence->arena, const char *, old + count + 1);
+	memcpy(argv, fence->argv, at * sizeof(*argv));
+	memcpy(argv + at, words, count * sizeof(*argv));
+	memcpy(argv + at + count, fence->argv + at, (old - at) * sizeof(*argv));
+	fence->argv = argv;
+}
+
+const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *const *env)
+{
+	const char **kept = arena_array(&fence->arena, const char *, count_words(env) + 1);
+	size_t count = 0;
+	for (size_t i = 0; env && env[i]; i++) {
+		struct str value = str_of(env[i]), name;
+		str_next_part(&value, '=', &name);
+		if (fence->driver && value.ptr && steers_loader(name))
+			insert_words(fence, fence->driver->env_words(arena_cstr(&fence->arena, name), value.ptr,
+			                                             &fence->arena));
+		else
+			kept[count++] = env[i];
+	}
+	return kept;
+}
+
+const char *sandbox_fence_mark(const struct sandbox_fence *fence)
+{
+	return fence->mark;
+}
+
+/* What is guarded and missing is there from now on. */
+static int hold_places(struct sandbox_plan *plan, struct error *err)
+{
+	int status = 0;
+	vec_for_each (it, &plan->paths) {
+		bool is_there = false;
+		if (status != 0 || !it->is_missing)
+			continue;
+		status = sandbox_placeholder_hold(it->path, &is_there, err);
+		it->is_missing = !is_there;
+	}
+	return status;
+}
+
+static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy *policy, struct error *err)
+{
+	size_t at = candidate(policy->backend);
+	auto_sandbox_plan struct sandbox_plan plan;
+	int status = sandbox_plan_init(&plan, policy, &fence->arena, err);
+	if (status == 0)
+		status = hold_places(&plan, err);
+	fence->driver = drivers[at];
+	fence->mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
+	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
+}
+
+int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct sandbox_fence **ret_fence,
+                 struct error *err)
+{
+	*ret_fence = NULL;
+	if (!sandbox_is_needed(policy->mode))
+		return 0;
+	if (!sandbox_backend_name(policy->backend, err))
+		return sandbox_is_probed(policy->backend) ? -ERR_unsupported : -ERR_busy;
+	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
+	fence->argv = argv;
+	int status = fence_build(fence, policy, err);
+	if (status == 0)
+		*ret_fence = steal(fence);
+	return status;
+}

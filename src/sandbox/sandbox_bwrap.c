@@ -1,0 +1,198 @@
+/* bubblewrap as the fence: its own mount, pid and network name spaces around one command.
+ *
+ * Order matters in its arguments: the whole file system read-only first (or writable, if that is what
+ * the policy says), then a private /dev and /proc, then the plan's paths, parents before children.
+ *
+ * Run by root it would keep all of root's capabilities, also those that undo the mounts; so all are
+ * dropped but the three without which root would be less than the owner of the user's files. Two
+ * variants differ in the user name space: one's own root needs none, a root without CAP_SYS_ADMIN (in
+ * a container) does; bwrap makes one by itself for everybody else. A machine that allows neither with
+ * a /proc of its own gets the third, which leaves the outer /proc in place: the user name space then
+ * keeps outside processes out of reach. */
+#include "sandbox/sandbox_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "command/env_policy.h"
+#include "sandbox/sandbox_filter.h"
+#include "process/spawn.h"
+
+enum { BWRAP_WORDS_MAX = 9000 };
+
+struct variant {
+	bool has_user_namespace;
+	bool has_proc;
+};
+
+static const struct variant variants[] = {{false, true}, {true, true}, {true, false}};
+static const char *const details[] = {
+	"with the name spaces of an ordinary user, or of root",
+	"with a user name space",
+	"with a user name space, and without a /proc of its own",
+};
+static const char *const kept_by_root[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"};
+
+struct args {
+	VEC(const char *) items;
+};
+
+static void add(struct args *args, const char *first, const char *second, const char *third)
+{
+	vec_push(&args->items, first);
+	if (second)
+		vec_push(&args->items, second);
+	if (third)
+		vec_push(&args->items, third);
+}
+
+static bool is_absolute_path_list(struct str list)
+{
+	struct str part;
+	while (str_next_part(&list, ':', &part)) {
+		if (part.len == 0 || part.ptr[0] != '/')
+			return false;
+	}
+	return true;
+}
+
+/* The system's own first; a relative PATH could find one that a command left in the workspace. */
+static const char *find_bwrap(void)
+{
+	static _Thread_local char path[PATH_MAX];
+	if (path[0])
+		return path;
+	const char *list = env_own("PATH");
+	auto_free char *found = NULL;
+	if (access("/usr/bin/bwrap", X_OK) == 0)
+		found = xstrdup("/usr/bin/bwrap");
+	else if (list && is_absolute_path_list(str_of(list)))
+		found = spawn_find_program("bwrap", (const char *const *)environ, NULL, NULL);
+	if (!found || strlen(found) >= sizeof(path))
+		return NULL;
+	memcpy(path, found, strlen(found) + 1);
+	return path;
+}
+
+static void add_privileges(struct args *args, const struct variant *variant)
+{
+	if (variant->has_user_namespace)
+		add(args, "--unshare-user", NULL, NULL);
+	add(args, "--cap-drop", "ALL", NULL);
+	for (size_t i = 0; geteuid() == 0 && i < countof(kept_by_root); i++)
+		add(args, "--cap-add", kept_by_root[i], NULL);
+}
+
+static void add_paths(struct args *args, const struct sandbox_plan *plan, const struct variant *variant)
+{
+	const struct sandbox_path *items = plan->paths.items;
+	size_t first = plan->paths.count && strcmp(items[0].path, "/") == 0;
+	add(args, first && items[0].is_writable ? "--bind" : "--ro-bind", "/", "/");
+	add(args, "--dev", "/dev", NULL);
+	if (variant->has_proc) {
+		add(args, "--proc", "/proc", NULL);
+		add(args, "--remount-ro", "/proc", NULL); /* root could change the kernel's settings there */
+	}
+	for (size_t i = first; i < plan->paths.count; i++) {
+		const char *guard = items[i].is_fleeting ? "--ro-bind-try" : "--ro-bind";
+		if (!items[i].is_missing)
+			add(args, items[i].is_writable ? "--bind" : guard, items[i].path, items[i].path);
+	}
+}
+
+/* The filter of system calls comes through a pipe, which holds it whole. bwrap puts it on itself inside, too. */
+static int filter_open(const struct sandbox_plan *plan, struct error *err)
+{
+	struct sock_filter code[SANDBOX_FILTER_MAX];
+	struct sandbox_filter_spec spec = {.net = plan->has_network ? SANDBOX_NET_SHARED : SANDBOX_NET_PRIVATE};
+	size_t count = sandbox_filter_build(&spec, code);
+	int ends[2];
+	if (count == 0)
+		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_sys(err, errno, "cannot pass on the filter of system calls");
+	auto_close int in = ends[1], out = ends[0];
+	int status = fd_write_all(in, code, count * sizeof(*code), err);
+	return status == 0 ? steal_fd(&out) : status;
+}
+
+/* bwrap gives up at 9000 words, and says so in a way that nobody could make sense of. */
+static int check_length(const struct args *args, struct error *err)
+{
+	if (args->items.count <= BWRAP_WORDS_MAX)
+		return 0;
+	return error_set(err, ERR_limit,
+	                 "the command has too many arguments for bubblewrap (%zu, its own included; %d are possible): "
+	                 "set sandbox_backend to landlock, or give them in a file",
+	                 args->items.count, BWRAP_WORDS_MAX);
+}
+
+static int build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
+                 struct sandbox_fence *fence, struct error *err)
+{
+	struct args args = {0};
+	int fd = filter_open(plan, err);
+	if (fd < 0)
+		return fd;
+	fence->fd = fd;
+	add(&args, bwrap, "--die-with-parent", plan->has_terminal ? NULL : "--new-session");
+	add(&args, "--seccomp", arena_printf(&fence->arena, "%d", SPAWN_EXTRA_FD), NULL);
+	add_privileges(&args, variant);
+	add(&args, "--unshare-pid", "--unshare-ipc", NULL);
+	if (!plan->has_network)
+		add(&args, "--unshare-net", NULL, NULL);
+	add_paths(&args, plan, variant);
+	add(&args, "--", NULL, NULL);
+	for (size_t i = 0; fence->argv[i]; i++)
+		add(&args, fence->argv[i], NULL, NULL);
+	int status = check_length(&args, err);
+	vec_push(&args.items, NULL);
+	const char **result = arena_array(&fence->arena, const char *, args.items.count);
+	memcpy(result, args.items.items, args.items.count * sizeof(*result));
+	vec_finish(&args.items);
+	fence->argv = result;
+	return status;
+}
+
+static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)
+{
+	return build(find_bwrap(), &variants[variant], plan, fence, err);
+}
+
+/* bwrap itself is the one program that is surely there to be run inside. */
+static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
+{
+	const char *bwrap = find_bwrap();
+	if (!bwrap)
+		return error_set(err, ERR_unsupported, "it is not installed");
+	const char **argv = arena_array(&fence->arena, const char *, 3);
+	argv[0] = bwrap;
+	argv[1] = "--version";
+	fence->argv = argv;
+	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, fence, err);
+}
+
+static const char *const *env_words(const char *name, const char *value, struct arena *arena)
+{
+	const char **words = arena_array(arena, const char *, 4);
+	words[0] = "--setenv";
+	words[1] = name;
+	words[2] = value;
+	return words;
+}
+
+const struct sandbox_driver sandbox_bwrap = {
+	.name = "bubblewrap",
+	.variants = countof(variants),
+	.details = details,
+	.trial = trial,
+	.env_at = 1,
+	.env_words = env_words,
+	.wrap = wrap,
+};

@@ -1,0 +1,75 @@
+/* Landlock and seccomp as the fence: the engine's own executable sets them up and then becomes the command, so there is
+ * nothing to install and no process in between.
+ *
+ * Landlock grants rights for all that lies below a folder and cannot take any back further down. So it cannot say
+ * "writable, but not .git", and it has no say over modes, owners and times of files. Both are held by mounts in a
+ * name space of its own, which is what the first two variants do; Landlock then holds the same line a second time,
+ * and signals, ptrace and abstract sockets with it. Where name spaces are forbidden the third is left: it writes
+ * nothing, so there is nothing to guard, and what Landlock does not judge is denied as a system call. It keeps
+ * read-only; any other policy is refused, rather than kept by half. */
+#include "sandbox/sandbox_priv.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "sandbox/landlock.h"
+#include "sandbox/sandbox_filter.h"
+#include "sandbox/sandbox_entry.h"
+
+static const struct sandbox_entry_how variants[] = {
+	{.has_mounts = true},
+	{.has_mounts = true, .has_user_namespace = true},
+	{.has_mounts = false},
+};
+
+static const char *const details[] = {
+	"with mounts of its own, as root",
+	"with mounts of its own in a user name space",
+	"alone, for read-only mode only: name spaces are forbidden here",
+};
+
+static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
+{
+	struct sandbox_entry_how how = variants[variant];
+	struct sock_filter code[SANDBOX_FILTER_MAX];
+	int abi = landlock_abi();
+	how.is_trial = true;
+	if (abi == 0)
+		return error_set(err, ERR_unsupported, "this kernel has no Landlock, or it is switched off");
+	if (abi < LANDLOCK_ABI_NEEDED)
+		return error_set(err, ERR_unsupported, "this kernel's Landlock has version %d, and %d is needed", abi,
+		                 LANDLOCK_ABI_NEEDED);
+	if (sandbox_filter_build(&(struct sandbox_filter_spec){0}, code) == 0)
+		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+	if (!sandbox_entry_is_offered())
+		return error_set(err, ERR_unsupported, "the program that runs is not codex");
+	fence->argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &fence->arena);
+	return 0;
+}
+
+static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)
+{
+	const struct sandbox_entry_how *how = &variants[variant];
+	if (!how->has_mounts && plan->paths.count)
+		return error_set(err, ERR_denied,
+		                 "this machine forbids name spaces, and Landlock alone cannot keep .git, .codex and "
+		                 ".agents read-only in a writable folder: commands run in read-only mode only");
+	fence->argv = sandbox_entry_argv(how, plan, fence->argv, &fence->arena);
+	return 0;
+}
+
+static const char *const *env_words(const char *name, const char *value, struct arena *arena)
+{
+	const char **words = arena_array(arena, const char *, 2);
+	words[0] = sandbox_entry_env(name, value, arena);
+	return words;
+}
+
+const struct sandbox_driver sandbox_landlock = {
+	.name = "landlock",
+	.variants = countof(variants),
+	.details = details,
+	.trial = trial,
+	.env_at = SANDBOX_ENTRY_ENV_AT,
+	.env_words = env_words,
+	.wrap = wrap,
+};

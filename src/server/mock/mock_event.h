@@ -1,0 +1,37 @@
+/* mock_event.h — the events of a Responses stream, as server-sent events.
+ *
+ * Owns nothing. Thread: any, one at a time. Source: core 1.4, 1.7. */
+#ifndef SERVER_MOCK_EVENT_H
+#define SERVER_MOCK_EVENT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "server/mock/mock_step.h"
+
+struct json;
+
+/* An output item on its way. */
+struct mock_item {
+	const struct mock_step *step; /* a message, reasoning, delta, call or custom step */
+	struct str call_id;           /* the step's own; empty: made from the numbers */
+	uint64_t request;             /* which request is answered, from 1 */
+	unsigned index;               /* of the item in the answer, from 0 */
+};
+
+void mock_event_created(struct buf *out, uint64_t request);
+/* usage gives the counts; what it leaves out is 0. If it is NULL the two numbers stand instead. */
+void mock_event_completed(struct buf *out, uint64_t request, const struct json *usage, uint64_t input_tokens,
+                          uint64_t output_tokens);
+void mock_event_item_added(struct buf *out, const struct mock_item *item);
+void mock_event_item_delta(struct buf *out, const struct mock_item *item, struct str delta);
+/* content is the raw reasoning text, if any. */
+void mock_event_item_done(struct buf *out, const struct mock_item *item, struct str text, struct str content);
+/* The raw text of a reasoning item as one delta. */
+void mock_event_content_delta(struct buf *out, const struct mock_item *item, struct str delta);
+/* An item or event that the script wrote itself; json is one line. type may be absent. */
+void mock_event_item_verbatim(struct buf *out, unsigned index, struct str json);
+void mock_event_verbatim(struct buf *out, struct str type, struct str json);
+
+#endif

@@ -1,0 +1,64 @@
+/* mock_script.h — the script of the scripted model, read and checked.
+ *
+ * Owns: its text and everything parsed from it, in one arena. Thread: any, one at a time.
+ * A script is a sequence of JSON objects, one reply each; lines that start with # are comments. Mistakes are found
+ * when it is read, never while it plays, and are named with their line. Source: docs/mock-model.md. */
+#ifndef SERVER_MOCK_SCRIPT_H
+#define SERVER_MOCK_SCRIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "server/mock/mock_match.h"
+#include "server/mock/mock_step.h"
+
+struct error;
+struct json;
+
+/* A value cut out of the request, for {name} in the reply's texts. */
+struct mock_take {
+	struct str name;
+	struct str from;  /* path of the text to look in */
+	struct str after; /* the value is the word that follows this */
+};
+
+struct mock_takes {
+	const struct mock_take *items;
+	size_t count;
+};
+
+#define MOCK_FOREVER UINT64_MAX
+
+struct mock_reply {
+	unsigned line; /* where it starts in the script */
+	bool has_when;
+	bool is_wire; /* has "wire" steps: no HTTP of ours */
+	struct mock_match when;
+	struct mock_match expect;
+	struct mock_takes take;
+	const struct json *headers; /* object of strings, or NULL */
+	struct mock_steps reply;
+	uint64_t times; /* requests it may still answer; MOCK_FOREVER: all */
+};
+
+struct mock_script {
+	/* read-only */
+	struct mock_reply *replies;
+	size_t count;
+	/* private */
+	struct arena arena;
+};
+
+/* Copies text. 0, or an error that names the line; the script is to be finished in both cases. */
+int mock_script_parse(struct mock_script *script, struct str text, struct error *err);
+/* The same with a file's bytes. */
+int mock_script_read(struct mock_script *script, const char *path, struct error *err);
+void mock_script_finish(struct mock_script *script);
+
+/* The reply for this request, its times counted down: the first whose "when" holds, else the first without one that
+ * is not used up; NULL if there is none. */
+const struct mock_reply *mock_script_take(struct mock_script *script, const struct mock_request *request);
+
+#endif

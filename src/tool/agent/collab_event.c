@@ -1,0 +1,227 @@
+/* The events carry threads, not numbers: clients that know nothing of a tree's numbers can follow all the same. */
+#include "tool/agent/collab_event.h"
+
+#include "agent/agent_tree.h"
+#include "base/vec.h"
+#include "tool/tool.h"
+
+static void tell(struct tool_call *call, enum event_tag tag, const void *body)
+{
+	call->host->emit(call->host, call->turn_id, tag, body);
+}
+
+static struct agent_status completed(const struct agent *agent, struct arena *arena)
+{
+	struct agent_completed *body = arena_new(arena, struct agent_completed);
+	body->message = arena_str(arena, str_of(agent->result.text));
+	return (struct agent_status){.tag = agent_status_completed, .completed = body};
+}
+
+static struct agent_status errored(const struct agent *agent, struct arena *arena)
+{
+	struct agent_errored *body = arena_new(arena, struct agent_errored);
+	body->message = arena_str(arena, str_of(agent->result.text ? agent->result.text : ""));
+	return (struct agent_status){.tag = agent_status_errored, .errored = body};
+}
+
+struct agent_status collab_status(const struct agent *agent, struct arena *arena)
+{
+	if (!agent)
+		return (struct agent_status){.tag = agent_status_not_found};
+	if (agent->is_shut)
+		return (struct agent_status){.tag = agent_status_shutdown};
+	switch (agent->status) {
+	case subagent_status_queued:
+	case subagent_status_ready:
+		return (struct agent_status){.tag = agent_status_pending_init};
+	case subagent_status_running:
+		return (struct agent_status){.tag = agent_status_running};
+	case subagent_status_canceled:
+		return (struct agent_status){.tag = agent_status_interrupted};
+	case subagent_status_failed:
+		return errored(agent, arena);
+	default:
+		return completed(agent, arena);
+	}
+}
+
+void collab_tell_spawn_begin(struct tool_call *call, struct str prompt)
+{
+	struct ev_collab_spawn_begin event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.prompt = prompt.ptr ? prompt : STR(""),
+	};
+	tell(call, EV_collab_agent_spawn_begin, &event);
+}
+
+void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, struct str prompt)
+{
+	auto_arena struct arena arena = {0};
+	struct agent_status status = collab_status(child, &arena);
+	struct ev_collab_spawn_end event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.new_thread_id = child ? str_of(child->session_id) : STR_NONE,
+		.prompt = prompt.ptr ? prompt : STR(""),
+		.status = &status,
+	};
+	if (child && status.tag == agent_status_running) /* it was asked for, and is coming up */
+		status.tag = agent_status_pending_init;
+	tell(call, EV_collab_agent_spawn_end, &event);
+}
+
+void collab_tell_message_begin(struct tool_call *call, const struct agent *to, struct str prompt)
+{
+	struct ev_collab_interaction_begin event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(to->session_id),
+		.prompt = prompt.ptr ? prompt : STR(""),
+	};
+	tell(call, EV_collab_agent_interaction_begin, &event);
+}
+
+void collab_tell_message_end(struct tool_call *call, const struct agent *to, struct str prompt)
+{
+	auto_arena struct arena arena = {0};
+	struct agent_status status = collab_status(to, &arena);
+	struct ev_collab_interaction_end event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(to->session_id),
+		.prompt = prompt.ptr ? prompt : STR(""),
+		.status = &status,
+	};
+	tell(call, EV_collab_agent_interaction_end, &event);
+}
+
+/* Those a wait is about, and how they are. */
+struct awaited {
+	VEC(struct str) ids;
+	VEC(struct agent_status) statuses;
+	struct arena arena;
+};
+
+static void gather(struct awaited *awaited, const struct agent *reader, const struct agent *target)
+{
+	const struct agent *agent;
+	list_for_each(agent, &reader->tree->agents, link) {
+		if (target ? agent != target : agent->parent != reader)
+			continue;
+		vec_push(&awaited->ids, str_of(agent->session_id));
+		vec_push(&awaited->statuses, collab_status(agent, &awaited->arena));
+	}
+}
+
+static void awaited_finish(struct awaited *awaited)
+{
+	vec_finish(&awaited->ids);
+	vec_finish(&awaited->statuses);
+	arena_finish(&awaited->arena);
+}
+
+void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target)
+{
+	struct awaited awaited = {0};
+	gather(&awaited, reader, target);
+	struct ev_collab_waiting_begin event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_ids = awaited.ids.items,
+		.receiver_thread_ids_count = awaited.ids.count,
+		.call_id = call->call_id,
+	};
+	tell(call, EV_collab_waiting_begin, &event);
+	awaited_finish(&awaited);
+}
+
+void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target)
+{
+	struct awaited awaited = {0};
+	gather(&awaited, reader, target);
+	struct ev_collab_waiting_end event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.call_id = call->call_id,
+		.statuses = awaited.statuses.items,
+		.statuses_keys = awaited.ids.items,
+		.statuses_count = awaited.ids.count,
+	};
+	tell(call, EV_collab_waiting_end, &event);
+	awaited_finish(&awaited);
+}
+
+void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count)
+{
+	struct ev_collab_waiting_begin event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_ids = (struct str *)(uintptr_t)ids,
+		.receiver_thread_ids_count = count,
+		.call_id = call->call_id,
+	};
+	tell(call, EV_collab_waiting_begin, &event);
+}
+
+void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
+{
+	struct awaited awaited = {0};
+	for (size_t i = 0; i < count; i++) {
+		const struct agent *agent = agent_tree_find_session(reader->tree, ids[i]);
+		if (agent && agent_is_active(agent) && !agent->is_shut)
+			continue;
+		vec_push(&awaited.ids, ids[i]);
+		vec_push(&awaited.statuses, collab_status(agent, &awaited.arena));
+	}
+	struct ev_collab_waiting_end event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.call_id = call->call_id,
+		.statuses = awaited.statuses.items,
+		.statuses_keys = awaited.ids.items,
+		.statuses_count = awaited.ids.count,
+	};
+	tell(call, EV_collab_waiting_end, &event);
+	awaited_finish(&awaited);
+}
+
+void collab_tell_close_begin(struct tool_call *call, const struct agent *agent)
+{
+	struct ev_collab_close_begin event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(agent->session_id),
+	};
+	tell(call, EV_collab_close_begin, &event);
+}
+
+void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status)
+{
+	struct ev_collab_close_end event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = session_id,
+		.status = (struct agent_status *)(uintptr_t)status,
+	};
+	tell(call, EV_collab_close_end, &event);
+}
+
+void collab_tell_resume_begin(struct tool_call *call, const struct agent *agent)
+{
+	struct ev_collab_resume_begin event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(agent->session_id),
+	};
+	tell(call, EV_collab_resume_begin, &event);
+}
+
+void collab_tell_resume_end(struct tool_call *call, const struct agent *agent)
+{
+	auto_arena struct arena arena = {0};
+	struct agent_status status = collab_status(agent, &arena);
+	struct ev_collab_resume_end event = {
+		.call_id = call->call_id,
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_id = str_of(agent->session_id),
+		.status = &status,
+	};
+	tell(call, EV_collab_resume_end, &event);
+}

@@ -1,0 +1,134 @@
+/* wait_agent waits for agents, not for news: who is done already ends it at once, however often it is asked. */
+#include "agent/agent_wait.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "tool/agent/collab_event.h"
+#include "tool/agent/tool_agent.h"
+#include "tool/agent/tool_agent_other.h"
+#include "tool/tool_impl.h"
+
+enum { WAIT_DEFAULT_MS = 30 * 1000, WAIT_MIN_MS = 10 * 1000, WAIT_MAX_MS = 3600 * 1000 };
+
+struct waiting {
+	struct tool_call *call;
+	struct agent *self;
+	struct agent_wait *wait;
+};
+
+static bool is_done(const struct agent *agent)
+{
+	return !agent || agent->is_shut || !agent_is_active(agent);
+}
+
+static void stop(struct tool_call *call)
+{
+	struct waiting *waiting = call->state;
+	agent_wait_destroy(waiting->wait);
+	free(waiting);
+	call->state = NULL;
+}
+
+/* {"status":{id:…},"timed_out":…}: those that are done. What they had to say has been heard with it. */
+static void answer(struct tool_call *call, struct agent *self, bool timed_out)
+{
+	const struct args_wait_agent *args = call->args;
+	struct json_writer w = json_writer(&call->output);
+	jw_object(&w);
+	jw_key(&w, "status");
+	jw_object(&w);
+	for (size_t i = 0; i < args->targets_count; i++) {
+		struct agent *agent = agent_tree_find_session(self->tree, args->targets[i]);
+		if (!is_done(agent))
+			continue;
+		jw_key_str(&w, args->targets[i]);
+		tool_agent_write_status(agent, &w);
+		struct agent_news heard = {.about = agent};
+		if (agent)
+			agent_take_news(self, &heard);
+		agent_news_finish(&heard);
+	}
+	jw_object_end(&w);
+	jw_member_bool(&w, "timed_out", timed_out);
+	jw_object_end(&w);
+	tool_call_finish_output(call, !timed_out);
+}
+
+static struct agent *find_done(struct agent *waiter, void *self)
+{
+	const struct waiting *waiting = self;
+	const struct args_wait_agent *args = waiting->call->args;
+	for (size_t i = 0; i < args->targets_count; i++) {
+		struct agent *agent = agent_tree_find_session(waiter->tree, args->targets[i]);
+		if (is_done(agent))
+			return agent ? agent : waiter;
+	}
+	return NULL;
+}
+
+static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
+{
+	struct waiting *waiting = self;
+	struct tool_call *call = waiting->call;
+	const struct args_wait_agent *args = call->args;
+	(void)about;
+	waiting->wait = NULL;
+	collab_tell_wait_ids_end(call, waiting->self, args->targets, args->targets_count);
+	if (wake == AGENT_WAKE_user)
+		tool_call_finish(call, false, STR("interrupted by user"));
+	else
+		answer(call, waiting->self, wake == AGENT_WAKE_timeout);
+	stop(call);
+}
+
+static bool check_targets(struct tool_call *call)
+{
+	const struct args_wait_agent *args = call->args;
+	if (args->targets_count == 0) {
+		tool_call_finish(call, false, STR("agent ids must be non-empty"));
+		return false;
+	}
+	for (size_t i = 0; i < args->targets_count; i++) {
+		struct str id = args->targets[i];
+		if (uuid_is_valid(id))
+			continue;
+		tool_call_finishf(call, false, "invalid agent id %.*s: expected the id that spawn_agent returned",
+		                  STR_ARG(id));
+		return false;
+	}
+	return true;
+}
+
+void tool_wait_agent_start(struct tool_call *call)
+{
+	const struct args_wait_agent *args = call->args;
+	int64_t timeout_ms = args->has_timeout_ms ? args->timeout_ms : WAIT_DEFAULT_MS;
+	struct agent *self = tool_agent_other_self(call);
+	if (!self || !check_targets(call))
+		return;
+	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;
+	struct waiting *waiting = xnew(struct waiting);
+	*waiting = (struct waiting){.call = call, .self = self};
+	call->state = waiting;
+	call->stop = stop;
+	collab_tell_wait_ids_begin(call, args->targets, args->targets_count);
+	struct agent_wait_options options = {
+		.waiter = self,
+		.find = find_done,
+		.timeout_ms = (uint64_t)timeout_ms,
+		.on_end = on_wait_end,
+		.self = waiting,
+	};
+	waiting->wait = agent_wait_start(&options);
+}
+
+/* The same in the words of early 2026. */
+void tool_wait_start(struct tool_call *call)
+{
+	const struct args_wait *args = call->args;
+	struct args_wait_agent *same = arena_new(&call->arena, struct args_wait_agent);
+	*same = (struct args_wait_agent){args->ids, args->ids_count, args->has_timeout_ms, args->timeout_ms};
+	call->args = same;
+	tool_wait_agent_start(call);
+}

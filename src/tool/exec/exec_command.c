@@ -1,0 +1,222 @@
+/* A command is told as three kinds of events, which all say the same of it; what they say is gathered here once. */
+#include "tool/exec/exec_command.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "command/command_action.h"
+#include "process/process.h"
+#include "command/shell.h"
+#include "tool/exec/exec_retry.h"
+#include "tool/exec/tool_exec.h"
+
+static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
+{
+	auto_free char *name = str_dup(workdir.ptr ? workdir : STR("."));
+	auto_free char *joined = path_join(base, name);
+	auto_free char *clean = path_normalize(joined);
+	return arena_cstr(&command->arena, str_of(clean));
+}
+
+int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login)
+{
+	bool is_allowed = call->host->allows_login_shell;
+	*ret_login = has_wish ? wish : is_allowed;
+	if (!*ret_login || is_allowed)
+		return 0;
+	tool_call_finish(call, false, STR("login shell is disabled by config; omit `login` or set it to false."));
+	return -1;
+}
+
+void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
+                       struct str workdir, enum exec_source source)
+{
+	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
+	list_init(&command->link);
+	command->call_id = arena_str(&command->arena, call->call_id);
+	command->turn_id = arena_str(&command->arena, call->turn_id);
+	while (argv[command->argc])
+		command->argc++;
+	command->argv = arena_array(&command->arena, const char *, command->argc + 1);
+	for (size_t i = 0; i < command->argc; i++)
+		command->argv[i] = arena_cstr(&command->arena, str_of(argv[i]));
+	command->cwd = resolve(command, call->host->cwd, workdir);
+	exec_deltas_init(&command->deltas, call->host, command->call_id, command->turn_id);
+}
+
+void exec_command_finish(struct exec_command *command)
+{
+	list_remove(&command->link);
+	exec_deltas_finish(&command->deltas);
+	arena_finish(&command->arena);
+}
+
+void exec_command_started(struct exec_command *command, struct process *process)
+{
+	command->process = process;
+	list_append(&command->host->commands, &command->link);
+	if (command->host->is_held)
+		process_pause(process);
+}
+
+void exec_commands_hold(struct tool_host *host)
+{
+	struct exec_command *it;
+	if (host->is_held)
+		return;
+	host->is_held = true;
+	list_for_each(it, &host->commands, link)
+		process_pause(it->process);
+}
+
+void exec_commands_release(struct tool_host *host)
+{
+	struct exec_command *it;
+	if (!host->is_held)
+		return;
+	host->is_held = false;
+	list_for_each(it, &host->commands, link)
+		process_resume(it->process);
+}
+
+void exec_command_rewind(struct exec_command *command)
+{
+	list_remove(&command->link);
+	command->process = NULL;
+}
+
+static struct str *words(const struct exec_command *command, struct arena *arena)
+{
+	struct str *list = arena_array(arena, struct str, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		list[i] = str_of(command->argv[i]);
+	return list;
+}
+
+static struct parsed_command parsed_of(const struct command_action *action, struct arena *arena)
+{
+	struct parsed_command parsed = {0};
+	switch (action->kind) {
+	case ACTION_read:
+		parsed.tag = parsed_command_read;
+		parsed.read = arena_new(arena, struct parsed_read);
+		*parsed.read = (struct parsed_read){action->command, action->name, action->path};
+		break;
+	case ACTION_list_files:
+		parsed.tag = parsed_command_list_files;
+		parsed.list_files = arena_new(arena, struct parsed_list);
+		*parsed.list_files = (struct parsed_list){action->command, action->path};
+		break;
+	case ACTION_search:
+		parsed.tag = parsed_command_search;
+		parsed.search = arena_new(arena, struct parsed_search);
+		*parsed.search = (struct parsed_search){action->command, action->query, action->path};
+		break;
+	case ACTION_unknown:
+		parsed.tag = parsed_command_unknown;
+		parsed.unknown = arena_new(arena, struct parsed_unknown);
+		*parsed.unknown = (struct parsed_unknown){action->command};
+		break;
+	}
+	return parsed;
+}
+
+struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count)
+{
+	if (!command->parsed) {
+		struct command_action *actions;
+		size_t count = command_actions(command->argv, &command->arena, &actions);
+		command->parsed = arena_array(&command->arena, struct parsed_command, count + 1);
+		for (size_t i = 0; i < count; i++)
+			command->parsed[i] = parsed_of(&actions[i], &command->arena);
+		command->parsed_count = count;
+	}
+	*ret_count = command->parsed_count;
+	return command->parsed;
+}
+
+void exec_command_tell_begin(struct exec_command *command)
+{
+	if (command->is_begun) /* it was asked about again */
+		return;
+	auto_arena struct arena arena = {0};
+	size_t parsed_count;
+	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
+	struct ev_exec_begin event = {
+		.call_id = command->call_id,
+		.process_id = command->process_id,
+		.turn_id = command->turn_id,
+		.command = words(command, &arena),
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.parsed_cmd = parsed,
+		.parsed_cmd_count = parsed_count,
+		.source = command->source,
+	};
+	command->is_begun = true;
+	command->host->emit(command->host, command->turn_id, EV_exec_command_begin, &event);
+}
+
+void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
+{
+	exec_deltas_add(&command->deltas, stream, bytes);
+}
+
+void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome)
+{
+	if (!command->is_begun)
+		return;
+	exec_deltas_end(&command->deltas);
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	uint64_t ns = clock_now_ns() - command->started_ns;
+	struct duration duration = {.secs = (int64_t)(ns / 1000000000u), .nanos = (int64_t)(ns % 1000000000u)};
+	size_t parsed_count;
+	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
+	struct ev_exec_end event = {
+		.call_id = command->call_id,
+		.process_id = command->process_id,
+		.turn_id = command->turn_id,
+		.command = words(command, &arena),
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.parsed_cmd = parsed,
+		.parsed_cmd_count = parsed_count,
+		.source = command->source,
+		.stdout = outcome->standard_output,
+		.stderr = outcome->standard_error,
+		.aggregated_output = outcome->aggregated,
+		.exit_code = outcome->exit_code,
+		.duration = &duration,
+		.formatted_output = outcome->formatted,
+	};
+	command->is_begun = false;
+	command->host->emit(command->host, command->turn_id, EV_exec_command_end, &event);
+}
+
+void exec_command_head(const struct exec_command *command, int exit_code, struct buf *out)
+{
+	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
+	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
+	if (tenths % 10)
+		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
+	buf_append_c(out, " seconds\n");
+	exec_retry_note(command, out);
+	buf_append_c(out, "Output:\n");
+}
+
+void exec_command_key(const struct exec_command *command, struct buf *out)
+{
+	shell_join(out, command->argv);
+	buf_append_char(out, '\n');
+	buf_append_c(out, command->cwd);
+	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nfenced");
+}
+
+int exec_exit_code(const struct process_result *result)
+{
+	return result->signal ? 128 + result->signal : result->exit_code;
+}

@@ -1,0 +1,257 @@
+/* A script that cannot be read as plain commands is judged as the one command it is started with, so a rule about `rm`
+ * does not see into it; what holds it then is the fence. What is proposed for good is never the start of an
+ * interpreter or of anything else that runs what it is told: such a rule would allow everything. */
+#include "tool/exec/exec_judge.h"
+
+#include "base/buf.h"
+#include "command/command_safety.h"
+#include "sandbox/sandbox.h"
+#include "command/shell.h"
+#include "tool/exec/exec_command.h"
+#include "tool/exec/exec_decision.h"
+#include "workspace/git_inert.h"
+
+/* What commands in the sandbox can write one of them could change a moment after the look. */
+static bool can_run_git(const struct exec_command *command)
+{
+	char git[PATH_MAX];
+	const struct sandbox_policy *policy = command->host->sandbox;
+	return git_is_inert(command->cwd, git) &&
+	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
+}
+
+/* has_moved: the script has left the folder by then, so git would read another repository. */
+static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	return plain_command_is_safe(plain) &&
+	       (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
+}
+
+static enum exec_kind kind_of(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	if (plain_command_is_dangerous(plain))
+		return EXEC_dangerous;
+	return is_safe(command, plain, has_moved) ? EXEC_safe : EXEC_ordinary;
+}
+
+static enum exec_kind kind_of_unread(const struct exec_command *command)
+{
+	return command_is_dangerous(command->argv) ? EXEC_dangerous : EXEC_ordinary;
+}
+
+/* The plain commands, or else the vector as one that nothing is known of. */
+static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
+{
+	if (command_parse_argv(command->argv, arena, ret))
+		return true;
+	struct command_word *words = arena_array(arena, struct command_word, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		words[i].text = command->argv[i];
+	ret->commands = arena_new(arena, struct plain_command);
+	*ret->commands = (struct plain_command){words, command->argc};
+	ret->count = 1;
+	return false;
+}
+
+/* Programs that run what they are told: a text or a file, or another program with arguments of its own. */
+static bool is_named(const char *program, const char *const *names)
+{
+	const char *name = shell_base_name(program);
+	size_t length = strlen(name);
+	while (length > 0 && strchr(".0123456789", name[length - 1])) /* python3.11 */
+		length--;
+	for (; *names; names++)
+		if (strlen(*names) == length && strncmp(name, *names, length) == 0)
+			return true;
+	return false;
+}
+
+static bool runs_text(const char *program)
+{
+	static const char *const names[] = {
+		"ash", "awk", "bash", "bun", "cmd", "csh", "dash", "deno", "fish", "git", "ksh", "lua", "node", "npx",
+		"osascript", "perl", "php", "pwsh", "pypy", "python", "ruby", "sh", "tclsh", "tcsh", "zsh", NULL,
+	};
+	return is_named(program, names);
+}
+
+static bool runs_programs(const char *program)
+{
+	static const char *const names[] = {
+		"busybox", "chroot", "doas", "env", "exec", "nice", "nohup", "parallel", "script", "setsid", "ssh",
+		"stdbuf", "strace", "su", "sudo", "time", "timeout", "unshare", "uv", "watch", "xargs", NULL,
+	};
+	return is_named(program, names);
+}
+
+/* A rule that begins like this would allow whatever comes next. */
+static bool allows_anything(const struct str *words, size_t count, bool is_whole)
+{
+	if (count == 1)
+		return runs_text(words[0].ptr) || runs_programs(words[0].ptr);
+	if (is_whole)
+		return false;
+	bool has_operand = false;
+	for (size_t i = 1; i < count; i++)
+		has_operand = has_operand || !str_has_prefix(words[i], "-");
+	return runs_programs(words[0].ptr) || (runs_text(words[0].ptr) && !has_operand);
+}
+
+static void propose(struct exec_command *command, const struct str *words, size_t count, bool is_whole,
+                    struct exec_judgement *ret)
+{
+	if (ret->proposal || count == 0 || allows_anything(words, count, is_whole))
+		return;
+	struct str *copy = arena_array(&command->arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_str(&command->arena, words[i]);
+	ret->proposal = copy;
+	ret->proposal_count = count;
+}
+
+static void propose_command(struct exec_command *command, const struct plain_command *plain,
+                            struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct str *words = arena_array(&arena, struct str, plain->count);
+	for (size_t i = 0; i < plain->count; i++)
+		words[i] = str_of(plain->words[i].text);
+	propose(command, words, plain->count, true, ret);
+}
+
+static bool begins_with_prefix(const struct exec_command *command, const struct plain_command *plain)
+{
+	if (plain->count < command->prefix_count)
+		return false;
+	for (size_t i = 0; i < command->prefix_count; i++)
+		if (!str_is(command->prefix[i], plain->words[i].text))
+			return false;
+	return true;
+}
+
+/* What the model asks to be allowed for good is put to the user only if it is about this command. */
+static void propose_prefix(struct exec_command *command, const struct command_list *list, struct exec_judgement *ret)
+{
+	struct exec_match match;
+	bool is_whole = list->count == 1 && list->commands[0].count == command->prefix_count;
+	bool has_moved = false;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct plain_command *plain = &list->commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!begins_with_prefix(command, plain) && !is_ruled && !is_safe(command, plain, has_moved))
+			return;
+		has_moved = has_moved || plain_command_moves(plain);
+	}
+	propose(command, command->prefix, command->prefix_count, is_whole, ret);
+}
+
+/* One of them: by rule or by the table. */
+static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read, bool has_moved,
+                      struct exec_judgement *ret)
+{
+	const struct tool_host *host = command->host;
+	struct exec_match match;
+	bool is_ruled = exec_policy_decide(host->rules(command->host), plain, &match);
+	if (!is_ruled) {
+		enum exec_kind kind = is_read ? kind_of(command, plain, has_moved) : kind_of_unread(command);
+		match = (struct exec_match){.decision = exec_decide(host->approval_policy, kind, command->is_escalated,
+		                                                    sandbox_is_needed(host->sandbox->mode))};
+		if (match.decision == EXEC_prompt && is_read)
+			propose_command(command, plain, ret);
+	}
+	ret->is_allowed = ret->is_allowed && is_ruled && match.decision == EXEC_allow;
+	if (match.decision == EXEC_prompt)
+		ret->asks[is_ruled ? QUESTION_rules : QUESTION_sandbox] = true;
+	if (match.decision < ret->decision || (match.decision == ret->decision && ret->is_ruled))
+		return;
+	ret->decision = match.decision;
+	ret->is_ruled = is_ruled;
+	ret->justification = arena_str(&command->arena, match.justification);
+}
+
+/* One question stands for all of a script; each of its kinds must be allowed. */
+static bool may_ask(const struct ask_for_approval *policy, const struct exec_judgement *judgement)
+{
+	for (int question = 0; question < QUESTION_count; question++)
+		if (judgement->asks[question] && !approval_may_ask(policy, question))
+			return false;
+	return true;
+}
+
+void exec_judge(struct exec_command *command, struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	bool is_read = read_commands(command, &arena, &list);
+	*ret = (struct exec_judgement){.is_allowed = true};
+	if (command->is_escalated && is_read)
+		propose_prefix(command, &list, ret);
+	bool has_moved = false;
+	for (size_t i = 0; i < list.count; i++) {
+		judge_one(command, &list.commands[i], is_read, has_moved, ret);
+		has_moved = has_moved || plain_command_moves(&list.commands[i]);
+	}
+	if (ret->decision == EXEC_prompt && !may_ask(command->host->approval_policy, ret)) {
+		ret->decision = EXEC_forbidden;
+		ret->is_unaskable = true;
+	}
+	if (ret->is_ruled) {
+		ret->proposal = NULL;
+		ret->proposal_count = 0;
+	}
+}
+
+void exec_judge_proposal(struct exec_command *command, struct exec_judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	struct exec_match match;
+	*ret = (struct exec_judgement){.decision = EXEC_prompt};
+	bool has_moved = false;
+	if (!read_commands(command, &arena, &list))
+		return;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_command *plain = &list.commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!is_ruled && !is_safe(command, plain, has_moved))
+			propose_command(command, plain, ret);
+		has_moved = has_moved || plain_command_moves(plain);
+	}
+}
+
+static void append_command(struct buf *out, const struct exec_command *command)
+{
+	buf_append_char(out, '`');
+	shell_join(out, command->argv);
+	buf_append_char(out, '`');
+}
+
+void exec_judge_refusal(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out)
+{
+	append_command(out, command);
+	buf_append_c(out, " rejected: ");
+	const struct ask_for_approval *policy = command->host->approval_policy;
+	if (judgement->justification.ptr)
+		buf_append_str(out, judgement->justification);
+	else if (judgement->is_unaskable && policy->tag == ask_for_approval_granular)
+		buf_printf(out, "%s, and the approval policy (granular, %s = false) answers such questions with no. "
+		                "Do it in another way.",
+		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
+		           judgement->is_ruled ? "rules" : "sandbox_approval");
+	else if (judgement->is_ruled)
+		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that nobody may be asked for");
+	else
+		buf_append_c(out, "it destroys what cannot be had back, and nobody may be asked under this policy. "
+		                  "Do it in a safer way.");
+}
+
+void exec_judge_reason(const struct exec_command *command, const struct exec_judgement *judgement, struct buf *out)
+{
+	if (!judgement->is_ruled)
+		return;
+	append_command(out, command);
+	if (judgement->justification.ptr)
+		buf_printf(out, " requires approval: %.*s", STR_ARG(judgement->justification));
+	else
+		buf_append_c(out, " requires approval by policy");
+}

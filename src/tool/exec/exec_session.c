@@ -1,0 +1,394 @@
+/* The model's view is a sequence of polls, the user's is one item from begin to end. Both read the same
+ * process; `transcript` serves the second, and the first poll; from then on `unread` gathers what comes between
+ * polls. Most commands end before their first answer, and their output is kept once. */
+#include "tool/exec/exec_session.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/uuid.h"
+#include "loop/loop.h"
+#include "tool/exec/exec_retry.h"
+#include "tool/exec/exec_start.h"
+
+enum {
+	EXEC_PROTECTED = 8, /* sessions used last that are never pruned (core 3) */
+	EXEC_MANY = 60,     /* from then on the model is warned */
+	EXEC_DRAIN_MS = 50, /* for output after the exit (core 3) */
+	EXEC_ID_FIRST = 1000,
+	EXEC_ID_COUNT = 99000,
+	EXEC_DEFAULT_TOKENS = 10000,
+	EXEC_TEXT_MAX = LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX,
+};
+
+struct exec_sessions *exec_sessions_create(struct tool_host *host)
+{
+	struct exec_sessions *sessions = xnew(struct exec_sessions);
+	sessions->host = host;
+	list_init(&sessions->all);
+	return sessions;
+}
+
+void exec_sessions_destroy(struct exec_sessions *sessions)
+{
+	struct exec_session *it;
+	if (!sessions)
+		return;
+	while ((it = list_first(&sessions->all, struct exec_session, link)))
+		exec_session_destroy(it);
+	free(sessions);
+}
+
+static struct exec_session *lookup(struct exec_sessions *sessions, int64_t id)
+{
+	struct exec_session *it;
+	list_for_each(it, &sessions->all, link) {
+		if (it->id == id)
+			return it;
+	}
+	return NULL;
+}
+
+struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t id)
+{
+	struct exec_session *session = lookup(sessions, id);
+	if (session) { /* last used goes last */
+		list_remove(&session->link);
+		list_append(&sessions->all, &session->link);
+	}
+	return session;
+}
+
+static int64_t pick_id(struct exec_sessions *sessions)
+{
+	for (;;) {
+		uint32_t random;
+		random_bytes(&random, sizeof(random));
+		int64_t id = EXEC_ID_FIRST + random % EXEC_ID_COUNT;
+		if (!lookup(sessions, id))
+			return id;
+	}
+}
+
+/* The longest unused, ended ones first; never one that a call is waiting for: for its output, or for leave to start. */
+static struct exec_session *pick_victim(struct exec_sessions *sessions)
+{
+	struct exec_session *it, *oldest = NULL;
+	size_t rank = 0;
+	list_for_each(it, &sessions->all, link) {
+		if (rank++ >= sessions->count - EXEC_PROTECTED)
+			break;
+		if (it->waiter || !it->process)
+			continue;
+		if (it->has_ended)
+			return it;
+		if (!oldest)
+			oldest = it;
+	}
+	return oldest;
+}
+
+static void tell_end(struct exec_session *session);
+
+/* Ends it before its time, told as such. */
+static void end_now(struct exec_session *session)
+{
+	if (!session->has_ended) {
+		session->exit_code = -1;
+		tell_end(session);
+	}
+	exec_session_destroy(session);
+}
+
+static void make_room(struct exec_sessions *sessions)
+{
+	struct exec_session *victim;
+	while (sessions->count >= LIMIT_EXEC_SESSIONS && (victim = pick_victim(sessions)))
+		end_now(victim);
+}
+
+static void answer(void *self);
+static void on_skim(void *self);
+
+struct exec_session *exec_session_create(struct exec_sessions *sessions, struct tool_call *call,
+                                         const char *const *argv, struct str workdir)
+{
+	make_room(sessions);
+	struct exec_session *session = xnew(struct exec_session);
+	session->sessions = sessions;
+	session->id = pick_id(sessions);
+	snprintf(session->id_text, sizeof(session->id_text), "%lld", (long long)session->id);
+	exec_command_init(&session->command, call, argv, workdir, exec_source_unified_exec_startup);
+	session->command.process_id = str_of(session->id_text);
+	output_init(&session->unread, LIMIT_EXEC_CAPTURE);
+	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
+	buf_init(&session->text, EXEC_TEXT_MAX);
+	session->skim = loop_timer_create(call->host->loop, on_skim, session);
+	session->timer = loop_timer_create(call->host->loop, answer, session);
+	list_append(&sessions->all, &session->link);
+	sessions->count++;
+	return session;
+}
+
+void exec_session_destroy(struct exec_session *session)
+{
+	list_remove(&session->link);
+	session->sessions->count--;
+	process_destroy(session->process);
+	exec_fence_destroy(session->fence);
+	loop_timer_destroy(session->timer);
+	loop_timer_destroy(session->skim);
+	output_finish(&session->unread);
+	output_finish(&session->transcript);
+	buf_finish(&session->text);
+	exec_command_finish(&session->command);
+	free(session);
+}
+
+/* ---- output that nobody will keep ---- */
+
+/* A command that prints fast would wake us for every few KiB. Past ROUNDS_AFTER it is looked at once a millisecond,
+ * and then until its pipe is empty, or for SKIM_KEEP bytes. Once all that is kept of it is full, head and events for
+ * good, only the last half of the capture can matter of what follows. That stays in the pipe, and what is before it is
+ * thrown away unread, until the flow ebbs.
+ *
+ * Not after the command's exit: others may hold its pipe and print for ever, and the 50 ms they get are over only when
+ * they pass without a pause. */
+enum {
+	ROUNDS_AFTER = 128 * KIB,
+	ROUNDS_SHORT = 32 * KIB, /* a read of less has emptied the pipe */
+	SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2,
+	SKIM_TICK_MS = 1,
+};
+
+static void stop_skim(struct exec_session *session)
+{
+	loop_timer_stop(session->skim);
+	if (session->is_skimming)
+		process_resume(session->process);
+	session->is_skimming = false;
+	session->read_on = SKIM_KEEP;
+}
+
+static bool can_skip(const struct exec_session *session)
+{
+	return process_is_running(session->process) && output_is_full(&session->transcript) &&
+	       (!session->is_answered || output_is_full(&session->unread));
+}
+
+static void on_skim(void *self)
+{
+	struct exec_session *session = self;
+	uint64_t gone = can_skip(session) ? process_skip(session->process, SKIM_KEEP) : 0;
+	if (!gone) {
+		stop_skim(session);
+		return;
+	}
+	output_skip(&session->transcript, gone);
+	exec_deltas_skip(&session->command.deltas, gone);
+	if (session->is_answered)
+		output_skip(&session->unread, gone);
+	loop_timer_start(session->skim, SKIM_TICK_MS);
+}
+
+static void consider_skim(struct exec_session *session, size_t read)
+{
+	session->read_on -= read < session->read_on ? read : session->read_on;
+	if (session->transcript.total < ROUNDS_AFTER || (session->read_on && read >= ROUNDS_SHORT))
+		return;
+	bool is_wanted = !session->is_skimming && !session->is_due && process_is_running(session->process);
+	if (!is_wanted || !process_widen(session->process))
+		return;
+	session->is_skimming = true;
+	process_pause(session->process);
+	loop_timer_start(session->skim, SKIM_TICK_MS);
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct exec_session *session = self;
+	if (session->is_answered)
+		output_append(&session->unread, bytes);
+	output_append(&session->transcript, bytes);
+	exec_command_tell_output(&session->command, stream, bytes);
+	consider_skim(session, bytes.len);
+}
+
+/* When its wait is over, as upstream does: behind what the program answered at once. */
+static void tell_typed(struct exec_session *session)
+{
+	struct exec_command *command = &session->command;
+	struct ev_terminal_interaction event = {
+		.call_id = command->call_id,
+		.process_id = str_of(session->id_text),
+		.stdin = session->typed,
+	};
+	if (session->typed.len == 0)
+		return;
+	session->typed = STR("");
+	exec_deltas_flush(&command->deltas);
+	command->host->emit(command->host, command->turn_id, EV_terminal_interaction, &event);
+}
+
+static void tell_end(struct exec_session *session)
+{
+	tell_typed(session);
+	struct buf *text = &session->text;
+	auto_buf struct buf formatted;
+	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
+	output_take(&session->transcript, text);
+	text_append_output(&formatted, buf_str(text), session->command.host->output_budget);
+	struct exec_outcome outcome = {
+		.exit_code = session->exit_code,
+		.standard_output = buf_str(text),
+		.standard_error = STR(""),
+		.aggregated = buf_str(text),
+		.formatted = buf_str(&formatted),
+	};
+	exec_command_tell_end(&session->command, &outcome);
+	if (session->is_answered) /* what is still to be read is in unread */
+		buf_finish(text);
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct exec_session *session = self;
+	bool is_early = session->waiter && !session->is_answered;
+	if (is_early && session->on_early_end && session->on_early_end(session, result))
+		return;
+	session->has_ended = true;
+	session->exit_code = exec_exit_code(result);
+	tell_end(session);
+	if (session->waiter)
+		answer(session);
+}
+
+int exec_session_start(struct exec_session *session, struct error *err)
+{
+	static const struct process_handler handler = {on_output, on_end};
+	static const struct pty_size size = {PTY_ROWS, PTY_COLS};
+	struct exec_start start = {
+		.merge_output = true,
+		.stdin_open = session->has_terminal,
+		.terminal = session->has_terminal ? &size : NULL,
+		.drain_ms = EXEC_DRAIN_MS,
+	};
+	session->process = exec_start(&session->command, &start, &handler, session, err);
+	return session->process ? 0 : -(int)err->code;
+}
+
+void exec_session_rewind(struct exec_session *session)
+{
+	exec_session_unwait(session);
+	loop_timer_stop(session->skim);
+	session->is_skimming = false;
+	exec_command_rewind(&session->command);
+	process_destroy(session->process);
+	session->process = NULL;
+	output_finish(&session->transcript);
+	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
+}
+
+static struct text_budget budget_of(const struct exec_session *session)
+{
+	int64_t tokens = session->max_tokens > 0 ? session->max_tokens : EXEC_DEFAULT_TOKENS;
+	return (struct text_budget){TEXT_TOKENS, (size_t)tokens};
+}
+
+/* What nobody has been answered with yet. */
+static void take_unread(struct exec_session *session, struct buf *text)
+{
+	bool is_first = !session->is_answered;
+	session->is_answered = true;
+	if (is_first && session->has_ended) {
+		*text = session->text;
+		buf_init(&session->text, EXEC_TEXT_MAX);
+		return;
+	}
+	if (is_first)
+		output_copy(&session->unread, &session->transcript);
+	output_drain(&session->unread, text, session->has_ended);
+}
+
+/* Core 3: what the model reads, word for word. */
+static void write_answer(struct exec_session *session, struct buf *out)
+{
+	auto_buf struct buf text;
+	uint32_t chunk;
+	random_bytes(&chunk, sizeof(chunk));
+	buf_init(&text, EXEC_TEXT_MAX);
+	take_unread(session, &text);
+	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;
+	buf_printf(out, "Chunk ID: %06x\nWall time: %.4f seconds\n", chunk & 0xffffff, seconds);
+	if (session->has_ended)
+		buf_printf(out, "Process exited with code %d\n", session->exit_code);
+	else
+		buf_printf(out, "Process running with session ID %s\n", session->id_text);
+	if (session->has_ended)
+		exec_retry_note(&session->command, out);
+	if (session->sessions->count >= EXEC_MANY)
+		buf_printf(out, "Warning: %zu sessions are open; from %d on the one unused for longest is ended\n",
+		           session->sessions->count, LIMIT_EXEC_SESSIONS);
+	buf_printf(out, "Original token count: %zu\nOutput:\n", text_tokens(text.len));
+	text_append_output(out, buf_str(&text), budget_of(session));
+}
+
+/* Ends the waiting call's wait. An ended command that has been read is forgotten. */
+static void answer(void *self)
+{
+	struct exec_session *session = self;
+	struct tool_call *call = session->waiter;
+	if (session->is_skimming) { /* the newest output is still in the pipe: first that, then the answer */
+		session->is_due = true;
+		stop_skim(session);
+		loop_timer_start(session->timer, SKIM_TICK_MS);
+		return;
+	}
+	exec_session_unwait(session);
+	write_answer(session, &call->output);
+	call->state = NULL;
+	tool_call_finish_output(call, true);
+	if (session->has_ended)
+		exec_session_destroy(session);
+}
+
+void exec_session_wait(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens)
+{
+	session->waiter = call;
+	session->max_tokens = max_tokens;
+	session->wait_started_ns = clock_now_ns();
+	call->state = session;
+	loop_timer_start(session->timer, session->has_ended ? 0 : yield_ms);
+}
+
+void exec_session_unwait(struct exec_session *session)
+{
+	tell_typed(session);
+	session->waiter = NULL;
+	session->is_due = false;
+	loop_timer_stop(session->timer);
+}
+
+void exec_sessions_end(struct exec_sessions *sessions)
+{
+	struct exec_session *it;
+	while ((it = list_first(&sessions->all, struct exec_session, link)))
+		end_now(it);
+}
+
+bool exec_sessions_end_background(struct exec_sessions *sessions, int64_t id)
+{
+	bool has_ended = false;
+	struct exec_session *it;
+	list_for_each(it, &sessions->all, link) {
+		if (!it->process || it->waiter || it->has_ended || (id && it->id != id))
+			continue;
+		end_now(it);
+		has_ended = true;
+	}
+	return has_ended;
+}

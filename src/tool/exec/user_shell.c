@@ -1,0 +1,172 @@
+/* No gate and no fence stands before this command: who types it could type it into any terminal. All the rest is as for
+ * the model's commands, so that a client shows both with one piece of code. The two streams are kept apart for the end
+ * event, and the model reads them one behind the other, cut to what it gets of any command. */
+#include "tool/exec/user_shell.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/uuid.h"
+#include "loop/loop.h"
+#include "process/output.h"
+#include "process/process.h"
+#include "command/shell.h"
+#include "tool/exec/exec_command.h"
+
+enum { TIMEOUT_EXIT_CODE = 124, STREAM_TEXT_MAX = LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX };
+
+struct user_shell {
+	struct exec_command command;
+	struct process *process;     /* NULL: it could not be started */
+	struct loop_deferred failed; /* tells so */
+	struct error error;
+	struct loop_timer *timer;
+	uint64_t timeout_ms;
+	bool has_timed_out;
+	struct text_budget budget;
+	struct output out, err; /* the two streams */
+	user_shell_end_fn on_end;
+	void *self;
+};
+
+void user_shell_destroy(struct user_shell *shell)
+{
+	if (!shell)
+		return;
+	process_destroy(shell->process);
+	loop_deferred_finish(&shell->failed);
+	loop_timer_destroy(shell->timer);
+	output_finish(&shell->out);
+	output_finish(&shell->err);
+	exec_command_finish(&shell->command);
+	free(shell);
+}
+
+/* ---- its end ---- */
+
+static void write_report(const struct user_shell *shell, int exit_code, struct str output, struct buf *out)
+{
+	double seconds = (double)(clock_now_ns() - shell->command.started_ns) / 1e9;
+	struct str script = str_of(shell->command.argv[shell->command.argc - 1]);
+	buf_append_c(out, "<user_shell_command>\n<command>\n");
+	text_append_middle(out, script, shell->budget);
+	buf_printf(out, "\n</command>\n<result>\nExit code: %d\nDuration: %.4f seconds\nOutput:\n", exit_code, seconds);
+	buf_append_str(out, output);
+	buf_append_c(out, "\n</result>\n</user_shell_command>");
+}
+
+static void end(struct user_shell *shell, int exit_code, struct str note)
+{
+	user_shell_end_fn on_end = shell->on_end;
+	void *self = shell->self;
+	auto_buf struct buf out, err, both, formatted, report;
+	buf_init(&out, STREAM_TEXT_MAX);
+	buf_init(&err, STREAM_TEXT_MAX);
+	buf_init(&both, (size_t)2 * STREAM_TEXT_MAX + 4 * KIB);
+	buf_init(&formatted, (size_t)2 * STREAM_TEXT_MAX + 8 * KIB);
+	buf_init(&report, (size_t)2 * STREAM_TEXT_MAX + LIMIT_USER_COMMAND + 16 * KIB);
+	output_text(&shell->out, &out);
+	output_text(&shell->err, &err);
+	buf_append_str(&both, note);
+	buf_append_str(&both, buf_str(&out));
+	buf_append_str(&both, buf_str(&err));
+	text_append_output(&formatted, buf_str(&both), shell->budget);
+	write_report(shell, exit_code, buf_str(&formatted), &report);
+	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&formatted)};
+	exec_command_tell_end(&shell->command, &outcome);
+	user_shell_destroy(shell);
+	on_end(buf_str(&report), self);
+}
+
+void user_shell_abort(struct user_shell *shell)
+{
+	end(shell, -1, STR("command aborted by user\n"));
+}
+
+static void on_failed(void *self)
+{
+	struct user_shell *shell = self;
+	error_wrap(&shell->error, "execution error");
+	struct error error = shell->error; /* outlives the command */
+	end(shell, -1, str_of(error.text));
+}
+
+static void on_ended(const struct process_result *result, void *self)
+{
+	struct user_shell *shell = self;
+	char note[96] = "";
+	uint64_t ms = (clock_now_ns() - shell->command.started_ns) / 1000000u;
+	if (shell->has_timed_out)
+		snprintf(note, sizeof(note), "command timed out after %llu milliseconds\n", (unsigned long long)ms);
+	end(shell, shell->has_timed_out ? TIMEOUT_EXIT_CODE : exec_exit_code(result), str_of(note));
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct user_shell *shell = self;
+	output_append(stream == exec_stream_stdout ? &shell->out : &shell->err, bytes);
+	exec_command_tell_output(&shell->command, stream, bytes);
+}
+
+static void on_timeout(void *self)
+{
+	struct user_shell *shell = self;
+	if (shell->command.host->is_held) { /* it may be waiting for us */
+		loop_timer_start(shell->timer, shell->timeout_ms);
+		return;
+	}
+	shell->has_timed_out = true;
+	process_kill(shell->process);
+}
+
+/* ---- its beginning ---- */
+
+static void command_init(struct exec_command *command, struct tool_host *host, struct str turn_id, struct str script)
+{
+	auto_arena struct arena arena = {0};
+	char id[UUID_TEXT_SIZE];
+	const char *argv[SHELL_ARGC + 1];
+	uuid_v7(id);
+	shell_argv(shell_user(), arena_cstr(&arena, script), true, argv);
+	struct tool_call call = {.host = host, .turn_id = turn_id, .call_id = str_of(id)}; /* its facts are copied */
+	exec_command_init(command, &call, argv, STR_NONE, exec_source_user_shell);
+}
+
+static void start(struct user_shell *shell)
+{
+	static const struct process_handler handler = {on_output, on_ended};
+	struct tool_host *host = shell->command.host;
+	struct process_spec spec = {
+		.argv = shell->command.argv,
+		.env = host->command_env(host, false),
+		.cwd = shell->command.cwd,
+		.drain_ms = PROCESS_DRAIN_MS,
+	};
+	shell->process = process_start(host->loop, &spec, &handler, shell, &shell->error);
+	if (!shell->process) {
+		loop_defer(&shell->failed);
+		return;
+	}
+	exec_command_started(&shell->command, shell->process);
+	loop_timer_start(shell->timer, shell->timeout_ms);
+}
+
+struct user_shell *user_shell_start(struct tool_host *host, struct str turn_id, struct str command, uint64_t timeout_ms,
+                                    user_shell_end_fn on_end, void *self)
+{
+	struct user_shell *shell = xnew(struct user_shell);
+	command_init(&shell->command, host, turn_id, command);
+	loop_deferred_init(&shell->failed, host->loop, on_failed, shell);
+	shell->timer = loop_timer_create(host->loop, on_timeout, shell);
+	shell->timeout_ms = timeout_ms;
+	shell->budget = host->output_budget;
+	output_init(&shell->out, LIMIT_EXEC_CAPTURE);
+	output_init(&shell->err, LIMIT_EXEC_CAPTURE);
+	shell->on_end = on_end;
+	shell->self = self;
+	exec_command_tell_begin(&shell->command);
+	start(shell);
+	return shell;
+}

@@ -1,0 +1,337 @@
+/* Two trips to a worker thread with the decision between them: the first reads the files and works out
+ * what would change, the second writes. What the user approves is exactly what is then written: a file
+ * that changed in the meantime fails the commit. */
+#include "tool/patch/patch_run.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "loop/worker.h"
+#include "patch/patch_apply.h"
+#include "patch/patch_error.h"
+#include "patch/patch_plan.h"
+#include "sandbox/sandbox.h"
+#include "protocol/message/approval.h"
+#include "tool/patch/patch_view.h"
+
+#define REJECTED_BY_USER "patch rejected by user"
+
+struct patch_run {
+	struct tool_call *call; /* NULL once the call was cancelled */
+	char *text;
+	size_t text_len;
+	char *cwd;
+	bool is_working; /* a worker has it: not to be freed */
+	bool is_parsed;
+	bool is_begun;      /* patch_apply_begin was told */
+	bool is_committing; /* files are being written */
+	bool is_auto_approved;
+	struct patch patch;
+	struct patch_plan *plan;
+	struct patch_error err;
+	int status;
+};
+
+static void patch_run_destroy(struct patch_run *run)
+{
+	if (run->call)
+		run->call->state = NULL;
+	patch_plan_destroy(run->plan);
+	if (run->is_parsed)
+		patch_finish(&run->patch);
+	patch_error_finish(&run->err);
+	free(run->text);
+	free(run->cwd);
+	free(run);
+}
+
+static void work(struct patch_run *run, worker_run_fn job, worker_done_fn done)
+{
+	run->is_working = true;
+	worker_run(run->call->host->loop, job, done, run);
+}
+
+/* False if the call was cancelled meanwhile; the run is gone then. */
+static bool came_back(struct patch_run *run)
+{
+	run->is_working = false;
+	if (run->call)
+		return true;
+	patch_run_destroy(run);
+	return false;
+}
+
+static void finish(struct patch_run *run, bool success, struct str text)
+{
+	struct tool_call *call = run->call;
+	patch_run_destroy(run);
+	tool_call_finish(call, success, text);
+}
+
+static void reject(struct patch_run *run, const char *reason)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 4 * KIB);
+	buf_printf(&text, "patch rejected: %s", reason);
+	finish(run, false, buf_str(&text));
+}
+
+/* ---- the commit ---- */
+
+static void tell_end(struct patch_run *run, bool success, struct str out, struct str err)
+{
+	struct tool_call *call = run->call;
+	struct patch_view view;
+	patch_view_init(&view, run->plan);
+	struct ev_patch_end event = {
+		.call_id = call->call_id,
+		.turn_id = call->turn_id,
+		.stdout = out,
+		.stderr = err,
+		.success = success,
+		.changes = view.changes,
+		.changes_keys = view.paths,
+		.changes_count = view.count,
+	};
+	call->host->emit(call->host, call->turn_id, EV_patch_apply_end, &event);
+	patch_view_finish(&view);
+	run->is_begun = false;
+}
+
+static void commit_job(void *self)
+{
+	struct patch_run *run = self;
+	run->status = patch_plan_commit(run->plan, &run->err);
+}
+
+static void on_committed(void *self)
+{
+	struct patch_run *run = self;
+	auto_buf struct buf result, text;
+	buf_init(&result, LIMIT_TOOL_OUTPUT);
+	buf_init(&text, LIMIT_TOOL_OUTPUT + 4 * KIB);
+	if (!came_back(run))
+		return;
+	bool success = run->status == 0;
+	if (success)
+		patch_summary(&run->patch, &result);
+	else
+		patch_error_for_model(&run->err, &result);
+	tell_end(run, success, success ? buf_str(&result) : STR(""), success ? STR("") : buf_str(&result));
+	if (success)
+		run->call->host->patched(run->call->host, run->plan);
+	uint64_t tenths = (clock_now_ns() - run->call->started_ns) / 100000000u;
+	buf_printf(&text, "Exit code: %d\nWall time: %llu", success ? 0 : 1, (unsigned long long)(tenths / 10));
+	if (tenths % 10)
+		buf_printf(&text, ".%llu", (unsigned long long)(tenths % 10));
+	buf_append_c(&text, " seconds\nOutput:\n");
+	buf_append_str(&text, buf_str(&result));
+	finish(run, success, buf_str(&text));
+}
+
+static void tell_begin(struct patch_run *run)
+{
+	struct tool_call *call = run->call;
+	struct patch_view view;
+	patch_view_init(&view, run->plan);
+	struct ev_patch_begin event = {
+		.call_id = call->call_id,
+		.turn_id = call->turn_id,
+		.auto_approved = run->is_auto_approved,
+		.changes = view.changes,
+		.changes_keys = view.paths,
+		.changes_count = view.count,
+	};
+	call->host->emit(call->host, call->turn_id, EV_patch_apply_begin, &event);
+	patch_view_finish(&view);
+	run->is_begun = true;
+}
+
+static void commit(struct patch_run *run)
+{
+	if (!run->is_begun)
+		tell_begin(run);
+	run->is_committing = true;
+	work(run, commit_job, on_committed);
+}
+
+/* ---- the decision (core 4.8) ---- */
+
+static bool is_inside(const struct tool_host *host, const struct patch_change *change)
+{
+	return sandbox_can_write(host->sandbox, change->real_path) &&
+	       (!change->real_move_path || sandbox_can_write(host->sandbox, change->real_move_path));
+}
+
+static bool all_inside(const struct patch_run *run)
+{
+	size_t count;
+	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_inside(run->call->host, &changes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Approval for the session is given by file, so that the next patch of the same file does not ask. */
+static void path_key(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	buf_printf(out, "patch\n%s", path);
+}
+
+static const char *move_target(const struct patch_change *change)
+{
+	return change->real_move_path ? change->real_move_path : change->real_path;
+}
+
+static bool is_approved(struct tool_host *host, const char *path, struct buf *key)
+{
+	path_key(path, key);
+	return !key->over && host->is_approved(host, buf_str(key));
+}
+
+static void remember(struct tool_host *host, const char *path, struct buf *key)
+{
+	path_key(path, key);
+	if (!key->over)
+		host->remember(host, buf_str(key));
+}
+
+static bool all_approved_before(const struct patch_run *run)
+{
+	auto_buf struct buf key;
+	size_t count;
+	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
+	struct tool_host *host = run->call->host;
+	buf_init(&key, 64 * KIB);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_approved(host, changes[i].real_path, &key) ||
+		    !is_approved(host, move_target(&changes[i]), &key))
+			return false;
+	}
+	return true;
+}
+
+static void remember_all(const struct patch_run *run)
+{
+	auto_buf struct buf key;
+	size_t count;
+	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
+	struct tool_host *host = run->call->host;
+	buf_init(&key, 64 * KIB);
+	for (size_t i = 0; i < count; i++) {
+		remember(host, changes[i].real_path, &key);
+		remember(host, move_target(&changes[i]), &key);
+	}
+}
+
+static void on_answer(struct tool_call *call, const struct review_decision *decision)
+{
+	struct patch_run *run = call->state;
+	if (decision->tag == review_decision_approved_for_session)
+		remember_all(run);
+	if (decision->tag == review_decision_abort)
+		call->host->interrupt(call->host);
+	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied) {
+		tell_end(run, false, STR(""), STR(REJECTED_BY_USER));
+		finish(run, false, STR(REJECTED_BY_USER));
+	} else {
+		commit(run);
+	}
+}
+
+/* The patch is begun before anybody is asked about it (protocol-v1 4), so that a UI has what the question is about. */
+static void ask(struct patch_run *run)
+{
+	struct tool_call *call = run->call;
+	struct patch_view view;
+	tell_begin(run);
+	patch_view_init(&view, run->plan);
+	struct ev_patch_approval event = {
+		.call_id = call->call_id,
+		.turn_id = call->turn_id,
+		.changes = view.changes,
+		.changes_keys = view.paths,
+		.changes_count = view.count,
+	};
+	call->host->ask(call->host, call, EV_apply_patch_approval_request, &event, on_answer);
+	patch_view_finish(&view);
+}
+
+static void decide(struct patch_run *run)
+{
+	const struct tool_host *host = run->call->host;
+	const struct ask_for_approval *policy = host->approval_policy;
+	bool is_read_only = host->sandbox->mode == sandbox_mode_read_only;
+	run->is_auto_approved = policy->tag != ask_for_approval_untrusted && all_inside(run);
+	if (run->is_auto_approved || all_approved_before(run))
+		commit(run);
+	else if (approval_may_ask(policy, QUESTION_sandbox))
+		ask(run);
+	else
+		reject(run, is_read_only
+				    ? "writing is blocked by read-only sandbox; rejected by user approval settings"
+				    : "writing outside of the project; rejected by user approval settings");
+}
+
+/* ---- the plan ---- */
+
+static void plan_job(void *self)
+{
+	struct patch_run *run = self;
+	run->status = patch_parse(&run->patch, str_n(run->text, run->text_len), &run->err);
+	if (run->status != 0)
+		return;
+	run->is_parsed = true;
+	run->plan = patch_plan_create(&run->patch, run->cwd, &run->err);
+}
+
+static void on_planned(void *self)
+{
+	struct patch_run *run = self;
+	if (!came_back(run))
+		return;
+	if (run->is_parsed && run->patch.hunks.count == 0) {
+		reject(run, "empty patch");
+		return;
+	}
+	if (run->plan) {
+		decide(run);
+		return;
+	}
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_append_c(&text, "apply_patch verification failed: ");
+	patch_error_for_model(&run->err, &text);
+	finish(run, false, buf_str(&text));
+}
+
+/* What a worker holds is freed when it comes back. */
+static void stop(struct tool_call *call)
+{
+	struct patch_run *run = call->state;
+	if (!run)
+		return;
+	if (run->is_begun)
+		tell_end(run, false, STR(""),
+		         run->is_committing ? STR("interrupted while it was being written; look at the files")
+		                            : STR("interrupted before anything was written"));
+	call->state = NULL;
+	run->call = NULL;
+	if (!run->is_working)
+		patch_run_destroy(run);
+}
+
+void patch_run_start(struct tool_call *call, struct str text, const char *cwd)
+{
+	struct patch_run *run = xnew(struct patch_run);
+	run->call = call;
+	run->text = str_dup(text);
+	run->text_len = text.len;
+	run->cwd = xstrdup(cwd);
+	call->state = run;
+	call->stop = stop;
+	work(run, plan_job, on_planned);
+}

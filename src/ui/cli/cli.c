@@ -1,0 +1,345 @@
+/* No getopt: its one static state and its wording cannot serve subcommands whose options, help and
+ * completion come from one table. A value never starts with a dash unless "=" binds it, so that a
+ * forgotten value does not swallow the next option. */
+#include "ui/cli/cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "ui/cli/cli_suggest.h"
+
+struct reader {
+	const struct cli_command *command;
+	char **argv;
+	int argc;
+	int at;
+	void *options; /* NULL: values are checked and dropped */
+	struct cli_result *result;
+	struct error *err;
+};
+
+/* ---- mistakes ---- */
+
+static void suggest_options(const struct cli_command *command, struct cli_suggest *suggest)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		if (command->options[i].doc)
+			cli_suggest_offer(suggest, str_of(command->options[i].name));
+	}
+	cli_suggest_offer(suggest, STR("help"));
+	cli_suggest_offer(suggest, STR("version"));
+}
+
+static int unexpected_option(const struct reader *reader, const char *dashes, struct str name)
+{
+	struct cli_suggest suggest = {.wrong = name};
+	if (dashes[1])
+		suggest_options(reader->command, &suggest);
+	if (suggest.best.ptr)
+		return error_set(reader->err, ERR_usage,
+		                 "unexpected argument '--%.*s' found\n\n  tip: a similar argument exists: '--%.*s'",
+		                 STR_ARG(name), STR_ARG(suggest.best));
+	if (reader->command->most_positionals)
+		return error_set(reader->err, ERR_usage,
+		                 "unexpected argument '%s%.*s' found\n\n"
+		                 "  tip: to pass '%s%.*s' as a value, use '-- %s%.*s'",
+		                 dashes, STR_ARG(name), dashes, STR_ARG(name), dashes, STR_ARG(name));
+	return error_set(reader->err, ERR_usage, "unexpected argument '%s%.*s' found", dashes, STR_ARG(name));
+}
+
+static int unexpected_positional(const struct reader *reader, const char *text)
+{
+	bool wants_word = !reader->command->most_positionals && reader->command->word_count && !reader->result->word;
+	if (wants_word)
+		return cli_unknown_word(reader->command, text, reader->err);
+	return error_set(reader->err, ERR_usage, "unexpected argument '%s' found", text);
+}
+
+static void append_choices(struct buf *out, const struct cli_option *option)
+{
+	struct str rest = str_of(option->choices), word;
+	const char *before = "\n  [possible values: ";
+	if (!option->choices)
+		return;
+	while (str_next_part(&rest, '|', &word)) {
+		buf_printf(out, "%s%.*s", before, STR_ARG(word));
+		before = ", ";
+	}
+	buf_append_char(out, ']');
+}
+
+static int missing_value(const struct reader *reader, const struct cli_option *option)
+{
+	auto_buf struct buf choices;
+	buf_init(&choices, KIB);
+	append_choices(&choices, option);
+	return error_set(reader->err, ERR_invalid, "a value is required for '--%s <%s>' but none was supplied%.*s",
+	                 option->name, option->value, STR_ARG(buf_str(&choices)));
+}
+
+static int wrong_value(const struct reader *reader, const struct cli_option *option, const char *value)
+{
+	auto_buf struct buf hints;
+	buf_init(&hints, KIB);
+	append_choices(&hints, option);
+	struct cli_suggest suggest = {.wrong = str_of(value)};
+	struct str rest = str_of(option->choices), word;
+	while (str_next_part(&rest, '|', &word))
+		cli_suggest_offer(&suggest, word);
+	if (suggest.best.ptr)
+		buf_printf(&hints, "\n\n  tip: a similar value exists: '%.*s'", STR_ARG(suggest.best));
+	return error_set(reader->err, ERR_invalid, "invalid value '%s' for '--%s <%s>'%.*s", value, option->name,
+	                 option->value, STR_ARG(buf_str(&hints)));
+}
+
+/* ---- options ---- */
+
+static const struct cli_option *find_name(const struct cli_command *command, struct str name)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		if (str_is(name, command->options[i].name))
+			return &command->options[i];
+	}
+	return NULL;
+}
+
+static const struct cli_option *find_letter(const struct cli_command *command, char letter)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		if (command->options[i].letter == letter)
+			return &command->options[i];
+	}
+	return NULL;
+}
+
+static bool is_choice(const struct cli_option *option, const char *value)
+{
+	struct str rest = str_of(option->choices), word;
+	while (str_next_part(&rest, '|', &word)) {
+		if (str_is(word, value))
+			return true;
+	}
+	return !option->choices;
+}
+
+static int store(struct reader *reader, const struct cli_option *option, const char *value)
+{
+	if (!is_choice(option, value))
+		return wrong_value(reader, option, value);
+	if (!reader->options)
+		return 0;
+	void *slot = (char *)reader->options + option->offset;
+	if (option->kind == CLI_TEXT)
+		*(const char **)slot = value;
+	else
+		vec_push((struct cli_list *)slot, value);
+	return 0;
+}
+
+static void store_flag(struct reader *reader, const struct cli_option *option)
+{
+	if (reader->options)
+		*(bool *)((char *)reader->options + option->offset) = true;
+}
+
+static bool is_dashed(const char *text)
+{
+	return text[0] == '-' && text[1];
+}
+
+static int store_next(struct reader *reader, const struct cli_option *option)
+{
+	if (reader->at >= reader->argc || is_dashed(reader->argv[reader->at]))
+		return missing_value(reader, option);
+	return store(reader, option, reader->argv[reader->at++]);
+}
+
+/* The two options that every command has. */
+static bool read_builtin(struct reader *reader, struct str name)
+{
+	bool is_help = str_is(name, "help") || str_is(name, "h");
+	bool is_version = str_is(name, "version") || str_is(name, "V");
+	reader->result->wants_help |= is_help;
+	reader->result->wants_version |= is_version;
+	return is_help || is_version;
+}
+
+static int read_long(struct reader *reader, const char *text)
+{
+	struct str name = str_of(text);
+	ptrdiff_t eq = str_find_char(name, '=');
+	if (eq >= 0)
+		name.len = (size_t)eq;
+	const struct cli_option *option = find_name(reader->command, name);
+	if (!option)
+		return name.len > 1 && read_builtin(reader, name) ? 0 : unexpected_option(reader, "--", name);
+	if (option->kind == CLI_FLAG && eq >= 0)
+		return error_set(reader->err, ERR_usage,
+		                 "unexpected value '%s' for '--%s' found; no more were expected", text + eq + 1,
+		                 option->name);
+	if (eq >= 0)
+		return store(reader, option, text + eq + 1);
+	if (option->kind != CLI_FLAG)
+		return store_next(reader, option);
+	store_flag(reader, option);
+	return 0;
+}
+
+static struct str first_char(const char *text)
+{
+	size_t len = text_utf8_len(str_of(text));
+	return str_n(text, len ? len : 1);
+}
+
+/* -x, -xVALUE, -x VALUE, -x=VALUE, and flags in a row */
+static int read_letters(struct reader *reader, const char *text)
+{
+	for (; *text; text++) {
+		const struct cli_option *option = find_letter(reader->command, *text);
+		if (!option && read_builtin(reader, str_n(text, 1)))
+			continue;
+		if (!option)
+			return unexpected_option(reader, "-", first_char(text));
+		if (option->kind != CLI_FLAG)
+			return text[1] ? store(reader, option, text[1] == '=' ? text + 2 : text + 1)
+			               : store_next(reader, option);
+		store_flag(reader, option);
+	}
+	return 0;
+}
+
+static int read_option(struct reader *reader, const char *text)
+{
+	return text[1] == '-' ? read_long(reader, text + 2) : read_letters(reader, text + 1);
+}
+
+/* ---- words and positionals ---- */
+
+const struct cli_word *cli_find_word(const struct cli_command *command, const char *text)
+{
+	for (size_t i = 0; i < command->word_count; i++) {
+		const struct cli_word *word = &command->words[i];
+		if (strcmp(word->word, text) == 0 || (word->other && strcmp(word->other, text) == 0))
+			return word;
+	}
+	return NULL;
+}
+
+/* All words there are, where that is a short line. */
+static void append_words(struct buf *out, const struct cli_command *command)
+{
+	enum { WORDS_SHORT = 6 };
+	const char *before = "\n  [possible values: ";
+	if (command->word_count > WORDS_SHORT)
+		return;
+	for (size_t i = 0; i < command->word_count; i++) {
+		if (!command->words[i].doc)
+			continue;
+		buf_printf(out, "%s%s", before, command->words[i].word);
+		before = ", ";
+	}
+	if (out->len)
+		buf_append_char(out, ']');
+}
+
+int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err)
+{
+	auto_buf struct buf words;
+	struct cli_suggest suggest = {.wrong = str_of(text)};
+	for (size_t i = 0; i < command->word_count; i++) {
+		if (command->words[i].doc)
+			cli_suggest_offer(&suggest, str_of(command->words[i].word));
+	}
+	buf_init(&words, KIB);
+	append_words(&words, command);
+	if (!suggest.best.ptr)
+		return error_set(err, ERR_usage, "unrecognized subcommand '%s'%.*s", text, STR_ARG(buf_str(&words)));
+	return error_set(err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: a similar subcommand exists: '%.*s'",
+	                 text, STR_ARG(suggest.best));
+}
+
+static int read_positional(struct reader *reader, const char *text, bool is_literal)
+{
+	struct cli_result *result = reader->result;
+	bool is_first = !result->word && !result->positionals.count;
+	if (is_first && !is_literal)
+		result->word = cli_find_word(reader->command, text);
+	if (is_first && result->word)
+		return 0;
+	if (result->positionals.count == reader->command->most_positionals)
+		return unexpected_positional(reader, text);
+	vec_push(&result->positionals, text);
+	return 0;
+}
+
+/* `codex exec help` and nothing else asks for help as --help does. */
+static bool is_plea(const struct reader *reader, const char *text)
+{
+	return reader->argc == 2 && reader->command->word_count && strcmp(text, "help") == 0;
+}
+
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
+              struct error *err)
+{
+	struct reader reader = {command, argv, argc, 1, options, result, err};
+	bool is_literal = false;
+	int status = 0;
+	*result = (struct cli_result){0};
+	while (status == 0 && reader.at < argc) {
+		const char *text = argv[reader.at++];
+		if (!is_literal && is_plea(&reader, text))
+			result->wants_help = true;
+		else if (is_literal || !is_dashed(text))
+			status = read_positional(&reader, text, is_literal);
+		else if (strcmp(text, "--") == 0)
+			is_literal = true;
+		else
+			status = read_option(&reader, text);
+	}
+	return result->wants_help || result->wants_version ? 0 : status;
+}
+
+int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
+                        struct cli_result *result, struct error *err)
+{
+	struct reader reader = {command, argv, argc, 1, NULL, result, err};
+	int status = 0;
+	*result = (struct cli_result){0};
+	while (status == 0 && reader.at < argc && is_dashed(argv[reader.at]) && strcmp(argv[reader.at], "--") != 0) {
+		const char *text = argv[reader.at++];
+		status = read_option(&reader, text);
+	}
+	*ret_at = reader.at;
+	return result->wants_help || result->wants_version ? 0 : status;
+}
+
+int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result)
+{
+	struct error err;
+	if (cli_parse(command, argc, argv, options, result, &err) != 0)
+		return cli_print_error(command, &err);
+	if (!result->wants_help && !result->wants_version)
+		return -1;
+	if (result->wants_help)
+		cli_print_help(command, STDOUT_FILENO);
+	else
+		cli_print_version(command);
+	return 0;
+}
+
+void cli_finish(const struct cli_command *command, void *options, struct cli_result *result)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		if (command->options[i].kind != CLI_LIST)
+			continue;
+		void *slot = (char *)options + command->options[i].offset;
+		vec_finish((struct cli_list *)slot);
+	}
+	vec_finish(&result->positionals);
+}

@@ -1,0 +1,14 @@
+/* completion.h — `codex completion`: scripts that complete command lines in bash, zsh and fish.
+ *
+ * Written from the same rows as parsing and --help, so they cannot fall behind. */
+#ifndef UI_COMPLETION_H
+#define UI_COMPLETION_H
+
+#include "ui/cli/cli.h"
+
+extern const struct cli_command completion_command;
+
+/* program: the command whose words are completed first. Prints the script; returns the exit status. */
+int completion_main(const struct cli_command *program, int argc, char **argv);
+
+#endif

@@ -1,0 +1,130 @@
+/* A command's output or a model's words could otherwise retitle the window, rewrite what was shown before,
+ * or on some terminals type commands. C1 controls count too: U+009B starts a sequence as ESC [ does.
+ *
+ * Characters that reorder their neighbours or take no room are written as <U+202E>: whoever approves a command must
+ * see the words that run. Variation selectors after a character beyond ASCII (emoji) are the exception. */
+#include "ui/cli/terminal_text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#include "base/text.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static bool is_plain(unsigned char c)
+{
+	return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t';
+}
+
+static size_t plain_len(struct str text)
+{
+	size_t len = 0;
+	while (len < text.len && is_plain((unsigned char)text.ptr[len]))
+		len++;
+	return len;
+}
+
+static bool is_c1(struct str text)
+{
+	return text.len >= 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0;
+}
+
+/* Without a glyph of their own, from first to last. */
+static const struct {
+	uint32_t first, last;
+} invisible[] = {
+	{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},
+	{0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+	{0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+/* The character of len bytes that text, which is well formed, begins with. */
+static uint32_t character(struct str text, size_t len)
+{
+	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code = (unsigned char)text.ptr[0] & first_bits[len];
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | ((unsigned char)text.ptr[i] & 0x3f);
+	return code;
+}
+
+static bool is_invisible(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(invisible) / sizeof(*invisible); i++) {
+		if (code >= invisible[i].first && code <= invisible[i].last)
+			return true;
+	}
+	return false;
+}
+
+/* U+FE0E and U+FE0F choose between text and emoji. */
+static bool is_emoji_style(uint32_t code, const struct buf *out)
+{
+	return (code & ~1u) == 0xfe0e && out->len > 0 && (out->data[out->len - 1] & 0x80);
+}
+
+static void append_character(struct buf *out, struct str text, size_t len)
+{
+	uint32_t code = character(text, len);
+	if (is_invisible(code) && !is_emoji_style(code, out))
+		buf_printf(out, "<U+%04X>", (unsigned)code);
+	else
+		buf_append(out, text.ptr, len);
+}
+
+/* Appends what stands for the first character of text, which is not plain; returns its length. */
+static size_t append_special(struct buf *out, struct str text)
+{
+	size_t len = text_utf8_len(text);
+	if (!len || is_c1(text)) {
+		buf_append_c(out, replacement);
+		return len ? len : text_ill_formed_len(text);
+	}
+	if (len > 1)
+		append_character(out, text, len);
+	else
+		buf_append(out, (char[]){'^', (char)(text.ptr[0] ^ 0x40)}, 2);
+	return len;
+}
+
+void terminal_text_append(struct buf *out, struct str text)
+{
+	while (text.len) {
+		size_t len = plain_len(text);
+		buf_append(out, text.ptr, len);
+		text = str_skip(text, len);
+		if (text.len)
+			text = str_skip(text, append_special(out, text));
+	}
+}
+
+struct str terminal_text_cut(struct str text, size_t columns)
+{
+	size_t at = 0;
+	while (at < text.len) {
+		size_t len = text_utf8_len(str_skip(text, at));
+		size_t width = len > 1 ? 2 : 1;
+		if (!len)
+			len = 1;
+		if (width > columns)
+			break;
+		columns -= width;
+		at += len;
+	}
+	return str_n(text.ptr, at);
+}
+
+struct str terminal_text_line(struct str line)
+{
+	while (str_has_suffix(line, "\r"))
+		line.len--;
+	return str_skip(line, (size_t)(str_rfind_char(line, '\r') + 1));
+}
+
+size_t terminal_columns(int fd)
+{
+	struct winsize size = {0};
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}

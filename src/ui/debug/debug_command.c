@@ -1,0 +1,169 @@
+/* The command around debug_client: where the engine is, Ctrl-C, an exit status. */
+#include "ui/debug/debug_command.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/access_token.h"
+#include "ui/debug/debug_client.h"
+#include "ui/cli/terminal_style.h"
+
+struct debug_run {
+	/* from the command line */
+	struct cli_list overrides;
+	const char *token_file, *color;
+	bool all, json;
+	/* private */
+	struct loop *loop;
+	struct debug_client *client;
+	uv_signal_t on_int;
+	bool is_in_order;
+};
+
+#define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                             \
+	{                                                                                                    \
+		.name = text, .letter = letter_, .kind = kind_, .offset = offsetof(struct debug_run, field), \
+		.value = value_, .choices = choices_, .doc = doc_                                            \
+	}
+
+static const struct cli_option rows[] = {
+	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL,
+	    "Set a configuration value of the engine that is started; repeatable"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "First show the token that is in FILE"),
+	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Show every event, also those that are said twice"),
+	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Show events as they come: lines of JSON"),
+	ROW(color, "color", 0, CLI_TEXT, "WHEN", "always|never|auto", "Colour the output"),
+};
+
+static const struct cli_argument arguments[] = {
+	{"[WHERE]", "unix://PATH, tcp://HOST:PORT, or -- and a command that speaks the protocol on standard input and "
+		    "output. Without it: codex proto"},
+};
+
+static const char details[] =
+	"Type what you want to say; every event comes back as a line: id, type, text.\n"
+	"When a command or a patch waits for you, y allows it, n refuses it, a allows it\n"
+	"always. Ctrl-C interrupts the task; twice, it ends the session. /help tells what\n"
+	"else can be typed; /raw sends any line of JSON as it is.\n"
+	"\n"
+	"  $ codex debug-client -c approval_policy=untrusted\n"
+	"  $ codex debug-client unix:///tmp/codex.sock\n"
+	"  $ codex debug-client --token-file token tcp://10.0.0.5:7000\n"
+	"  $ codex debug-client -- codex proto --wire-profile doc\n"
+	"\n"
+	"From a pipe each line waits until the task before it has ended or asks:\n"
+	"  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
+	"\n"
+	"The exit status is 0 if the session ended in order.\n";
+
+const struct cli_command debug_client_command = {
+	.name = "codex debug-client",
+	.about = "Talk to an engine by hand: see every event, answer its questions, send any operation.",
+	.usage = "Usage: codex debug-client [OPTIONS] [WHERE]",
+	.details = details,
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = rows,
+	.option_count = countof(rows),
+	.most_positionals = 1024,
+};
+
+static void on_end(bool is_in_order, void *self)
+{
+	struct debug_run *run = self;
+	run->is_in_order = is_in_order;
+	loop_stop(run->loop);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	(void)number;
+	debug_client_interrupt(((struct debug_run *)handle->data)->client);
+}
+
+static int talk(struct debug_run *run, const struct debug_client_options *options, struct error *err)
+{
+	run->client = debug_client_create(options, err);
+	if (!run->client)
+		return -(int)err->code;
+	uv_signal_init(loop_uv(run->loop), &run->on_int);
+	run->on_int.data = run;
+	uv_signal_start(&run->on_int, on_signal, SIGINT);
+	loop_run(run->loop);
+	uv_close((uv_handle_t *)&run->on_int, NULL);
+	debug_client_destroy(run->client);
+	return 0;
+}
+
+/* codex proto of this very program, with the same -c. */
+static const char *const *own_engine(const struct debug_run *run)
+{
+	const char **argv = xcalloc(3 + 2 * run->overrides.count, sizeof(*argv));
+	size_t count = 0;
+	argv[count++] = "codex";
+	argv[count++] = "proto";
+	for (size_t i = 0; i < run->overrides.count; i++) {
+		argv[count++] = "-c";
+		argv[count++] = run->overrides.items[i];
+	}
+	return argv;
+}
+
+/* The words of a command, and the NULL behind them. */
+static const char *const *command_words(const struct cli_list *words)
+{
+	const char **argv = xcalloc(words->count + 1, sizeof(*argv));
+	memcpy(argv, words->items, words->count * sizeof(*argv));
+	return argv;
+}
+
+static int start(struct debug_run *run, const struct cli_list *where, struct error *err)
+{
+	bool is_address = where->count == 1 && strstr(where->items[0], "://");
+	auto_free const char *const *argv = where->count ? command_words(where) : own_engine(run);
+	char *token = NULL;
+	if (where->count && run->overrides.count)
+		return error_set(err, ERR_usage, "-c is for the engine that is started here; that one has its own");
+	if (run->token_file && !(token = access_token_read(run->token_file, err)))
+		return -(int)err->code;
+	struct debug_client_options options = {
+		.loop = run->loop,
+		.address = is_address ? where->items[0] : NULL,
+		.path = where->count ? NULL : "/proc/self/exe",
+		.argv = argv,
+		.token = token,
+		.is_script = !isatty(STDIN_FILENO),
+		.shows_all = run->all,
+		.shows_json = run->json,
+		.color = terminal_has_color(run->color, STDOUT_FILENO),
+		.on_end = on_end,
+		.self = run,
+	};
+	int status = talk(run, &options, err);
+	access_token_free(token);
+	return status;
+}
+
+int debug_client_main(int argc, char **argv)
+{
+	struct debug_run run = {0};
+	struct cli_result words;
+	struct error err;
+	int status = cli_read(&debug_client_command, argc, argv, &run, &words);
+	if (status < 0) {
+		run.loop = loop_create(&err);
+		status = run.loop ? start(&run, &words.positionals, &err) : -(int)err.code;
+		if (status != 0)
+			fprintf(stderr, "codex debug-client: %s\n", err.text);
+		status = status != 0 ? error_exit_status(err.code) : !run.is_in_order;
+		loop_destroy(run.loop);
+	}
+	cli_finish(&debug_client_command, &run, &words);
+	return status;
+}

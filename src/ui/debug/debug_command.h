@@ -1,0 +1,11 @@
+/* debug_command.h — `codex debug-client`: a terminal at the raw queues of an engine (seed 004). */
+#ifndef UI_DEBUG_COMMAND_H
+#define UI_DEBUG_COMMAND_H
+
+#include "ui/cli/cli.h"
+
+extern const struct cli_command debug_client_command;
+
+int debug_client_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,65 @@
+/* doctor.h — what this machine offers the engine, and what is in its way: one row of doctor.def a check.
+ *
+ * A check looks and tells; it changes nothing (but for an index that is to be made anew), starts nothing but the trials
+ * of the sandbox, and asks nobody on the network unless that is wished. No text of it holds a secret.
+ * Owns: what the checks found. Thread: the one that runs the loop; doctor_run turns it. */
+#ifndef UI_DOCTOR_H
+#define UI_DOCTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+struct buf;
+struct config;
+struct exec_options;
+struct loop;
+
+enum doctor_status { DOCTOR_ok, DOCTOR_warning, DOCTOR_fail };
+
+struct doctor_detail {
+	const char *name, *value;
+};
+
+struct doctor_finding {
+	const char *id, *category;
+	enum doctor_status status;
+	const char *summary; /* one line */
+	const char *advice;  /* what to do; NULL: nothing */
+	VEC(struct doctor_detail) details;
+	uint64_t ms;
+};
+
+struct doctor {
+	const struct exec_options *options;
+	bool asks_network;
+	bool rebuilds_index; /* before it is looked at */
+	struct arena arena;
+	struct config *config; /* NULL: it cannot be loaded */
+	struct error config_error;
+	const char *home; /* CODEX_HOME; NULL: there is none */
+	struct loop *loop;
+	VEC(struct doctor_finding) findings;
+};
+
+void doctor_run(struct doctor *doctor);
+void doctor_finish(struct doctor *doctor);
+/* The worst of all. */
+enum doctor_status doctor_status(const struct doctor *doctor);
+/* For people, and as the JSON that the reference's has. */
+void doctor_print(const struct doctor *doctor, bool has_color, struct buf *out);
+void doctor_print_json(const struct doctor *doctor, struct buf *out);
+
+/* For doctor_check.c: what a check has to say. Texts are the arena's. */
+void doctor_tell(struct doctor *doctor, enum doctor_status status, const char *advice, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void doctor_detail(struct doctor *doctor, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+#define CHECK(function, id, category) void doctor_check_##function(struct doctor *doctor);
+#include "ui/doctor/doctor.def"
+#undef CHECK
+
+#endif

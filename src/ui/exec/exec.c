@@ -1,0 +1,543 @@
+/* The life of a run: read the command line and the prompt, configure a Session, submit one user input,
+ * print what happens, shut down. Everything after the prompt is events on one loop. */
+#include "ui/exec/exec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "engine/codex/codex.h"
+#include "loop/loop.h"
+#include "process/process_reaper.h"
+#include "protocol/message/review_text.h"
+#include "rollout/rollout_fork.h"
+#include "rollout/rollout_list.h"
+#include "skill/custom_prompt.h"
+#include "ui/exec/exec_config.h"
+#include "ui/exec/exec_images.h"
+#include "ui/exec/exec_options.h"
+#include "ui/exec/exec_printer.h"
+#include "ui/exec/exec_prompt.h"
+#include "ui/exec/last_message.h"
+#include "ui/sessions/session_pick.h"
+#include "ui/cli/terminal_text.h"
+#include "workspace/git_info.h"
+
+enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
+
+/* What people and systems end a program with. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct exec {
+	struct exec_options options;
+	struct config *config;
+	char *cwd;
+	char *resume_path; /* NULL: a new session */
+	struct exec_images images;
+	struct buf prompt;
+	struct buf schema;
+	struct loop *loop;
+	struct services *services;
+	struct codex *codex;
+	struct exec_printer *printer;
+	struct exec_facts facts;
+	uv_signal_t on_signal[countof(signals)];
+	struct last_message last;
+	int signal; /* that asked us to end */
+	bool has_listed; /* sessions, and none was chosen */
+	bool has_plan; /* the agent proposed one */
+	bool has_failed;
+	bool has_task; /* it has begun, and so will end */
+	bool is_over; /* shutdown was submitted */
+};
+
+/* What the target of a review is made of. */
+struct review_words {
+	struct review_target target;
+	struct review_branch branch;
+	struct review_commit commit;
+};
+
+/* NULL: what the prompt says. */
+static struct review_target *review_target_of(const struct exec_options *options, struct review_words *words)
+{
+	*words = (struct review_words){.target = {.tag = review_target_uncommitted_changes}};
+	if (options->review.base) {
+		words->branch.branch = str_of(options->review.base);
+		words->target = (struct review_target){.tag = review_target_base_branch, .base_branch = &words->branch};
+	} else if (options->review.commit) {
+		words->commit = (struct review_commit){str_of(options->review.commit), str_of(options->review.title)};
+		words->target = (struct review_target){.tag = review_target_commit, .commit = &words->commit};
+	} else if (!options->review.uncommitted) {
+		return NULL;
+	}
+	return &words->target;
+}
+
+/* Names of files and keys stand in such texts, and may hold what a terminal would obey. */
+static void complain(const char *what, struct str text)
+{
+	auto_buf struct buf line;
+	buf_init(&line, 64 * KIB);
+	terminal_text_append(&line, text);
+	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
+}
+
+static const char *originator(void)
+{
+	const char *wished = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	return wished ? wished : "codex_exec";
+}
+
+/* ---- before the loop ---- */
+
+static int read_schema(struct exec *exec, struct error *err)
+{
+	const char *path = exec->options.output_schema;
+	auto_arena struct arena arena = {0};
+	if (!path)
+		return 0;
+	if (file_read(path, &exec->schema, err) != 0)
+		return error_wrap(err, "Failed to read output schema file %s", path);
+	if (!json_parse(&arena, buf_str(&exec->schema), err))
+		return error_wrap(err, "Output schema file %s is not valid JSON", path);
+	return 0;
+}
+
+static int find_cwd(struct exec *exec, struct error *err)
+{
+	const char *want = exec->options.cwd ? exec->options.cwd : ".";
+	exec->cwd = realpath(want, NULL);
+	if (!exec->cwd)
+		return error_sys(err, errno, "cannot work in %s", want);
+	if (!dir_exists(exec->cwd))
+		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", exec->cwd);
+	return 0;
+}
+
+static int check_repository(const struct exec *exec, struct error *err)
+{
+	if (exec->options.skip_git_check || exec->options.bypass || git_info_is_repo(exec->cwd))
+		return 0;
+	return error_set(err, ERR_denied,
+	                 "Not inside a trusted directory and --skip-git-repo-check was not specified.\n"
+	                 "A git repository shows every change and can take it back; to work without one, add the "
+	                 "option.");
+}
+
+static const char *verb_of(const struct exec_options *options)
+{
+	return options->forks ? "fork" : "resume";
+}
+
+/* From a list, before anything is asked of the folder. */
+static int pick_session(struct exec *exec, struct error *err)
+{
+	struct session_pick pick = {
+		.home = config_home(exec->config),
+		.cwd = exec->options.all ? NULL : exec->cwd,
+		.provider = exec->config->model_provider,
+		.verb = verb_of(&exec->options),
+	};
+	if (!exec->options.picks)
+		return 0;
+	int status = session_pick(&pick, &exec->resume_path, err);
+	exec->has_listed = status == 0 && !exec->resume_path;
+	return status;
+}
+
+/* A copy that nobody is to keep is not made: without a record, the session itself stays as it is. */
+static int fork_session(struct exec *exec, struct error *err)
+{
+	if (!exec->options.forks || !exec->resume_path || exec->options.ephemeral)
+		return 0;
+	char *copy = rollout_fork_whole(config_home(exec->config), exec->resume_path, originator(), err);
+	if (!copy)
+		return error_wrap(err, "the session cannot be copied");
+	free(exec->resume_path);
+	exec->resume_path = copy;
+	return 0;
+}
+
+/* In words; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
+static int find_session(struct exec *exec, struct error *err)
+{
+	const struct exec_options *options = &exec->options;
+	const char *home = config_home(exec->config);
+	if (!options->resume || exec->resume_path)
+		return 0;
+	if (options->resume_id) {
+		exec->resume_path = session_find(home, options->resume_id, err);
+		return exec->resume_path ? 0 : error_wrap(err, "no session to %s", verb_of(options));
+	}
+	struct rollout_filter filter = {
+		.cwd = options->all ? STR_NONE : str_of(exec->cwd),
+		.model_provider = str_of(exec->config->model_provider),
+	};
+	exec->resume_path = rollout_list_find_latest(home, &filter, err);
+	if (exec->resume_path)
+		return 0;
+	if (err->code != ERR_not_found)
+		return -(int)err->code;
+	fprintf(stderr, "warning: no session to %s%s; this one is new\n", verb_of(options),
+	        options->all ? "" : " in this folder");
+	return 0;
+}
+
+/* /prompts:NAME on the command line is the text that the user keeps under that name. */
+static int expand_prompt(struct exec *exec, struct error *err)
+{
+	struct buf text;
+	if (!exec->options.prompt || !custom_prompt_is_called(buf_str(&exec->prompt)))
+		return 0;
+	buf_init(&text, exec->prompt.max);
+	int status = custom_prompt_expand(config_home(exec->config), buf_str(&exec->prompt), &text, err);
+	buf_finish(&exec->prompt);
+	exec->prompt = text;
+	return status;
+}
+
+/* A review's target has a name, which is shown as if the user had said it. */
+static int read_prompt(struct exec *exec, struct error *err)
+{
+	struct exec_options *options = &exec->options;
+	if (options->resume && !options->prompt && options->asks_prompt && isatty(STDIN_FILENO))
+		return exec_prompt_ask(&exec->prompt, err);
+	if (!options->is_review) {
+		int status = exec_prompt_read(options->prompt, &exec->prompt, err);
+		return status == 0 ? expand_prompt(exec, err) : status;
+	}
+	if (options->prompt)
+		return exec_prompt_read_alone(options->prompt, &exec->prompt, err);
+	struct review_words words;
+	review_write_hint(review_target_of(options, &words), &exec->prompt);
+	return 0;
+}
+
+static int prepare(struct exec *exec, struct error *err)
+{
+	int status = find_cwd(exec, err);
+	if (status == 0)
+		status = exec_config_load(&exec->options, exec->cwd, &exec->config, err);
+	if (status == 0)
+		status = pick_session(exec, err);
+	if (exec->has_listed)
+		return status;
+	if (status == 0)
+		status = check_repository(exec, err);
+	if (status == 0)
+		status = read_schema(exec, err);
+	if (status == 0)
+		status = find_session(exec, err);
+	if (status == 0)
+		status = last_message_init(&exec->last, exec->options.last_message_file, err);
+	exec_images_init(&exec->images, &exec->options.images);
+	if (status == 0) /* last, for it may wait */
+		status = read_prompt(exec, err);
+	if (status == 0)
+		status = exec_prompt_check(&exec->prompt, err);
+	if (status == 0)
+		status = fork_session(exec, err);
+	return status;
+}
+
+/* ---- the run ---- */
+
+static void submit(struct exec *exec, const char *id, enum op_tag tag, void *body)
+{
+	struct op op = {.tag = tag, .body = body};
+	struct error err;
+	if (codex_submit_op(exec->codex, str_of(id), &op, &err) == 0)
+		return;
+	fprintf(stderr, "codex exec: %s\n", err.text); /* what was asked for will not come: do not wait for it */
+	exec->has_failed = true;
+	loop_stop(exec->loop);
+}
+
+static void shut_down(struct exec *exec)
+{
+	if (!exec->is_over)
+		submit(exec, "shutdown", OP_shutdown, NULL);
+	exec->is_over = true;
+}
+
+static void submit_prompt(struct exec *exec)
+{
+	VEC(struct user_input) items = {0};
+	vec_for_each(image, &exec->images)
+		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
+	struct input_text text = {.text = buf_str(&exec->prompt)};
+	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &text});
+	struct op_user_input input = {.items = items.items, .items_count = items.count};
+	if (exec->schema.len)
+		input.final_output_json_schema = buf_str(&exec->schema);
+	submit(exec, "0", OP_user_input, &input);
+	vec_finish(&items);
+}
+
+static void submit_review(struct exec *exec)
+{
+	struct review_words words;
+	struct review_custom custom = {buf_str(&exec->prompt)};
+	struct review_target said = {.tag = review_target_custom, .custom = &custom};
+	struct review_target *target = review_target_of(&exec->options, &words);
+	struct review_request request = {.target = target ? target : &said};
+	struct op_review review = {.review_request = &request};
+	submit(exec, "0", OP_review, &review);
+}
+
+/* A non-interactive run has nobody to ask: what waits for an answer is told no. */
+static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
+{
+	struct review_decision denied = {.tag = review_decision_denied};
+	struct op_exec_approval answer = {.id = call_id, .decision = &denied};
+	submit(exec, "refuse", tag, &answer);
+}
+_Static_assert(sizeof(struct op_exec_approval) == sizeof(struct op_patch_approval), "one answer serves both questions");
+
+/* A plan is what was asked for; the message is what is said about it. */
+static void keep_plan(struct exec *exec, const struct turn_item *item)
+{
+	if (item->tag != turn_item_plan)
+		return;
+	last_message_keep(&exec->last, item->plan->text);
+	exec->has_plan = true;
+}
+
+/* Without a Session, or where a review is refused, no Task begins that could report the failure and end. Programs that
+ * read JSON expect an error inside a turn, so it stands on stderr as well, which they quote when the run fails. */
+static void on_failure(struct exec *exec, const struct event *event)
+{
+	exec->has_failed = true;
+	if (exec->has_task)
+		return;
+	if (exec->options.json)
+		complain("", event->msg.error->message);
+	shut_down(exec);
+}
+
+static void submit_work(struct exec *exec)
+{
+	if (exec->options.is_review)
+		submit_review(exec);
+	else
+		submit_prompt(exec);
+}
+
+static void on_event(const struct event *event, void *self)
+{
+	struct exec *exec = self;
+	exec->printer->on_event(exec->printer, event);
+	switch (event->msg.tag) {
+	case EV_session_configured:
+		submit_work(exec);
+		return;
+	case EV_task_started:
+		exec->has_task = true;
+		return;
+	case EV_error:
+		on_failure(exec, event);
+		return;
+	case EV_exec_approval_request:
+		refuse(exec, OP_exec_approval, event->msg.exec_approval_request->call_id);
+		return;
+	case EV_apply_patch_approval_request:
+		refuse(exec, OP_patch_approval, event->msg.apply_patch_approval_request->call_id);
+		return;
+	case EV_item_completed:
+		keep_plan(exec, event->msg.item_completed->item);
+		return;
+	case EV_task_complete:
+		if (!exec->has_plan)
+			last_message_keep(&exec->last, event->msg.task_complete->last_agent_message);
+		shut_down(exec);
+		return;
+	case EV_turn_aborted:
+		shut_down(exec);
+		return;
+	case EV_shutdown_complete:
+		loop_stop(exec->loop);
+		return;
+	default:
+		return;
+	}
+}
+
+/* The first signal ends the Task in order; a second one does not wait for that. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct exec *exec = handle->data;
+	if (exec->signal)
+		loop_stop(exec->loop);
+	exec->signal = number;
+	shut_down(exec);
+}
+
+/* One that was ignored from the start (nohup, a shell's background job) stays so. */
+static void watch_signals(struct exec *exec)
+{
+	for (size_t i = 0; i < countof(signals); i++) {
+		uv_signal_t *handle = &exec->on_signal[i];
+		struct sigaction before;
+		uv_signal_init(loop_uv(exec->loop), handle);
+		handle->data = exec;
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			uv_signal_start(handle, on_signal, signals[i]);
+	}
+}
+
+static void unwatch_signals(struct exec *exec)
+{
+	for (size_t i = 0; i < countof(signals); i++)
+		uv_close((uv_handle_t *)&exec->on_signal[i], NULL);
+}
+
+static void submit_session(struct exec *exec)
+{
+	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* core 14: who should be? */
+	struct exec_fences fences;
+	exec_config_fences(&exec->options, exec->config, &fences);
+	struct op_configure_session op = {
+		.approval_policy = &nobody_is_asked,
+		.sandbox_policy = &fences.sandbox,
+		.resume_path = str_of(exec->resume_path),
+	};
+	submit(exec, "configure", OP_configure_session, &op);
+	exec_fences_finish(&fences);
+}
+
+static void print_warnings(struct exec *exec)
+{
+	size_t count;
+	exec_config_warn(&exec->options, exec->config);
+	const char *const *warnings = config_warnings(exec->config, &count);
+	for (size_t i = 0; i < count; i++)
+		complain("warning: ", str_of(warnings[i]));
+}
+
+/* A reader that went away has seen enough; output that was lost otherwise must not pass for success. */
+static void check_output(struct exec *exec)
+{
+	const struct error *lost = &exec->printer->lost;
+	if (lost->code == ERR_none || lost->sys == EPIPE)
+		return;
+	fprintf(stderr, "codex exec: %s\n", lost->text);
+	exec->has_failed = true;
+}
+
+static int run(struct exec *exec, struct error *err)
+{
+	exec->loop = loop_create(err);
+	if (!exec->loop)
+		return -1;
+	exec->services = services_create(exec->loop, originator());
+	services_preload(exec->services);
+	exec->facts = (struct exec_facts){.prompt = buf_str(&exec->prompt),
+	                                  .color = exec->options.color,
+	                                  .hides_thinking = exec->config->hide_agent_reasoning};
+	exec->printer = exec->options.json ? exec_json_create() : exec_human_create(exec->loop, &exec->facts);
+	struct codex_options options = {
+		.services = exec->services,
+		.config = exec->config,
+		.source = session_source_exec,
+		.cwd = exec->cwd,
+		.ephemeral = exec->options.ephemeral,
+		.mutes_output = true,
+		.is_unattended = true,
+		.steers = true,
+		.on_event = on_event,
+		.self = exec,
+	};
+	exec->codex = codex_open(&options);
+	watch_signals(exec);
+	submit_session(exec);
+	loop_run(exec->loop);
+	check_output(exec);
+	exec->printer->destroy(exec->printer);
+	codex_close(exec->codex);
+	services_destroy(exec->services);
+	process_reaper_stop();
+	unwatch_signals(exec);
+	loop_destroy(exec->loop);
+	return 0;
+}
+
+static int exit_status(const struct exec *exec)
+{
+	if (exec->signal)
+		return EXIT_SIGNAL + exec->signal;
+	return exec->has_failed ? EXIT_FAILED : 0;
+}
+
+static void exec_finish(struct exec *exec)
+{
+	config_unref(exec->config);
+	free(exec->cwd);
+	free(exec->resume_path);
+	last_message_finish(&exec->last);
+	exec_images_finish(&exec->images);
+	buf_finish(&exec->prompt);
+	buf_finish(&exec->schema);
+}
+
+static int main_with_options(struct exec *exec)
+{
+	struct error err;
+	buf_init(&exec->prompt, LIMIT_PROMPT * 2);
+	buf_init(&exec->schema, LIMIT_CONFIG_FILE);
+	int status = prepare(exec, &err);
+	if (status == 0 && !exec->has_listed) {
+		print_warnings(exec);
+		status = run(exec, &err);
+		if (status == 0)
+			status = last_message_write(&exec->last, &err);
+	}
+	if (status != 0)
+		complain("", str_of(err.text));
+	status = status != 0 ? error_exit_status(err.code) : exit_status(exec);
+	exec_finish(exec);
+	return status;
+}
+
+static int main_of(const struct cli_command *command, int argc, char **argv)
+{
+	struct exec exec = {0};
+	struct cli_result words;
+	int status = exec_options_read(command, &exec.options, &words, argc, argv);
+	if (status < 0)
+		status = main_with_options(&exec);
+	if (status != 0 && !exec.has_task && !exec.signal)
+		exec_prompt_drain();
+	exec_options_finish(&exec.options, &words);
+	return status;
+}
+
+int exec_main(int argc, char **argv)
+{
+	return main_of(&exec_command, argc, argv);
+}
+
+int resume_main(int argc, char **argv)
+{
+	return main_of(&resume_command, argc, argv);
+}
+
+int fork_main(int argc, char **argv)
+{
+	return main_of(&fork_command, argc, argv);
+}
+
+int review_main(int argc, char **argv)
+{
+	return main_of(&review_command, argc, argv);
+}

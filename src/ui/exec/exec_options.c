@@ -1,0 +1,247 @@
+/* `resume` has no options of its own: every option means the same before and after it, as clients that
+ * build command lines expect. */
+#include "ui/exec/exec_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static const struct cli_option exec_rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, doc)
+#define OPTION(kind, field, name, letter, value, choices, doc) \
+	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
+#define EXEC_OPTION OPTION
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, doc)
+#include "ui/exec/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+#undef SESSION_OPTION
+};
+
+static const struct cli_option review_rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#define EXEC_OPTION(kind, field, name, letter, value, choices, doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, review_doc)
+#include "ui/exec/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+#undef SESSION_OPTION
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, session_doc)
+};
+
+/* Of `codex resume` and `codex fork`. */
+static const struct cli_option session_rows[] = {
+#define EXEC_OPTION OPTION
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#include "ui/exec/exec_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+#undef SESSION_OPTION
+#undef OPTION
+};
+
+static const struct cli_word exec_words[] = {
+	{.word = "resume", .doc = "Go on from a recorded session, given by id or name, or by --last"},
+	{.word = "review", .doc = "Have a reviewer look at code, and print what it found"},
+	{.word = "fork", .doc = "Go on in a copy of a recorded session, given as for resume"},
+};
+
+static const struct cli_argument exec_arguments[] = {
+	{.name = "[PROMPT]",
+         .doc = "What to do. Read from standard input if absent or \"-\"; if both are there, what standard input holds "
+                "is added to the prompt as a <stdin> block."},
+};
+
+static const char exec_details[] = "Examples:\n"
+				   "  codex exec \"make the failing test pass\" --sandbox workspace-write\n"
+				   "  git diff | codex exec \"review this change\" -o review.txt\n"
+				   "  codex exec --json \"list the exported functions\" | jq .\n"
+				   "  codex exec resume --last \"now write a test for it\"\n"
+				   "\n"
+				   "A session's id stands in the banner, and in thread.started of --json.\n";
+
+const struct cli_command exec_command = {
+	.name = "codex exec",
+	.about = "Do one task without asking: the answer goes to standard output, all else to standard error.",
+	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
+		 "       codex exec [OPTIONS] resume|fork <SESSION | --last> [PROMPT]\n"
+		 "       codex exec [OPTIONS] review <--uncommitted | --base BRANCH |\n"
+		 "                                    --commit SHA | PROMPT>",
+	.details = exec_details,
+	.words = exec_words,
+	.word_count = countof(exec_words),
+	.arguments = exec_arguments,
+	.argument_count = countof(exec_arguments),
+	.options = exec_rows,
+	.option_count = countof(exec_rows),
+	.most_positionals = 2,
+};
+
+static const struct cli_argument review_arguments[] = {
+	{.name = "[PROMPT]", .doc = "What to review, in words. Read from standard input if \"-\""},
+};
+
+static const char review_details[] = "Examples:\n"
+				     "  codex review --uncommitted\n"
+				     "  codex review --base main -o review.txt\n"
+				     "  codex review \"is the locking in src/cache.c sound?\"\n"
+				     "\n"
+				     "The reviewer changes nothing. `review_model` in config.toml names its model.\n";
+
+const struct cli_command review_command = {
+	.name = "codex review",
+	.about = "Have a reviewer look at code: what it found goes to standard output.",
+	.usage = "Usage: codex review [OPTIONS] <--uncommitted | --base BRANCH | --commit SHA |\n"
+		 "                               PROMPT>",
+	.details = review_details,
+	.arguments = review_arguments,
+	.argument_count = countof(review_arguments),
+	.options = review_rows,
+	.option_count = countof(review_rows),
+	.most_positionals = 1,
+};
+
+static const struct cli_argument session_arguments[] = {
+	{.name = "[SESSION]",
+	 .doc = "Its id, the beginning of one that no other has, or its name. Without one, and without --last, the "
+		"sessions are listed: to choose from on a terminal, else as a table."},
+	{.name = "[PROMPT]",
+	 .doc = "What to do. Asked for on a terminal if absent, else read from standard input"},
+};
+
+static const char resume_details[] = "Examples:\n"
+				     "  codex resume                      # choose one of this folder\n"
+				     "  codex resume --all | grep parser  # of any folder, as a table\n"
+				     "  codex resume 01a1fb55 \"and now the tests\"\n"
+				     "\n"
+				     "It goes on as `codex exec resume` does: without asking, in the folder that you\n"
+				     "are in (or --cd).\n";
+
+const struct cli_command resume_command = {
+	.name = "codex resume",
+	.about = "Go on with a recorded session.",
+	.usage = "Usage: codex resume [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = resume_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
+static const char fork_details[] = "Examples:\n"
+				   "  codex fork                        # choose one of this folder\n"
+				   "  codex fork --last \"try it the other way\"\n"
+				   "\n"
+				   "The session itself stays as it is.\n";
+
+const struct cli_command fork_command = {
+	.name = "codex fork",
+	.about = "Go on in a copy of a recorded session.",
+	.usage = "Usage: codex fork [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = fork_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
+static int read_word(const struct cli_command *command, struct exec_options *options, const struct cli_word *word,
+                     struct error *err)
+{
+	bool has_list = command == &resume_command || command == &fork_command;
+	options->is_review = command == &review_command || (word && strcmp(word->word, "review") == 0);
+	options->resume = has_list || (word && !options->is_review);
+	options->forks = command == &fork_command || (word && strcmp(word->word, "fork") == 0);
+	options->picks = has_list && !options->last;
+	options->asks_prompt = has_list;
+	if (!options->resume && (options->last || options->all))
+		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
+	return 0;
+}
+
+/* What a review is of: one of these. */
+static int read_review(struct exec_options *options, struct error *err)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} targets[] = {
+		{"--uncommitted", options->review.uncommitted},
+		{"--base <BRANCH>", options->review.base},
+		{"--commit <SHA>", options->review.commit},
+		{"[PROMPT]", options->prompt && options->is_review},
+	};
+	const char *first = NULL;
+	for (size_t i = 0; i < countof(targets); i++) {
+		if (targets[i].is_given && first)
+			return error_set(err, ERR_usage, "the argument '%s' cannot be used with '%s'", first,
+			                 targets[i].name);
+		if (targets[i].is_given)
+			first = targets[i].name;
+	}
+	if (!options->is_review && (first || options->review.title))
+		return error_set(err, ERR_usage, "'%s' goes with review", first ? first : "--title <TITLE>");
+	if (!options->is_review)
+		return 0;
+	if (options->review.title && !options->review.commit)
+		return error_set(err, ERR_usage, "'--title <TITLE>' goes with '--commit <SHA>'");
+	if (options->plan)
+		return error_set(err, ERR_usage, "'--plan' does not go with review: a reviewer changes nothing anyway");
+	if (options->output_schema || options->images.count)
+		return error_set(err, ERR_usage,
+		                 "'--%s' does not go with review: a reviewer has its own form of answer",
+		                 options->output_schema ? "output-schema" : "image");
+	return first ? 0
+	             : error_set(err, ERR_usage,
+	                         "Specify --uncommitted, --base, --commit, or provide custom review instructions");
+}
+
+static int read_positionals(struct exec_options *options, const struct cli_list *texts, struct error *err)
+{
+	size_t at = 0;
+	if (options->resume && !options->last) {
+		if (!texts->count && !options->picks)
+			return error_set(err, ERR_usage, "%s needs a session's id or name, or --last",
+			                 options->forks ? "fork" : "resume");
+		if (texts->count)
+			options->resume_id = texts->items[at++];
+		options->picks = !options->resume_id;
+	}
+	if (at < texts->count)
+		options->prompt = texts->items[at++];
+	if (at < texts->count)
+		return error_set(err, ERR_usage,
+		                 "unexpected argument '%s' found\n\n  tip: put quotes around the prompt",
+		                 texts->items[at]);
+	return 0;
+}
+
+int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
+                      int argc, char **argv)
+{
+	struct error err;
+	*options = (struct exec_options){0};
+	int status = cli_read(command, argc, argv, options, result);
+	if (status >= 0)
+		return status;
+	if (read_word(command, options, result->word, &err) != 0 ||
+	    read_positionals(options, &result->positionals, &err) != 0 || read_review(options, &err) != 0)
+		return cli_print_error(command, &err);
+	return -1;
+}
+
+void exec_options_finish(struct exec_options *options, struct cli_result *result)
+{
+	cli_finish(&exec_command, options, result);
+}

@@ -1,0 +1,36 @@
+/* exec_options.h — what the command line of `codex exec` asked for. Values are borrowed from argv. */
+#ifndef UI_EXEC_OPTIONS_H
+#define UI_EXEC_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "ui/cli/cli.h"
+
+struct exec_options {
+	struct cli_list overrides, enable, disable, images, add_dirs;
+	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
+		*thread_source;
+	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all, plan;
+	struct {
+		bool uncommitted;
+		const char *base, *commit, *title;
+	} review;
+	/* positionals */
+	bool is_review; /* of what `review` says, else of what the prompt says */
+	bool resume;
+	bool forks;            /* in a copy of it */
+	bool picks;            /* neither named nor --last: it is chosen from a list */
+	const char *resume_id; /* NULL: --last, or picked */
+	bool asks_prompt;      /* on a terminal, where there is none */
+	const char *prompt;    /* NULL: from standard input */
+};
+
+extern const struct cli_command exec_command, review_command, resume_command, fork_command;
+
+/* Fills options from argv[1..], for one of these commands. Returns -1 to go on, else the exit status (help was
+ * printed, or an error). */
+int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
+                      int argc, char **argv);
+void exec_options_finish(struct exec_options *options, struct cli_result *result);
+
+#endif

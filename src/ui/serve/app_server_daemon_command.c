@@ -1,0 +1,147 @@
+/* What was found or done is one line of JSON on standard output, as programs that drive the reference expect it. */
+#include "ui/serve/app_server_daemon_command.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "app_server/app_server_daemon.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "ui/serve/app_server_options.h"
+
+struct daemon_options {
+	struct cli_list overrides;
+};
+
+static const struct cli_option rows[] = {
+	{.name = "config", .letter = 'c', .kind = CLI_LIST, .offset = offsetof(struct daemon_options, overrides),
+	 .value = "key=value", .doc = "Set a configuration value (TOML) of a server that is started; repeatable"},
+};
+
+static const struct cli_word daemon_words[] = {
+	{.word = "start", .doc = "Start the server unless it runs; wait until clients may come"},
+	{.word = "stop", .doc = "End it in order, and wait until it has gone"},
+	{.word = "restart", .doc = "stop, then start"},
+	{.word = "status", .doc = "Say whether it runs; the exit status is 1 if not"},
+	{.word = "version", .doc = "The same; it is an error if it does not run"},
+};
+
+const struct cli_command app_server_daemon_command = {
+	.name = "codex app-server daemon",
+	.about = "One server in the background, which all clients of this CODEX_HOME share.",
+	.usage = "Usage: codex app-server daemon [OPTIONS] <COMMAND>",
+	.details = "Clients come at unix://, or through: codex app-server proxy\n"
+		   "Its messages are in $CODEX_HOME/app-server-daemon/daemon.stderr.log.\n",
+	.words = daemon_words,
+	.word_count = countof(daemon_words),
+	.options = rows,
+	.option_count = countof(rows),
+};
+
+static int print(const struct app_server_daemon *daemon, const char *status)
+{
+	char path[PATH_MAX];
+	auto_buf struct buf out;
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path));
+	buf_init(&out, 64 * KIB);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_member_cstr(&w, "status", status);
+	if (daemon->pid) {
+		jw_member_cstr(&w, "backend", "pid");
+		jw_member_i64(&w, "pid", daemon->pid);
+	}
+	jw_member_str(&w, "managedCodexPath", len > 0 ? str_n(path, (size_t)len) : STR_NONE);
+	jw_member_cstr(&w, "managedCodexVersion", CODEX_VERSION);
+	jw_member_cstr(&w, "socketPath", daemon->socket);
+	jw_member_cstr(&w, "cliVersion", CODEX_VERSION);
+	if (daemon->pid)
+		jw_member_cstr(&w, "appServerVersion", daemon->version[0] ? daemon->version : NULL);
+	jw_object_end(&w);
+	buf_append_char(&out, '\n');
+	return fd_write_all(STDOUT_FILENO, out.data, out.len, NULL);
+}
+
+/* Each returns an exit status, or a negative error. */
+static int run_start(struct app_server_daemon *daemon, struct error *err)
+{
+	bool ran;
+	int status = app_server_daemon_start(daemon, &ran, err);
+	return status == 0 ? print(daemon, ran ? "alreadyRunning" : "started") : status;
+}
+
+static int run_stop(struct app_server_daemon *daemon, struct error *err)
+{
+	bool ran;
+	int status = app_server_daemon_stop(daemon, &ran, err);
+	daemon->pid = 0;
+	return status == 0 ? print(daemon, ran ? "stopped" : "notRunning") : status;
+}
+
+static int run_restart(struct app_server_daemon *daemon, struct error *err)
+{
+	bool ran;
+	int status = app_server_daemon_stop(daemon, &ran, err);
+	return status == 0 ? run_start(daemon, err) : status;
+}
+
+static int run_status(struct app_server_daemon *daemon, struct error *err)
+{
+	bool runs = app_server_daemon_find(daemon);
+	(void)err;
+	print(daemon, runs ? "running" : "notRunning");
+	return runs ? 0 : 1;
+}
+
+static int run_version(struct app_server_daemon *daemon, struct error *err)
+{
+	if (!app_server_daemon_find(daemon))
+		return error_set(err, ERR_connect, "nobody listens at %s", daemon->socket);
+	return print(daemon, "running");
+}
+
+static int (*const runs[])(struct app_server_daemon *daemon, struct error *err) = {
+	run_start, run_stop, run_restart, run_status, run_version,
+};
+_Static_assert(countof(runs) == countof(daemon_words), "a word without a function");
+
+static int run(const struct daemon_options *options, size_t word, struct error *err)
+{
+	auto_free char *home = config_env_home(err);
+	if (!home)
+		return -(int)err->code;
+	auto_free char *path = app_server_options_socket(home);
+	struct app_server_daemon daemon = {
+		.home = home,
+		.socket = path,
+		.overrides = options->overrides.items,
+		.override_count = options->overrides.count,
+	};
+	return runs[word](&daemon, err);
+}
+
+int app_server_daemon_main(int argc, char **argv)
+{
+	struct daemon_options options = {0};
+	struct cli_result words;
+	struct error err;
+	int status = cli_read(&app_server_daemon_command, argc, argv, &options, &words);
+	if (status < 0 && !words.word) {
+		cli_print_help(&app_server_daemon_command, STDERR_FILENO);
+		status = 2;
+	} else if (status < 0) {
+		status = run(&options, (size_t)(words.word - daemon_words), &err);
+		if (status < 0) {
+			fprintf(stderr, "codex app-server daemon %s: %s\n", words.word->word, err.text);
+			status = error_exit_status(err.code);
+		}
+	}
+	cli_finish(&app_server_daemon_command, &options, &words);
+	return status;
+}

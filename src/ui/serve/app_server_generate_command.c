@@ -1,0 +1,135 @@
+/* Two commands that differ in what they write. The files are made one after the other and written whole; what is in
+ * the folder besides is left alone. No configuration is loaded: the protocol is the same for everybody. */
+#include "ui/serve/app_server_generate_command.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "protocol/schema/schema.h"
+#include "protocol/schema/typescript.h"
+
+struct generate_options {
+	struct cli_list overrides; /* taken and without effect, as enable and disable */
+	struct cli_list enable, disable;
+	const char *out;
+	const char *prettier; /* taken and without effect: what is written is laid out for reading */
+	bool experimental;
+};
+
+struct generation {
+	const char *folder;
+	size_t files;
+};
+
+#define ROW_OUT {.name = "out", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, out), \
+		 .value = "DIR", .doc = "Folder to write to; made if it is not there"}
+#define ROW_EXPERIMENTAL {.name = "experimental", .kind = CLI_FLAG, \
+		 .offset = offsetof(struct generate_options, experimental), \
+		 .doc = "Also what clients get only with the capability experimentalApi"}
+#define ROW_TAKEN(name_, letter_, field) {.name = name_, .letter = letter_, .kind = CLI_LIST, \
+		 .offset = offsetof(struct generate_options, field), .value = "VALUE"}
+
+static const struct cli_option schema_rows[] = {
+	ROW_OUT,
+	ROW_EXPERIMENTAL,
+	ROW_TAKEN("config", 'c', overrides),
+	ROW_TAKEN("enable", 0, enable),
+	ROW_TAKEN("disable", 0, disable),
+};
+
+static const struct cli_option ts_rows[] = {
+	ROW_OUT,
+	ROW_EXPERIMENTAL,
+	ROW_TAKEN("config", 'c', overrides),
+	ROW_TAKEN("enable", 0, enable),
+	ROW_TAKEN("disable", 0, disable),
+	{.name = "prettier", .letter = 'p', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, prettier),
+	 .value = "FILE"},
+};
+
+const struct cli_command app_server_generate_schema_command = {
+	.name = "codex app-server generate-json-schema",
+	.about = "Write the app-server's protocol as JSON Schema (draft 7).",
+	.usage = "Usage: codex app-server generate-json-schema [OPTIONS] --out <DIR>",
+	.details = "A file for each message: v2/ThreadStartParams.json, ClientRequest.json, …, each\n"
+		   "with all it refers to. codex_app_server_protocol.schemas.json has everything.\n"
+		   "Types are made from it by tools such as quicktype; for TypeScript there is\n"
+		   "codex app-server generate-ts.\n",
+	.options = schema_rows,
+	.option_count = countof(schema_rows),
+};
+
+const struct cli_command app_server_generate_ts_command = {
+	.name = "codex app-server generate-ts",
+	.about = "Write the app-server's protocol as TypeScript types.",
+	.usage = "Usage: codex app-server generate-ts [OPTIONS] --out <DIR>",
+	.details = "A file for each type. In a client:\n"
+		   "  import type { ClientRequest, v2 } from \"./DIR\";\n"
+		   "  const params: v2.TurnStartParams = { … };\n",
+	.options = ts_rows,
+	.option_count = countof(ts_rows),
+};
+
+static int on_file(const char *path, struct str text, struct error *err, void *self)
+{
+	struct generation *generation = self;
+	auto_free char *file = path_join(generation->folder, path);
+	auto_free char *folder = str_dup(path_dir(file));
+	int status = dir_make(folder, 0777, err);
+	if (status == 0)
+		status = file_write_atomic(file, text, 0666, false, err);
+	generation->files++;
+	return status;
+}
+
+static int run(const struct generate_options *options, struct error *err,
+               int (*write_files)(bool is_experimental, app_message_file_fn write, struct error *err, void *self))
+{
+	auto_free char *cwd = getcwd(NULL, 0);
+	if (!cwd)
+		return error_sys(err, errno, "cannot tell which folder this is");
+	auto_free char *folder = path_join(cwd, options->out);
+	struct generation generation = {.folder = folder};
+	int status = write_files(options->experimental, on_file, err, &generation);
+	if (status == 0)
+		fprintf(stderr, "%zu files are in %s\n", generation.files, options->out);
+	return status;
+}
+
+static int generate_main(const struct cli_command *command, int argc, char **argv,
+                         int (*write_files)(bool is_experimental, app_message_file_fn write, struct error *err,
+                                            void *self))
+{
+	struct generate_options options = {0};
+	struct cli_result words;
+	struct error err;
+	int status = cli_read(command, argc, argv, &options, &words);
+	if (status < 0 && (!options.out || !*options.out)) {
+		error_set(&err, ERR_usage, "the following required arguments were not provided:\n  --out <DIR>");
+		status = cli_print_error(command, &err);
+	}
+	if (status < 0) {
+		status = run(&options, &err, write_files);
+		if (status != 0)
+			fprintf(stderr, "%s: %s\n", command->name, err.text);
+		status = status != 0 ? error_exit_status(err.code) : 0;
+	}
+	cli_finish(command, &options, &words);
+	return status;
+}
+
+int app_server_generate_schema_main(int argc, char **argv)
+{
+	return generate_main(&app_server_generate_schema_command, argc, argv, schema_write_files);
+}
+
+int app_server_generate_ts_main(int argc, char **argv)
+{
+	return generate_main(&app_server_generate_ts_command, argc, argv, typescript_write_files);
+}

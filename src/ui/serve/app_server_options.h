@@ -1,0 +1,35 @@
+/* app_server_options.h — what `codex app-server` is asked to do: where clients come from, and who may come in.
+ *
+ * Values are borrowed from argv, except the socket's path. Source: the reference's --help; app-server-wire 17. */
+#ifndef UI_APP_SERVER_OPTIONS_H
+#define UI_APP_SERVER_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "net/bearer.h"
+#include "ui/cli/cli.h"
+
+struct error;
+
+struct app_server_options_read {
+	struct cli_list overrides;
+	const char *listen; /* NULL: standard input and output */
+	bool stdio;
+	struct bearer_options bearer;
+	struct cli_list hosts;
+	const char *ready_fd; /* of who started us, to be told that clients may come */
+};
+
+enum { APP_SERVER_OPTION_COUNT = 12 };
+extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
+
+enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_SERVER_UNIX_DEFAULT, APP_SERVER_OFF };
+
+/* ERR_invalid or ERR_usage, worded for cli_print_error. */
+int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
+                             struct error *err);
+
+/* Where the clients of one CODEX_HOME meet: the path of the socket of unix://. Owned. */
+char *app_server_options_socket(const char *codex_home);
+
+#endif

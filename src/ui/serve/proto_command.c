@@ -1,0 +1,242 @@
+/* The command around proto_server: configuration in, signals, an exit status. Events are the only thing on standard
+ * output; everything said to people goes to standard error. */
+#include "ui/serve/proto_command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "engine/codex/codex.h"
+#include "loop/loop.h"
+#include "net/access_token.h"
+#include "process/process_reaper.h"
+#include "rollout/rollout_list.h"
+#include "server/proto_listen.h"
+
+struct proto_run {
+	/* from the command line */
+	struct cli_list overrides;
+	const char *wire_profile, *listen, *token_file, *resume;
+	bool no_auto_configure;
+	/* private */
+	char *cwd;
+	char *token; /* NULL: none is asked for */
+	char *resume_path; /* NULL: a new session */
+	struct config *config;
+	struct loop *loop;
+	struct proto_server *server; /* one client, at standard input and output; or */
+	struct proto_listen *clients; /* many */
+	uv_signal_t on_int, on_term;
+	bool was_signalled;
+};
+
+#define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                             \
+	{                                                                                                    \
+		.name = text, .letter = letter_, .kind = kind_, .offset = offsetof(struct proto_run, field), \
+		.value = value_, .choices = choices_, .doc = doc_                                            \
+	}
+
+static const struct cli_option rows[] = {
+	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
+	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
+            "Generation of the events"),
+	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://IP:PORT"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first show the token that is in FILE"),
+	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Go on with a recorded session, given by id or name"),
+	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
+            "Begin with no session: the client sends configure_session"),
+};
+
+static const char details[] =
+	"Example:\n"
+	"  $ printf '%s\\n' '{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\n"
+	"      \"text\":\"hello\"}]}}' | tr -d '\\n' | codex proto\n"
+	"\n"
+	"A line that is no submission is told on standard error and changes nothing. At\n"
+	"the end of its input the program finishes the running task and ends. All\n"
+	"operations and events are in docs/protocol.md.\n"
+	"\n"
+	"A port of this machine (tcp://127.0.0.1:PORT) is open to every user and program\n"
+	"on it, which may then run commands as you: use unix://PATH, which is yours alone,\n"
+	"or --token-file. Web pages are kept out: a client that speaks HTTP is dropped.\n"
+	"\n"
+	"To be reached from other machines it wants a token; nothing is encrypted, so let\n"
+	"it listen inside a private network or behind a tunnel. A client's first line is\n"
+	"then {\"token\":\"…\"}; `codex debug-client` does that:\n"
+	"  $ openssl rand -hex 32 > token && chmod 600 token\n"
+	"  $ codex proto --listen tcp://10.0.0.5:7000 --token-file token\n";
+
+const struct cli_command proto_command = {
+	.name = "codex proto",
+	.about = "Speak the protocol: submissions as lines of JSON on standard input, events on standard output.",
+	.usage = "Usage: codex proto [OPTIONS]",
+	.details = details,
+	.options = rows,
+	.option_count = countof(rows),
+};
+
+static int load(struct proto_run *run, struct error *err)
+{
+	VEC(struct str) overrides = {0};
+	struct config_flag flag = {"--wire-profile", "wire_profile", str_of(run->wire_profile)};
+	for (size_t i = 0; i < run->overrides.count; i++)
+		vec_push(&overrides, str_of(run->overrides.items[i]));
+	run->cwd = realpath(".", NULL);
+	if (!run->cwd) {
+		vec_finish(&overrides);
+		return error_sys(err, errno, "cannot work in this folder");
+	}
+	struct config_source source = {
+		.cwd = run->cwd,
+		.overrides = overrides.items,
+		.override_count = overrides.count,
+		.flags = &flag,
+		.flag_count = run->wire_profile ? 1 : 0,
+	};
+	run->config = config_load(&source, err);
+	vec_finish(&overrides);
+	return run->config ? 0 : -(int)err->code;
+}
+
+static int find_session(struct proto_run *run, struct error *err)
+{
+	struct str id = str_of(run->resume);
+	const char *home = config_home(run->config);
+	if (!run->resume)
+		return 0;
+	if (run->listen || run->no_auto_configure)
+		return error_set(err, ERR_usage,
+		                 "--resume goes with a session that begins by itself, at standard input: without --%s",
+		                 run->listen ? "listen" : "no-auto-configure");
+	run->resume_path =
+		uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
+	return run->resume_path ? 0 : error_wrap(err, "no session to resume");
+}
+
+static void print_warnings(const struct config *config)
+{
+	size_t count;
+	const char *const *warnings = config_warnings(config, &count);
+	for (size_t i = 0; i < count; i++)
+		fprintf(stderr, "warning: %s\n", warnings[i]);
+}
+
+static void on_end(void *self)
+{
+	struct proto_run *run = self;
+	loop_stop(run->loop);
+}
+
+/* The first signal ends the Task in order; a second one does not wait for that. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct proto_run *run = handle->data;
+	(void)number;
+	if (run->was_signalled) {
+		loop_stop(run->loop);
+		return;
+	}
+	run->was_signalled = true;
+	if (run->clients)
+		proto_listen_shut_down(run->clients);
+	else
+		proto_server_shut_down(run->server);
+}
+
+static void watch_signal(struct proto_run *run, uv_signal_t *handle, int number)
+{
+	uv_signal_init(loop_uv(run->loop), handle);
+	handle->data = run;
+	uv_signal_start(handle, on_signal, number);
+}
+
+static int serve(struct proto_run *run, struct services *services, struct error *err)
+{
+	struct proto_options options = {
+		.loop = run->loop,
+		.services = services,
+		.config = run->config,
+		.cwd = run->cwd,
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
+		.no_auto_configure = run->no_auto_configure,
+		.token = run->token,
+		.resume_path = run->resume_path,
+		.on_end = on_end,
+		.self = run,
+	};
+	if (run->listen)
+		run->clients = proto_listen_create(&options, run->listen, err);
+	else
+		run->server = proto_server_create(&options, err);
+	if (!run->clients && !run->server)
+		return -(int)err->code;
+	watch_signal(run, &run->on_int, SIGINT);
+	watch_signal(run, &run->on_term, SIGTERM);
+	if (run->clients) /* said last: who reads it may send a signal at once */
+		fprintf(stderr, "listening on %s\n", proto_listen_address(run->clients));
+	loop_run(run->loop);
+	proto_server_destroy(run->server);
+	proto_listen_destroy(run->clients);
+	uv_close((uv_handle_t *)&run->on_int, NULL);
+	uv_close((uv_handle_t *)&run->on_term, NULL);
+	return 0;
+}
+
+static int run_loop(struct proto_run *run, struct error *err)
+{
+	run->loop = loop_create(err);
+	if (!run->loop)
+		return -(int)err->code;
+	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	struct services *services = services_create(run->loop, originator ? originator : "codex_proto");
+	int status = serve(run, services, err);
+	services_destroy(services);
+	process_reaper_leave();
+	loop_destroy(run->loop);
+	return status;
+}
+
+static int start(struct proto_run *run, struct error *err)
+{
+	if (!run->listen && isatty(STDIN_FILENO))
+		return error_set(err, ERR_usage, "standard input is a terminal; codex proto is for programs. "
+		                                 "People use codex exec");
+	if (run->token_file && !run->listen)
+		return error_set(err, ERR_usage, "--token-file is for --listen; standard input is let in as it is");
+	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
+		return -(int)err->code;
+	int status = load(run, err);
+	if (status != 0 || (status = find_session(run, err)) != 0)
+		return status;
+	print_warnings(run->config);
+	return run_loop(run, err);
+}
+
+int proto_main(int argc, char **argv)
+{
+	struct proto_run run = {0};
+	struct cli_result words;
+	struct error err;
+	int status = cli_read(&proto_command, argc, argv, &run, &words);
+	if (status < 0) {
+		status = start(&run, &err);
+		if (status != 0)
+			fprintf(stderr, "codex proto: %s\n", err.text);
+		status = status != 0 ? error_exit_status(err.code) : 0;
+		config_unref(run.config);
+		free(run.cwd);
+		access_token_free(run.token);
+		free(run.resume_path);
+	}
+	cli_finish(&proto_command, &run, &words);
+	return status;
+}

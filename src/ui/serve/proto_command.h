@@ -1,0 +1,11 @@
+/* proto_command.h — `codex proto`: the raw queues on standard input and output (seed 000). */
+#ifndef UI_PROTO_COMMAND_H
+#define UI_PROTO_COMMAND_H
+
+#include "ui/cli/cli.h"
+
+extern const struct cli_command proto_command;
+
+int proto_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,161 @@
+/* JSON is what a client of the app-server is shown of the thread: turns with their items, as they are stored. */
+#include "ui/sessions/export_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app_server/store/thread_history.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_name.h"
+#include "rollout/rollout_reader.h"
+#include "ui/sessions/session_pick.h"
+#include "ui/cli/terminal_text.h"
+#include "ui/sessions/transcript.h"
+
+struct export_options {
+	const char *format, *output;
+	bool last, all;
+};
+
+static const struct cli_option rows[] = {
+	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json",
+	 "Markdown for people (default), or JSON"},
+	{"output", 'o', CLI_TEXT, offsetof(struct export_options, output), "FILE", NULL,
+	 "Write it to FILE instead of standard output"},
+	{"last", 0, CLI_FLAG, offsetof(struct export_options, last), NULL, NULL, "The newest session of this folder"},
+	{"all", 0, CLI_FLAG, offsetof(struct export_options, all), NULL, NULL, "With --last: of any folder"},
+};
+
+static const struct cli_argument arguments[] = {
+	{.name = "[SESSION]", .doc = "Its id, the beginning of one that no other has, or its name"},
+};
+
+const struct cli_command export_command = {
+	.name = "codex export",
+	.about = "Write a recorded session: what was said, commands with their output, patches.",
+	.usage = "Usage: codex export [OPTIONS] <SESSION | --last>",
+	.details = "Of a command's output it has what the session keeps: 64 KiB, head and tail.\n",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = rows,
+	.option_count = countof(rows),
+	.most_positionals = 1,
+};
+
+static char *find(const struct export_options *options, const char *home, const char *word, struct error *err)
+{
+	auto_free char *cwd = realpath(".", NULL);
+	struct rollout_filter filter = {.cwd = options->all ? STR_NONE : str_of(cwd)};
+	return word ? session_find(home, word, err) : rollout_list_find_latest(home, &filter, err);
+}
+
+static void write_json(const struct rollout_meta *meta, struct str name, const struct thread_history *history,
+                       struct buf *out)
+{
+	auto_buf struct buf compact;
+	buf_init(&compact, out->max);
+	struct json_writer w = json_writer(&compact);
+	jw_object(&w);
+	jw_member_str(&w, "id", meta->thread_id);
+	jw_member_str(&w, "name", name);
+	jw_member_str(&w, "forkedFromId", meta->forked_from_id);
+	jw_member_str(&w, "timestamp", meta->timestamp);
+	jw_member_str(&w, "cwd", meta->cwd);
+	jw_member_str(&w, "originator", meta->originator);
+	jw_member_str(&w, "cliVersion", meta->cli_version);
+	jw_member_str(&w, "modelProvider", meta->model_provider);
+	jw_key(&w, "turns");
+	jw_array(&w);
+	for (size_t i = 0; i < history->count; i++)
+		record_encode(&record_app_turn, &history->turns[i], &w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+	json_indent(out, buf_str(&compact));
+	buf_append_char(out, '\n');
+	out->over |= compact.over;
+}
+
+static int write_session(const struct export_options *options, const char *home, const char *path, struct buf *out,
+                         struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct thread_history history;
+	struct rollout_names names = {0};
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
+	if (!reader)
+		return -(int)err->code;
+	thread_history_read(reader, &arena, &history);
+	rollout_names_read(home, &names);
+	struct str name = rollout_names_find(&names, reader->meta.thread_id);
+	if (options->format && strcmp(options->format, "json") == 0)
+		write_json(&reader->meta, name, &history, out);
+	else
+		transcript_write(&reader->meta, name, &history, out);
+	rollout_names_finish(&names);
+	rollout_reader_destroy(reader);
+	return out->over ? error_set(err, ERR_limit, "the session is too large to be written as a whole") : 0;
+}
+
+/* A terminal obeys what a program printed; a file and a pipe get the bytes as they are. */
+static int print(struct buf *text, struct error *err)
+{
+	auto_buf struct buf shown;
+	buf_init(&shown, text->max * 2);
+	bool is_terminal = isatty(STDOUT_FILENO);
+	if (is_terminal)
+		terminal_text_append(&shown, buf_str(text));
+	struct str bytes = buf_str(is_terminal ? &shown : text);
+	int status = fd_write_all(STDOUT_FILENO, bytes.ptr, bytes.len, err);
+	return status != 0 && err->sys == EPIPE ? 0 : status;
+}
+
+static int export(const struct export_options *options, const char *word, struct error *err)
+{
+	auto_free char *home = config_env_home(err);
+	auto_free char *path = home ? find(options, home, word, err) : NULL;
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_ROLLOUT_FILE);
+	int status = path ? write_session(options, home, path, &out, err) : -(int)err->code;
+	if (status == 0)
+		status = options->output ? file_write_atomic(options->output, buf_str(&out), 0600, false, err)
+		                         : print(&out, err);
+	return status;
+}
+
+static int check(const struct export_options *options, const struct cli_result *words, struct error *err)
+{
+	if (options->last == (words->positionals.count > 0))
+		return error_set(err, ERR_usage, options->last ? "the argument '--last' cannot be used with '[SESSION]'"
+		                                               : "export needs a session's id or name, or --last");
+	if (options->all && !options->last)
+		return error_set(err, ERR_usage, "'--all' goes with --last");
+	return 0;
+}
+
+int export_main(int argc, char **argv)
+{
+	struct export_options options = {0};
+	struct cli_result words;
+	struct error err = {0};
+	int status = cli_read(&export_command, argc, argv, &options, &words);
+	if (status < 0 && check(&options, &words, &err) != 0) {
+		status = cli_print_error(&export_command, &err);
+	} else if (status < 0) {
+		status = export(&options, words.positionals.count ? words.positionals.items[0] : NULL, &err);
+		if (status != 0)
+			fprintf(stderr, "codex export: %s\n", err.text);
+		status = status != 0 ? error_exit_status(err.code) : 0;
+	}
+	cli_finish(&export_command, &options, &words);
+	return status;
+}

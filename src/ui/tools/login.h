@@ -1,0 +1,16 @@
+/* login.h — `codex login` and `codex logout`: the API key in $CODEX_HOME/auth.json (core 15).
+ *
+ * What they say goes to standard error, as programs that look at it expect. No key is ever shown whole. */
+#ifndef UI_LOGIN_H
+#define UI_LOGIN_H
+
+#include "ui/cli/cli.h"
+
+extern const struct cli_command login_command;
+extern const struct cli_command logout_command;
+
+/* Exit status: 0, 1 if it failed or nobody is logged in, 2 for a command line that cannot be understood. */
+int login_main(int argc, char **argv);
+int logout_main(int argc, char **argv);
+
+#endif
