@@ -11,12 +11,13 @@ TOOLS = pathlib.Path(__file__).resolve().parent.parent.parent / "tools"
 
 HEADER = "/* %s — a thing. */\n#ifndef %s\n#define %s\n\n%s\n#endif\n"
 GOOD = {
-    "src/LAYERS": "base:\nloop: base\nengine: base loop\nui: base engine/codex.h\n",
+    "src/LAYERS": "base:\nloop: base\nengine/codex: base loop\nengine/task: base loop\nengine:\n"
+                  "ui: base engine/codex/codex.h\n",
     "src/base/meson.build": "codex_sources += files('text.c')\n",
     "src/base/text.h": HEADER % ("text.h", "BASE_TEXT_H", "BASE_TEXT_H", "int text_width(void);"),
     "src/base/text.c": '/* Why. */\n#include "base/text.h"\n\nint text_width(void)\n{\n\treturn 0;\n}\n',
-    "src/engine/codex.h": HEADER % ("codex.h", "ENGINE_CODEX_H", "ENGINE_CODEX_H", ""),
-    "src/engine/task.h": HEADER % ("task.h", "ENGINE_TASK_H", "ENGINE_TASK_H", ""),
+    "src/engine/codex/codex.h": HEADER % ("codex.h", "ENGINE_CODEX_H", "ENGINE_CODEX_H", ""),
+    "src/engine/task/task.h": HEADER % ("task.h", "ENGINE_TASK_H", "ENGINE_TASK_H", ""),
     "src/engine/op.def": '/* op.def — Ops. OP(name, "doc") */\nOP(interrupt, "stops")\n',
     "tools/SIZE_ALLOW": "# none\n",
 }
@@ -66,17 +67,34 @@ class House(Tree):
         self.assertEqual((result.returncode, result.stdout), (0, "5 files of src/ keep the rules of the house\n"))
 
     def test_floors(self):
-        self.finds(self.source('#include "engine/task.h"\n'), "base/ may not include engine/task.h")
+        self.finds(self.source('#include "engine/task/task.h"\n'), "base/ may not include engine/task/task.h")
 
     def test_a_single_header_opens_only_itself(self):
-        page = {"src/ui/meson.build": "files('page.c')", "src/ui/page.c": '/* Why. */\n#include "engine/codex.h"\n'}
+        page = {"src/ui/meson.build": "files('page.c')", "src/ui/page.c": '/* Why. */\n#include "engine/codex/codex.h"\n'}
         self.assertEqual(self.check("check-house", page).returncode, 0)
-        self.finds({"src/ui/page.c": '/* Why. */\n#include "engine/task.h"\n'}, "ui/ may not include engine/task.h")
+        self.finds({"src/ui/page.c": '/* Why. */\n#include "engine/task/task.h"\n'}, "ui/ may not include engine/task/task.h")
 
     def test_private_headers(self):
         header = HEADER % ("text_priv.h", "BASE_TEXT_PRIV_H", "BASE_TEXT_PRIV_H", "")
         loop = {"src/loop/meson.build": "files('a.c')", "src/loop/a.c": '/* Why. */\n#include "base/text_priv.h"\n'}
-        self.finds({"src/base/text_priv.h": header, **loop}, "base/text_priv.h is private to its folder")
+        self.finds({"src/base/text_priv.h": header, **loop}, "base/text_priv.h is private to the module text")
+
+    def test_private_headers_of_another_module_in_the_room(self):
+        header = HEADER % ("text_priv.h", "BASE_TEXT_PRIV_H", "BASE_TEXT_PRIV_H", "")
+        own = {"src/base/meson.build": "files('text.c', 'text_wrap.c', 'line.c')", "src/base/text_priv.h": header,
+               "src/base/text_wrap.c": '/* Why. */\n#include "base/text_priv.h"\n'}
+        self.assertEqual(self.check("check-house", own).returncode, 0)
+        self.finds({"src/base/line.c": '/* Why. */\n#include "base/text_priv.h"\n'}, "is private to the module text")
+
+    def test_rooms_of_a_floor_look_down(self):
+        rooms = {"src/LAYERS": "base:\nloop: base\nengine/task: base\nengine/codex: engine\nengine:\nui: engine\n",
+                 "src/engine/task/meson.build": "files('task.c')", "src/engine/codex/meson.build": "files('codex.c')",
+                 "src/engine/task/task.c": '/* Why. */\n#include "engine/task/task.h"\n',
+                 "src/engine/codex/codex.c": '/* Why. */\n#include "engine/codex/codex.h"\n'
+                                             '#include "engine/task/task.h"\n'}
+        self.assertEqual(self.check("check-house", rooms).stdout, "7 files of src/ keep the rules of the house\n")
+        up = '/* Why. */\n#include "engine/task/task.h"\n#include "engine/codex/codex.h"\n'
+        self.finds({"src/engine/task/task.c": up}, "engine/task/ may not include engine/codex/codex.h")
 
     def test_layers_look_down(self):
         self.finds({"src/LAYERS": "base: engine\nengine:\nloop:\nui: engine\n"}, "floors only look down")
