@@ -70,9 +70,11 @@ class House(Tree):
         self.finds(self.source('#include "engine/task/task.h"\n'), "base/ may not include engine/task/task.h")
 
     def test_a_single_header_opens_only_itself(self):
-        page = {"src/ui/meson.build": "files('page.c')", "src/ui/page.c": '/* Why. */\n#include "engine/codex/codex.h"\n'}
+        page = {"src/ui/meson.build": "files('page.c')",
+                "src/ui/page.c": '/* Why. */\n#include "engine/codex/codex.h"\n'}
         self.assertEqual(self.check("check-house", page).returncode, 0)
-        self.finds({"src/ui/page.c": '/* Why. */\n#include "engine/task/task.h"\n'}, "ui/ may not include engine/task/task.h")
+        self.finds({"src/ui/page.c": '/* Why. */\n#include "engine/task/task.h"\n'},
+                   "ui/ may not include engine/task/task.h")
 
     def test_private_headers(self):
         header = HEADER % ("text_priv.h", "BASE_TEXT_PRIV_H", "BASE_TEXT_PRIV_H", "")
