@@ -168,9 +168,6 @@ void app_server_destroy(struct app_server *server)
 	vec_for_each (option, &server->switches)
 		free((char *)(uintptr_t)option->ptr);
 	vec_finish(&server->switches);
-	vec_for_each (root, &server->skill_roots)
-		free((char *)(uintptr_t)root->ptr);
-	vec_finish(&server->skill_roots);
 	buf_finish(&server->out);
 	store_index_destroy(server->store);
 	free(server->installation_id);

@@ -23,7 +23,6 @@ struct app_server {
 	struct list buckets[THREAD_BUCKETS]; /* the same by id */
 	struct thread_configs configs;
 	VEC(struct str) switches; /* "features.NAME=true": what clients have switched for this process; owned */
-	VEC(struct str) skill_roots; /* that clients have added for this process; owned, NUL-terminated */
 	struct skill_hints *skill_hints; /* NULL before there are any */
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;

@@ -138,6 +138,7 @@ enum {
 	LIMIT_SKILL_DEPTH = 6,            /* folders below one that holds skills (core 7) */
 	LIMIT_SKILL_FOLDERS = 2000,       /* looked into below one of those (core 7) */
 	LIMIT_SKILL_ENTRIES = 20 * 1000,  /* … and what lies in them */
+	LIMIT_SKILL_ROOTS = 64,           /* folders that a client adds to the configured ones, for all sessions */
 	LIMIT_SKILLS = 1000,              /* of one working folder; and as many errors */
 	LIMIT_SKILL_LIST = 8 * KIB,       /* what the model is told of all of them, a text that each request has */
 	LIMIT_SKILL_LIST_TEXT = 240,      /* … and of one's description, in bytes */

@@ -200,3 +200,60 @@ test('app-server: more roots', appServer, async (t) => {
 	await assert.rejects(server.request('skills/extraRoots/set', { extraRoots: ['relative'] }));
 	await server.end();
 });
+
+test('app-server: roots that are set reach loaded threads and their subagents', appServer, async (t) => {
+	const child = (contains, reply) => ({ when: { contains, lacks: 'You are agent 0' }, reply, times: 'forever' });
+	const call = (name, args) => ({ reply: [{ call: name, arguments: args }] });
+	const model = await startModel(t, [
+		child('first task', [{ message: 'Ready.' }]),
+		call('subagent_spawn', { prompt: 'first task' }), call('subagent_await', {}), { reply: [{ message: 'one' }] },
+		call('subagent_send_message', { agent_id: 1, prompt: 'second task' }), call('subagent_await', {}),
+		{ reply: [{ message: 'two' }] }, { reply: [{ message: 'three' }] },
+	]);
+	const home = makeHome(t, model, 'features.subagent_tools = true\n'), cwd = fs.realpathSync(tempDir(t, 'cwd'));
+	const configured = fs.realpathSync(tempDir(t, 'configured')), more = fs.realpathSync(tempDir(t, 'more'));
+	putSkill(configured, 'kept');
+	const extra = putSkill(more, 'extra');
+	const server = await startAppServer(t, model, { home, cwd });
+	const { thread } = await server.request('thread/start', { cwd, config: { 'skills.extra_roots': [configured] } });
+	const turn = async (words) => {
+		const before = model.requests().length;
+		await server.request('turn/start', { threadId: thread.id, input: [text(words)] });
+		await server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+		return model.requests().slice(before);
+	};
+	const first = await turn('$extra');
+	assert.ok(first.every((request) => given(request).length === 0));
+	assert.match(listed(first[0]).at(-1), /- kept: /);
+	assert.doesNotMatch(listed(first[0]).at(-1), /- extra: /);
+
+	await server.request('skills/extraRoots/set', { extraRoots: [more] });
+	const second = await turn('$extra');
+	const [ofChild] = second.filter((request) => JSON.stringify(request.body).includes('second task') &&
+		!JSON.stringify(request.body).includes('You are agent 0'));
+	for (const request of [second[0], ofChild])
+		assert.match(listed(request).at(-1), /- extra: [^]*- kept: /);
+	assert.deepEqual(given(second[0]), [message('extra', extra)]);
+
+	await server.request('skills/extraRoots/set', { extraRoots: [] });
+	const [third] = await turn('$extra');
+	assert.match(listed(third).at(-1), /- kept: /);
+	assert.doesNotMatch(listed(third).at(-1), /- extra: /);
+	assert.equal(given(third).length, 1); // that of the second turn
+	await server.end();
+});
+
+test('app-server: more roots than the limit are refused, and those before stay', appServer, async (t) => {
+	const { model, home, cwd } = await world(t);
+	const more = fs.realpathSync(tempDir(t, 'more'));
+	putSkill(more, 'extra');
+	const server = await startAppServer(t, model, { home, cwd });
+	await server.request('skills/extraRoots/set', { extraRoots: [more] });
+	const many = Array.from({ length: 65 }, (_, index) => `/nowhere/${index}`);
+	await assert.rejects(server.request('skills/extraRoots/set', { extraRoots: many }),
+		{ code: -32602, message: 'extraRoots: more than 64 folders' });
+	const [entry] = (await server.request('skills/list', {})).data;
+	assert.ok(entry.skills.some(({ name }) => name === 'extra'));
+	await server.request('skills/extraRoots/set', { extraRoots: many.slice(1) });
+	await server.end();
+});

@@ -7,8 +7,10 @@
 #include "app_server/settings/skill_hints.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "engine/codex/codex.h"
 #include "skill/skill_look.h"
 
 /* ---- skills/list ---- */
@@ -112,7 +114,9 @@ enum rpc_verdict on_rpc_skills_list(struct rpc_request *request, const struct ap
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to reload config: %s", err.text);
 	struct list_job *job = xnew(struct list_job);
 	job->request = request;
-	job->places = skill_places_create(config, server->skill_roots.items, server->skill_roots.count);
+	size_t root_count;
+	const struct str *roots = services_skill_roots(server->options.services, &root_count);
+	job->places = skill_places_create(config, roots, root_count);
 	config_unref(config);
 	job->look = skill_look_start(server->options.loop, job->places, params->cwds_count ? params->cwds : &own,
 	                             params->cwds_count ? params->cwds_count : 1, on_listed, job);
@@ -126,11 +130,9 @@ enum rpc_verdict on_rpc_skills_extra_roots_set(struct rpc_request *request,
 {
 	struct app_server *server = request->server;
 	struct app_skills_extra_roots_set_response response = {0};
-	vec_for_each(root, &server->skill_roots)
-		free((char *)(uintptr_t)root->ptr);
-	server->skill_roots.count = 0;
-	for (size_t i = 0; i < params->extra_roots_count; i++)
-		vec_push(&server->skill_roots, str_n(str_dup(params->extra_roots[i]), params->extra_roots[i].len));
+	if (params->extra_roots_count > LIMIT_SKILL_ROOTS)
+		return rpc_fail(request, APP_INVALID_PARAMS, "extraRoots: more than %d folders", LIMIT_SKILL_ROOTS);
+	services_set_skill_roots(server->options.services, params->extra_roots, params->extra_roots_count);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	skill_hints_change(server);
 	return verdict;

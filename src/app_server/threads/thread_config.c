@@ -94,31 +94,12 @@ static int add_sandbox(struct options *options, const struct app_thread_start_pa
 	return 0;
 }
 
-/* Those of the configuration stay; clients add to them. */
-static void add_skill_roots(struct options *options, const struct app_server *server)
-{
-	const struct config_strings *own = &server->options.config->skills.extra_roots;
-	struct json_writer w = json_writer(&options->text);
-	if (!server->skill_roots.count)
-		return;
-	buf_clear(&options->text);
-	buf_append_c(&options->text, "skills.extra_roots=");
-	jw_array(&w);
-	for (size_t i = 0; i < own->count; i++)
-		jw_str(&w, own->items[i]);
-	vec_for_each(root, &server->skill_roots)
-		jw_str(&w, *root);
-	jw_array_end(&w);
-	vec_push(&options->list, arena_str(&options->arena, buf_str(&options->text)));
-}
-
 static int gather(struct options *options, const struct app_server *server,
                   const struct app_thread_start_params *params, struct error *err)
 {
 	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* a client opts out of what it will not show */
 	for (size_t i = 0; i < server->options.override_count; i++)
 		vec_push(&options->list, server->options.overrides[i]);
-	add_skill_roots(options, server);
 	if (add_config(options, params->config, err) != 0)
 		return -(int)err->code;
 	add_text(options, "model_provider", params->model_provider);

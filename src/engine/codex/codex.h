@@ -24,6 +24,11 @@ struct services *services_create(struct loop *loop, const char *originator);
 void services_destroy(struct services *services);
 /* Starts loading what the first request to a model will need, beside other work. Optional. */
 void services_preload(struct services *services);
+/* Folders that hold skills, beside those that each Codex's configuration names. They replace the ones set before, and
+ * every Codex uses them from its next look at its skills on, subagents too. Copied. */
+void services_set_skill_roots(struct services *services, const struct str *roots, size_t count);
+/* Borrowed until they are set again. */
+const struct str *services_skill_roots(const struct services *services, size_t *ret_count);
 
 /* Runs from the loop, in order, once an event is safe to show (its rollout lines are written).
  * The event is borrowed during the call, and the codex must not be closed in it. */

@@ -2,6 +2,8 @@
  * do not hold a thousand of them. */
 #include "engine/codex/services.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
@@ -17,11 +19,34 @@ struct services *services_create(struct loop *loop, const char *originator)
 	return services;
 }
 
+static void drop_skill_roots(struct services *services)
+{
+	vec_for_each(root, &services->skill_roots)
+		free((char *)(uintptr_t)root->ptr);
+	services->skill_roots.count = 0;
+}
+
+void services_set_skill_roots(struct services *services, const struct str *roots, size_t count)
+{
+	drop_skill_roots(services);
+	for (size_t i = 0; i < count; i++)
+		vec_push(&services->skill_roots, str_n(str_dup(roots[i]), roots[i].len));
+	services->skill_roots_generation++;
+}
+
+const struct str *services_skill_roots(const struct services *services, size_t *ret_count)
+{
+	*ret_count = services->skill_roots.count;
+	return services->skill_roots.items;
+}
+
 void services_destroy(struct services *services)
 {
 	if (!services)
 		return;
 	http_client_destroy(services->http);
+	drop_skill_roots(services);
+	vec_finish(&services->skill_roots);
 	free(services->originator);
 	free(services);
 }

@@ -24,6 +24,7 @@
 struct session_skills {
 	struct session *session;
 	struct skill_places *places;
+	uint64_t roots_generation; /* of the shared roots that `places` was made with */
 	struct skills_list_entry entry; /* in the arena */
 	struct arena arena;
 	struct skill_watch *watch;
@@ -50,17 +51,28 @@ static void on_change(void *self)
 	session_emit(skills->session, STR(""), EV_skills_update_available, NULL);
 }
 
+/* The roots that all sessions of the process share may be other ones now. */
+static void take_places(struct session_skills *skills)
+{
+	const struct codex *codex = skills->session->codex;
+	const struct services *services = codex->services;
+	if (skills->places && skills->roots_generation == services->skill_roots_generation)
+		return;
+	skill_places_destroy(skills->places);
+	skills->places = skill_places_create(codex->config, services->skill_roots.items, services->skill_roots.count);
+	skills->roots_generation = services->skill_roots_generation;
+	skills->is_stale = true;
+}
+
 static struct session_skills *get(struct session *session)
 {
-	struct session_skills *skills = session->skills;
-	if (skills)
-		return skills;
-	skills = session->skills = xnew(struct session_skills);
-	skills->session = session;
-	skills->places = skill_places_create(session->codex->config, NULL, 0);
-	skills->is_stale = true;
-	list_init(&skills->lists);
-	return skills;
+	if (!session->skills) {
+		session->skills = xnew(struct session_skills);
+		session->skills->session = session;
+		list_init(&session->skills->lists);
+	}
+	take_places(session->skills);
+	return session->skills;
 }
 
 static void look(struct session_skills *skills, struct str cwd)
