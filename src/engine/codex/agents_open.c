@@ -74,7 +74,8 @@ static void choose_effort(struct op_configure_session *op, const struct settings
 {
 	int effort = (int)own->effort;
 	struct model_info info = model_catalog_get(op->model);
-	enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	if (launch->effort.len) /* none is a value of its own, "unset" */
+		enum_parse(&enum_reasoning_effort, launch->effort, &effort);
 	op->model_reasoning_effort = (enum reasoning_effort)effort;
 	if (op->model_reasoning_effort == reasoning_effort_xhigh &&
 	    !model_info_has_effort(&info, op->model_reasoning_effort))
