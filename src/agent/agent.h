@@ -46,6 +46,8 @@ struct agent {
 	bool is_shut; /* it was closed, and not just stopped */
 	/* of engine/: what runs it; NULL: nothing does now */
 	void *session;
+	char *model;                        /* that it was started with; NULL: by an earlier process */
+	enum reasoning_effort effort;       /* likewise; unset: the model's own */
 	const struct agent_message *taking; /* what was just taken out, while that is told; else NULL */
 	/* private */
 	struct list link;       /* in the tree, by id */

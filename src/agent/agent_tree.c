@@ -55,6 +55,7 @@ static void free_agent(struct agent *agent)
 	free(agent->summary);
 	free(agent->header);
 	free(agent->result.text);
+	free(agent->model);
 	free(agent);
 }
 

@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "protocol/message/review_text.h"
 #include "protocol/record/types.h"
+#include "rollout/rollout_collab_item.h"
 #include "rollout/rollout_event.h"
 #include "rollout/rollout_tool_item.h"
 #include "rollout/rollout_writer.h"
@@ -245,6 +246,33 @@ static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynam
 	return status;
 }
 
+static void on_collab_begin(struct rollout_journal *journal, struct str turn_id, const struct rollout_collab_item *call)
+{
+	struct open_item *item = item_begin(journal, turn_id, call->id);
+	if (!item)
+		return;
+	struct json_writer w = json_writer(&item->item);
+	rollout_collab_item_write(call, &w);
+}
+
+static int on_collab(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                     struct error *err)
+{
+	struct rollout_collab_item call;
+	if (!rollout_collab_item_read(event, &call))
+		return 0;
+	if (!call.has_ended) {
+		on_collab_begin(journal, turn_id, &call);
+		return 0;
+	}
+	struct open_item *item = item_find(journal, call.id);
+	struct json_writer w = line_begin(journal, turn_id, item);
+	rollout_collab_item_write(&call, &w);
+	int status = line_end(journal, &w, err);
+	item_destroy(journal, item);
+	return status;
+}
+
 /* ---- reviews ---- */
 
 static int write_review(struct rollout_journal *journal, struct str turn_id, const char *kind, struct str id,
@@ -389,7 +417,7 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 	case EV_view_image_tool_call:
 		return on_image(journal, turn_id, event->view_image_tool_call, err);
 	default:
-		return 0;
+		return on_collab(journal, turn_id, event, err);
 	}
 }
 

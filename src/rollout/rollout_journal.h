@@ -1,10 +1,10 @@
 /* rollout_journal.h — events in, lines out: what of a session's events its rollout keeps, and in which words.
  *
- * Kept: begin and end of turns, whole items (what is said and thought, commands, patches, images), token counts,
- * what becomes of subagents. Not kept: what only shows work in progress. In a numbered file (0.169's) an item is an
- * item_completed line with the id and the times that clients were told; what had begun when its turn ended is written
- * as far as it got. What older versions know to show (user_message, agent_message, …) stands behind it; an unnumbered
- * file has only these words.
+ * Kept: begin and end of turns, whole items (what is said and thought, commands, patches, images, dealings with
+ * subagents), token counts, what becomes of subagents. Not kept: what only shows work in progress. In a numbered file
+ * (0.169's) an item is an item_completed line with the id and the times that clients were told; what had begun when its
+ * turn ended is written as far as it got. What older versions know to show (user_message, agent_message, …) stands
+ * behind it; an unnumbered file has only these words.
  *
  * Owns: what is remembered of items that have begun. Loop thread. Errors as rollout_writer_append.
  * Source: protocol-v1 4 and 5 "Rollout", app-server-wire 20, docs/rollouts.md. */

@@ -199,3 +199,22 @@ test('a thread is not unloaded while somebody follows its subagent, or while tha
 	assert.deepEqual((await server.request('thread/loaded/list', {})).data, []);
 	assert.equal((await server.end()).code, 0);
 });
+
+test('a subagent has the effort that its parent has now, unless another is asked for', options, async (t) => {
+	const spawn = (more) => ({ call: 'spawn_agent', arguments: { message: 'count', ...more } });
+	const model = await startModel(t, [
+		{ when: { contains: 'count', lacks: 'ROOT' }, reply: [message('One.')], times: 'forever' },
+		{ reply: [spawn(), spawn({ reasoning_effort: 'low' })] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const server = await startAppServer(t, model, { config: 'model = "gpt-5.5"\nmodel_reasoning_effort = "medium"\n' });
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('ROOT')], effort: 'high' });
+	for (let left = 3; left > 0; left--)
+		await server.next('turn/completed'); // of the parent and of both subagents
+	assert.equal((await server.end()).code, 0);
+	const told = items(server).filter(({ tool }) => tool === 'spawnAgent').map(({ method, reasoningEffort }) => `${method} ${reasoningEffort}`);
+	assert.deepEqual(told, ['started high', 'completed high', 'started low', 'completed low']);
+	const asked = model.requests().filter(({ body }) => !JSON.stringify(body.input).includes('ROOT'));
+	assert.deepEqual(asked.map(({ body }) => body.reasoning.effort).toSorted(), ['high', 'low']);
+});

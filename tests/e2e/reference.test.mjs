@@ -14,7 +14,7 @@ import { startAppServer, text } from './lib/app_server.mjs';
 import {
 	cleanEnv, codexBin, launch, makeHome, needs, patch, readLines, reply, rollouts, say, startModel, tempDir,
 } from './lib/codex.mjs';
-import { eventful, script } from './lib/eventful.mjs';
+import { collaborative, collaborativeScript, eventful, plain, script } from './lib/eventful.mjs';
 
 const refs = (process.env.CODEX_REFS ?? process.env.CODEX_REF ?? '').split(':').filter(Boolean);
 const versionOf = (bin) => spawnSync(bin, ['--version'], { encoding: 'utf8' }).stdout?.trim().split(' ').pop() ?? '';
@@ -113,6 +113,23 @@ for (const bin of refs.length ? refs : [null]) {
 			items: items.map(({ id, type, status, text, command, changes }) => ({ id, type, status, text, command, changes })) }));
 		assert.deepEqual(told(data.reverse()), told(live));
 		await theirs.end(); // else it writes into the home that is removed
+	});
+
+	test(`${version}: sees what our model did with subagents, and goes on from there`, stored, async (t) => {
+		const model = await startModel(t, [...collaborativeScript(), say('Five.')]);
+		const at = place(t, model);
+		const server = await startAppServer(t, model, at);
+		const { thread, live } = await collaborative(server);
+		await server.end();
+		const theirs = await startAppServer(t, model, { ...at, bin, env: { TMPDIR: '/var/tmp' } });
+		await theirs.request('thread/resume', { threadId: thread.id });
+		const { data } = await theirs.request('thread/turns/list', { threadId: thread.id, itemsView: 'full' });
+		const calls = (turns) => plain(turns).map(({ id, status, items }) => ({ id, status,
+			items: items.filter(({ type }) => type === 'collabAgentToolCall') }));
+		assert.deepEqual(calls(data.reverse()), calls(live));
+		await theirs.request('turn/start', { threadId: thread.id, input: [text('five')] });
+		assert.equal((await theirs.next('turn/completed')).params.turn.status, 'completed');
+		await theirs.end();
 	});
 
 	test(`${version}: goes on in our forks, and we in its`, stored, async (t) => {

@@ -6,7 +6,7 @@ import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
 import { makeHome, needs, patch, readLines, run, say, startModel } from './lib/codex.mjs';
-import { eventful, plain, script, told } from './lib/eventful.mjs';
+import { collaborative, collaborativeScript, eventful, plain, script, told } from './lib/eventful.mjs';
 
 const options = needs('app-server');
 
@@ -53,4 +53,35 @@ test('what the user declined stands there as declined', options, async (t) => {
 	const other = await startAppServer(t, model, { home });
 	const read = await other.request('thread/read', { threadId: thread.id, includeTurns: true });
 	assert.deepEqual(plain(read.thread.turns), plain(live));
+});
+
+test('what a model did with subagents is an item of the stored turn', options, async (t) => {
+	const model = await startModel(t, collaborativeScript());
+	const home = makeHome(t, model, 'model = "gpt-5.5"\n');
+	const server = await startAppServer(t, model, { home });
+	const { thread, live } = await collaborative(server);
+	const calls = live.flatMap(({ items }) => items).filter(({ type }) => type === 'collabAgentToolCall');
+	assert.deepEqual(calls.map(({ tool, status }) => `${tool} ${status}`), ['spawnAgent completed', 'wait completed',
+		'closeAgent completed', 'resumeAgent completed', 'sendInput completed', 'wait completed', 'wait failed',
+		'closeAgent failed', 'spawnAgent failed', 'spawnAgent completed', 'wait interrupted']);
+	assert.deepEqual([calls[0], calls[9]].map(({ model: name, reasoningEffort }) => [name, reasoningEffort]),
+		[['gpt-5.5', 'low'], ['gpt-5.5', 'high']]);
+	assert.deepEqual(Object.values(calls[5].agentsStates), [{ status: 'completed', message: 'Plums.' }]);
+	server.child.kill('SIGKILL');
+	await server.done;
+
+	const other = await startAppServer(t, model, { home, cwd: server.cwd });
+	const read = await other.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.deepEqual(plain(read.thread.turns), plain(live));
+	const began = read.thread.turns.flatMap(({ items }) => items).map(({ startedAtMs }) => startedAtMs);
+	assert.ok(began.every((ms) => ms > 0));
+	for (const method of ['thread/resume', 'thread/fork']) {
+		const { thread: loaded } = await other.request(method, { threadId: thread.id });
+		assert.deepEqual(plain(loaded.turns), plain(live), method);
+	}
+	for (const { id, items } of live) {
+		const { data } = await other.request('thread/items/list', { threadId: thread.id, turnId: id, limit: 100 });
+		assert.deepEqual(plain([{ items: data.map(({ item }) => item) }]), plain([{ items }]));
+	}
+	await other.end();
 });

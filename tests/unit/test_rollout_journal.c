@@ -250,6 +250,114 @@ static void a_long_output_is_cut_in_the_middle(void **state)
 	end(writer);
 }
 
+#define COLLAB(id, tool, status)                                                                              \
+	ITEM "{\"type\":\"CollabAgentToolCall\",\"id\":\"" id "\",\"tool\":\"" tool "\",\"status\":\"" status \
+	     "\",\"sender_thread_id\":\"me\","
+#define NOBODY "\"receiver_thread_ids\":[],\"receiver_agents\":[],"
+#define ONE "\"receiver_thread_ids\":[\"a\"],\"receiver_agents\":[{\"thread_id\":\"a\"}],"
+
+static struct agent_status starting = {.tag = agent_status_pending_init};
+static struct agent_status gone = {.tag = agent_status_not_found};
+
+static void dealings_with_subagents_are_items(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct ev_collab_spawn_end spawned = {.call_id = STR("s1"),
+	                                      .sender_thread_id = STR("me"),
+	                                      .prompt = STR("go"),
+	                                      .new_thread_id = STR("a"),
+	                                      .model = STR("m"),
+	                                      .status = &starting,
+	                                      .has_reasoning_effort = true,
+	                                      .reasoning_effort = reasoning_effort_low};
+	struct ev_collab_spawn_end failed = {.call_id = STR("s2"),
+	                                     .sender_thread_id = STR("me"),
+	                                     .prompt = STR("go"),
+	                                     .model = STR(""),
+	                                     .status = &gone};
+	struct ev_collab_interaction_end said = {.call_id = STR("i1"),
+	                                         .sender_thread_id = STR("me"),
+	                                         .prompt = STR("more"),
+	                                         .receiver_thread_id = STR("a"),
+	                                         .status = &starting};
+	struct ev_collab_close_end closed = {
+		.call_id = STR("c1"), .sender_thread_id = STR("me"), .receiver_thread_id = STR("a"), .status = &gone};
+	struct ev_collab_resume_end resumed = {.call_id = STR("r1"),
+	                                       .sender_thread_id = STR("me"),
+	                                       .receiver_thread_id = STR("a"),
+	                                       .status = &starting};
+	append(EV_collab_agent_spawn_begin, &(struct ev_collab_spawn_begin){.call_id = STR("s1")});
+	append(EV_collab_agent_spawn_end, &spawned);
+	append(EV_collab_agent_spawn_end, &failed);
+	append(EV_collab_agent_interaction_end, &said);
+	append(EV_collab_close_end, &closed);
+	append(EV_collab_resume_end, &resumed);
+	assert_numbered(
+		writer, COLLAB("s1", "spawn_agent", "completed") ONE
+		"\"prompt\":\"go\",\"model\":\"m\",\"reasoning_effort\":\"low\","
+		"\"agents_states\":{\"a\":\"pending_init\"}}}\n" COLLAB("s2", "spawn_agent", "failed") NOBODY
+		"\"prompt\":\"go\",\"model\":\"\",\"agents_states\":{}}}\n" COLLAB("i1", "send_input", "completed") ONE
+		"\"prompt\":\"more\",\"agents_states\":{\"a\":\"pending_init\"}}}\n" COLLAB("c1", "close_agent",
+	                                                                                    "failed") ONE
+		"\"agents_states\":{\"a\":\"not_found\"}}}\n" COLLAB("r1", "resume_agent", "completed") ONE
+		"\"agents_states\":{\"a\":\"pending_init\"}}}\n");
+}
+
+static void a_wait_is_an_item_with_last_words_and_may_be_interrupted(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct agent_status done = {.tag = agent_status_completed,
+	                            .completed = &(struct agent_completed){.message = STR("Pears.")}};
+	struct str ids[] = {STR("a")};
+	append(EV_task_started, &(struct ev_task_started){0});
+	append(EV_collab_waiting_end, &(struct ev_collab_waiting_end){.call_id = STR("w1"),
+	                                                              .sender_thread_id = STR("me"),
+	                                                              .statuses_keys = ids,
+	                                                              .statuses = &done,
+	                                                              .statuses_count = 1});
+	append(EV_collab_waiting_begin, &(struct ev_collab_waiting_begin){.call_id = STR("w2"),
+	                                                                  .sender_thread_id = STR("me"),
+	                                                                  .receiver_thread_ids = ids,
+	                                                                  .receiver_thread_ids_count = 1});
+	append(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	assert_non_null(strstr(
+		bytes, "\"id\":\"w1\",\"tool\":\"wait\",\"status\":\"completed\",\"sender_thread_id\":\"me\"," ONE
+		       "\"agents_states\":{\"a\":{\"completed\":\"Pears.\"}}}"));
+	const char *cut_off = strstr(bytes, "\"id\":\"w2\",\"tool\":\"wait\",\"status\":\"interrupted\","
+	                                    "\"sender_thread_id\":\"me\"," ONE "\"agents_states\":{}}");
+	assert_non_null(cut_off);
+	assert_true(cut_off < strstr(bytes, "\"turn_aborted\""));
+	end(writer);
+}
+
+static void last_words_of_many_subagents_fit_into_a_line(void **state)
+{
+	(void)state;
+	enum { MANY = 4 };
+	struct rollout_writer *writer = begin(true);
+	auto_free char *text = xmalloc(LIMIT_LINE);
+	memset(text, 'x', LIMIT_LINE);
+	struct agent_completed last = {.message = str_n(text, LIMIT_LINE)};
+	struct agent_status done[MANY];
+	struct str ids[MANY] = {STR("a"), STR("b"), STR("c"), STR("d")};
+	for (size_t i = 0; i < MANY; i++)
+		done[i] = (struct agent_status){.tag = agent_status_completed, .completed = &last};
+	append(EV_collab_waiting_end, &(struct ev_collab_waiting_end){.call_id = STR("w1"),
+	                                                              .sender_thread_id = STR("me"),
+	                                                              .statuses_keys = ids,
+	                                                              .statuses = done,
+	                                                              .statuses_count = MANY});
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	assert_in_range(strlen(bytes), LIMIT_LINE / 2, LIMIT_LINE);
+	assert_non_null(strstr(bytes, "truncated"));
+	end(writer);
+}
+
 static struct file_change new_file = {.tag = file_change_add, .add = &(struct file_add){.content = {"x", 1}}};
 static struct str new_path = {"/n", 2};
 #define CHANGES "\"changes\":{\"/n\":{\"type\":\"add\",\"content\":\"x\"}},"
@@ -362,16 +470,19 @@ static void work_in_progress_leaves_no_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEMP_TEST(what_a_user_said_is_one_message),
-	        TEMP_TEST(items_have_old_words_in_files_without_numbers),
-	        TEMP_TEST(numbered_files_are_told_items_and_what_was_said_in_old_words),
-	        TEMP_TEST(commands_are_items),
-	        TEMP_TEST(a_long_output_is_cut_in_the_middle),
-	        TEMP_TEST(patches_and_images_are_items),
-	        TEMP_TEST(what_had_begun_is_kept_as_far_as_it_got),
-	        TEMP_TEST(a_turn_has_one_name_in_the_file),
-	        TEMP_TEST(turns_have_a_begin_and_an_end),
-	        TEMP_TEST(work_in_progress_leaves_no_trace),
+		TEMP_TEST(what_a_user_said_is_one_message),
+		TEMP_TEST(items_have_old_words_in_files_without_numbers),
+		TEMP_TEST(numbered_files_are_told_items_and_what_was_said_in_old_words),
+		TEMP_TEST(commands_are_items),
+		TEMP_TEST(a_long_output_is_cut_in_the_middle),
+		TEMP_TEST(patches_and_images_are_items),
+		TEMP_TEST(dealings_with_subagents_are_items),
+		TEMP_TEST(a_wait_is_an_item_with_last_words_and_may_be_interrupted),
+		TEMP_TEST(last_words_of_many_subagents_fit_into_a_line),
+		TEMP_TEST(what_had_begun_is_kept_as_far_as_it_got),
+		TEMP_TEST(a_turn_has_one_name_in_the_file),
+		TEMP_TEST(turns_have_a_begin_and_an_end),
+		TEMP_TEST(work_in_progress_leaves_no_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

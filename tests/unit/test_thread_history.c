@@ -97,6 +97,51 @@ static void test_mixed_file(void **state)
 	assert_true(str_is(history.turns[1].items[2].command_execution->id, "lost"));
 }
 
+/* As 0.169 writes them, and kinds of later versions. */
+static void test_subagents(void **state)
+{
+#define CALL(more) \
+	"{\"type\":\"item_completed\",\"turn_id\":\"" TURN "\",\"item\":{\"type\":\"CollabAgentToolCall\"," more "}}"
+	numbered(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
+	numbered(2, CALL("\"id\":\"s\",\"tool\":\"spawn_agent\",\"status\":\"completed\",\"sender_thread_id\":\"me\","
+	                 "\"receiver_thread_ids\":[\"a\"],\"receiver_agents\":[{\"thread_id\":\"a\",\"agent_nickname\":"
+	                 "\"Kuhn\"}],"
+	                 "\"prompt\":\"count\",\"model\":\"m\",\"reasoning_effort\":\"low\",\"agents_states\":{\"a\":"
+	                 "\"pending_init\"}"));
+	numbered(3, CALL("\"id\":\"w\",\"tool\":\"wait\",\"status\":\"interrupted\",\"sender_thread_id\":\"me\","
+	                 "\"receiver_thread_ids\":[\"a\",\"b\",7],\"agents_states\":{\"a\":{\"completed\":\"Pears.\"},"
+	                 "\"b\":{\"errored\":\"no\"},\"c\":\"asleep\",\"d\":{\"completed\":null}}"));
+	numbered(4, CALL("\"id\":\"l\",\"tool\":\"list_agents\",\"status\":\"odd\",\"sender_thread_id\":\"me\","
+	                 "\"receiver_thread_ids\":{},\"agents_states\":[1],\"reasoning_effort\":\"odd\""));
+	numbered(5, CALL("\"id\":\"x\",\"tool\":\"teach_agent\",\"status\":\"completed\",\"sender_thread_id\":\"me\""));
+	numbered(6, CALL("\"id\":\"y\",\"tool\":\"wait\",\"status\":\"completed\""));
+#undef CALL
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.turns[0].items_count, 3);
+	const struct app_item_collab_agent_tool_call *spawn = history.turns[0].items[0].collab_agent_tool_call;
+	assert_str(spawn->id, "s");
+	assert_int_equal(spawn->tool, app_collab_agent_tool_spawn_agent);
+	assert_int_equal(spawn->status, app_collab_agent_tool_call_status_completed);
+	assert_int_equal(spawn->receiver_thread_ids_count, 1);
+	assert_str(spawn->prompt, "count");
+	assert_str(spawn->model, "m");
+	assert_true(spawn->has_reasoning_effort && spawn->reasoning_effort == reasoning_effort_low);
+	assert_int_equal(spawn->agents_states[0].status, app_collab_agent_status_pending_init);
+	const struct app_item_collab_agent_tool_call *wait = history.turns[0].items[1].collab_agent_tool_call;
+	assert_int_equal(wait->status, app_collab_agent_tool_call_status_interrupted);
+	assert_int_equal(wait->receiver_thread_ids_count, 2);
+	assert_false(wait->prompt.ptr || wait->model.ptr || wait->has_reasoning_effort);
+	assert_int_equal(wait->agents_states_count, 3); /* one state is unknown */
+	assert_str(wait->agents_states[0].message, "Pears.");
+	assert_str(wait->agents_states[1].message, "no");
+	assert_str(wait->agents_states_keys[2], "d");
+	const struct app_item_collab_agent_tool_call *list = history.turns[0].items[2].collab_agent_tool_call;
+	assert_int_equal(list->tool, app_collab_agent_tool_list_agents);
+	assert_int_equal(list->status, app_collab_agent_tool_call_status_failed);
+	assert_int_equal(list->receiver_thread_ids_count + list->agents_states_count, 0);
+	assert_false(list->has_reasoning_effort);
+}
+
 static void test_old_words(void **state)
 {
 	event(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
@@ -232,6 +277,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbered_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mixed_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_subagents, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

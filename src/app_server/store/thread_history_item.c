@@ -194,6 +194,57 @@ static bool decode_dynamic(const struct json *item, struct arena *arena, struct 
 	return to->id.ptr && to->tool.ptr;
 }
 
+/* ---- subagents ---- */
+
+static void decode_receivers(const struct json *ids, struct app_item_collab_agent_tool_call *to, struct arena *arena)
+{
+	to->receiver_thread_ids = arena_array(arena, struct str, length_of(ids));
+	json_for_each(it, ids)
+		to->receiver_thread_ids_count +=
+			json_to_str(it, &to->receiver_thread_ids[to->receiver_thread_ids_count]);
+}
+
+static void decode_states(const struct json *states, struct app_item_collab_agent_tool_call *to, struct arena *arena)
+{
+	size_t most = json_is(states, JSON_object) ? states->count : 0;
+	to->agents_states_keys = arena_array(arena, struct str, most);
+	to->agents_states = arena_array(arena, struct app_collab_agent_state, most);
+	if (!most)
+		return;
+	json_for_each(it, states) {
+		struct agent_status status;
+		if (union_decode(&union_agent_status, it, arena, &status, NULL) != 0)
+			continue;
+		to->agents_states_keys[to->agents_states_count] = it->key;
+		to->agents_states[to->agents_states_count++] = notify_collab_state(&status);
+	}
+}
+
+static bool decode_collab(const struct json *item, struct arena *arena, struct app_thread_item *ret)
+{
+	struct app_item_collab_agent_tool_call *to = arena_new(arena, struct app_item_collab_agent_tool_call);
+	int tool = choice(&enum_app_collab_agent_tool, json_get_str(item, "tool"), -1), effort = 0;
+	*to = (struct app_item_collab_agent_tool_call){
+		.id = json_get_str(item, "id"),
+		.tool = (enum app_collab_agent_tool)tool,
+		.status = (enum app_collab_agent_tool_call_status)choice(&enum_app_collab_agent_tool_call_status,
+	                                                                 json_get_str(item, "status"),
+	                                                                 app_collab_agent_tool_call_status_failed),
+		.sender_thread_id = json_get_str(item, "sender_thread_id"),
+		.prompt = json_get_str(item, "prompt"),
+		.model = json_get_str(item, "model"),
+	};
+	struct str word = json_get_str(item, "reasoning_effort");
+	to->has_reasoning_effort = word.len && enum_parse(&enum_reasoning_effort, word, &effort);
+	to->reasoning_effort = (enum reasoning_effort)effort;
+	decode_receivers(json_get(item, "receiver_thread_ids"), to, arena);
+	decode_states(json_get(item, "agents_states"), to, arena);
+	*ret = (struct app_thread_item){.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = to};
+	return tool >= 0 && to->id.ptr && to->sender_thread_id.ptr;
+}
+
+/* ---- reviews ---- */
+
 static bool decode_entered(const struct json *item, struct arena *arena, struct app_thread_item *ret)
 {
 	return decode_review(item, app_thread_item_entered_review_mode, arena, ret);
@@ -212,6 +263,7 @@ static const struct {
 	{"FileChange", decode_patch},
 	{"ImageView", decode_image},
 	{"DynamicToolCall", decode_dynamic},
+	{"CollabAgentToolCall", decode_collab},
 	{"EnteredReviewMode", decode_entered},
 	{"ExitedReviewMode", decode_exited},
 };

@@ -25,6 +25,9 @@ struct app_thread_item notify_item(const struct turn_item *from, struct arena *a
 struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
                                                 const struct file_change *changes, size_t count, struct arena *arena);
 
+/* How a subagent is; borrows from the status. Any thread. */
+struct app_collab_agent_state notify_collab_state(const struct agent_status *status);
+
 /* The engine's CodexErrorInfo (JSON) as this wire has it; NULL for STR_NONE. Any thread. */
 struct app_codex_error_info *notify_error_info(struct str info, struct arena *arena);
 

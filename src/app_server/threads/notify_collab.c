@@ -18,7 +18,7 @@ static enum app_collab_agent_status status_of(enum agent_status_tag tag)
 	return statuses[tag];
 }
 
-static struct app_collab_agent_state state_of(const struct agent_status *status)
+struct app_collab_agent_state notify_collab_state(const struct agent_status *status)
 {
 	struct app_collab_agent_state state = {.status = status_of(status->tag)};
 	if (status->tag == agent_status_completed)
@@ -43,7 +43,7 @@ static void complete(struct thread *thread, const struct event *event, struct ap
 	struct app_thread_item item = {.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = call};
 	call->status = app_collab_agent_tool_call_status_completed;
 	for (size_t i = 0; i < count; i++) {
-		vec_push(&states, state_of(&statuses[i]));
+		vec_push(&states, notify_collab_state(&statuses[i]));
 		if (statuses[i].tag == agent_status_not_found)
 			call->status = app_collab_agent_tool_call_status_failed;
 	}
@@ -64,9 +64,9 @@ void on_event_collab_agent_spawn_begin(struct thread *thread, const struct event
 		.tool = app_collab_agent_tool_spawn_agent,
 		.sender_thread_id = body->sender_thread_id,
 		.prompt = body->prompt,
-		.model = STR(""), /* not known yet */
-		.has_reasoning_effort = thread->settings->has_effort,
-		.reasoning_effort = thread->settings->effort,
+		.model = body->model,
+		.has_reasoning_effort = body->has_reasoning_effort,
+		.reasoning_effort = body->reasoning_effort,
 	};
 	start(thread, event, &call);
 }
@@ -75,16 +75,14 @@ void on_event_collab_agent_spawn_end(struct thread *thread, const struct event *
 {
 	const struct ev_collab_spawn_end *body = event->msg.collab_agent_spawn_end;
 	struct str child_id = body->new_thread_id;
-	const struct thread *child = child_id.ptr ? threads_find(thread->server, child_id) : NULL;
-	const struct app_thread_settings *settings = child && child->settings ? child->settings : thread->settings;
 	struct app_item_collab_agent_tool_call call = {
 		.id = body->call_id,
 		.tool = app_collab_agent_tool_spawn_agent,
 		.sender_thread_id = body->sender_thread_id,
 		.prompt = body->prompt,
-		.model = child_id.ptr ? settings->model : STR(""),
-		.has_reasoning_effort = settings->has_effort,
-		.reasoning_effort = settings->effort,
+		.model = body->model,
+		.has_reasoning_effort = body->has_reasoning_effort,
+		.reasoning_effort = body->reasoning_effort,
 	};
 	if (child_id.ptr) {
 		complete(thread, event, &call, &child_id, body->status, 1);

@@ -214,6 +214,8 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		drop(agent, child);
 		return -(int)err->code;
 	}
+	agent->model = xstrdup(child->session->settings->model);
+	agent->effort = child->session->settings->effort;
 	agents_announce(child);
 	if (launch->shares_history)
 		inherit(parent->session, child->session, agent, launch);

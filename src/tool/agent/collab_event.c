@@ -45,17 +45,28 @@ struct agent_status collab_status(const struct agent *agent, struct arena *arena
 	}
 }
 
-void collab_tell_spawn_begin(struct tool_call *call, struct str prompt)
+static bool find_effort(struct tool_call *call, const struct agent_launch *launch, enum reasoning_effort *ret)
+{
+	int effort = (int)call->host->effort;
+	if (launch->effort.len)
+		enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	*ret = (enum reasoning_effort)effort;
+	return *ret != reasoning_effort_unset;
+}
+
+void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *launch)
 {
 	struct ev_collab_spawn_begin event = {
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
-		.prompt = prompt.ptr ? prompt : STR(""),
+		.prompt = launch->prompt.ptr ? launch->prompt : STR(""),
+		.model = launch->model.ptr ? launch->model : STR(""),
 	};
+	event.has_reasoning_effort = find_effort(call, launch, &event.reasoning_effort);
 	tell(call, EV_collab_agent_spawn_begin, &event);
 }
 
-void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, struct str prompt)
+void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch)
 {
 	auto_arena struct arena arena = {0};
 	struct agent_status status = collab_status(child, &arena);
@@ -63,9 +74,15 @@ void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, st
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.new_thread_id = child ? str_of(child->session_id) : STR_NONE,
-		.prompt = prompt.ptr ? prompt : STR(""),
+		.prompt = launch->prompt.ptr ? launch->prompt : STR(""),
+		.model = child && child->model ? str_of(child->model) : STR(""),
 		.status = &status,
 	};
+	event.has_reasoning_effort = find_effort(call, launch, &event.reasoning_effort);
+	if (child) {
+		event.has_reasoning_effort = child->effort != reasoning_effort_unset;
+		event.reasoning_effort = child->effort;
+	}
 	if (child && status.tag == agent_status_running) /* it was asked for, and is coming up */
 		status.tag = agent_status_pending_init;
 	tell(call, EV_collab_agent_spawn_end, &event);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 struct agent;
+struct agent_launch;
 struct agent_status;
 struct arena;
 struct tool_call;
@@ -14,9 +15,9 @@ struct tool_call;
 /* How an agent is, in the words of that protocol; NULL: there is none. */
 struct agent_status collab_status(const struct agent *agent, struct arena *arena);
 
-void collab_tell_spawn_begin(struct tool_call *call, struct str prompt);
+void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *launch);
 /* child: NULL if none could be started. */
-void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, struct str prompt);
+void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch);
 void collab_tell_message_begin(struct tool_call *call, const struct agent *to, struct str prompt);
 void collab_tell_message_end(struct tool_call *call, const struct agent *to, struct str prompt);
 /* target: NULL for all of the reader's children. */

@@ -118,11 +118,11 @@ static void launch_child(struct tool_call *call, struct agent_launch *launch, st
 	struct agent *self = tool_agent_self(call);
 	if (!self)
 		return;
-	collab_tell_spawn_begin(call, launch->prompt);
+	collab_tell_spawn_begin(call, launch);
 	struct agent *child = NULL;
 	if (read_sandbox(call, sandbox_mode, launch, &err) == 0)
 		child = agent_launch(self, launch, &err);
-	collab_tell_spawn_end(call, child, launch->prompt);
+	collab_tell_spawn_end(call, child, launch);
 	if (child)
 		answer_spawn(call, child, launch);
 	else

@@ -147,9 +147,9 @@ void tool_spawn_agent_start(struct tool_call *call)
 		.call_id = call->call_id,
 		.tool = "spawn_agent",
 	};
-	collab_tell_spawn_begin(call, saying.words);
+	collab_tell_spawn_begin(call, &wish);
 	child = launch(self, &wish, &err);
-	collab_tell_spawn_end(call, child, saying.words);
+	collab_tell_spawn_end(call, child, &wish);
 	if (!child) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;

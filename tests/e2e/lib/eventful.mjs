@@ -63,3 +63,40 @@ export const script = () => [
 	say('SUMMARY'),
 	say('The end.'),
 ];
+
+const take = { agent: { from: 'input.-1.output', after: '"agent_id":"' } };
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+/** A thread whose model deals with subagents in every way, and is interrupted while it waits; as eventful(). */
+export async function collaborative(server) {
+	const { thread } = await server.request('thread/start', FREE);
+	const started = (words, more) => server.request('turn/start', { threadId: thread.id, input: [text(words)], ...more });
+	const ended = () => server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	await started('ROOT', { effort: 'high' });
+	await ended();
+	const { turn } = await started('ROOT again');
+	await server.take(({ method, params }) => method === 'item/started' && params.item.tool === 'wait', 'wait');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+	await ended();
+	return { thread, live: told(server.messages, thread.id) };
+}
+
+/** What the models say in it. */
+export const collaborativeScript = () => {
+	const child = (words, lacks, ...steps) => ({ when: { contains: words, lacks: ['ROOT', ...lacks] }, reply: steps, times: 'forever' });
+	const calls = (...list) => list.map(([name, args]) => ({ call: name, arguments: args }));
+	return [
+		child('count plums', [], { message: 'Plums.' }),
+		child('count pears', ['count plums'], { message: 'Pears.' }),
+		child('hang here', [], { hang: true }),
+		{ reply: calls(['spawn_agent', { message: 'count pears', reasoning_effort: 'low' }]) },
+		{ take, reply: calls(['wait_agent', { targets: ['{agent}'] }], ['close_agent', { target: '{agent}' }],
+			['resume_agent', { id: '{agent}' }], ['send_input', { target: '{agent}', message: 'count plums' }],
+			['wait_agent', { targets: ['{agent}'] }]) },
+		{ reply: calls(['wait_agent', { targets: [NOBODY] }], ['close_agent', { target: NOBODY }],
+			['spawn_agent', { message: 'x', model: 'gpt-x' }]) },
+		{ reply: [{ message: 'Counted.' }] },
+		{ reply: calls(['spawn_agent', { message: 'hang here' }]) },
+		{ take, reply: calls(['wait_agent', { targets: ['{agent}'] }]) },
+	];
+};
