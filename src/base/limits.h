@@ -162,10 +162,14 @@ enum {
 	LIMIT_EXEC_SESSIONS = 64,         /* processes of unified exec (core 3) */
 	LIMIT_EXEC_STDIN = 1 * MIB,       /* written to a command and not yet taken by it */
 	LIMIT_EXEC_LINGERING = 64,        /* ended commands whose output pipe somebody in the background still holds */
-	LIMIT_COMMANDS = 4096,            /* running at a time; their ends must fit into a pipe of 64 KiB */
+	LIMIT_COMMANDS = 4096,            /* running at a time */
+	LIMIT_STARTS = 256,               /* of these, not yet executed; more wait until one has been */
+	LIMIT_START_MS = 10 * 1000,       /* for one to be executed */
 	LIMIT_SPAWN = 8 * MIB,            /* the words and the environment of one command */
-	LIMIT_KEEPER_MS = 10 * 1000,      /* for the keeper of commands to start one */
-	LIMIT_KEEPER_END_MS = 15 * 1000,  /* … and to end all of them */
+	LIMIT_SPAWN_QUEUE = 64 * MIB,     /* … and of all that the keeper of commands has not taken yet */
+	LIMIT_KEEPER_REQUESTS = 16,       /* sent to it and not answered; their descriptors count as the user's */
+	LIMIT_KEEPER_MS = 10 * 1000,      /* for it to take a request */
+	LIMIT_KEEPER_END_MS = 15 * 1000,  /* … and to end all commands */
 	LIMIT_KILL_GRACE_MS = 2000,       /* between TERM and KILL */
 	LIMIT_KILL_ROUNDS = 16,           /* looks for processes that forked while they were being killed */
 	LIMIT_DOCTOR_DIAL_MS = 5000,      /* for one address of the provider to answer codex doctor */

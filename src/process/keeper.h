@@ -8,6 +8,11 @@
  *
  * If the keeper is killed, its commands get TERM, are told as killed, and the next command gets a new one.
  *
+ * Nobody waits for it: a command is asked for, and what becomes of it is reported later. A start that the system holds
+ * up (a folder or a file on a file system that does not answer) holds up nothing else; after LIMIT_START_MS it fails
+ * and its process is killed. A keeper that does not answer (it was stopped) is left alone: what is asked of it fails
+ * after LIMIT_KEEPER_MS, and what it starts of that later is ended.
+ *
  * Owns: the keeper, one a thread, as an engine of libcodex has a thread. Thread: the loop's.
  * Source: issue "no process left behind"; core 2.5. */
 #ifndef PROCESS_KEEPER_H
@@ -15,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/list.h"
@@ -24,28 +30,42 @@ struct keeper;
 struct loop;
 struct spawn_plan;
 
-typedef void (*keeper_exit_fn)(int wait_status, void *self);
+/* None runs inside the call that caused it. */
+struct keeper_handler {
+	/* There is a process. It may not have executed its file yet. */
+	void (*on_start)(void *self);
+	/* It has: from now on its terminal is its own. For a command at a terminal only; not if it cannot. */
+	void (*on_run)(void *self);
+	/* Once, the last to run: it has ended, with the status of waitpid(2), or err says why it never ran. */
+	void (*on_end)(int wait_status, const struct error *err, void *self);
+	/* The keeper does not answer. It may do so later. */
+	void (*on_silence)(const struct error *err, void *self);
+};
 
 /* One command; embedded in its owner, zero before its start. */
 struct keeper_child {
-	pid_t pid;       /* read-only, as is: */
-	bool is_running; /* its end has not been told */
+	pid_t pid;       /* read-only, as is: 0 until on_start */
+	bool is_running; /* on_end is still to come */
 	/* private */
 	struct keeper *keeper;
 	struct list link;
-	keeper_exit_fn on_exit;
+	uint32_t id;
+	uint64_t asked_ms;
+	bool is_overdue; /* on_silence has run */
+	char *name, *cwd; /* for errors */
+	const struct keeper_handler *handler;
 	void *self;
 };
 
-/* As spawn_start. on_exit runs once, later, with the status of waitpid(2). ERR_busy if LIMIT_COMMANDS run already. */
-int keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child, keeper_exit_fn on_exit,
-                 void *self, struct error *err);
-/* on_exit will not run. Fine if it has, or never will. */
+/* Asks for a command as spawn_start starts one. handler must stay. ERR_busy if LIMIT_COMMANDS run already. */
+int keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
+                 const struct keeper_handler *handler, void *self, struct error *err);
+/* No handler of it runs any more. Fine if on_end has run, or never will. */
 void keeper_forget(struct keeper_child *child);
 /* Below it are all commands of this thread and what came of them. 0: there is none. */
 pid_t keeper_pid(void);
 /* Ends everything below the keeper, and it. Blocks until that is gone. Returns how many processes would not end (they
- * belong to another user by now, or hang in the kernel). Fine if there is no keeper. on_exit runs no more. */
+ * belong to another user by now, or hang in the kernel). Fine if there is no keeper. No handler runs any more. */
 size_t keeper_end(void);
 /* The same for a program that ends now: waits for a fraction of LIMIT_HURRY_MS only, and the keeper does the rest by
  * itself. False: it is still at it; whoever adopts the children of this process reaps it. */

@@ -27,6 +27,27 @@
 enum { REQUESTS = 3, EXITS, CHILDREN, UNUSED }; /* its descriptors */
 
 static pid_t commands[LIMIT_COMMANDS]; /* 0: free */
+static uint32_t ids[LIMIT_COMMANDS];   /* of these */
+
+/* What a start needs until its exec, in one mapping: this, the lists, the texts, the stack. */
+struct start_memory {
+	struct spawn_plan plan;
+	const char *slots[];
+};
+
+/* A command that has not executed its file yet. That may take as long as a file system likes; so it is watched, and
+ * everything else goes on. */
+static struct start {
+	pid_t pid;
+	uint32_t id;
+	int report;      /* of spawn_begin; -1: there is no more to learn, it only has to die */
+	uint64_t due_ms; /* until then it must run */
+	bool is_late;    /* that has been reported */
+	struct spawn_failure failure;
+	struct start_memory *memory; /* which it uses */
+	size_t size;
+} starts[LIMIT_STARTS];
+static size_t start_count;
 
 /* ---- place ---- */
 
@@ -74,11 +95,96 @@ static pid_t *find_command(pid_t pid)
 	return NULL;
 }
 
-static void tell(pid_t pid, int wait_status)
+static void tell(uint32_t id, enum keeper_event event, int value, int sys)
 {
-	struct keeper_exit exit = {pid, wait_status};
-	while (write(EXITS, &exit, sizeof(exit)) < 0 && errno == EINTR)
+	struct keeper_report report = {id, event, value, sys};
+	while (write(EXITS, &report, sizeof(report)) < 0 && errno == EINTR)
 		continue;
+}
+
+static struct start *find_start(pid_t pid)
+{
+	for (size_t i = 0; i < start_count; i++) {
+		if (starts[i].pid == pid)
+			return &starts[i];
+	}
+	return NULL;
+}
+
+/* Its place is another's from then on. */
+static void start_release(struct start *start)
+{
+	mem_close_slot(&start->report);
+	munmap(start->memory, start->size);
+	*start = starts[--start_count];
+}
+
+/* True if it runs and is no start any more. */
+static bool start_look(struct start *start)
+{
+	struct spawn_failure failure;
+	enum spawn_state state = start->report < 0 ? SPAWN_STARTS : spawn_poll(start->report, &failure);
+	if (state == SPAWN_STARTS)
+		return false;
+	close(start->report);
+	start->report = -1;
+	if (state == SPAWN_FAILED)
+		start->failure = failure;
+	if (state == SPAWN_FAILED || start->is_late)
+		return false;
+	if (start->memory->plan.has_terminal)
+		tell(start->id, KEEPER_RUNS, 0, 0);
+	start_release(start);
+	return true;
+}
+
+/* Its process has been reaped. */
+static void start_ended(struct start *start, int wait_status)
+{
+	uint32_t id = start->id;
+	if (start_look(start)) {
+		tell(id, KEEPER_ENDED, wait_status, 0);
+		return;
+	}
+	struct start it = *start;
+	start_release(start);
+	if (it.is_late)
+		return;
+	if (it.failure.step)
+		tell(id, KEEPER_FAILED, it.failure.step, it.failure.sys);
+	else
+		tell(id, KEEPER_ENDED, wait_status, 0);
+}
+
+/* Reports and kills what is overdue; the rest is looked at. Returns for how long it may wait, -1: for ever. */
+static int look_at_starts(void)
+{
+	uint64_t now = start_count ? clock_now_ms() : 0, next = UINT64_MAX;
+	for (size_t i = start_count; i-- > 0;) {
+		struct start *start = &starts[i];
+		if (start->is_late || start_look(start))
+			continue;
+		if (start->due_ms <= now && !start->failure.step) {
+			start->is_late = true;
+			kill(start->pid, SIGKILL);
+			tell(start->id, KEEPER_FAILED, SPAWN_late, 0);
+		} else if (start->due_ms < next && start->report >= 0) {
+			next = start->due_ms;
+		}
+	}
+	return next == UINT64_MAX ? -1 : (int)(next - now);
+}
+
+static void ended(pid_t pid, int wait_status)
+{
+	pid_t *command = find_command(pid);
+	struct start *start = find_start(pid);
+	if (command)
+		*command = 0;
+	if (start)
+		start_ended(start, wait_status);
+	else if (command)
+		tell(ids[command - commands], KEEPER_ENDED, wait_status, 0);
 }
 
 /* False if there is no child any more, dead or alive. */
@@ -86,13 +192,8 @@ static bool reap(void)
 {
 	int status;
 	pid_t pid;
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		pid_t *command = find_command(pid);
-		if (!command)
-			continue;
-		*command = 0;
-		tell(pid, status);
-	}
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		ended(pid, status);
 	return pid == 0;
 }
 
@@ -155,23 +256,48 @@ static const char *const *take_list(char **at, const char ***slots, uint32_t cou
 	return list;
 }
 
-/* memory: room for both lists, then the texts. */
-static void start(const struct keeper_request *request, struct spawn_plan *plan, void *memory, size_t lists,
-                  struct keeper_reply *reply)
+static size_t up_to_16(size_t size)
 {
-	char *at = (char *)memory + lists;
-	const char **slots = memory;
+	return (size + 15) & ~(size_t)15;
+}
+
+static size_t texts_at(const struct keeper_request *request)
+{
+	return sizeof(struct start_memory) + ((size_t)request->argc + request->envc + 2) * sizeof(char *);
+}
+
+static void fill_plan(const struct keeper_request *request, const int fds[KEEPER_FDS], struct start_memory *memory)
+{
+	struct spawn_plan *plan = &memory->plan;
+	char *at = (char *)memory + texts_at(request);
+	const char **slots = memory->slots;
 	plan->path = next_text(&at);
 	plan->cwd = request->has_cwd ? next_text(&at) : NULL;
 	plan->argv = take_list(&at, &slots, request->argc);
 	plan->env = take_list(&at, &slots, request->envc);
+	memcpy(plan->fds, fds, sizeof(plan->fds));
+	plan->extra_fd = fds[KEEPER_FDS - 1];
+	plan->has_terminal = request->has_terminal;
+	plan->adopts_orphans = true;
+}
+
+/* Takes the memory. */
+static void start(const struct keeper_request *request, struct start_memory *memory, size_t size)
+{
 	pid_t *command = find_command(0);
-	if (!command)
-		error_set(&reply->err, ERR_busy, "cannot run %s: too many commands run", plan->argv[0]);
-	else if (spawn_start(plan, &reply->pid, &reply->err) == 0)
-		*command = reply->pid;
-	else
-		reply->pid = 0;
+	struct start it = {.id = request->id, .report = -1, .memory = memory, .size = size};
+	it.due_ms = clock_now_ms() + request->patience_ms;
+	bool has_room = command && start_count < LIMIT_STARTS;
+	it.pid = has_room ? spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report) : -1;
+	if (it.pid < 0) {
+		tell(request->id, KEEPER_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
+		munmap(memory, size);
+		return;
+	}
+	*command = it.pid;
+	ids[command - commands] = it.id;
+	starts[start_count++] = it;
+	tell(it.id, KEEPER_STARTED, it.pid, 0);
 }
 
 /* False: the engine is gone. */
@@ -187,21 +313,17 @@ static bool take_placeholder(const struct keeper_request *request, int fd)
 /* The same. */
 static bool serve_command(const struct keeper_request *request, const int fds[KEEPER_FDS])
 {
-	struct keeper_reply reply = {0};
-	struct spawn_plan plan = {.adopts_orphans = true, .extra_fd = fds[KEEPER_FDS - 1]};
-	memcpy(plan.fds, fds, sizeof(plan.fds));
-	plan.has_terminal = request->has_terminal;
-	size_t lists = ((size_t)request->argc + request->envc + 2) * sizeof(char *), size = lists + request->len;
-	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || !receive(memory + lists, request->len))
+	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
+	struct start_memory *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || !receive((char *)memory + texts, request->len))
 		return false;
-	start(request, &plan, memory, lists, &reply);
-	munmap(memory, size);
-	for (int i = 0; i < 3; i++)
-		close(plan.fds[i]);
-	if (plan.extra_fd)
-		close(plan.extra_fd);
-	return send(REQUESTS, &reply, sizeof(reply), MSG_NOSIGNAL) == sizeof(reply);
+	fill_plan(request, fds, memory);
+	start(request, memory, size);
+	for (int i = 0; i < KEEPER_FDS; i++) {
+		if (fds[i])
+			close(fds[i]);
+	}
+	return true;
 }
 
 /* The same. */
@@ -247,24 +369,32 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
+/* Waits for something to do. True if there is a request, or the engine is gone. Starts that are many and slow hold up
+ * further ones, in the socket. */
+static bool wait_for_request(void)
+{
+	static struct pollfd wakes[2 + LIMIT_STARTS] = {{.fd = REQUESTS}, {.fd = CHILDREN, .events = POLLIN}};
+	int patience_ms = look_at_starts();
+	wakes[0].events = start_count < LIMIT_STARTS ? POLLIN : 0;
+	for (size_t i = 0; i < start_count; i++)
+		wakes[2 + i] = (struct pollfd){.fd = starts[i].report, .events = POLLIN};
+	if (poll(wakes, 2 + start_count, patience_ms) < 0)
+		return false;
+	if (wakes[1].revents) {
+		forget_signals();
+		reap();
+	}
+	return wakes[0].revents != 0;
+}
+
 void keeper_main(int requests, int exits)
 {
-	struct pollfd wakes[] = {{.fd = REQUESTS, .events = POLLIN}, {.fd = CHILDREN, .events = POLLIN}};
 	leave_engine(requests, exits);
 	sandbox_placeholders_forget();
 	watch_children();
-	for (bool goes_on = true; goes_on;) {
-		if (poll(wakes, countof(wakes), -1) < 0)
-			continue;
-		if (wakes[1].revents) {
-			forget_signals();
-			reap();
-		}
-		if (wakes[0].revents)
-			goes_on = serve();
-	}
-	close(EXITS); /* nobody is told any more */
-	memset(commands, 0, sizeof(commands));
+	for (bool goes_on = true; goes_on;)
+		goes_on = !wait_for_request() || serve();
+	dup2(0, EXITS); /* /dev/null: from now on nobody is told */
 	size_t left = end_all();
 	sandbox_placeholders_release();
 	_exit(left < 255 ? (int)left : 255);

@@ -1,10 +1,13 @@
 /* keeper_priv.h — what an engine and its keeper say to each other. For process/keeper*.c only.
  *
  * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
- * there is one) and, behind it, its texts, each with a NUL: the file, the folder if there is one, the words, the
- * environment. The keeper answers with a reply. A request may instead give it a placeholder (sandbox_placeholder.h), a
- * descriptor and a path, which it takes away when everything has ended; to that there is no reply. Through a pipe the
- * keeper reports each command that has ended. When the engine's end of the socket closes, all ends. */
+ * there is one) and, after it, its texts, each with a NUL: the file, the folder if there is one, the words, the
+ * environment. A request may instead give it a placeholder (sandbox_placeholder.h), a descriptor and a path, which it
+ * takes away when everything has ended; to that there is no reply. Requests are taken in the order in which they are
+ * sent. When the engine's end of the socket closes, all ends.
+ *
+ * Through a pipe the keeper reports each command: that there is a process; at a terminal, that it has been executed;
+ * then that it has ended or could not be started. */
 #ifndef PROCESS_KEEPER_PRIV_H
 #define PROCESS_KEEPER_PRIV_H
 
@@ -13,10 +16,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "base/error.h"
-
 struct keeper_request {
+	uint32_t id;              /* of the command, in its reports */
 	uint32_t argc, envc, len; /* of the texts together */
+	uint32_t patience_ms;     /* for its start */
 	bool has_cwd, has_terminal;
 	bool is_placeholder;
 };
@@ -28,14 +31,17 @@ union keeper_control {
 	struct cmsghdr align;
 };
 
-struct keeper_reply {
-	pid_t pid; /* 0: err says why */
-	struct error err;
+enum keeper_event {
+	KEEPER_STARTED, /* value: its pid */
+	KEEPER_RUNS,    /* it has been executed; for a command at a terminal only */
+	KEEPER_FAILED,  /* value: a spawn_step, sys: errno */
+	KEEPER_ENDED,   /* value: the status of waitpid(2) */
 };
 
-struct keeper_exit {
-	pid_t pid;
-	int wait_status;
+struct keeper_report {
+	uint32_t id;
+	enum keeper_event event;
+	int32_t value, sys;
 };
 
 /* The life of the keeper, in a process of its own. */

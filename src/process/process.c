@@ -11,12 +11,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -25,6 +27,7 @@
 #include "process/pty.h"
 #include "sandbox/sandbox.h"
 #include "process/spawn.h"
+#include "process/tree_kill.h"
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
 static _Thread_local char read_buffer[READ_SIZE];
@@ -44,12 +47,16 @@ struct process {
 	struct stream out[STREAMS]; /* by enum exec_stream */
 	struct stream in;
 	size_t in_waiting; /* bytes */
+	struct list held;  /* of them, what was typed before the terminal was the command's; in order */
+	bool holds_input;
 	bool in_is_last;   /* close it when they are written */
 	bool has_terminal;
 	bool is_line_open; /* what was typed last was no end of a line */
 	struct loop_timer *drain;
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
+	struct error *error; /* why it never ran, or NULL */
+	int signal;          /* to be sent once there is a process */
 	int nowhere;    /* /dev/null, once output is skipped; -1 */
 	size_t handles; /* not yet closed by libuv */
 	unsigned pauses; /* not yet resumed */
@@ -62,6 +69,7 @@ static _Thread_local size_t lingering_count;
 
 struct write_request {
 	uv_write_t uv;
+	struct list link;
 	struct process *process;
 	size_t len;
 	char bytes[];
@@ -75,6 +83,15 @@ struct start_fds {
 
 static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf);
 
+static void drop_held(struct process *process)
+{
+	struct write_request *it;
+	while ((it = list_first(&process->held, struct write_request, link))) {
+		list_remove(&it->link);
+		free(it);
+	}
+}
+
 static void free_if_done(struct process *process)
 {
 	if (!process->is_dropped || process->child.is_running || process->handles)
@@ -83,6 +100,8 @@ static void free_if_done(struct process *process)
 	lingering_count -= process->is_lingering;
 	loop_timer_destroy(process->drain);
 	mem_close_slot(&process->nowhere);
+	drop_held(process);
+	free(process->error);
 	free(process);
 }
 
@@ -244,22 +263,80 @@ static void start_drain(struct process *process)
 		loop_timer_start(process->drain, process->drain_ms);
 }
 
-static void on_child_exit(int wait_status, void *self)
+/* Nothing comes of it, and nobody is waited for: a process that hangs in its start may hold the pipes for long. */
+static void report_failure(struct process *process, const struct error *err)
+{
+	if (process->is_ended || process->is_dropped)
+		return;
+	process->error = xnew(struct error);
+	*process->error = *err;
+	process->result.error = process->error;
+	process->result.exit_code = -1;
+	for (int i = 0; i < STREAMS; i++)
+		stream_close(&process->out[i]);
+	report_end(process);
+}
+
+static void on_child_end(int wait_status, const struct error *err, void *self)
 {
 	struct process *process = self;
 	if (!keeper_pid()) /* it was killed: nobody else would end what it left */
 		process_reaper_kill_now(&process->lineage);
-	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
-	process->result.wall_ms = clock_now_ms() - process->started_ms;
 	process_reaper_ended(&process->lineage);
 	if (process->is_dropped) {
 		free_if_done(process);
 		return;
 	}
+	process->result.wall_ms = clock_now_ms() - process->started_ms;
+	if (err) {
+		report_failure(process, err);
+		return;
+	}
+	if (process->is_ended)
+		return;
+	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 	start_drain(process);
 	end_if_complete(process);
 }
+
+/* What was to happen to it meanwhile happens now. */
+static void on_child_start(void *self)
+{
+	struct process *process = self;
+	process->lineage.mark.pid = process->child.pid;
+	if (process->lineage.is_condemned)
+		process_reaper_kill_now(&process->lineage);
+	else if (process->signal)
+		tree_signal_group(process->child.pid, process->signal);
+}
+
+static int write_now(struct write_request *request, struct error *err);
+
+/* A terminal acts on keys for whoever it belongs to: an interrupt typed before that would be lost. */
+static void on_child_run(void *self)
+{
+	struct process *process = self;
+	struct write_request *it;
+	process->holds_input = false;
+	while ((it = list_first(&process->held, struct write_request, link))) {
+		list_remove(&it->link);
+		write_now(it, NULL);
+	}
+	if (process->in_is_last && process->in_waiting == 0)
+		stream_close(&process->in);
+}
+
+/* It must not run later, when nobody expects it any more. */
+static void on_child_silence(const struct error *err, void *self)
+{
+	struct process *process = self;
+	process->lineage.is_condemned = true;
+	report_failure(process, err);
+}
+
+static const struct keeper_handler child_handler = {on_child_start, on_child_run, on_child_end,
+                                                   on_child_silence};
 
 /* The reaper stops: nothing will be reported any more, and nothing may stay on the loop. */
 static void on_reaper_stop(struct process_lineage *lineage)
@@ -342,6 +419,20 @@ static const char **marked_env(const char *const *env, const char *mark, const c
 	return vars.items;
 }
 
+/* So that the usual mistakes are errors of the start. Whatever else is wrong, the keeper's child finds out. */
+static int check_places(const char *name, const char *path, const char *cwd, struct error *err)
+{
+	auto_free char *full = cwd ? path_join(cwd, path) : xstrdup(path);
+	struct stat st;
+	if (cwd && stat(cwd, &st) != 0)
+		return error_sys(err, errno, "cannot run %s in %s", name, cwd);
+	if (cwd && !S_ISDIR(st.st_mode))
+		return error_sys(err, ENOTDIR, "cannot run %s in %s", name, cwd);
+	if (faccessat(AT_FDCWD, full, X_OK, AT_EACCESS) != 0)
+		return error_sys(err, errno, "cannot run %s", name);
+	return 0;
+}
+
 static int spawn(struct process *process, const struct process_spec *spec, const struct start_fds *fds,
                  struct error *err)
 {
@@ -352,7 +443,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	auto_free const char **env = marked_env(plain, mark, fence_mark);
 	const char *const *argv = spec->fence ? sandbox_fence_argv(spec->fence) : spec->argv;
 	auto_free char *path = spawn_find_program(argv[0], spec->env, spec->cwd, err);
-	if (!path)
+	if (!path || check_places(argv[0], path, spec->cwd, err) != 0)
 		return -1;
 	struct spawn_plan plan = {
 		.path = path,
@@ -363,9 +454,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 		.has_terminal = process->has_terminal,
 	};
 	memcpy(plan.fds, fds->child, sizeof(plan.fds));
-	int status = keeper_spawn(process->loop, &plan, &process->child, on_child_exit, process, err);
-	process->lineage.mark.pid = process->child.pid;
-	return status;
+	return keeper_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
 }
 
 /* Writing to a command that has ended must be an error, not our death. */
@@ -406,7 +495,8 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->handler = *handler;
 	process->self = self;
 	process->drain_ms = spec->drain_ms;
-	process->has_terminal = spec->terminal != NULL;
+	process->has_terminal = process->holds_input = spec->terminal != NULL;
+	list_init(&process->held);
 	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->lineage);
@@ -453,6 +543,21 @@ static void on_written(uv_write_t *uv, int status)
 	free(request);
 }
 
+/* Takes the request. */
+static int write_now(struct write_request *request, struct error *err)
+{
+	struct process *process = request->process;
+	uv_buf_t buf = uv_buf_init(request->bytes, (unsigned)request->len);
+	int status = UV_EPIPE;
+	if (process->in.is_open)
+		status = uv_write(&request->uv, (uv_stream_t *)&process->in.pipe, &buf, 1, on_written);
+	if (status == 0)
+		return 0;
+	process->in_waiting -= request->len;
+	free(request);
+	return error_sys(err, -status, "cannot write to the command's input");
+}
+
 int process_write_stdin(struct process *process, struct str bytes, struct error *err)
 {
 	if (!process->in.is_open || process->in_is_last)
@@ -466,14 +571,12 @@ int process_write_stdin(struct process *process, struct str bytes, struct error 
 	memcpy(request->bytes, bytes.ptr, bytes.len);
 	if (bytes.len)
 		process->is_line_open = bytes.ptr[bytes.len - 1] != '\n';
-	uv_buf_t buf = uv_buf_init(request->bytes, (unsigned)bytes.len);
 	process->in_waiting += bytes.len;
-	int status = uv_write(&request->uv, (uv_stream_t *)&process->in.pipe, &buf, 1, on_written);
-	if (status == 0)
-		return 0;
-	process->in_waiting -= bytes.len;
-	free(request);
-	return error_sys(err, -status, "cannot write to the command's input");
+	list_init(&request->link);
+	if (!process->holds_input)
+		return write_now(request, err);
+	list_append(&process->held, &request->link);
+	return 0;
 }
 
 /* At a terminal the end of input is a character: the first hands over a line that has no end, if there is one. The rest
@@ -495,8 +598,12 @@ void process_close_stdin(struct process *process)
 
 void process_signal(struct process *process, int signal)
 {
-	if (process->child.is_running)
-		kill(-process_pid(process), signal);
+	if (!process->child.is_running)
+		return;
+	if (process->child.pid)
+		tree_signal_group(process->child.pid, signal);
+	else
+		process->signal = signal;
 }
 
 void process_kill(struct process *process)

@@ -43,6 +43,7 @@ struct process_result {
 	int signal;       /* 0 if it exited */
 	bool is_cut;      /* a background process still held the output when drain_ms were over */
 	uint64_t wall_ms; /* from start to exit */
+	const struct error *error; /* why it never ran; exit_code is -1 then. NULL: it ran */
 };
 
 struct process_handler {
@@ -51,13 +52,16 @@ struct process_handler {
 	void (*on_end)(const struct process_result *result, void *self);
 };
 
-/* NULL and err ("cannot run X: No such file or directory") if the command cannot be started. */
+/* NULL and err ("cannot run X: No such file or directory") if the command cannot be started: its folder or its program
+ * is not there, or there is no room for it. What shows only when the system executes it (a format that it does not
+ * know, a file system that does not answer) comes later, as an end with an error. */
 struct process *process_start(struct loop *loop, const struct process_spec *spec, const struct process_handler *handler,
                               void *self, struct error *err);
 /* Frees it; handlers run no more; may be called from a handler. A command that still runs is killed with its whole
  * tree at once; what an ended one left in the background goes on. NULL is fine. */
 void process_destroy(struct process *process);
 
+/* 0 until it has one, shortly after its start. */
 pid_t process_pid(const struct process *process);
 bool process_is_running(const struct process *process);
 
@@ -67,7 +71,7 @@ int process_write_stdin(struct process *process, struct str bytes, struct error 
 /* End of input, after what is still to be written; at a terminal as if Ctrl-D was typed. */
 void process_close_stdin(struct process *process);
 
-/* To the command's process group; no effect when it has exited. */
+/* To the command's process group, as soon as there is one; no effect when it has exited. */
 void process_signal(struct process *process, int signal);
 /* Ends the whole tree, also members that left the group and the session, also after the command itself has
  * exited: TERM now, KILL to what is left after LIMIT_KILL_GRACE_MS. */

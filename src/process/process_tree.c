@@ -167,7 +167,7 @@ static bool is_rooted(struct process_tree *tree, struct process_entry *entry, co
 		return false;
 	if (entry->pid == mark->pid && !mark->is_reaped)
 		return true;
-	bool same_session = entry->session == mark->pid;
+	bool same_session = mark->pid && entry->session == mark->pid;
 	if (same_session && !mark->is_reaped)
 		return true;
 	/* Without its leader a session's number may be given out anew, but not to somebody below the keeper who

@@ -1,17 +1,23 @@
-/* vfork, because its cost does not grow with the engine's memory: the child borrows our address space
- * until it executes, so it may only make system calls and must not touch what we rely on. All signals
- * stay blocked meanwhile; otherwise a handler of ours could run in the child, on our data.
+/* The child shares our memory, because the cost of a copy grows with the engine's: as with vfork, but we are not held
+ * up until it executes, which takes as long as the file systems of its folder and its program take. So it runs on a
+ * stack of its own, makes nothing but raw system calls (raw_syscall.h) and reads nothing that changes. All signals stay
+ * blocked meanwhile; otherwise a handler of ours could run in the child, on our data. Where there are no raw system
+ * calls it is a fork.
  *
- * A failure in the child comes back through a pipe that exec closes. (Writing it to the shared memory
- * would do on a real vfork, but under tools that turn vfork into fork it would be lost.) */
+ * A failure in the child comes back through a pipe that exec closes. The kernel lets go of the shared memory before it
+ * closes descriptors, at an exec as at an exit: once the pipe is at its end nobody uses that memory any more. */
 #include "process/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,131 +27,191 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "process/raw_syscall.h"
 
-enum spawn_step { STEP_setup, STEP_cwd, STEP_exec };
-
-struct spawn_failure {
-	enum spawn_step step;
-	int sys;
+struct child {
+	const struct spawn_plan *plan;
+	pid_t parent;
+	int report;
 };
 
-static void child_fail(int fd, enum spawn_step step)
+RAW_CODE static __attribute__((noreturn)) void child_exit(void)
 {
-	struct spawn_failure failure = {step, errno};
-	ssize_t put = write(fd, &failure, sizeof(failure));
-	(void)put;
-	_exit(127);
+	for (;;)
+		raw_syscall(SYS_exit_group, 127, 0, 0, 0);
 }
 
-/* Ours to lose: no descriptor, handler or mask of the engine goes further than this. */
-static void child_reset_signals(void)
+RAW_CODE static __attribute__((noreturn)) void child_fail(int fd, enum spawn_step step, long result)
 {
-	struct sigaction fallback = {.sa_handler = SIG_DFL};
+	struct spawn_failure failure = {step, (int)-result};
+	raw_syscall(SYS_write, fd, (long)&failure, sizeof(failure), 0);
+	child_exit();
+}
+
+enum { KERNEL_SIGSET = 8, KERNEL_SIGACTION = 4 };
+
+/* Ours to lose: no descriptor, handler or mask of the engine goes further than this. */
+RAW_CODE static void child_reset_signals(void)
+{
+	long fallback[KERNEL_SIGACTION] = {(long)SIG_DFL, 0, 0, 0};
 	for (int sig = 1; sig < NSIG; sig++)
-		sigaction(sig, &fallback, NULL);
+		raw_syscall(SYS_rt_sigaction, sig, (long)fallback, 0, KERNEL_SIGSET);
+}
+
+RAW_CODE static void child_unblock_signals(void)
+{
+	uint64_t none = 0;
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, KERNEL_SIGSET);
 }
 
 /* A source among the targets would be overwritten before it is used. */
-static int child_raise_fd(int fd)
+RAW_CODE static int child_raise_fd(int fd)
 {
-	return fd > SPAWN_EXTRA_FD ? fd : fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_EXTRA_FD + 1);
+	return fd > SPAWN_EXTRA_FD ? fd : (int)raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, SPAWN_EXTRA_FD + 1, 0);
 }
 
-static int child_set_fds(const struct spawn_plan *plan)
+/* Nothing else stays open even before the exec: that may take its time, and whoever waits for the end of a pipe of ours
+ * would wait as well. Where a system refuses the call, the flag alone must do. *report moves. */
+RAW_CODE static void child_close_rest(int first, int *report)
+{
+	if (*report != first && raw_syscall(SYS_dup3, *report, first, O_CLOEXEC, 0) == first)
+		*report = first;
+	if (*report == first)
+		raw_syscall(SYS_close_range, first + 1, (long)UINT_MAX, 0, 0);
+}
+
+RAW_CODE static long child_set_fds(const struct spawn_plan *plan, int *report)
 {
 	int source[SPAWN_EXTRA_FD + 1], count = plan->extra_fd ? SPAWN_EXTRA_FD + 1 : SPAWN_EXTRA_FD;
 	for (int i = 0; i < count; i++) {
 		source[i] = child_raise_fd(i < SPAWN_EXTRA_FD ? plan->fds[i] : plan->extra_fd);
 		if (source[i] < 0)
-			return -1;
+			return source[i];
 	}
 	for (int i = 0; i < count; i++) {
-		if (dup2(source[i], i) < 0)
-			return -1;
+		long status = raw_syscall(SYS_dup3, source[i], i, 0, 0);
+		if (status < 0)
+			return status;
 	}
-	/* Everything in the engine is opened with O_CLOEXEC; this is for descriptors that libraries leave open.
-	 * Where a system refuses the call, the flag alone must do. */
-	close_range((unsigned)count, ~0u, CLOSE_RANGE_CLOEXEC);
+	child_close_rest(count, report);
 	return 0;
 }
 
-static __attribute__((noreturn)) void child_run(const struct spawn_plan *plan, pid_t parent, int report)
+RAW_CODE static int child_run(void *self)
 {
-	sigset_t none;
-	report = child_raise_fd(report);
+	const struct child *child = self;
+	const struct spawn_plan *plan = child->plan;
+	int report = child_raise_fd(child->report);
 	child_reset_signals();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0);
 	if (plan->adopts_orphans)
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (getppid() != parent) /* it ended before prctl: no signal will come */
-		_exit(127);
-	setsid();
-	if (child_set_fds(plan) != 0 || (plan->has_terminal && ioctl(0, TIOCSCTTY, 0) != 0))
-		child_fail(report, STEP_setup);
-	if (plan->cwd && chdir(plan->cwd) != 0)
-		child_fail(report, STEP_cwd);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(plan->path, (char *const *)plan->argv, (char *const *)plan->env);
-	child_fail(report, STEP_exec);
-	__builtin_unreachable();
+		raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
+	if (raw_syscall(SYS_getppid, 0, 0, 0, 0) != child->parent) /* it ended before prctl: no signal will come */
+		child_exit();
+	raw_syscall(SYS_setsid, 0, 0, 0, 0);
+	long status = child_set_fds(plan, &report);
+	if (status == 0 && plan->has_terminal)
+		status = raw_syscall(SYS_ioctl, 0, TIOCSCTTY, 0, 0);
+	if (status < 0)
+		child_fail(report, SPAWN_setup, status);
+	if (plan->cwd && (status = raw_syscall(SYS_chdir, (long)plan->cwd, 0, 0, 0)) < 0)
+		child_fail(report, SPAWN_cwd, status);
+	child_unblock_signals();
+	status = raw_syscall(SYS_execve, (long)plan->path, (long)plan->argv, (long)plan->env, 0);
+	child_fail(report, SPAWN_exec, status);
 }
 
-/* A function of its own, so that the borrowed stack frame holds nothing the parent still needs. */
-static __attribute__((noinline)) pid_t fork_and_run(const struct spawn_plan *plan, pid_t parent, int report)
+/* The child's words lie at the low end of its stack. */
+static pid_t child_create(const struct spawn_plan *plan, void *stack, int report)
 {
-	pid_t pid = vfork();
+	struct child *child = stack;
+	*child = (struct child){plan, getpid(), report};
+#if HAS_RAW_SYSCALL
+	return clone(child_run, (char *)stack + SPAWN_STACK, CLONE_VM | SIGCHLD, child);
+#else
+	pid_t pid = fork();
 	if (pid == 0)
-		child_run(plan, parent, report);
+		child_run(child);
+	return pid;
+#endif
+}
+
+pid_t spawn_begin(const struct spawn_plan *plan, void *stack, int *ret_report)
+{
+	int report[2];
+	sigset_t all, before;
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0)
+		return -1;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = child_create(plan, stack, report[1]);
+	int sys = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(report[1]);
+	*ret_report = pid < 0 ? -1 : report[0];
+	if (pid < 0)
+		close(report[0]);
+	errno = sys;
 	return pid;
 }
 
-static int failure_error(const struct spawn_plan *plan, const struct spawn_failure *failure, struct error *err)
+enum spawn_state spawn_poll(int report, struct spawn_failure *ret_failure)
+{
+	ssize_t got;
+	do {
+		got = read(report, ret_failure, sizeof(*ret_failure));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return SPAWN_STARTS;
+	return got == sizeof(*ret_failure) ? SPAWN_FAILED : SPAWN_RUNS;
+}
+
+int spawn_failure_error(const struct spawn_failure *failure, const char *name, const char *cwd, struct error *err)
 {
 	switch (failure->step) {
-	case STEP_cwd:
-		return error_sys(err, failure->sys, "cannot run %s in %s", plan->argv[0], plan->cwd);
-	case STEP_exec:
-		return error_sys(err, failure->sys, "cannot run %s", plan->argv[0]);
+	case SPAWN_setup:
+		return error_sys(err, failure->sys, "cannot prepare descriptors for %s", name);
+	case SPAWN_cwd:
+		return error_sys(err, failure->sys, "cannot run %s in %s", name, cwd ? cwd : ".");
+	case SPAWN_busy:
+		return error_set(err, ERR_busy, "cannot run %s: too many commands run", name);
+	case SPAWN_late:
+		return error_set(err, ERR_io,
+		                 "cannot run %s in %s: the system did not start it in time; is the file or "
+		                 "the folder on a file system that does not answer?",
+		                 name, cwd ? cwd : ".");
 	default:
-		return error_sys(err, failure->sys, "cannot prepare descriptors for %s", plan->argv[0]);
+		return error_sys(err, failure->sys, "cannot run %s", name);
 	}
 }
 
 /* Waits for exec to close the pipe, or for what went wrong. */
-static int wait_for_exec(const struct spawn_plan *plan, pid_t pid, int report, struct error *err)
+static enum spawn_state wait_for_exec(int report, struct spawn_failure *ret_failure)
 {
-	struct spawn_failure failure;
-	ssize_t got;
-	do {
-		got = read(report, &failure, sizeof(failure));
-	} while (got < 0 && errno == EINTR);
-	if (got != sizeof(failure))
-		return 0;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-	return failure_error(plan, &failure, err);
+	struct pollfd news = {.fd = report, .events = POLLIN};
+	enum spawn_state state;
+	while ((state = spawn_poll(report, ret_failure)) == SPAWN_STARTS)
+		poll(&news, 1, -1);
+	return state;
 }
 
 int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
 {
-	int report[2];
-	if (pipe2(report, O_CLOEXEC) != 0)
-		return error_sys(err, errno, "cannot run %s", plan->argv[0]);
-	auto_close int report_read = report[0];
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork_and_run(plan, getpid(), report[1]);
-	int sys = errno;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	close(report[1]);
+	struct spawn_failure failure = {SPAWN_fork, 0};
+	auto_close int report = -1;
+	void *stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = stack == MAP_FAILED ? -1 : spawn_begin(plan, stack, &report);
 	if (pid < 0)
-		return error_sys(err, sys, "cannot run %s", plan->argv[0]);
-	int status = wait_for_exec(plan, pid, report_read, err);
-	if (status == 0)
-		*ret_pid = pid;
-	return status;
+		failure.sys = errno;
+	enum spawn_state state = pid < 0 ? SPAWN_FAILED : wait_for_exec(report, &failure);
+	while (pid > 0 && state == SPAWN_FAILED && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	if (stack != MAP_FAILED)
+		munmap(stack, SPAWN_STACK);
+	if (state == SPAWN_FAILED)
+		return spawn_failure_error(&failure, plan->argv[0], plan->cwd, err);
+	*ret_pid = pid;
+	return 0;
 }
 
 static struct str path_of(const char *const *env)

@@ -5,6 +5,7 @@
  * stopped first, that it makes nothing new, and killed last. */
 #include "process/tree_kill.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "base/limits.h"
@@ -16,13 +17,19 @@ static bool is_member(struct process_tree *tree, struct process_entry *entry, co
 	return belongs || process_tree_descends(tree, entry, known);
 }
 
+void tree_signal_group(pid_t leader, int sig)
+{
+	if (kill(-leader, sig) != 0 && errno == ESRCH)
+		kill(leader, sig);
+}
+
 size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_tree *known, int sig)
 {
 	auto_process_tree struct process_tree tree;
 	size_t count = 0;
 	if (process_tree_read(&tree, root, NULL) != 0) {
-		if (mark && !mark->is_reaped && sig)
-			kill(-mark->pid, sig); /* without /proc, its group is all we know */
+		if (mark && mark->pid && !mark->is_reaped && sig)
+			tree_signal_group(mark->pid, sig); /* without /proc, its group is all we know */
 		return 0;
 	}
 	vec_for_each (entry, &tree.entries) {
@@ -68,7 +75,8 @@ bool tree_kill(pid_t root, const struct process_mark *mark, struct process_tree 
 	int round = 0;
 	while (round < LIMIT_KILL_ROUNDS && kill_round(root, mark, known, &killed))
 		round++;
-	if (mark && !mark->is_reaped)
-		kill(-mark->pid, SIGKILL); /* also if it has ended: numbers are not given out anew that soon */
+	if (mark && mark->pid && !mark->is_reaped)
+		/* Also if it has ended: numbers are not given out anew that soon. */
+		tree_signal_group(mark->pid, SIGKILL);
 	return round < LIMIT_KILL_ROUNDS;
 }

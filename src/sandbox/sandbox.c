@@ -142,7 +142,7 @@ static void on_trial_end(const struct process_result *end, void *self)
 	if (end->exit_code == 0)
 		driver_tried(true);
 	else
-		variant_failed(buf_str(&trials.complaint));
+		variant_failed(end->error ? str_of(end->error->text) : buf_str(&trials.complaint));
 }
 
 static void on_trial_timeout(void *self)

@@ -109,6 +109,20 @@ test('a streamed command is told no more than its cap', options, async (t) => {
 	assert.deepEqual(of('stderr'), [[base64('xy'), false]]);
 });
 
+/** What is there and may be executed, but is nothing that the system knows: that shows after the start only. */
+test('a program that the system cannot execute fails late', options, async (t) => {
+	const server = await startAppServer(t, null);
+	const file = path.join(server.cwd, 'broken');
+	fs.writeFileSync(file, '\x7fELF and nothing else', { mode: 0o755 });
+	await assert.rejects(server.request('command/exec', { command: [file], ...bare }),
+		refusal('failed to spawn command: Exec format error (os error 8)', -32603));
+	await server.request('process/spawn', { command: [file], processHandle: 'b', cwd: server.cwd });
+	const { params } = await server.take(({ method }) => method === 'process/exited', 'its end');
+	assert.equal(params.exitCode, 126);
+	assert.match(params.stderr, /^cannot run .*broken: Exec format error$/);
+	assert.equal((await server.request('command/exec', { command: ['true'], ...bare })).exitCode, 0);
+});
+
 test('a terminal has a size, takes keys and hangs up', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const end = server.request('command/exec', { command: sh('stty size; read x; stty size; tty; cat; echo end'), processId: 'p', tty: true,

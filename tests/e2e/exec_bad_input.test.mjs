@@ -142,6 +142,24 @@ test('calls that cannot be understood are answered, and the turn goes on', exec,
 	assert.match(answerTo('c12'), /\/no\/such\/folder.*No such file or directory/);
 });
 
+/** That shows after the start only: it is an end of each tool's own form, with the reason. */
+test('what the system cannot execute is a failed call', exec, async (t) => {
+	const broken = path.join(tempDir(t, 'broken'), 'program');
+	fs.writeFileSync(broken, '\x7fELF and nothing else', { mode: 0o755 });
+	const model = await startModel(t, [reply(
+		{ call: 'shell', arguments: { command: [broken] }, call_id: 'c1' },
+		{ call: 'exec_command', arguments: { cmd: 'true', shell: broken }, call_id: 'c2' },
+		{ call: 'exec_command', arguments: { cmd: 'echo fine' }, call_id: 'c3' },
+	), say('Well.')]);
+	const { code, stdout } = await codexExec(t, model, ['-s', 'danger-full-access', 'go']);
+	assert.equal(code, 0);
+	assert.equal(stdout, 'Well.\n');
+	const answerTo = (id) => outputOf(model.requests()[1], id);
+	assert.equal(answerTo('c1'), `execution error: cannot run ${broken}: Exec format error`);
+	assert.equal(answerTo('c2'), `exec_command failed: cannot run ${broken}: Exec format error`);
+	assert.match(answerTo('c3'), /fine/);
+});
+
 test('a hundred thousand deltas and a thousand calls are only work', exec, async (t) => {
 	const model = await startModel(t, [
 		reply({ repeat: 100_000, steps: [{ delta: 'w{i} ' }] },

@@ -55,12 +55,12 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 }
 
 int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
-                        keeper_exit_fn on_exit, void *self, struct error *err);
+                        const struct keeper_handler *handler, void *self, struct error *err);
 
 int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
-                        keeper_exit_fn on_exit, void *self, struct error *err)
+                        const struct keeper_handler *handler, void *self, struct error *err)
 {
-	(void)loop, (void)child, (void)on_exit, (void)self;
+	(void)loop, (void)child, (void)handler, (void)self;
 	return __wrap_spawn_start(plan, NULL, err);
 }
 

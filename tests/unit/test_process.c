@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -37,6 +38,7 @@ struct run {
 	struct process *process;
 	struct buf out[2];
 	struct process_result result;
+	char error[256]; /* result.error's text, "" if there is none */
 	int ends;
 	bool pause_at_output, destroy_at_output, destroy_at_end;
 };
@@ -89,6 +91,7 @@ static void on_end(const struct process_result *result, void *self)
 {
 	struct run *run = self;
 	run->result = *result;
+	snprintf(run->error, sizeof(run->error), "%s", result->error ? result->error->text : "");
 	run->ends++;
 	if (run->destroy_at_end)
 		process_destroy(steal(run->process));
@@ -438,7 +441,7 @@ static void handlers_may_destroy(void **state)
 	run_init(&run, *state);
 	run.destroy_at_output = true;
 	run_start_sh(&run, "echo $$; sleep 1000");
-	pid_t pid = process_pid(run.process);
+	pid_t pid = run_printed_pid(&run);
 	run_until_gone(&run, pid);
 	assert_int_equal(run.ends, 0);
 	run_finish(&run);
@@ -538,30 +541,350 @@ static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state
 	assert_true(process_reaper_leave());
 }
 
-static void on_nothing(int wait_status, void *self)
+static void on_no_start(void *self)
 {
-	(void)wait_status, (void)self;
+	(void)self;
 }
 
-/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. All ends fit
- * into the keeper's pipe meanwhile. */
+static void on_no_end(int wait_status, const struct error *err, void *self)
+{
+	(void)wait_status, (void)err, (void)self;
+}
+
+static void on_no_silence(const struct error *err, void *self)
+{
+	(void)err, (void)self;
+}
+
+/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. What the keeper
+ * has not taken waits with descriptors of its own. */
 static void commands_beyond_the_limit_are_refused(void **state)
 {
+	static const struct keeper_handler nothing = {on_no_start, on_no_start, on_no_end, on_no_silence};
 	struct world *world = *state;
 	struct error err;
 	static struct keeper_child children[LIMIT_COMMANDS + 1];
+	struct rlimit files, most;
+	getrlimit(RLIMIT_NOFILE, &files);
+	most = (struct rlimit){files.rlim_max, files.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &most);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *const argv[] = {"true", NULL};
 	struct spawn_plan plan = {.path = "/bin/true", .argv = argv, .env = plain_env, .fds = {null, null, null}};
-	for (size_t i = 0; i < LIMIT_COMMANDS; i++)
-		assert_int_equal(keeper_spawn(world->loop, &plan, &children[i], on_nothing, NULL, &err), 0);
+	for (size_t i = 0; i < LIMIT_COMMANDS; i++) {
+		if (keeper_spawn(world->loop, &plan, &children[i], &nothing, NULL, &err) != 0)
+			fail_msg("%zu: %s", i, err.text);
+	}
 	pid_t keeper = keeper_pid();
-	int status = keeper_spawn(world->loop, &plan, &children[LIMIT_COMMANDS], on_nothing, NULL, &err);
+	int status = keeper_spawn(world->loop, &plan, &children[LIMIT_COMMANDS], &nothing, NULL, &err);
 	assert_int_equal(status, -ERR_busy);
 	assert_non_null(strstr(err.text, "4096 commands run already; wait for one to end"));
 	assert_int_equal(keeper_pid(), keeper);
 	close(null);
 	assert_int_equal(process_reaper_stop(), 0);
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* All that wait are started in the end, each with its own descriptors, though the keeper takes a few at a time. */
+static void a_burst_of_commands_is_started_whole(void **state)
+{
+	static struct run runs[100];
+	for (size_t i = 0; i < countof(runs); i++) {
+		char script[32];
+		snprintf(script, sizeof(script), "echo %zu", i);
+		run_init(&runs[i], *state);
+		run_start_sh(&runs[i], script);
+	}
+	for (size_t i = 0; i < countof(runs); i++) {
+		char want[32];
+		snprintf(want, sizeof(want), "%zu\n", i);
+		run_until_end(&runs[i]);
+		assert_true(str_is(run_out(&runs[i]), want));
+		run_finish(&runs[i]);
+	}
+}
+
+/* More than the socket to the keeper holds at a time. */
+static void a_large_environment_arrives_whole(void **state)
+{
+	enum { VARS = 10, SIZE = 100 * KIB };
+	struct run run, next;
+	char *env[VARS + 1] = {NULL};
+	for (size_t i = 0; i < VARS; i++) {
+		env[i] = xmalloc(SIZE + 1);
+		memset(env[i], 'x', SIZE);
+		memcpy(env[i], (char[]){'V', (char)('0' + i), '='}, 3);
+		env[i][SIZE] = '\0';
+	}
+	const char *const argv[] = {"/bin/sh", "-c", "echo ${#V0} ${#V9}", NULL};
+	run_init(&run, *state);
+	run_start(&run, &(struct process_spec){.argv = argv, .env = (const char *const *)env});
+	run_sh(&next, *state, "echo next");
+	run_until_end(&run);
+	assert_str(run_out(&run), "102397 102397\n");
+	assert_str(run_out(&next), "next\n");
+	run_finish(&run);
+	run_finish(&next);
+	for (size_t i = 0; i < VARS; i++)
+		free(env[i]);
+}
+
+/* ---- starts that fail late, or hang ---- */
+
+struct program {
+	char dir[64], path[80];
+	int lease; /* whoever executes it waits for the lease to be given back; -1 */
+};
+
+static void program_create(struct program *it, const char *parent, const char *text)
+{
+	snprintf(it->dir, sizeof(it->dir), "%s/test-process-XXXXXX", parent);
+	assert_non_null(mkdtemp(it->dir));
+	snprintf(it->path, sizeof(it->path), "%s/program", it->dir);
+	int fd = open(it->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	it->lease = -1;
+}
+
+static void program_destroy(struct program *it)
+{
+	if (it->lease >= 0)
+		close(it->lease);
+	unlink(it->path);
+	rmdir(it->dir);
+}
+
+/* Its exec hangs, as on a file system that does not answer. False where no file system has leases. */
+static bool program_create_hanging(struct program *it)
+{
+	static const char *const parents[] = {"/tmp", "/dev/shm"};
+	signal(SIGIO, SIG_IGN); /* we are told that somebody waits */
+	for (size_t i = 0; i < countof(parents); i++) {
+		program_create(it, parents[i], "#!/bin/sh\necho $$ late; sleep 1000\n");
+		it->lease = open(it->path, O_RDONLY | O_CLOEXEC);
+		if (fcntl(it->lease, F_SETLEASE, F_WRLCK) == 0)
+			return true;
+		program_destroy(it);
+	}
+	return false;
+}
+
+static void run_start_program(struct run *run, const struct program *program)
+{
+	const char *const argv[] = {program->path, NULL};
+	run_start(run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS});
+}
+
+static void run_until_pid(struct run *run)
+{
+	while (!process_pid(run->process))
+		turn(run->world);
+}
+
+static size_t count_below_keeper(void)
+{
+	auto_process_tree struct process_tree tree;
+	size_t count = 0;
+	assert_int_equal(process_tree_read(&tree, keeper_pid(), NULL), 0);
+	vec_for_each (entry, &tree.entries)
+		count += process_tree_is_below(&tree, entry);
+	return count;
+}
+
+static void what_the_system_cannot_execute_fails_late(void **state)
+{
+	struct program program;
+	struct run run;
+	run_sh(&run, *state, ":");
+	run_finish(&run);
+	turn(*state);
+	size_t fds = count_fds();
+	program_create(&program, "/tmp", "\x7f" "ELF and nothing else");
+	run_init(&run, *state);
+	run_start_program(&run, &program);
+	run_until_end(&run);
+	assert_non_null(strstr(run.error, "/program: Exec format error"));
+	assert_int_equal(run.result.exit_code, -1);
+	assert_int_equal(run.result.signal, 0);
+	assert_int_equal(run.ends, 1);
+	assert_false(process_is_running(run.process));
+	run_finish(&run);
+	turn(*state);
+	assert_int_equal(count_fds(), fds);
+	assert_no_dead_child();
+	program_destroy(&program);
+}
+
+static void a_start_that_hangs_holds_up_nobody(void **state)
+{
+	struct program program;
+	struct run stuck, runs[20];
+	if (!program_create_hanging(&program))
+		skip();
+	run_init(&stuck, *state);
+	run_start_program(&stuck, &program);
+	run_until_pid(&stuck);
+	pid_t keeper = keeper_pid();
+	for (size_t i = 0; i < countof(runs); i++) {
+		run_sh(&runs[i], *state, "echo $GREETING");
+		assert_str(run_out(&runs[i]), "hello\n");
+		run_finish(&runs[i]);
+	}
+	assert_int_equal(stuck.ends, 0);
+	assert_int_equal(keeper_pid(), keeper);
+	fcntl(program.lease, F_SETLEASE, F_UNLCK);
+	assert_int_equal(run_printed_pid(&stuck), process_pid(stuck.process)); /* it was only late */
+	run_finish(&stuck);
+	program_destroy(&program);
+}
+
+struct ended {
+	int wait_status;
+	bool has_ended;
+	char error[512];
+};
+
+static void on_stuck_end(int wait_status, const struct error *err, void *self)
+{
+	struct ended *ended = self;
+	*ended = (struct ended){.wait_status = wait_status, .has_ended = true};
+	snprintf(ended->error, sizeof(ended->error), "%s", err ? err->text : "");
+}
+
+static void a_start_that_hangs_fails_alone(void **state)
+{
+	static const struct keeper_handler stuck_handler = {on_no_start, on_no_start, on_stuck_end, on_no_silence};
+	struct world *world = *state;
+	struct program program;
+	struct keeper_child child = {0};
+	struct ended ended = {0};
+	struct run run;
+	if (!program_create_hanging(&program))
+		skip();
+	run_init(&run, world);
+	run_start_sh(&run, "echo $$; read -r line </dev/null; sleep 1000");
+	pid_t other = run_printed_pid(&run), keeper = keeper_pid();
+	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const char *const argv[] = {"stuck", NULL};
+	struct spawn_plan plan = {.path = program.path, .argv = argv, .env = plain_env, .cwd = program.dir,
+	                          .fds = {null, null, null}, .patience_ms = 20};
+	assert_int_equal(keeper_spawn(world->loop, &plan, &child, &stuck_handler, &ended, NULL), 0);
+	while (!ended.has_ended)
+		turn(world);
+	assert_non_null(strstr(ended.error, "cannot run stuck in /"));
+	assert_non_null(strstr(ended.error, "the system did not start it in time"));
+	run_until_gone(&run, child.pid);
+	assert_true(is_there(other));
+	assert_int_equal(run.ends, 0);
+	assert_int_equal(keeper_pid(), keeper);
+	run_finish(&run);
+	run_sh(&run, world, "echo next");
+	assert_str(run_out(&run), "next\n");
+	run_finish(&run);
+	program_destroy(&program);
+}
+
+static void a_start_that_hangs_can_be_interrupted(void **state)
+{
+	struct program program;
+	struct run run, other;
+	if (!program_create_hanging(&program))
+		skip();
+	run_init(&run, *state);
+	run_start_program(&run, &program);
+	run_until_pid(&run);
+	process_kill(run.process);
+	run_until_end(&run);
+	assert_int_equal(run.result.exit_code, -1);
+	assert_true(run.result.signal == SIGTERM || run.result.signal == SIGKILL);
+	run_finish(&run);
+	run_init(&run, *state);
+	run_start_program(&run, &program);
+	assert_int_equal(process_pid(run.process), 0);
+	process_destroy(steal(run.process)); /* before it has a process */
+	run_finish(&run);
+	while (count_below_keeper()) {
+		run_sh(&other, *state, ":");
+		run_finish(&other);
+	}
+	program_destroy(&program);
+}
+
+static void a_hanging_start_does_not_survive_the_engine(void **state)
+{
+	struct program program;
+	struct run run;
+	if (!program_create_hanging(&program))
+		skip();
+	run_init(&run, *state);
+	run_start_program(&run, &program);
+	run_until_pid(&run);
+	pid_t pid = process_pid(run.process);
+	assert_int_equal(process_reaper_stop(), 0);
+	assert_false(is_there(pid));
+	run_finish(&run);
+	program_destroy(&program);
+}
+
+/* Before the process leads a group, while it does, and when it executes. */
+static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
+{
+	for (int i = 0; i < 100; i++) {
+		struct run run;
+		run_init(&run, *state);
+		run_start_sh(&run, "sleep 1000");
+		if (i % 2)
+			run_until_pid(&run);
+		for (int delay = 0; delay < i; delay++)
+			sched_yield();
+		process_kill_now(run.process);
+		run_until_end(&run);
+		assert_string_equal(run.error, "");
+		assert_int_equal(run.result.signal, SIGKILL);
+		run_finish(&run);
+	}
+}
+
+static void a_signal_before_the_start_is_kept(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run_start_sh(&run, "sleep 1000");
+	assert_int_equal(process_pid(run.process), 0);
+	process_signal(run.process, SIGINT);
+	run_until_end(&run);
+	assert_int_equal(run.result.signal, SIGINT);
+	run_finish(&run);
+}
+
+/* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
+static void a_stopped_keeper_fails_what_is_asked_of_it(void **state)
+{
+	struct run before, asked, after;
+	run_init(&before, *state);
+	run_start_sh(&before, "echo $$; sleep 1000");
+	pid_t pid = run_printed_pid(&before), keeper = keeper_pid();
+	kill(keeper, SIGSTOP);
+	run_init(&asked, *state);
+	run_start_sh(&asked, "sleep 1000");
+	run_until_end(&asked);
+	assert_non_null(strstr(asked.error, "does not answer; was it stopped?"));
+	assert_int_equal(asked.result.exit_code, -1);
+	assert_true(is_there(pid));
+	assert_int_equal(before.ends, 0);
+	run_finish(&asked);
+	kill(keeper, SIGCONT);
+	run_sh(&after, *state, "echo after");
+	assert_str(run_out(&after), "after\n");
+	run_finish(&after);
+	assert_int_equal(keeper_pid(), keeper);
+	assert_true(is_there(pid));
+	run_finish(&before);
+	while (count_below_keeper()) {
+		run_sh(&after, *state, ":");
+		run_finish(&after);
+	}
 }
 
 /* A pid that has been given to another process since the snapshot: the start time tells. */
@@ -817,6 +1140,16 @@ int main(int argc, char **argv)
 	        IN_WORLD(a_stopped_keeper_does_not_stop_the_end),
 	        IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
 	        IN_WORLD(commands_beyond_the_limit_are_refused),
+	        IN_WORLD(a_burst_of_commands_is_started_whole),
+	        IN_WORLD(a_large_environment_arrives_whole),
+	        IN_WORLD(what_the_system_cannot_execute_fails_late),
+	        IN_WORLD(a_start_that_hangs_holds_up_nobody),
+	        IN_WORLD(a_start_that_hangs_fails_alone),
+	        IN_WORLD(a_start_that_hangs_can_be_interrupted),
+	        IN_WORLD(a_hanging_start_does_not_survive_the_engine),
+	        IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
+	        IN_WORLD(a_signal_before_the_start_is_kept),
+	        IN_WORLD(a_stopped_keeper_fails_what_is_asked_of_it),
 	        IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 	        IN_WORLD(another_commands_daemon_is_left_alone),
 	        IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),

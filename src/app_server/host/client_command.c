@@ -69,6 +69,11 @@ static void tell_end(struct client_command *command, int exit_code, bool is_cut)
 static void on_end(const struct process_result *result, void *self)
 {
 	struct client_command *command = self;
+	if (result->error && !command->is_overdue) {
+		command->kind->on_failure(command, result->error);
+		client_command_destroy(command);
+		return;
+	}
 	int exit_code = result->signal ? EXIT_SIGNAL + result->signal : result->exit_code;
 	tell_end(command, command->is_overdue ? EXIT_OVERDUE : exit_code, result->is_cut);
 }

@@ -34,7 +34,7 @@ struct client_command_end {
 struct client_command_kind {
 	void (*on_output)(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped);
 	void (*on_end)(struct client_command *command, const struct client_command_end *end);
-	/* It could not be started after all; NULL for a kind without a fence. */
+	/* It could not be started after all. */
 	void (*on_failure)(struct client_command *command, const struct error *err);
 };
 

@@ -9,6 +9,8 @@
 
 #define MISSING "no active process for process handle"
 
+enum { EXIT_CANNOT_RUN = 126 };
+
 static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
 {
 	struct app_process_output_delta_notification delta = {command->id, stream, base64, is_capped};
@@ -30,7 +32,16 @@ static void on_end(struct client_command *command, const struct client_command_e
 	connection_notify(command->client, NOTIFY_process_exited, &exited);
 }
 
-static const struct client_command_kind process_kind = {on_output, on_end, NULL};
+/* process/spawn has been answered by then; 126 is what a shell makes of it. */
+static void on_failure(struct client_command *command, const struct error *err)
+{
+	struct client_command_end end = {.exit_code = EXIT_CANNOT_RUN};
+	end.text[exec_stream_stdout] = STR("");
+	end.text[exec_stream_stderr] = str_of(err->text);
+	on_end(command, &end);
+}
+
+static const struct client_command_kind process_kind = {on_output, on_end, on_failure};
 
 /* ---- process/spawn ---- */
 

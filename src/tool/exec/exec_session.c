@@ -254,12 +254,23 @@ static void tell_end(struct exec_session *session)
 		buf_finish(text);
 }
 
+/* Its start took longer than the first answer waited. */
+static void note_failure(struct exec_session *session, const struct error *err)
+{
+	struct str text = str_of(err->text);
+	if (session->is_answered)
+		output_append(&session->unread, text);
+	output_append(&session->transcript, text);
+}
+
 static void on_end(const struct process_result *result, void *self)
 {
 	struct exec_session *session = self;
 	bool is_early = session->waiter && !session->is_answered;
 	if (is_early && session->on_early_end && session->on_early_end(session, result))
 		return;
+	if (result->error)
+		note_failure(session, result->error);
 	session->has_ended = true;
 	session->exit_code = exec_exit_code(result);
 	tell_end(session);

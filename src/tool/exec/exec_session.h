@@ -21,7 +21,7 @@ struct exec_sessions {
 	size_t count;
 };
 
-/* True: that end does not count. The session was rewound, and is or may be started again. */
+/* True: that end does not count. The session was rewound, and is or may be started again; or it is gone. */
 struct exec_session;
 typedef bool (*exec_session_ended_fn)(struct exec_session *session, const struct process_result *result);
 

@@ -37,13 +37,19 @@ static void refuse(struct tool_call *call, struct exec_session *session, struct 
 	tool_call_finish(call, false, text);
 }
 
+static void refuse_start(struct tool_call *call, struct exec_session *session, const struct error *err)
+{
+	struct error error = *err;
+	error_wrap(&error, "exec_command failed");
+	refuse(call, session, str_of(error.text));
+}
+
 static void start(struct tool_call *call, struct exec_session *session)
 {
 	const struct args_exec_command *args = call->args;
 	struct error err;
 	if (exec_session_start(session, &err) != 0) {
-		error_wrap(&err, "exec_command failed");
-		refuse(call, session, str_of(err.text));
+		refuse_start(call, session, &err);
 		return;
 	}
 	uint64_t yield_ms =
@@ -95,10 +101,15 @@ static void on_retry_answer(struct tool_call *call, const struct review_decision
 	run_if(call, exec_retry_read(&session->command, decision));
 }
 
-/* Stopped by its fence, perhaps: then it may run again without. */
+/* It never ran; or it was stopped by its fence, perhaps: then it may run again without. */
 static bool on_early_end(struct exec_session *session, const struct process_result *result)
 {
 	struct tool_call *call = session->waiter;
+	if (result->error) {
+		exec_session_unwait(session);
+		refuse_start(call, session, result->error);
+		return true;
+	}
 	if (!exec_retry_is_due(&session->command, result))
 		return false;
 	auto_buf struct buf text;

@@ -85,6 +85,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 
 static void begin_fenced(struct shell_run *run);
 static void fail(struct shell_run *run, struct str text);
+static void fail_start(struct shell_run *run, const struct error *err);
 
 static void rewind_run(struct shell_run *run)
 {
@@ -138,6 +139,10 @@ static bool runs_again(struct shell_run *run, const struct process_result *resul
 static void on_end(const struct process_result *result, void *self)
 {
 	struct shell_run *run = self;
+	if (result->error && !run->has_timed_out) {
+		fail_start(run, result->error);
+		return;
+	}
 	if (!run->has_timed_out && exec_retry_is_due(&run->command, result) && runs_again(run, result))
 		return;
 	char note[96] = "";
@@ -167,6 +172,13 @@ static void fail(struct shell_run *run, struct str text)
 	tool_call_finish(call, false, text);
 }
 
+static void fail_start(struct shell_run *run, const struct error *err)
+{
+	struct error error = *err;
+	error_wrap(&error, "execution error");
+	fail(run, str_of(error.text));
+}
+
 static void begin(struct shell_run *run)
 {
 	static const struct process_handler handler = {on_output, on_end};
@@ -174,8 +186,7 @@ static void begin(struct shell_run *run)
 	struct error err;
 	run->process = exec_start(&run->command, &start, &handler, run, &err);
 	if (!run->process) {
-		error_wrap(&err, "execution error");
-		fail(run, str_of(err.text));
+		fail_start(run, &err);
 		return;
 	}
 	loop_timer_start(run->timer, run->timeout_ms);

@@ -97,6 +97,11 @@ static void on_ended(const struct process_result *result, void *self)
 {
 	struct user_shell *shell = self;
 	char note[96] = "";
+	if (result->error && !shell->has_timed_out) {
+		shell->error = *result->error;
+		on_failed(shell);
+		return;
+	}
 	uint64_t ms = (clock_now_ns() - shell->command.started_ns) / 1000000u;
 	if (shell->has_timed_out)
 		snprintf(note, sizeof(note), "command timed out after %llu milliseconds\n", (unsigned long long)ms);
