@@ -47,7 +47,7 @@ struct agent {
 	/* of engine/: what runs it; NULL: nothing does now */
 	void *session;
 	char *model;                        /* that it was started with; NULL: by an earlier process */
-	enum reasoning_effort effort;       /* likewise; unset: the model's own */
+	enum reasoning_effort effort;       /* likewise, the model's default where none was chosen */
 	const struct agent_message *taking; /* what was just taken out, while that is told; else NULL */
 	/* private */
 	struct list link;       /* in the tree, by id */

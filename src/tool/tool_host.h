@@ -34,7 +34,7 @@ struct tool_host {
 	const struct ask_for_approval *approval_policy;
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
-	enum reasoning_effort effort;     /* of the Task; unset: the model's own */
+	enum reasoning_effort effort;     /* of the Task; the model's default where none was chosen */
 	bool offers_update_plan;          /* to the model */
 	bool has_collab;                  /* features.collab */
 	bool asks_in_default_mode;        /* request_user_input is not for plan mode alone */

@@ -218,3 +218,21 @@ test('a subagent has the effort that its parent has now, unless another is asked
 	const asked = model.requests().filter(({ body }) => !JSON.stringify(body.input).includes('ROOT'));
 	assert.deepEqual(asked.map(({ body }) => body.reasoning.effort).toSorted(), ['high', 'low']);
 });
+
+test('where nobody chose an effort, the item of a spawn shows the default of the model', options, async (t) => {
+	for (const [name, effort] of [['gpt-5.6-sol', 'low'], ['some-model', 'medium']]) {
+		const model = await startModel(t, [
+			{ when: { contains: 'count', lacks: 'ROOT' }, reply: [message('One.')], times: 'forever' },
+			{ reply: [call('spawn_agent', { message: 'count' })] },
+			{ reply: [message('ok')], times: 'forever' },
+		]);
+		const server = await startAppServer(t, model, { config: `model = "${name}"\n` });
+		const { thread } = await server.request('thread/start', FREE);
+		await server.request('turn/start', { threadId: thread.id, input: [text('ROOT')] });
+		for (let left = 2; left > 0; left--)
+			await server.next('turn/completed');
+		assert.equal((await server.end()).code, 0);
+		assert.deepEqual(items(server).map(({ method, reasoningEffort }) => `${method} ${reasoningEffort}`),
+			[`started ${effort}`, `completed ${effort}`]);
+	}
+});

@@ -215,7 +215,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		return -(int)err->code;
 	}
 	agent->model = xstrdup(child->session->settings->model);
-	agent->effort = child->session->settings->effort;
+	agent->effort = settings_shown_effort(child->session->settings);
 	agents_announce(child);
 	if (launch->shares_history)
 		inherit(parent->session, child->session, agent, launch);

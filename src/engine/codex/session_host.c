@@ -163,7 +163,7 @@ void session_lend_host(struct session *session, const struct task *task)
 	host->approval_policy = task->settings->approval_policy;
 	host->sandbox = &task->settings->sandbox_policy;
 	host->mode = task->settings->mode;
-	host->effort = task->settings->effort;
+	host->effort = settings_shown_effort(task->settings);
 	host->offers_update_plan = session->codex->config->tools.update_plan;
 	host->output_budget = task->settings->info.output_budget;
 }

@@ -223,3 +223,11 @@ struct settings *settings_with(const struct settings *base, const struct config 
 	fill_policy(settings);
 	return settings;
 }
+
+enum reasoning_effort settings_shown_effort(const struct settings *settings)
+{
+	if (settings->effort != reasoning_effort_unset)
+		return settings->effort;
+	enum reasoning_effort own = settings->info.default_effort;
+	return own != reasoning_effort_unset ? own : reasoning_effort_medium;
+}

@@ -58,6 +58,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
                                const struct settings_change *change, struct error *err);
 /* What the model is to be told of its mode; STR_NONE: nothing. */
 struct str settings_mode_text(const struct settings *settings);
+/* The effort that requests ask for or, where they name none, the model's default; medium where that is not known. */
+enum reasoning_effort settings_shown_effort(const struct settings *settings);
 struct settings *settings_ref(struct settings *settings);
 void settings_unref(struct settings *settings); /* NULL is fine */
 
