@@ -1,5 +1,5 @@
-/* docs/config.md is made of config.def, so that it cannot promise what the program does not read. This makes it again
- * and compares; with CODEX_WRITE_DOCS=1 it writes the file instead. */
+/* docs/config.md is generated from config.def, so that it documents exactly the keys that the program reads. The test
+ * generates it and compares; with CODEX_WRITE_DOCS=1 it writes the file instead. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 enum { DOC_MAX = 1024 * 1024 };
 
 static const char intro[] =
-	"# Settings: every key of config.toml\n"
+	"# config.toml: all keys\n"
 	"\n"
-	"Made from `src/config/config.def`; do not edit. After a change there:\n"
+	"Generated from `src/config/config.def`; do not edit. After a change there:\n"
 	"`CODEX_WRITE_DOCS=1 ./dev test config_doc`.\n"
 	"\n"
 	"`config.toml` is TOML 1.0. A later source in this list overrides an earlier one: the defaults below,\n"
@@ -25,10 +25,14 @@ static const char intro[] =
 	"replaced.\n"
 	"\n"
 	"A value of the wrong type is an error that names file, line and key. Unknown keys are warnings. Relative\n"
-	"paths start in the folder of the file that they stand in, and `~` is the home folder.\n"
+	"paths are relative to the folder of their file, and `~` is the home folder.\n"
 	"\n"
-	"Two defaults depend on `trust_level` of the folder: where it is set, `sandbox_mode` is\n"
-	"`\"workspace-write\"`, and where it is `\"untrusted\"`, `approval_policy` is `\"untrusted\"`.\n";
+	"A project's file can narrow what commands may do, but not widen it beyond your own settings: sandbox, network,\n"
+	"shell environment, and `approval_policy = \"untrusted\"`. `trusted_hashes` of `[projects.\"FOLDER\"]` lists\n"
+	"files that are exempt. Keys that select providers, keys or programs are ignored in project files.\n"
+	"\n"
+	"Two defaults depend on `trust_level` of the folder: if it is set, `sandbox_mode` defaults to\n"
+	"`\"workspace-write\"`; if it is `\"untrusted\"`, `approval_policy` defaults to `\"untrusted\"`.\n";
 
 /* ---- one key ---- */
 
@@ -126,7 +130,7 @@ static void write_record(struct buf *out, const struct config_record *record, co
 
 static void write_rows(struct buf *out, const struct config_record *record, const char *path)
 {
-	buf_append_c(out, "\n| key | type | default | does |\n|---|---|---|---|\n");
+	buf_append_c(out, "\n| key | type | default | |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
 		if (row->kind == CONFIG_inert)
@@ -147,8 +151,8 @@ static void write_inert(struct buf *out, const struct config_record *record)
 		if (row->kind != CONFIG_inert)
 			continue;
 		if (!count++)
-			buf_append_c(out, "\nRead and without effect in this version:\n\n"
-			                  "| key | type | is about |\n|---|---|---|\n");
+			buf_append_c(out, "\nAccepted without effect in this version:\n\n"
+			                  "| key | type | |\n|---|---|---|\n");
 		buf_printf(out, "| `%s` | %s | %s |\n", row->key, inert_type(row->toml_kind), row->doc);
 	}
 }
