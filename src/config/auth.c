@@ -1,6 +1,5 @@
-/* The format is shared with other Codex programs, so a file may hold a ChatGPT sign-in beside or in
- * place of a key; it is recognised, to be able to say so. Replacing in one step means that a full disk
- * never costs the old key. */
+/* The format is shared with other Codex programs, so a file may contain a ChatGPT login beside or instead of a key; it
+ * is recognised in order to report it. The file is replaced atomically: a full disk never costs the old key. */
 #include "config/auth.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* auth.h — credentials at rest: $CODEX_HOME/auth.json, mode 0600 (core 15).
+/* auth.h — stored credentials: $CODEX_HOME/auth.json, mode 0600.
  *
- * Keys go into no log and no message. Blocking, for start-up and the login commands. */
+ * Keys appear in no log and no message. Blocking, for start-up and the login commands. */
 #ifndef CONFIG_AUTH_H
 #define CONFIG_AUTH_H
 
@@ -11,9 +11,9 @@
 struct error;
 
 enum auth_kind {
-	AUTH_none,    /* no file, or nothing in it */
+	AUTH_none,    /* no file, or an empty one */
 	AUTH_api_key, /* a key of the API */
-	AUTH_chatgpt, /* a ChatGPT sign-in, which this engine cannot use for requests */
+	AUTH_chatgpt, /* a ChatGPT login, which this engine cannot use for requests */
 };
 
 struct auth {
@@ -26,13 +26,13 @@ int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err);
 void auth_finish(struct auth *auth); /* wipes the key; an all-zero struct is fine */
 #define auto_auth __attribute__((cleanup(auth_finish)))
 
-/* Stores the key in place of whatever was there, and makes the folder if need be. ERR_invalid for a key
- * that is empty or holds blanks or control characters; those around it are cut off. */
+/* Replaces the stored credentials by the key and creates the folder if necessary. ERR_invalid for a key that is empty
+ * or contains blanks or control characters; leading and trailing ones are trimmed. */
 int auth_write_api_key(const char *codex_home, struct str key, struct error *err);
-/* Forgets the credentials. Fine if there are none. */
+/* Removes the credentials; no-op without any. */
 int auth_remove(const char *codex_home, bool *ret_was_there, struct error *err);
 
-/* A key without the blanks around it; false if that is none that a header can carry. */
+/* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);
 
 #endif

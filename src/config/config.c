@@ -1,6 +1,6 @@
-/* Loading in the order in which one thing decides the next: options may name the profile, the user's
- * file says who is trusted, trust decides about project files and defaults. Checking comes last, on
- * the merged tree, whose values still know the file and line they came from. */
+/* Sources are loaded in the order of their dependencies: options may name the profile, the user's file lists trusted
+ * projects, trust decides about project files and defaults. Values are checked last, on the merged tree, which keeps
+ * the file and line of each value. */
 #include "config/config.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
 }
 
-/* What the layers so far have in [profiles.NAME] becomes a layer of its own. */
+/* Pushes the merged [profiles.NAME] of the layers so far as a layer of its own. */
 static bool push_profile_table(struct loaded *l, struct str name)
 {
 	struct toml *table = toml_find(toml_get(config_layer_merge(&l->layers), "profiles"), name);
@@ -129,7 +129,7 @@ static int load_project(struct loaded *l, const struct config_source *source, st
 	auto_free char *own = source->cwd ? NULL : getcwd(NULL, 0);
 	const char *cwd = source->cwd ? source->cwd : own;
 	if (!cwd)
-		return error_sys(err, errno, "cannot tell the working folder");
+		return error_sys(err, errno, "cannot determine the working folder");
 	return config_project_load(&l->layers, l->home, cwd, &l->place, err);
 }
 
@@ -141,7 +141,7 @@ static bool is_first(const struct config_binder *binder, const struct config_unk
 	return true;
 }
 
-/* A profile's keys are met twice: in their table and as part of the whole. */
+/* A profile's keys are visited twice: in their table and in the merged tree. */
 static bool is_repeated(const struct config_binder *binder, const struct config_unknown *at)
 {
 	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
@@ -182,7 +182,7 @@ static void warn_unknown(struct loaded *l, const struct config_binder *binder)
 	}
 }
 
-/* What is on by default depends on how much the user trusts the folder (core 15). */
+/* Some defaults depend on the folder's trust level. */
 static void set_trust_defaults(struct loaded *l)
 {
 	struct config *c = &l->config;

@@ -1,12 +1,11 @@
-/* config.h — the settings of a session: read once, checked, merged, then never changed.
+/* config.h — the settings of a session: read, merged and checked once, then immutable.
  *
  *	config->model, config->sandbox_workspace_write.network_access, config->is_set.approval_policy …
  *
- * The fields come from config.def. Precedence, lowest first (core 15): defaults of the program, then of this process,
- * /etc/codex/config.toml,
- * $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags.
- * A config is shared by reference; all pointers in it live as long as it does. Loop thread only.
- * Errors name file, line and key. Unknown keys are warnings. No message holds a secret. */
+ * The fields come from config.def. Precedence, lowest first: defaults of the program, then of this process,
+ * /etc/codex/config.toml, $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags.
+ * A config is reference-counted; all pointers in it are valid as long as it is. Loop thread only.
+ * Errors name file, line and key. Unknown keys are warnings. No message contains a secret. */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
@@ -16,14 +15,14 @@
 
 struct error;
 
-/* A flag of the command line that stands for a key, such as {"--model", "model", "gpt-5.5"}. */
+/* A command-line flag that sets a key, such as {"--model", "model", "gpt-5.5"}. */
 struct config_flag {
 	const char *flag;
 	const char *key;
 	struct str value;
 };
 
-/* What a config is made from; all of it may be gone after config_load. */
+/* The sources of a config; they need not outlive config_load. */
 struct config_source {
 	const char *codex_home;      /* NULL: config_env_home */
 	const char *system_file;     /* NULL: /etc/codex/config.toml */
@@ -33,11 +32,11 @@ struct config_source {
 	size_t override_count;
 	const struct config_flag *flags;
 	size_t flag_count;
-	const struct str *defaults;  /* the same for what every file may overrule */
+	const struct str *defaults;  /* the same, with the lowest precedence */
 	size_t default_count;
-	const struct str *user_text; /* in place of what $CODEX_HOME/config.toml holds; may be NULL */
+	const struct str *user_text; /* replaces the content of $CODEX_HOME/config.toml; may be NULL */
 	bool ignore_user_config;
-	bool ignore_project; /* as if no folder had settings of its own */
+	bool ignore_project; /* project files are ignored */
 };
 
 /* A config with one reference, or NULL. */
@@ -46,10 +45,10 @@ struct config *config_ref(struct config *config);
 void config_unref(struct config *config); /* NULL is fine */
 
 const char *config_home(const struct config *config); /* CODEX_HOME; the folder may not exist yet */
-/* The folders whose config.toml counts, or would if it were there: the system's, CODEX_HOME, trusted projects'. */
+/* The folders whose config.toml is used if it exists: the system's, CODEX_HOME, those of trusted projects. */
 const char *const *config_folders(const struct config *config, size_t *ret_count);
-/* True for a file of such a folder if it is the user's own or the system's, or if the user trusts its content by its
- * hash (config_narrow.h); else it must not allow commands anything. */
+/* True for a file of such a folder if it is the user's or the system's, or if the user trusts its content by hash
+ * (config_narrow.h); any other file must not widen what commands may do. */
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
 const char *config_cwd(const struct config *config);  /* links resolved */
 const char *config_project_root(const struct config *config);
@@ -58,16 +57,16 @@ enum trust_level config_trust(const struct config *config); /* of cwd */
 bool config_trusts_folder(const struct config *config, const char *folder);
 const char *config_profile(const struct config *config);    /* in use, or NULL */
 
-/* One sentence each, in the order they came up. */
+/* One sentence each, in the order of occurrence. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);
 
-/* What it was merged from; within a kind the later ones win. */
+/* The layers that were merged; within a kind later ones take precedence. */
 const struct config_layer *config_layers(const struct config *config, size_t *ret_count);
-/* The merged tree, and the value at a dotted path of it; NULL if no layer sets it. Its place is where it was set. */
+/* The merged tree, and its value at a dotted path; NULL if no layer sets it. A value keeps its source location. */
 const struct toml *config_tree(const struct config *config);
 const struct toml *config_find(const struct config *config, const char *path);
 
-/* To bind one table of a NAMED key, which was checked on loading: what it points to goes into arena. */
+/* For binding one table of a NAMED key, which was checked on loading; its data goes into arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
 
 #endif

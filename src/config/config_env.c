@@ -1,4 +1,4 @@
-/* A variable that is set but empty counts as unset: that is how people switch one off for a command. */
+/* A variable that is set but empty counts as unset: people disable one for a command that way. */
 #include "config/config_env.h"
 
 #include <errno.h>
@@ -43,6 +43,6 @@ char *config_env_home(struct error *err)
 	const char *home = config_env("HOME");
 	if (home && home[0] == '/')
 		return path_join(home, ".codex");
-	error_set(err, ERR_config, "cannot tell where settings are kept: set HOME or CODEX_HOME");
+	error_set(err, ERR_config, "cannot determine the settings folder: set HOME or CODEX_HOME");
 	return NULL;
 }

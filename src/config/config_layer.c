@@ -1,5 +1,5 @@
-/* Layers are kept apart until everything is read, because what a lower layer says (the profile, who is
- * trusted) decides which others there are. Absent files cost one open. */
+/* Layers stay separate until everything is read, because a lower layer (profile, trust) decides which others exist. A
+ * missing file costs one open. */
 #include "config/config_layer.h"
 
 #include <stdarg.h>
@@ -65,7 +65,7 @@ int config_layer_read(struct config_layers *layers, enum config_layer_kind kind,
 	return config_layer_text(layers, kind, buf_str(&text), path, ret_root, err);
 }
 
-/* The "=" that ends the key; quotes in the key may hold others. -1 if there is none. */
+/* The "=" that ends the key; quoted parts of the key may contain others. -1 without one. */
 static ptrdiff_t find_equals(struct str option)
 {
 	char quote = '\0';
@@ -98,7 +98,7 @@ static struct toml *option_value(struct arena *arena, struct str text, const cha
 	return value;
 }
 
-/* Keys that are no TOML keys, such as projects./home/me.trust_level, are cut at their dots. */
+/* Keys that are not valid TOML, such as projects./home/me.trust_level, are split at their dots. */
 static struct toml *key_by_dots(struct arena *arena, struct str key, struct toml *value)
 {
 	struct toml *root = toml_new(arena, TOML_table, value->source, 1), *table = root;

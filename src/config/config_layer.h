@@ -1,8 +1,8 @@
-/* config_layer.h — where settings come from, lowest precedence first: each file, option and flag is one
- * layer, and merging lays the higher over the lower (core 15).
+/* config_layer.h — the sources of settings: each file, option and flag is one layer, and higher layers override lower
+ * ones.
  *
- * Layers may be pushed in any order; the kind decides, and within a kind the later one wins.
- * Owns: the lists. The trees and texts live in the caller's arena. */
+ * Layers may be pushed in any order; the kind decides, and within a kind the later one takes precedence.
+ * Owns: the lists. The trees and texts are in the caller's arena. */
 #ifndef CONFIG_CONFIG_LAYER_H
 #define CONFIG_CONFIG_LAYER_H
 
@@ -12,13 +12,13 @@
 struct error;
 
 enum config_layer_kind {
-	CONFIG_LAYER_process, /* what somebody switched for this process alone, where no file says otherwise */
+	CONFIG_LAYER_process, /* switches of clients for this process; every file overrides them */
 	CONFIG_LAYER_system,  /* /etc/codex/config.toml */
 	CONFIG_LAYER_user,    /* $CODEX_HOME/config.toml */
 	CONFIG_LAYER_profile, /* [profiles.NAME] and $CODEX_HOME/NAME.config.toml */
 	CONFIG_LAYER_project, /* .codex/config.toml, outermost folder first */
 	CONFIG_LAYER_option,  /* -c key=value */
-	CONFIG_LAYER_flag,    /* --model and its like */
+	CONFIG_LAYER_flag,    /* --model and similar */
 	CONFIG_LAYER_kind_count
 };
 
@@ -30,7 +30,7 @@ struct config_layer {
 struct config_layers {
 	struct arena *arena;
 	VEC(struct config_layer) items;
-	VEC(const char *) folders; /* with a config.toml that counts, or would: for what else lies there */
+	VEC(const char *) folders; /* whose config.toml is used if it exists; other files of these folders are read too */
 	VEC(const char *) warnings;
 };
 
@@ -41,23 +41,23 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 /* Reads a file and pushes it; an absent file is fine and pushes nothing. ret_root may be NULL. */
 int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
                       struct toml **ret_root, struct error *err);
-/* The same for a text that is no file yet. path: what to call it. */
+/* The same for a text that is not in a file yet. path: its name in messages. */
 int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
                       struct toml **ret_root, struct error *err);
-/* "key=value": a TOML value, or else the text itself without quotes around it. */
+/* "key=value": a TOML value, or else the bare text. */
 int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
-/* The same for what every file may overrule. */
+/* The same, with the lowest precedence. */
 int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
-/* A flag's text as the value of key (dotted, of our own making). */
+/* A flag's text as the value of a dotted key of config.def. */
 int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
                       struct error *err);
 
-/* What the highest layer says about a key of the root, or NULL. */
+/* The value of a root key in the highest layer that sets it, or NULL. */
 const struct toml *config_layer_top(const struct config_layers *layers, const char *key);
-/* All of them as one tree. */
+/* Merges all layers into one tree. */
 struct toml *config_layer_merge(const struct config_layers *layers);
 
-/* Something the user should know but that stops nothing. */
+/* Adds a warning. */
 void config_layer_warn(struct config_layers *layers, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

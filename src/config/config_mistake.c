@@ -1,10 +1,10 @@
-/* Errors about settings begin with their place, as compilers write it (toml.h, config_record.h), so the place is read
- * from the text again: an error is code and words, whatever failed. */
+/* Errors about settings begin with their location, as compilers print it (toml.h, config_record.h). A struct error has
+ * no field for it, so it is parsed from the text. */
 #include "config/config_mistake.h"
 
 enum { NUMBER_MAX = 9 }; /* digits */
 
-/* Cuts "12:" off the beginning; 0 if something else stands there. */
+/* Cuts "12:" off the beginning; 0 if the text begins otherwise. */
 static int64_t cut_number(struct str *text)
 {
 	int64_t number = 0;

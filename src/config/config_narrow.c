@@ -1,5 +1,5 @@
-/* A row a key. Keys that are not here change nothing about what a command may touch, or are the user's alone anyway
- * (USER_ONLY in config.def). */
+/* One row per key that affects what commands may do. Project files cannot set the keys marked USER_ONLY in config.def
+ * at all. */
 #include "config/config_narrow.h"
 
 #include <stdio.h>
@@ -72,8 +72,8 @@ void config_allowed_init(struct config_allowed *allowed, const struct config_lay
 
 /* ---- rows ---- */
 
-/* The same key in both; user is NULL where the user's layers do not set it. What is malformed does not widen: it is
- * refused when it is bound. */
+/* Compares the value of one key; user is NULL if the user's layers do not set it. A malformed value does not widen: it
+ * is rejected when it is bound. */
 typedef bool (*widens_fn)(const struct config_allowed *allowed, const struct toml *user, const struct toml *value);
 
 static unsigned reach_of(enum sandbox_mode mode)
@@ -111,7 +111,7 @@ static bool false_widens(const struct config_allowed *allowed, const struct toml
 	return !is_true(value) && is_true(user);
 }
 
-/* Of a switch that is on unless somebody turns it off. */
+/* For a switch that is on by default. */
 static bool true_again_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
@@ -127,7 +127,7 @@ static bool has_text(const struct toml *list, struct str text)
 	return false;
 }
 
-/* A path that is not absolute means another folder in a project's file than in the user's. */
+/* A relative path names different folders in the project's file and in the user's. */
 static bool roots_widen(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;

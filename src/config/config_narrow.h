@@ -1,9 +1,9 @@
-/* config_narrow.h — what a project's file may say about commands: less than the user allows, never more.
+/* config_narrow.h — limits project files: they may narrow what commands may do, never widen it.
  *
- * Trust in a folder is not trust in what is written there later: a sandboxed command can write sub/.codex/config.toml
- * below its working folder, and it would decide how the commands of a later session in sub are held. So a file that
- * the user has not trusted by its very content (trusted_hashes of [projects."FOLDER"]) may only take away from what
- * the user's own layers allow; what would widen that is dropped, with a warning that says how to let it count. */
+ * Trust in a folder does not extend to files that are written there later: a sandboxed command can write
+ * sub/.codex/config.toml below its working folder, which would configure the sandbox of a later session in sub. A file
+ * whose content the user has not trusted by hash (trusted_hashes of [projects."FOLDER"]) may therefore only narrow what
+ * the user's own layers allow; a wider value is dropped with a warning that shows how to allow it. */
 #ifndef CONFIG_CONFIG_NARROW_H
 #define CONFIG_CONFIG_NARROW_H
 
@@ -18,14 +18,14 @@ void config_content_hash(struct str text, char ret[CONFIG_HASH_SIZE]);
 /* True if an entry of [projects] for dir, or for a folder above it, names that hash. */
 bool config_content_is_trusted(const struct config_layers *layers, const char *dir, const char *hash);
 
-/* What the user's own layers say, before any of a project. */
+/* The user's own layers, without those of projects. */
 struct config_allowed {
 	const struct toml *user;      /* all of them merged */
-	enum sandbox_mode mode;       /* where no layer sets one: that of the folder's trust */
+	enum sandbox_mode mode;       /* if no layer sets it, the default for the folder's trust level */
 	bool asks_about_every_command; /* approval_policy = "untrusted" */
 };
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust);
-/* Drops from root, read from a file whose content is not trusted, what would widen it. remedy: ends each warning. */
+/* Removes the widening values from root, read from a file whose content is not trusted. remedy: ends each warning. */
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
                    const char *remedy);
 

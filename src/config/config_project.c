@@ -1,6 +1,6 @@
-/* A checked-out repository is somebody else's text. Its settings count only where the user wrote down
- * that he trusts the folder, and even then not those that say who is spoken to with which key
- * (USER_ONLY in config.def), nor those that allow commands more than the user does (config_narrow.h). */
+/* A repository's content is untrusted. Its settings are used only if the user's file marks the folder as trusted, and
+ * even then without those that select providers and keys (USER_ONLY in config.def) or widen the user's limits for
+ * commands (config_narrow.h). */
 #include "config/config_project.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char *const user_only[] = {
 #include "config/config.def"
 };
 
-/* Where trust may be written down. */
+/* The folders whose trust entries apply. */
 struct trust {
 	const struct config_layers *layers;
 	const char *root;
@@ -71,7 +71,7 @@ static enum trust_level entry_trust(const struct config_layers *layers, struct s
 	return trust_level_unset;
 }
 
-/* What the nearest entry from dir up to root says, or else the one of the main worktree. */
+/* The nearest entry from dir up to root, or else that of the main worktree. */
 static enum trust_level dir_trust(const struct trust *trust, const char *dir)
 {
 	for (struct str at = str_of(dir); at.len >= strlen(trust->root);) {
@@ -86,7 +86,7 @@ static enum trust_level dir_trust(const struct trust *trust, const char *dir)
 	return trust->main_root ? entry_trust(trust->layers, str_of(trust->main_root)) : trust_level_unset;
 }
 
-/* The first line of a small file, without `prefix`; owned, NULL if it is none. */
+/* The first line of a small file, without `prefix`; owned, NULL if it does not have that form. */
 static char *read_pointer(const char *path, const char *prefix)
 {
 	struct stat st;
@@ -99,8 +99,8 @@ static char *read_pointer(const char *path, const char *prefix)
 	return is_text && str_cut_prefix(&line, prefix) ? str_dup(line) : NULL;
 }
 
-/* A linked worktree names its repository in the file .git. Anybody could write such a file, so the
- * repository must name the worktree too (its .git/worktrees/NAME/gitdir). */
+/* A linked worktree names its repository in the file .git. That file could be forged, so the repository must name the
+ * worktree too (.git/worktrees/NAME/gitdir). */
 static const char *find_main_root(struct arena *arena, const char *root)
 {
 	auto_free char *dot_git = path_join(root, ".git");
@@ -142,7 +142,7 @@ static void warn_untrusted(struct walk *walk, const char *path)
 	                  path, walk->place->root, walk->codex_home);
 }
 
-/* What is judged is what was read: a file may change at any time. */
+/* The hash is taken of the bytes that were read: the file may change at any time. */
 static int load_file(struct walk *walk, const char *dir, const char *path, struct error *err)
 {
 	struct toml *root = NULL;

@@ -1,5 +1,5 @@
 /* config_project.h — a project's own settings: .codex/config.toml in each folder from the project's root
- * down to the working folder, and whether the user trusts them (core 15). */
+ * down to the working folder, and whether the user trusts them. */
 #ifndef CONFIG_CONFIG_PROJECT_H
 #define CONFIG_CONFIG_PROJECT_H
 
@@ -14,8 +14,8 @@ struct config_project_place {
 	enum trust_level trust; /* of cwd */
 };
 
-/* Pushes the files of trusted folders; an untrusted file is left alone, with a warning. The layers of the
- * user and the options must be there already. Strings live in the layers' arena. */
+/* Pushes the files of trusted folders; an untrusted file is skipped with a warning. The layers of the user and the
+ * options must have been pushed before. Strings are in the layers' arena. */
 int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
                         struct config_project_place *ret_place, struct error *err);
 

@@ -1,6 +1,6 @@
-/* One function for each kind of value, one table entry for each key: a new key needs a row in
- * config.def and nothing here. The same walk checks and stores; tables of named tables (profiles,
- * providers, projects) are only checked, and bound when somebody asks for one of them. */
+/* One function for each kind of value, one table entry for each key: a new key needs a row in config.def and nothing
+ * here. The same walk checks and stores; tables of named tables (profiles, providers, projects) are only checked, and
+ * bound on demand. */
 #include "config/config_record.h"
 
 #include <inttypes.h>
@@ -34,13 +34,13 @@ enum { CONFIG_inert_any = -1 };
 	                                            sizeof(struct record)};
 #include "config/config.def"
 
-/* Where a value stands, for messages: the chain of tables up to the root. */
+/* The location of a value, for messages: the chain of tables up to the root. */
 struct place {
 	const struct place *up;
 	struct str key;
 };
 
-/* What a kind of value is turned into: false after complain(). `to` is NULL when it is only checked. */
+/* Converts one kind of value: false after complain(). `to` is NULL if the value is only checked. */
 struct taker {
 	struct config_binder *binder;
 	const struct config_row *row;
@@ -130,7 +130,7 @@ static bool take_number(const struct taker *t)
 	return complain(t, t->node, expected, got);
 }
 
-/* A string that C code can hold. */
+/* Rejects strings with a NUL. */
 static bool check_string(const struct taker *t, const struct toml *node, const char *expected)
 {
 	if (node->kind != TOML_string)
@@ -420,7 +420,7 @@ static void note_unknown(struct config_binder *binder, const struct toml *node, 
 	vec_push(&binder->unknown, (struct config_unknown){node, arena_cstr(binder->arena, buf_str(&name))});
 }
 
-/* Takes what the table has over what `into` holds. */
+/* Overwrites the fields of `into` that the table sets. */
 static bool bind_table(struct config_binder *binder, const struct config_record *record, const struct toml *table,
                        const struct place *place, void *into, struct error *err)
 {

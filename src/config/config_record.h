@@ -1,9 +1,9 @@
-/* config_record.h — config.def as C: a struct and a row table for each RECORD, and the step from a TOML
- * table to such a struct.
+/* config_record.h — config.def as C: a struct and a row table for each RECORD, and the conversion of a TOML table to
+ * such a struct.
  *
- * Every struct has `is_set`, which tells for each key whether it was given at all. What a bound struct
- * points to lives as long as the binder's arena and tree. Nothing here reads a file or the environment.
- * Errors: "FILE:LINE: `key` must be …" (ERR_config). */
+ * Every struct has `is_set`, a flag for each key that was given. The data of a bound struct is valid as long as the
+ * binder's arena and tree. Nothing here reads a file or the environment. Errors: "FILE:LINE: `key` must be …"
+ * (ERR_config). */
 #ifndef CONFIG_CONFIG_RECORD_H
 #define CONFIG_CONFIG_RECORD_H
 
@@ -97,7 +97,7 @@ struct config_record {
 #define RECORD(record) extern const struct config_record record##_keys;
 #include "config/config.def"
 
-/* A key that no row knows. */
+/* A key without a row. */
 struct config_unknown {
 	const struct toml *node;
 	const char *path; /* dotted */
@@ -106,8 +106,8 @@ struct config_unknown {
 struct config_binder {
 	struct arena *arena;
 	const char *home;                   /* for "~"; may be NULL */
-	const char *cwd;                    /* where relative paths of options start */
-	bool is_quiet;                      /* unknown keys are not gathered */
+	const char *cwd;                    /* base of relative paths in options */
+	bool is_quiet;                      /* unknown keys are not collected */
 	VEC(struct config_unknown) unknown; /* for the caller to vec_finish */
 };
 
@@ -116,7 +116,7 @@ struct config_binder {
 int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
                 const char *name, void *into, struct error *err);
 
-/* A path as a value of node means it: "~" is home, relative ones start in the folder of the node's file. */
+/* Resolves a path value: "~" is home, a relative path starts in the folder of the node's file. */
 const char *config_path(const struct config_binder *binder, const struct toml *node);
 
 /* "FILE:LINE" or "-c" into out; for messages. */

@@ -1,4 +1,4 @@
-/* Inode, size and time of change tell of every way in which editors and programs write a file. */
+/* Inode, size and change time together detect every way in which editors and programs write a file. */
 #include "config/config_stamp.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* config_stamp.h — whether the files of a configuration have changed since.
- * Thread: any. Looks at a handful of files, without opening them. */
+/* config_stamp.h — detects changes of the files of a configuration.
+ * Thread: any. Calls stat on a few files and opens none. */
 #ifndef CONFIG_CONFIG_STAMP_H
 #define CONFIG_CONFIG_STAMP_H
 
 #include <stdint.h>
 
-/* The same number as long as none of the files that config_load would read for cwd has come, gone or changed. */
+/* A number that changes when a file that config_load would read for cwd is added, removed or modified. */
 uint64_t config_stamp(const char *home, const char *cwd);
 
 #endif

@@ -1,7 +1,6 @@
-/* Resolution in three steps: which entry, where it is, which key opens it. The OpenAI key goes only to
- * OpenAI's own API, wherever openai_base_url or OPENAI_BASE_URL put it, and to providers that say
- * requires_openai_auth: a key is not offered to everybody who is configured. Whatever ends up in a
- * URL or header line is checked here, since it may come from any environment. */
+/* Resolution in three steps: entry, URL, key. The OpenAI key is sent only to the built-in openai provider, at the
+ * address of openai_base_url or OPENAI_BASE_URL, and to providers with requires_openai_auth, never to any other
+ * configured provider. All parts of URLs and headers are checked here, since they may come from the environment. */
 #include "config/model_provider.h"
 
 #include "base/buf.h"
@@ -48,7 +47,7 @@ static bool fail_unknown(const struct provider_resolve *r, const char *id)
 	return false;
 }
 
-/* id NULL: r->node is there already, a table that no id leads to. */
+/* id NULL: r->node is set already, to a table without an id. */
 static bool find_entry(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
@@ -171,7 +170,7 @@ static bool add_header(struct provider_resolve *r, struct header_list *list, str
 {
 	value = str_trim(value);
 	if (r->to->authorization && str_equal_fold(name, STR("authorization")))
-		return true; /* the key has its own line */
+		return true; /* the key has a header of its own */
 	if (!is_token(name) || !is_header_value(value)) {
 		error_set(r->err, ERR_config,
 		          "header `%.*s` of model provider `%s` cannot be sent: its %s holds characters that headers "
@@ -219,7 +218,7 @@ static bool find_headers(struct provider_resolve *r)
 	return is_fine;
 }
 
-/* Azure's flavour of the API wants responses kept. */
+/* Azure's variant of the API requires stored responses. */
 static bool is_azure(const char *url)
 {
 	static const char *const marks[] = {"openai.azure.", "cognitiveservices.azure.", "aoai.azure.", "azure-api.",

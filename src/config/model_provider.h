@@ -1,9 +1,8 @@
-/* model_provider.h — who answers requests to the model: its URL, headers, key and patience.
+/* model_provider.h — the provider that answers requests to the model: URL, headers, key and timeouts.
  *
- * Resolved once from the built-in rows (provider.def), [model_providers] and the environment; then
- * never changed. Owns all it points to. Thread: any. `responses_url`, `headers` and `authorization` may hold
- * secrets: they go to the provider and nowhere else.
- * Errors (ERR_config) say what to set where, and never a secret. Source: core 1.1, 1.8, 15. */
+ * Resolved once from the built-in rows (provider.def), [model_providers] and the environment; then immutable. Owns all
+ * it points to. Thread: any. `responses_url`, `headers` and `authorization` may contain secrets: they are sent to the
+ * provider and nowhere else. Errors (ERR_config) name the setting to change and contain no secret. */
 #ifndef CONFIG_MODEL_PROVIDER_H
 #define CONFIG_MODEL_PROVIDER_H
 
@@ -27,25 +26,25 @@ struct model_provider {
 	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
 	size_t header_count;
 	const char *authorization; /* "Authorization: Bearer …", or NULL */
-	const char *key_source;    /* where its key came from ("OPENAI_API_KEY", "auth.json", …), or NULL */
-	const char *oss_model;     /* what --oss asks for where no model is named, or NULL */
-	const char *start;         /* how to start its server, where it is one of this machine; or NULL */
+	const char *key_source;    /* the source of its key ("OPENAI_API_KEY", "auth.json", …), or NULL */
+	const char *oss_model;     /* the default model of --oss, or NULL */
+	const char *start;         /* how to start its server, if it is a local one; or NULL */
 	unsigned request_max_retries;
 	unsigned stream_max_retries;
 	uint64_t stream_idle_timeout_ms;
-	bool is_openai;        /* the built-in one, wherever it is reached */
+	bool is_openai;        /* the built-in one, at any address */
 	bool is_local;         /* ollama, lmstudio */
 	bool stores_responses; /* requests say "store": true */
-	bool chains_responses; /* because the user said so: they may name the response they go on from */
+	bool chains_responses; /* configured: requests may refer to the previous response */
 	/* private */
 	struct arena arena;
 };
 
-/* id NULL: the one config names. NULL and err for an unknown id, a missing key or variable, or a value that
- * cannot be sent. */
+/* id NULL: the configured provider. NULL and err for an unknown id, a missing key or variable, or a value that cannot
+ * be sent. */
 struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
-/* One that a client describes: a table like those of [model_providers], borrowed for the call. Its id is the client's
- * word for itself: its name, else "client". */
+/* A provider described by a client: a table like those of [model_providers], borrowed for the call. Its id is the
+ * table's name field, else "client". */
 struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
                                                   struct error *err);
 void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */

@@ -1,9 +1,9 @@
-/* Pulled, not pushed: whoever cannot take another frame right now just does not ask for it. */
+/* Frames are pulled, so that a caller under backpressure does not have to buffer them. */
 #include "transport/frame_lines.h"
 
 #include "base/limits.h"
 
-/* A line, and what a read may bring behind it. */
+/* Room for a line and the rest of a read. */
 static size_t room(const struct frame_lines *lines)
 {
 	return lines->max * 2 + LIMIT_STREAM_READ;
@@ -28,7 +28,7 @@ static void keep_head(struct frame_lines *lines, struct str line)
 	buf_append(&lines->head, line.ptr, line.len < LIMIT_LINE_HEAD ? line.len : LIMIT_LINE_HEAD);
 }
 
-/* A line that is already too long is not kept: only how it begins and where it ends matters. */
+/* A line that is already too long is not kept, except for its first bytes. */
 static void drop_long(struct frame_lines *lines)
 {
 	struct str line = str_skip(buf_str(&lines->bytes), lines->taken);
@@ -74,7 +74,7 @@ void frame_lines_end(struct frame_lines *lines)
 		frame_lines_add(lines, STR("\n"));
 }
 
-/* The next line as it stands; false if it has no end yet. */
+/* The next raw line; false if it has no end yet. */
 static bool take_line(struct frame_lines *lines, struct str *ret)
 {
 	if (!has_line(lines))
@@ -102,7 +102,7 @@ enum frame frame_lines_next(struct frame_lines *lines, struct str *ret_line)
 		if (ret_line->len)
 			return FRAME_LINE;
 	}
-	if (lines->bytes.len > lines->scanned) { /* the rest was behind a line when it came */
+	if (lines->bytes.len > lines->scanned) { /* the rest has not been scanned yet */
 		lines->scanned = lines->bytes.len;
 		drop_long(lines);
 	}

@@ -1,8 +1,8 @@
-/* frame_lines.h — bytes in, lines out: how frames are told apart where the transport has none of its own.
+/* frame_lines.h — splits bytes into lines, the frames of transports without framing of their own.
  *
- * Lines end with LF or CRLF; blanks around them are cut off and empty ones are no frames. A line longer than `max`
- * is passed over and reported once, at its end, with the first LIMIT_LINE_HEAD bytes of it; no more of it is kept.
- * Owns: the bytes not taken yet. Any thread. Source: protocol-v1 1. */
+ * Lines end with LF or CRLF; blanks around them are trimmed and empty lines are skipped. A line longer than `max` is
+ * skipped and reported once, at its end, with its first LIMIT_LINE_HEAD bytes; the rest of it is not kept.
+ * Owns: the bytes not taken yet. Any thread. */
 #ifndef TRANSPORT_FRAME_LINES_H
 #define TRANSPORT_FRAME_LINES_H
 
@@ -17,21 +17,21 @@ struct frame_lines {
 	size_t scanned; /* of them: no newline before */
 	size_t max;     /* of a line */
 	bool is_skipping;
-	struct buf head; /* of the line that is skipped */
+	struct buf head; /* of the line being skipped */
 };
 
 enum frame {
 	FRAME_NONE, /* give more bytes */
 	FRAME_LINE,
-	FRAME_LONG, /* a line that was too long is over: how it began */
+	FRAME_LONG, /* the end of a line that was too long: its first bytes */
 };
 
 void frame_lines_init(struct frame_lines *lines, size_t max);
 void frame_lines_finish(struct frame_lines *lines);
 
-/* What frame_lines_next gave is stale afterwards. Take all frames before giving more than a few reads' worth. */
+/* Invalidates the result of frame_lines_next. Take all frames before adding more than a few reads. */
 void frame_lines_add(struct frame_lines *lines, struct str bytes);
-/* No more will come: what is left counts as a line. */
+/* The input has ended: the remaining bytes count as a line. */
 void frame_lines_end(struct frame_lines *lines);
 enum frame frame_lines_next(struct frame_lines *lines, struct str *ret_line);
 

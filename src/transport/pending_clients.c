@@ -16,7 +16,7 @@ struct pending_clients {
 	struct list pending; /* the longest-waiting first */
 	size_t open;         /* pending or admitted */
 	size_t limit;
-	bool is_destroyed; /* by its owner; lives on until the last client has ended */
+	bool is_destroyed; /* by its owner; freed after the last client has ended */
 };
 
 struct pending_client {
@@ -48,7 +48,7 @@ void pending_clients_destroy(struct pending_clients *clients)
 	free_unused(clients);
 }
 
-/* Whether a descriptor with this number leaves too few for others. */
+/* True if a descriptor with this number leaves too few for other uses. */
 static bool is_reserved(int fd)
 {
 	struct rlimit limit;

@@ -1,4 +1,4 @@
-/* The indirection and nothing else, so that a new kind of transport changes no line above it. */
+/* Only the indirection through the vtable, so that a new transport changes no caller. */
 #include "transport/transport.h"
 
 bool transport_send(struct transport *transport, struct str frames)

@@ -1,5 +1,4 @@
-/* A plain blocking connect with a limit: the program that calls it shows nothing and does nothing before it is
- * through, and Ctrl-C ends it. */
+/* A blocking connect with a timeout: its callers have nothing else to do until it returns, and Ctrl-C ends them. */
 #include "transport/transport_connect.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Plain sockets behind a uv_poll_t, not uv_listen: a connection is needed as a descriptor, twice, so that reading may
- * end (the client has said all) while events are still being sent. */
+/* Plain sockets with a uv_poll_t instead of uv_listen: a connection is needed as two descriptors, so that reading may
+ * end (the client has closed its side) while events are still being sent. */
 #include "transport/transport_listen.h"
 
 #include <arpa/inet.h>
@@ -23,16 +23,16 @@ struct transport_listener {
 	uv_poll_t poll;
 	bool is_polled; /* poll was initialised */
 	int fd;
-	int spare_fd; /* given up for a moment to close a connection when there are no others; -1: none */
+	int spare_fd; /* closed for a moment to accept and refuse a connection when no other is left; -1: none */
 	bool is_remote; /* other machines may connect */
-	char *path;    /* of a Unix socket that is ours to remove: */
+	char *path;    /* of a Unix socket that this listener removes: */
 	struct stat file;
 	char *address; /* for people */
 	transport_connect_fn on_connect;
 	void *self;
 };
 
-/* A connection that is left waiting would wake us again and again. */
+/* Accepts and closes one connection: a pending one would wake the loop again and again. */
 static void refuse_one(struct transport_listener *listener)
 {
 	if (listener->spare_fd < 0)
@@ -44,7 +44,7 @@ static void refuse_one(struct transport_listener *listener)
 	listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* A machine that is switched off says no good-bye: the kernel asks after it when it has been silent for a minute. */
+/* TCP keepalive after 60 s, to detect dead peers. */
 static void watch_peer(int fd)
 {
 	const int on = 1, idle_s = 60;
@@ -164,7 +164,7 @@ static int bind_ip(struct transport_listener *listener, const char *text, union 
 	return 0;
 }
 
-/* rest: behind the scheme */
+/* rest: after the scheme */
 static int listen_ip(struct transport_listener *listener, const char *text, struct str rest, struct error *err)
 {
 	union ip_address address;

@@ -2,9 +2,9 @@
  *
  * Owns: the listening socket, and the file of a Unix one. Borrows: the loop. Loop thread only.
  * Addresses: unix://PATH (mode 0600), tcp://IP:PORT, tcp://[IP]:PORT, ws:// as tcp://; port 0 takes any that is free.
- * Who listens where other machines can connect must ask for a token (proto_listen.h, websocket_listen.h).
- * A connection that cannot be had for want of descriptors is closed: the peer learns at once, and nothing spins.
- * Errors: ERR_usage for an address that is none of these, those of sockets. */
+ * Servers that other machines can connect to must require a token (proto_listen.h, websocket_listen.h).
+ * If no descriptor is left, a new connection is closed at once.
+ * Errors: ERR_usage for any other address, those of sockets. */
 #ifndef TRANSPORT_TRANSPORT_LISTEN_H
 #define TRANSPORT_TRANSPORT_LISTEN_H
 
@@ -21,9 +21,9 @@ struct transport_listener *transport_listener_create(struct loop *loop, const ch
                                                      transport_connect_fn on_connect, void *self, struct error *err);
 /* True for the form tcp:// or ws:// wants. */
 bool transport_listener_is_address(const char *address);
-/* True if an address is reached from this machine only; false also if it is no address. */
+/* True if only this machine can reach the address; false also for an invalid address. */
 bool transport_listener_is_local(const char *address);
-/* Where it listens, with the port that was taken. */
+/* Its address, with the actual port. */
 const char *transport_listener_address(const struct transport_listener *listener);
 void transport_listener_destroy(struct transport_listener *listener); /* NULL is fine */
 

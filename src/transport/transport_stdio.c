@@ -1,5 +1,5 @@
-/* Pipes and sockets go through the loop. Files and devices never make a reader wait, and epoll refuses them: they are
- * read a piece in every round of the loop and written to at once. */
+/* Pipes and sockets go through the loop. Files and devices never block, and epoll rejects them: they are read
+ * piecewise, once per iteration of the loop, and written directly. */
 #include "transport/transport_stdio.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct stdio {
 	struct loop_deferred deliver;
 	bool is_paused;
 	bool has_ended; /* no more bytes will come */
-	bool was_told;  /* of that */
+	bool is_end_reported;  /* on_end was called for that */
 	bool is_over;   /* the owner was told that it is broken */
 	struct error failure; /* code ERR_none: it is not */
 };
@@ -49,7 +49,7 @@ static void on_bytes(struct str bytes, void *self)
 {
 	struct stdio *stdio = self;
 	frame_lines_add(&stdio->lines, bytes);
-	stream_pause(stdio->in); /* until these are delivered: a peer cannot send faster than it is served */
+	stream_pause(stdio->in); /* until these are delivered: backpressure on the peer */
 	loop_defer(&stdio->deliver);
 }
 
@@ -77,10 +77,10 @@ static void read_file(struct stdio *stdio)
 
 static void tell_end(struct stdio *stdio)
 {
-	bool is_news = !stdio->was_told || stdio->failure.code;
-	stdio->was_told = true;
+	bool is_new = !stdio->is_end_reported || stdio->failure.code;
+	stdio->is_end_reported = true;
 	stdio->is_over = stdio->failure.code != ERR_none;
-	if (is_news)
+	if (is_new)
 		stdio->transport.events->on_end(stdio->is_over ? &stdio->failure : NULL, stdio->transport.self);
 }
 
@@ -127,19 +127,19 @@ static void stdio_resume(struct transport *transport)
 
 /* ---- out ---- */
 
-/* Nobody reads any more: as good as gone. */
+/* The peer has closed its reading side, which ends the connection. */
 static void on_out_end(const struct error *err, void *self)
 {
 	struct stdio *stdio = self;
 	struct error gone;
 	if (!err) {
-		error_set(&gone, ERR_transport, "nobody reads standard output");
+		error_set(&gone, ERR_transport, "stdout has been closed by its reader");
 		err = &gone;
 	}
 	end_input(stdio, err);
 }
 
-/* Noticed also while there is nothing to write. */
+/* Detected also while nothing is written. */
 static void on_hangup(void *self)
 {
 	on_out_end(NULL, self);
@@ -153,7 +153,7 @@ static bool stdio_send(struct transport *transport, struct str frames)
 		return stream_send(stdio->out, frames);
 	if (fd_write_all(stdio->out_file, frames.ptr, frames.len, &err) != 0)
 		end_input(stdio, &err);
-	return true; /* a file never makes anybody wait */
+	return true; /* a file causes no backpressure */
 }
 
 static void on_out_writable(void *self)

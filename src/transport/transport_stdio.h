@@ -1,6 +1,6 @@
-/* transport_stdio.h — a peer at a pair of descriptors, standard input and output as a rule.
+/* transport_stdio.h — a peer at a pair of descriptors, usually stdin and stdout.
  *
- * Both may be pipes, sockets, files or devices. The descriptors are the transport's from then on. */
+ * Both may be pipes, sockets, files or devices. The transport takes ownership of them. */
 #ifndef TRANSPORT_TRANSPORT_STDIO_H
 #define TRANSPORT_TRANSPORT_STDIO_H
 

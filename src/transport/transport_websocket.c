@@ -1,6 +1,6 @@
-/* The same pull as for lines: bytes are read only when the messages of the last ones are delivered, so a peer cannot
- * send faster than it is served, and a paused one is not read at all. Bytes for the peer go straight to the stream,
- * which writes once per turn of the loop. */
+/* Messages are pulled like lines: the next bytes are read after all messages of the last ones were delivered, which
+ * puts backpressure on the peer, and a paused connection is not read. Outgoing bytes go to the stream, which writes
+ * once per iteration of the loop. */
 #include "transport/transport_websocket.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@ struct socket {
 	struct stream *stream;
 	struct loop_deferred deliver;
 	bool is_paused;
-	bool was_told;     /* on_end was called */
+	bool is_end_reported;     /* on_end was called */
 	bool is_gone;      /* the peer has closed the connection, or it broke: */
 	struct error *why; /* NULL: closed */
 };
@@ -29,9 +29,9 @@ static struct socket *socket_of(struct transport *transport)
 
 static void end(struct socket *socket, const struct error *err)
 {
-	if (socket->was_told)
+	if (socket->is_end_reported)
 		return;
-	socket->was_told = true;
+	socket->is_end_reported = true;
 	socket->transport.events->on_end(err, socket->transport.self);
 }
 
@@ -47,7 +47,7 @@ static void on_deliver(void *self)
 {
 	struct socket *socket = self;
 	struct str message;
-	while (!socket->is_paused && !socket->was_told) {
+	while (!socket->is_paused && !socket->is_end_reported) {
 		switch (websocket_next(socket->websocket, &message)) {
 		case WEBSOCKET_WAIT:
 			read_on(socket);
@@ -103,7 +103,7 @@ static bool on_output(struct str bytes, void *self)
 	return stream_send(socket->stream, bytes);
 }
 
-/* The newlines that end frames elsewhere are where messages end here. */
+/* Each newline-terminated frame becomes one message. */
 static bool socket_send(struct transport *transport, struct str frames)
 {
 	struct socket *socket = socket_of(transport);
@@ -144,7 +144,7 @@ static const struct stream_events stream_events = {
         .on_writable = on_writable,
 };
 
-/* The stream is the transport's from then on. */
+/* Takes ownership of the stream. */
 static struct transport *create(struct loop *loop, struct stream *stream, struct str rest, enum websocket_role role,
                                 const struct transport_events *events, void *self, struct error *err)
 {

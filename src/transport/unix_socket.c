@@ -1,5 +1,5 @@
-/* An address has room for 107 bytes of path. A longer one is reached through its folder's descriptor, as
- * /proc/self/fd/N/NAME: no link elsewhere that could be left behind, or taken by somebody else. */
+/* A socket address has room for 107 bytes of path. A longer path is reached through its folder's descriptor, as
+ * /proc/self/fd/N/NAME: a temporary link could be left over, or replaced by another user. */
 #include "transport/unix_socket.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int dial(int fd, const struct unix_address *address)
 	return connect(fd, (const struct sockaddr *)&address->un, sizeof(address->un));
 }
 
-/* A socket's file that nobody listens on any more is what a killed program left. */
+/* Removes the socket file of a killed program: one without a listener. */
 static void remove_stale(const struct unix_address *address)
 {
 	struct stat info;
@@ -75,7 +75,7 @@ static void remove_stale(const struct unix_address *address)
 static int listen_at(int fd, const struct unix_address *address, int backlog)
 {
 	remove_stale(address);
-	/* The file gets the mode of the socket, so nobody else may connect from the first moment on. */
+	/* The file gets the socket's mode, so that no other user can connect at any time. */
 	if (fchmod(fd, 0600) != 0)
 		return -1;
 	int status = bind(fd, (const struct sockaddr *)&address->un, sizeof(address->un));

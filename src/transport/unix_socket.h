@@ -1,6 +1,6 @@
-/* unix_socket.h — sockets that have a file: made to listen, or dialled. Both ends know paths of any length.
+/* unix_socket.h — Unix sockets: listen and connect, with paths of any length.
  *
- * Descriptors are the caller's; they do not block and are closed in commands. Any thread. */
+ * Descriptors are owned by the caller; they are non-blocking and close-on-exec. Any thread. */
 #ifndef TRANSPORT_UNIX_SOCKET_H
 #define TRANSPORT_UNIX_SOCKET_H
 
@@ -8,12 +8,12 @@
 
 struct error;
 
-/* A listening socket, its file with mode 0600 from the first moment on. A file that nobody listens at any more is
- * replaced; one that is in use is an error. Two that do this at once must lock. -1 and err if it cannot be. */
+/* A listening socket; its file has mode 0600 from the start. A stale file is replaced; one in use is an error.
+ * Concurrent callers must lock. -1 and err on failure. */
 int unix_socket_listen(const char *path, int backlog, struct error *err);
-/* Removes the file of a socket unless somebody has put another one in its place. own: what lstat said of it. */
+/* Removes the file of a socket unless it has been replaced. own: its lstat. */
 void unix_socket_remove(const char *path, const struct stat *own);
-/* Connects, without waiting for anybody. -1 and err (ERR_connect) if nobody listens there. */
+/* Connects without blocking. -1 and err (ERR_connect) without a listener. */
 int unix_socket_connect(const char *path, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* A request is a list of questions, each of which may answer it; who passes them all gets a WebSocket. Nothing of a
- * client is kept before that but the head of its request (net/upgrade_reader.h). */
+/* A request passes a list of checks, each of which may answer it; a request that passes all becomes a WebSocket. Until
+ * then only the head of the request is kept (net/upgrade_reader.h). */
 #include "transport/websocket_listen.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct websocket_listen {
 	struct transport_listener *listener;
 	struct pending_clients *clients;
 	struct list visitors;
-	bool is_local_file; /* a Unix socket: its mode decides who may come in */
+	bool is_local_file; /* a Unix socket: its mode controls access */
 };
 
 /* A connection until it is a WebSocket. */
@@ -32,7 +32,7 @@ struct visitor {
 	struct websocket_listen *listen;
 	struct upgrade_reader *reader;
 	struct pending_client *pending; /* NULL once handed on */
-	struct sockaddr_storage local;  /* the address that the client has connected to */
+	struct sockaddr_storage local;  /* the local address of the connection */
 };
 
 static void visitor_destroy(struct visitor *visitor)
@@ -55,7 +55,7 @@ static void reply_text(struct visitor *visitor, int status, const char *text)
 
 /* ---- the questions ---- */
 
-/* Pages of browsers reach local ports too; they cannot leave this header out. */
+/* Web pages reach local ports too; browsers always send this header. */
 static bool refuse_origin(struct visitor *visitor, const struct http_head *head)
 {
 	if (!http_head_get(head, "origin").ptr)
@@ -114,7 +114,7 @@ static bool refuse_request(struct visitor *visitor, const struct http_head *head
 	return status;
 }
 
-/* Answers what is answered without a WebSocket; true if it has. */
+/* Answers a request that gets no WebSocket; true if it did. */
 typedef bool (*question_fn)(struct visitor *visitor, const struct http_head *head);
 
 static const question_fn questions[] = {refuse_origin, refuse_host, answer_probe, refuse_stranger, refuse_request};
@@ -135,7 +135,7 @@ static void upgrade(struct visitor *visitor, struct str key)
 	};
 	int fd = upgrade_reader_accept(visitor->reader, headers, countof(headers));
 	struct pending_client *pending = fd >= 0 ? steal(visitor->pending) : NULL;
-	visitor_destroy(visitor); /* before the descriptor is watched by somebody else */
+	visitor_destroy(visitor); /* before another owner watches the descriptor */
 	if (fd >= 0)
 		listen->options.on_connect(fd, pending, listen->options.self);
 }
@@ -176,7 +176,7 @@ static void on_connect(int fd, void *self)
 static int open_listen(struct websocket_listen *listen, struct error *err)
 {
 	const char *address = listen->options.address;
-	if (!websocket_wslay_load(err)) /* said now, and not to the first client */
+	if (!websocket_wslay_load(err)) /* report a missing library now instead of to the first client */
 		return -(int)err->code;
 	listen->listener = transport_listener_create(listen->options.loop, address, on_connect, listen, err);
 	if (!listen->listener)

@@ -27,9 +27,10 @@ static const char intro[] =
 	"A value of the wrong type is an error that names file, line and key. Unknown keys are warnings. Relative\n"
 	"paths are relative to the folder of their file, and `~` is the home folder.\n"
 	"\n"
-	"A project's file can narrow what commands may do, but not widen it beyond your own settings: sandbox, network,\n"
-	"shell environment, and `approval_policy = \"untrusted\"`. `trusted_hashes` of `[projects.\"FOLDER\"]` lists\n"
-	"files that are exempt. Keys that select providers, keys or programs are ignored in project files.\n"
+	"A project's file can narrow what commands may do, but not widen it beyond your own settings: sandbox,\n"
+	"network, shell environment, and `approval_policy = \"untrusted\"`. `trusted_hashes` of\n"
+	"`[projects.\"FOLDER\"]` lists files that are exempt. Keys that select providers, keys or programs are\n"
+	"ignored in project files.\n"
 	"\n"
 	"Two defaults depend on `trust_level` of the folder: if it is set, `sandbox_mode` defaults to\n"
 	"`\"workspace-write\"`; if it is `\"untrusted\"`, `approval_policy` defaults to `\"untrusted\"`.\n";

@@ -1,6 +1,5 @@
-/* The tree by itself. Siblings are a linked list, which keeps order and makes small tables (nearly
- * all of them) cheap; a table that grows past a few keys gets an open-addressed index, so that a
- * hostile file cannot make look-ups quadratic. */
+/* The tree. Siblings are a linked list, which keeps the order and is cheap for small tables, nearly all of them; a
+ * larger table gets an open-addressed index, so that a hostile file cannot cause quadratic look-ups. */
 #include "config/toml/toml.h"
 
 #include "config/toml/toml_priv.h"
@@ -132,7 +131,7 @@ struct toml *toml_remove(struct toml *table, struct str key)
 	if (table->last == found)
 		table->last = before;
 	table->count--;
-	table->index = NULL; /* built again when it grows; until then the list serves */
+	table->index = NULL; /* rebuilt when the table grows; until then the list is searched */
 	found->next = NULL;
 	return found;
 }
@@ -155,7 +154,7 @@ void toml_merge(struct arena *arena, struct toml *into, const struct toml *from)
 	}
 }
 
-/* Gives slot the value of `from` while it stays where it is in its own table. */
+/* Copies the value of `from` into slot, which keeps its position in its table. */
 static void set_from(struct arena *arena, struct toml *slot, const struct toml *from)
 {
 	struct toml value = *from;

@@ -1,13 +1,12 @@
 /* toml.h — TOML 1.0 as a tree.
  *
- * toml_parse builds the tree in the caller's arena. Keys and strings without escapes are slices of
- * the input, so text and `source` must live as long as the arena. Every node remembers where it came
- * from (source and line), also after toml_merge laid one document over another, so that a complaint
- * about a value can always name its place. Tables keep the order of their keys. Parsed nodes also know which bytes
- * they are (toml_edit.h changes those alone).
+ * toml_parse builds the tree in the caller's arena. Keys and strings without escapes are slices of the input, so text
+ * and `source` must live as long as the arena. Every node has its source and line, also after toml_merge, so that every
+ * error about a value can name its location. Tables keep the order of their keys. Parsed nodes also record their byte
+ * range, for toml_edit.h.
  *
- * Errors are "SOURCE:LINE:COLUMN: what is wrong" (ERR_config). At most LIMIT_TOML_DEPTH levels.
- * Source of the rules: the TOML 1.0.0 specification. */
+ * Errors are "SOURCE:LINE:COLUMN: what is wrong" (ERR_config). At most LIMIT_TOML_DEPTH levels. Source of the rules:
+ * the TOML 1.0.0 specification. */
 #ifndef CONFIG_TOML_H
 #define CONFIG_TOML_H
 
@@ -36,12 +35,12 @@ enum toml_kind {
 	TOML_kind_count
 };
 
-/* Fields that the kind does not have are 0. */
+/* Fields that the kind lacks are 0. */
 struct toml_time {
 	uint16_t year;
 	uint8_t month, day, hour, minute, second;
 	int16_t offset_minutes; /* TOML_datetime: east of UTC */
-	uint32_t nanosecond;    /* digits beyond are dropped */
+	uint32_t nanosecond;    /* further digits are dropped */
 };
 
 struct toml {
@@ -72,14 +71,14 @@ struct toml {
 
 /* The document's root table, or NULL. */
 struct toml *toml_parse(struct arena *arena, struct str text, const char *source, struct error *err);
-/* One value with blanks around it, as after "key =". */
+/* One value, optionally with blanks around it, as after "key =". */
 struct toml *toml_parse_value(struct arena *arena, struct str text, const char *source, struct error *err);
-/* A root with value at a dotted key ("a.\"b c\".d"), or NULL if that is none; value joins the tree. */
+/* A root with value at a dotted key ("a.\"b c\".d"), or NULL for an invalid key; value joins the tree. */
 struct toml *toml_parse_key(struct arena *arena, struct str key, struct toml *value, struct error *err);
 
 #define toml_for_each(it, parent) for (const struct toml *it = (parent) ? (parent)->child : NULL; it; it = it->next)
 
-/* A table's member; NULL if there is none, table is NULL or no table. */
+/* A table's member; NULL if it does not exist, or table is NULL or not a table. */
 struct toml *toml_find(const struct toml *table, struct str key);
 static inline struct toml *toml_get(const struct toml *table, const char *key)
 {
@@ -98,10 +97,10 @@ struct toml *toml_new(struct arena *arena, enum toml_kind kind, const char *sour
  */
 struct toml *toml_from_json(struct arena *arena, const struct json *json, const char *source, struct error *err);
 
-/* Lays `from` over `into`: tables merge member by member, anything else replaces. `from` stays as it is;
- * arrays and texts are shared between the two. */
+/* Merges `from` into `into`: tables member by member, other values are replaced. `from` is not changed; arrays and
+ * texts are shared between the two. */
 void toml_merge(struct arena *arena, struct toml *into, const struct toml *from);
-/* Takes a member out of a table; NULL if there was none. Linear. */
+/* Removes a member from a table and returns it; NULL if it does not exist. Linear. */
 struct toml *toml_remove(struct toml *table, struct str key);
 
 /* "a table", "an integer", … for messages. */

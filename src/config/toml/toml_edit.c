@@ -1,8 +1,8 @@
-/* Each step finds where the change belongs in the tree of the present text, replaces or cuts byte ranges, and parses
- * the outcome, which is both the check and the map for the next step. That costs a parse for each value that is
- * changed, of files of a few kilobytes; LIMIT_TOML_EDIT bounds it.
+/* Each step finds the position of the change in the tree of the current text, replaces or cuts byte ranges, and parses
+ * the result, which validates it and provides the tree for the next step. That costs one parse of a few kilobytes for
+ * each changed value; LIMIT_TOML_EDIT bounds it.
  *
- * Inline tables have no comments, so one that changes is written anew, its untouched members as they stood. */
+ * Inline tables have no comments, so a changed one is rewritten, its other members verbatim. */
 #include "config/toml/toml_edit.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "config/toml/toml_priv.h"
 #include "config/toml/toml_text.h"
 
-/* Where a path leads: chain[0] is the root, chain[depth] the last table or value that is there. */
+/* The nodes along a path: chain[0] is the root, chain[depth] the last existing table or value. */
 struct spot {
 	const struct str *path;
 	size_t count;
@@ -60,7 +60,7 @@ static size_t line_start(const struct toml_edit *edit, size_t at)
 	return at;
 }
 
-/* Behind the line that a value ends in, its comment included. */
+/* The end of the line in which a value ends, its comment included. */
 static size_t line_end(const struct toml_edit *edit, size_t at)
 {
 	while (at < edit->text.len && edit->text.data[at] != '\n')
@@ -68,7 +68,7 @@ static size_t line_end(const struct toml_edit *edit, size_t at)
 	return at < edit->text.len ? at + 1 : at;
 }
 
-/* Takes the new text over if it is TOML. */
+/* Replaces the text by the new one if that is valid TOML. */
 static int adopt(struct toml_edit *edit, struct buf *text, struct error *err)
 {
 	struct arena arena = {0};
@@ -142,7 +142,7 @@ static bool is_inline(const struct toml *node)
 	return node->kind == TOML_table && node->state == TOML_SEALED;
 }
 
-/* The first inline table above what the path names; 0: none. */
+/* The first inline table along the path; 0: none. */
 static size_t find_inline(const struct spot *spot)
 {
 	size_t last = spot->depth < spot->count ? spot->depth : spot->depth - 1;
@@ -153,7 +153,7 @@ static size_t find_inline(const struct spot *spot)
 	return 0;
 }
 
-/* "key = value": neither a table of headers or dotted keys nor an array of such. */
+/* True for "key = value", false for a table from headers or dotted keys and for an array of tables. */
 static bool is_pair(const struct toml *node)
 {
 	if (node->kind == TOML_array)
@@ -179,7 +179,7 @@ static size_t node_end(const struct toml_edit *edit, const struct toml *node, bo
 
 /* ---- removing ---- */
 
-/* A section goes with the blank lines behind it, so that none pile up. */
+/* A section is removed with the blank lines after it, so that they do not accumulate. */
 static size_t section_end(const struct toml_edit *edit, size_t at)
 {
 	for (;;) {
@@ -214,7 +214,7 @@ static void write_member(struct buf *out, bool *is_first, struct str key)
 	buf_append_c(out, " = ");
 }
 
-/* The path as far as it is not there yet: { a = { b = value } }. */
+/* Writes the missing part of the path: { a = { b = value } }. */
 static void write_nested(struct buf *out, const struct str *path, size_t count, const struct toml *value)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -226,7 +226,7 @@ static void write_nested(struct buf *out, const struct str *path, size_t count, 
 		buf_append_c(out, " }");
 }
 
-/* The inline table with one change; value NULL: without what path names. count 0: nothing changes below. */
+/* Writes the inline table with one change; value NULL removes the member at path. count 0: no change below. */
 static void write_inline(const struct toml_edit *edit, struct buf *out, const struct toml *node,
                          const struct str *path, size_t count, const struct toml *value)
 {
@@ -265,7 +265,7 @@ static int change_inline(struct toml_edit *edit, const struct spot *spot, size_t
 
 /* ---- adding ---- */
 
-/* Pairs of the root stand before the first header, behind a comment about the whole file. */
+/* Pairs of the root are inserted before the first header, after a comment about the whole file. */
 static size_t root_place(const struct toml_edit *edit)
 {
 	size_t start = edit->root->from, at = start;
@@ -287,7 +287,7 @@ static bool is_blank_or_end(const struct toml_edit *edit, size_t at)
 	return at >= edit->text.len || edit->text.data[at] == '\n';
 }
 
-/* As its neighbours are indented. */
+/* Indents like the neighbouring lines. */
 static void write_indent(const struct toml_edit *edit, struct buf *out, const struct toml *table)
 {
 	const struct toml *last = NULL;
@@ -384,7 +384,7 @@ static int remove_at(struct toml_edit *edit, const struct str *path, size_t coun
 	return status;
 }
 
-/* Of the table at path, what value has not. */
+/* Removes the members of the table at path that value lacks. */
 static int remove_others(struct toml_edit *edit, struct str *path, size_t count, const struct toml *value,
                          struct error *err)
 {

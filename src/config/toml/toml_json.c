@@ -1,5 +1,5 @@
-/* Settings that a client sends are JSON, and what reads settings reads TOML: made into one tree they go the same way,
- * with the same checks and complaints. null is an absent key, as TOML has none. */
+/* Clients send settings as JSON. Converted to a TOML tree they pass the same checks with the same errors. null is an
+ * absent key, because TOML has no null. */
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* Numbers. TOML allows underscores between digits and forbids leading zeros, which no C function
- * knows, so the spelling is checked first and then converted without its underscores. */
+/* Numbers. TOML allows underscores between digits and forbids leading zeros, unlike C's functions, so the spelling is
+ * checked first and then converted without underscores. */
 #include "config/toml/toml_priv.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static bool is_digit(char c, int base)
 	return base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
 }
 
-/* Digits with single underscores between them; false if there is not one. */
+/* Digits with single underscores between them; false without any digit. */
 static bool cut_digits(struct str *s, int base)
 {
 	size_t at = 0;

@@ -1,7 +1,6 @@
-/* Lines, keys and tables. A document is read in one pass; what a table may still receive is kept in
- * its state (toml_priv.h), which is how the rules about defining things twice are enforced without
- * any second look. Walking a dotted key differs between [headers] and "a.b = 1" only in who may
- * be entered, so that step is a function. */
+/* Lines, keys and tables. A document is read in one pass; a table's state (toml_priv.h) says what may still be added to
+ * it, which enforces the rules about duplicate definitions. Walking a dotted key differs between [headers] and "a.b =
+ * 1" only in the tables that may be entered, so that step is a function pointer. */
 #include "config/toml/toml.h"
 
 #include <stdarg.h>

@@ -1,12 +1,12 @@
-/* toml_priv.h — the reader that toml_parse.c, toml_value.c and toml_time.c share. */
+/* toml_priv.h — the reader, shared by the files of the parser. */
 #ifndef CONFIG_TOML_PRIV_H
 #define CONFIG_TOML_PRIV_H
 
 #include "config/toml/toml.h"
 
-/* How a table or array came to be, which decides what may still be added to it. */
+/* How a table or array was defined, which decides what may still be added to it. */
 enum toml_state {
-	TOML_OPEN,     /* implied by a longer [header]; its own header may still come */
+	TOML_OPEN,     /* implied by a longer [header]; its own header may follow */
 	TOML_HEADER,   /* [header] or [[header]] element: defined once */
 	TOML_DOTTED,   /* by a dotted key: grows by dotted keys only */
 	TOML_SEALED,   /* written inline: complete */
@@ -24,9 +24,9 @@ struct toml_reader {
 	struct error *err;
 };
 
-/* Sets "SOURCE:LINE:COLUMN: …" at the reader's place. Always false. */
+/* Sets "SOURCE:LINE:COLUMN: …" for the reader's position. Always false. */
 bool toml_fail(struct toml_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A key for a message: cut to fit and with control characters as '?'. */
+/* A key for a message: truncated, with control characters as '?'. */
 enum { TOML_KEY_SHOWN = 64 };
 const char *toml_key_shown(struct str key, char out[TOML_KEY_SHOWN]);
 
@@ -35,7 +35,7 @@ static inline bool toml_at(const struct toml_reader *r, char c)
 	return r->at < r->end && *r->at == c;
 }
 
-/* Where the reader is; files end long before four gigabytes. */
+/* The reader's offset; files are limited to far less than 4 GiB. */
 static inline uint32_t toml_offset(const struct toml_reader *r)
 {
 	return (uint32_t)(r->at - r->start);
@@ -49,23 +49,23 @@ static inline struct str toml_rest(const struct toml_reader *r)
 /* toml_parse.c: blanks on the line; and blanks, comments and line ends. */
 void toml_skip_blanks(struct toml_reader *r);
 void toml_skip_lines(struct toml_reader *r);
-/* A line end of one or two bytes, if one is here. */
+/* Skips a line end of one or two bytes; false without one. */
 bool toml_skip_newline(struct toml_reader *r);
 
-/* Walks the dots of a key: table becomes the one that holds the last part. `enter` answers the table
- * for one part before the last, or NULL after toml_fail. */
+/* Walks the parts of a dotted key; table becomes the one that contains the last part. `enter` returns the table for
+ * each earlier part, or NULL after toml_fail. */
 typedef struct toml *(*toml_enter_fn)(struct toml_reader *r, struct toml *table, struct str part);
 bool toml_read_key(struct toml_reader *r, toml_enter_fn enter, struct toml **table, struct str *ret_last);
 /* key = value, into table. */
 bool toml_read_pair(struct toml_reader *r, struct toml *table);
-/* A new node of this kind, its depth below parent checked; the caller adds it. */
+/* A new node of this kind; checks its depth below parent. The caller adds it. */
 struct toml *toml_read_new(struct toml_reader *r, const struct toml *parent, enum toml_kind kind);
 
-/* toml_string.c: the reader stands on the quote. */
+/* toml_string.c: the reader is at the quote. */
 bool toml_read_string(struct toml_reader *r, struct str *ret);
 bool toml_read_short_string(struct toml_reader *r, struct str *ret); /* not """ or ''' */
 
-/* toml_value.c: any value into node, whose place in the tree is already known. */
+/* toml_value.c: reads any value into node, which is already in the tree. */
 bool toml_read_value(struct toml_reader *r, struct toml *node);
 
 /* toml_number.c, toml_time.c */

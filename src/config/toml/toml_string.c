@@ -1,5 +1,5 @@
-/* Strings. The first pass finds the end and checks every byte; only a string with escapes is copied
- * (into no more room than it had), the others are slices of the input. */
+/* Strings. The first pass finds the end and checks every byte; only a string with escapes is copied (decoding never
+ * grows it), others are slices of the input. */
 #include "config/toml/toml_priv.h"
 
 #include "base/text.h"
@@ -37,7 +37,7 @@ static bool end_long(struct toml_reader *r, char quote, struct span *s)
 	return true;
 }
 
-/* One byte, escape or line end further. */
+/* Advances by one byte, escape or line end. */
 static bool step(struct toml_reader *r, char quote, struct span *s)
 {
 	if (*r->at == '\\' && quote == '"') {
@@ -76,7 +76,7 @@ static bool find_end(struct toml_reader *r, char quote, struct span *s)
 	return toml_fail(&opening, "this string has no end");
 }
 
-/* Moves a reader that stands before `at` to it, minding lines, so that a complaint names the right place. */
+/* Fails with the location of `at`: moves the reader there, counting lines. */
 static bool fail_at(const struct toml_reader *start, const char *at, const char *what)
 {
 	struct toml_reader r = *start;
@@ -111,7 +111,7 @@ static bool decode_code(const struct toml_reader *start, const char **from, cons
 	return true;
 }
 
-/* After a backslash at the end of a line: everything up to the next visible character is dropped. */
+/* After a backslash at the end of a line: skips to the next visible character. */
 static bool skip_folded(const char **from, const char *end)
 {
 	const char *at = *from;

@@ -1,5 +1,4 @@
-/* Strings and numbers of JSON are strings and numbers of TOML; only braces look different, and TOML wants one more
- * character escaped, DEL. */
+/* JSON strings and numbers are valid TOML; braces differ, and TOML requires one more character to be escaped, DEL. */
 #include "config/toml/toml_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* toml_text.h — values in the words of TOML, and TOML in those of JSON. Any thread. */
+/* toml_text.h — writes values as TOML, and TOML as JSON. Any thread. */
 #ifndef CONFIG_TOML_TEXT_H
 #define CONFIG_TOML_TEXT_H
 
@@ -11,21 +11,21 @@ struct json;
 struct json_writer;
 struct toml;
 
-/* Appends a value for one line; objects become inline tables, and members that are null are left out. */
+/* Appends a value on one line; objects become inline tables, and null members are omitted. */
 void toml_write_json(struct buf *out, const struct json *value);
 
-/* The same of a node. */
+/* The same for a node. */
 void toml_write_value(struct buf *out, const struct toml *node);
-/* A key, in quotes if it needs them; and several with dots between them. */
+/* A key, quoted if necessary. */
 void toml_write_key(struct buf *out, struct str key);
 void toml_write_path(struct buf *out, const struct str *path, size_t count);
-/* A table as [path] with its pairs, and below it the tables in it: lines that end in newline. */
+/* A table as [path] with its pairs, followed by its sub-tables, as complete lines. */
 void toml_write_section(struct buf *out, const struct str *path, size_t count, const struct toml *table,
                         const char *newline);
 
-/* As JSON; times are strings, numbers that JSON does not have are null. */
+/* Converts to JSON; times become strings, numbers that JSON lacks become null. */
 void toml_to_json(struct json_writer *w, const struct toml *node);
-/* The same with the members of every table in the order of their names: equal trees give equal texts. */
+/* The same with the members of every table sorted by name: equal trees give equal texts. */
 void toml_to_sorted_json(struct json_writer *w, const struct toml *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* Dates and times (RFC 3339 as TOML narrows it). They are read where they stand, because a blank may
- * take the place of the "T" and only a look at what follows tells whether it does. */
+/* Dates and times (RFC 3339 as restricted by TOML). They are read in place: a blank may replace the "T", and only the
+ * following characters decide whether it does. */
 #include "config/toml/toml_priv.h"
 
 static bool is_digit(const struct toml_reader *r, size_t at)

@@ -1,5 +1,5 @@
-/* What stands right of "=". The first byte tells the kind. Arrays and inline tables nest by
- * recursion, which the depth in every node bounds. */
+/* Values, the right side of "=". The first byte determines the kind. Arrays and inline tables recurse, bounded by the
+ * depth in every node. */
 #include "config/toml/toml_priv.h"
 
 static bool read_element(struct toml_reader *r, struct toml *array)
@@ -34,7 +34,7 @@ static bool read_array(struct toml_reader *r, struct toml *array)
 	return true;
 }
 
-/* No dotted key or header may add to an inline table or to one inside it. */
+/* No dotted key or header may extend an inline table or one inside it. */
 static void seal(struct toml *table)
 {
 	table->state = TOML_SEALED;
