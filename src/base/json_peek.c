@@ -1,4 +1,4 @@
-/* Values are told apart by their first byte and skipped by their ends alone. */
+/* A value's first byte gives its type; values are skipped by finding their end alone. */
 #include "base/json_peek.h"
 
 struct peek {
@@ -40,7 +40,7 @@ static bool skip_container(struct peek *peek)
 	return depth == 0;
 }
 
-/* A number or a word; at the end of what is there it may go on. */
+/* A number or a word; at the end of the text it may be incomplete. */
 static bool skip_word(struct peek *peek)
 {
 	while (peek->at < peek->end && !memchr(",}] \t\r\n", *peek->at, 7))
@@ -72,7 +72,7 @@ bool json_peek_is_object(struct str text)
 	return skip_blanks(&peek) && *peek.at == '{';
 }
 
-/* Goes to the value of a member. */
+/* Moves to the value of a member. */
 static bool find_member(struct peek *peek, const char *name)
 {
 	struct str key, value;

@@ -1,6 +1,6 @@
-/* json_peek.h — one member of a JSON object of which only the beginning is there.
+/* json_peek.h — reads one member of a truncated JSON object.
  *
- * Owns nothing. Any thread. What is skipped is not checked: this is for texts that were refused already. */
+ * Owns nothing. Any thread. Skipped values are not validated: this is for texts that were rejected already. */
 #ifndef BASE_JSON_PEEK_H
 #define BASE_JSON_PEEK_H
 
@@ -10,9 +10,9 @@
 
 /* True if text begins as an object. */
 bool json_peek_is_object(struct str text);
-/* Whether the outermost object has a member of that name (in plain letters), as far as the text goes. */
+/* True if the outermost object has a member of that name (unescaped) within the text. */
 bool json_peek_has(struct str text, const char *name);
-/* The text of the first one: a slice. False if it is not there, or not all of it. */
+/* The text of the first such member, a slice. False if it is missing or incomplete. */
 bool json_peek_member(struct str text, const char *name, struct str *ret);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Length of the well-formed UTF-8 sequence at the start of s, 0 if there is none. */
+/* Length of the well-formed UTF-8 sequence at the start of s, or 0. */
 size_t text_utf8_len(struct str s);
 bool text_is_utf8(struct str s);
 /* Length of the longest well-formed prefix of s. */

@@ -1,5 +1,5 @@
-/* epoll reports a hang-up whatever else is asked for, so what is asked for is something that never comes: urgent data.
- * A duplicate is watched, because a descriptor can be in an epoll set only once and the stream has the other one. */
+/* epoll always reports a hang-up, so the watch requests only an event that never occurs: urgent data. It watches a
+ * duplicate, because a descriptor can be in an epoll set only once and the stream uses the original. */
 #include "loop/hangup.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void on_poll(uv_poll_t *uv, int status, int events)
 {
 	struct hangup *hangup = container_of(uv, struct hangup, uv);
 	(void)status, (void)events;
-	uv_poll_stop(uv); /* it would be reported for ever */
+	uv_poll_stop(uv); /* it would be reported again and again */
 	if (has_hung_up(hangup->fd))
 		hangup->on_hangup(hangup->self);
 }

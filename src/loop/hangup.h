@@ -1,4 +1,4 @@
-/* hangup.h — notices that nobody can read any more what is written to a pipe or a socket, without writing to it.
+/* hangup.h — detects that the reader of a pipe or socket has closed it, without writing to it.
  *
  * Owns: the watch and a duplicate of the descriptor. Borrows: the loop. Loop thread only. on_hangup runs once, and
  * never inside a call to this module. */
@@ -10,7 +10,7 @@
 struct error;
 struct hangup;
 
-/* The peer has closed both directions: of a pipe its only one, of a socket not just the one that it writes to. */
+/* The peer has closed the connection: the reading end of a pipe, or both directions of a socket. */
 struct hangup *hangup_watch(struct loop *loop, int fd, loop_run_fn on_hangup, void *self, struct error *err);
 void hangup_destroy(struct hangup *hangup); /* NULL is fine */
 

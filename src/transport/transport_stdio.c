@@ -24,7 +24,7 @@ struct stdio {
 	bool is_paused;
 	bool has_ended; /* no more bytes will come */
 	bool is_end_reported;  /* on_end was called for that */
-	bool is_over;   /* the owner was told that it is broken */
+	bool is_over;   /* the owner was notified that it is broken */
 	struct error failure; /* code ERR_none: it is not */
 };
 
