@@ -458,17 +458,41 @@ struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_
 	return NULL;
 }
 
-void rollout_reader_forget(struct rollout_reader *reader)
+static void forget_bytes(struct rollout_reader *reader)
 {
 	vec_for_each (it, &reader->segments) {
 		free(it->text);
 		free(it->path);
 	}
 	vec_finish(&reader->segments);
+}
+
+void rollout_reader_forget(struct rollout_reader *reader)
+{
+	forget_bytes(reader);
 	vec_finish(&reader->records);
 	vec_finish(&reader->history);
 	vec_finish(&reader->marks);
 	vec_finish(&reader->open_calls);
+}
+
+void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload))
+{
+	size_t records = 0, items = 0;
+	vec_for_each (it, &reader->records) {
+		if (!keeps(it->type, it->payload))
+			continue;
+		it->payload = arena_str(&reader->arena, it->payload);
+		reader->records.items[records++] = *it;
+	}
+	vec_for_each (it, &reader->history) {
+		if (keeps(LINE_response_item, *it))
+			reader->history.items[items++] = arena_str(&reader->arena, *it);
+	}
+	reader->records.count = records;
+	reader->history.count = items;
+	reader->marks.count = reader->open_calls.count = 0;
+	forget_bytes(reader);
 }
 
 void rollout_reader_destroy(struct rollout_reader *reader)

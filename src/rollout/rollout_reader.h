@@ -112,6 +112,9 @@ void rollout_reader_destroy(struct rollout_reader *reader);
 /* Lets the bytes of the files go, with records, history and marks; what it says of the session stays. */
 void rollout_reader_forget(struct rollout_reader *reader);
 
+/* The same, but copies of the records and items of the history stay that `keeps` wants. */
+void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload));
+
 /* Where in which file the line of a record ends, for another to go on from there: its rollout id, base_bytes and
  * base_ordinal into *ret, borrowed. False: it cannot be said, or not in a way that would serve (a file without
  * numbers, outside of a home, out of order, or one that itself goes on from many). */

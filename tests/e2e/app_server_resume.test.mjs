@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { startAppServer, text } from './lib/app_server.mjs';
 import { makeHome, needs, readLines, rollouts, run, say, sharedPath, startModel, textsOf } from './lib/codex.mjs';
@@ -299,6 +300,41 @@ test('sessions that nobody has written to for a week are compressed, and are wha
 	assert.ok(fs.readFileSync(cold.path).subarray(0, bytes.length).equals(bytes));
 	await turn(server, cold.id, 'again');
 	assert.deepEqual(textsOf(model.requests().at(-1), 'user').filter((words) => !words.startsWith('<')), ['cold', 'again']);
+});
+
+/** A session of that many bytes, in turns that answer a lot. */
+function writeLargeSession(home, bytes) {
+	const id = '01a1fb55-e849-7942-b12b-582c7876dc93';
+	const folder = path.join(home, 'sessions/2026/11/20');
+	const said = 'and so on, with what there is to say '.repeat(400);
+	let ordinal = 0;
+	const line = (type, payload) => JSON.stringify({ timestamp: '2026-11-20T10:00:00.123Z', ordinal: ordinal++, type, payload });
+	const message = (role, kind, words) => line('response_item', { type: 'message', role, content: [{ type: kind, text: words }] });
+	fs.mkdirSync(folder, { recursive: true });
+	const file = path.join(folder, `rollout-2026-11-20T10-00-00-${id}.jsonl`);
+	const lines = [line('session_meta', { id, session_id: id, timestamp: '2026-11-20T10:00:00.000Z', cwd: '/', originator: 'tests',
+		cli_version: '0.1.0', source: 'exec', model_provider: 'mock', history_mode: 'paginated' })];
+	while (ordinal * said.length / 2 < bytes)
+		lines.push(message('user', 'input_text', 'go on'), message('assistant', 'output_text', said));
+	fs.writeFileSync(file, lines.join('\n') + '\n');
+	return { id, file };
+}
+
+test('others are answered while a large session is resumed', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const home = makeHome(t, model);
+	const { id } = writeLargeSession(home, 60e6);
+	const server = await startAppServer(t, model, { home });
+	let isResumed = false;
+	const resumed = server.request('thread/resume', { threadId: id, excludeTurns: true }).finally(() => { isResumed = true; });
+	/* The engine holds the lock, and reads on. */
+	const lock = path.join(home, 'thread-writer-locks', `${id}.lock`);
+	while (!fs.existsSync(lock) && !isResumed) await setTimeout(1);
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('model/list');
+	assert.equal(isResumed, false);
+	assert.equal((await resumed).thread.id, id);
+	await turn(server, thread.id, 'first');
 });
 
 test('a fork of a fork of a fork … is a copy in the end', options, async (t) => {

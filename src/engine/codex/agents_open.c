@@ -10,6 +10,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "model/model_catalog.h"
@@ -248,7 +249,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 	const struct settings *told = session->told;
 	const struct sandbox *own = told ? told->sandbox : &narrowest;
 	struct settings_change change = {
-		.model = session->resumed && told ? session->resumed->turn.model : str_of(above->model),
+		.model = session->resumed && told ? session->resumed->reader->turn.model : str_of(above->model),
 		.cwd = str_of(told ? told->cwd : above->cwd),
 		.approval_policy = above->approval_policy,
 		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,

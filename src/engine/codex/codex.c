@@ -210,6 +210,8 @@ void codex_release(struct codex *codex)
 enum codex_state codex_get_state(const struct codex *codex)
 {
 	const struct session *session = codex->session;
+	if (resume_wait_is_on(codex))
+		return CODEX_RUNNING;
 	if (codex->sq.count || codex->eq.count)
 		return CODEX_QUEUED;
 	if (!session || (!session->task && list_empty(&session->shells)))

@@ -84,7 +84,7 @@ struct str codex_mode_text(enum mode_kind mode);
 enum codex_state {
 	CODEX_QUEUED,  /* submissions or events wait for the loop's next round */
 	CODEX_IDLE,    /* nothing happens until something is submitted */
-	CODEX_RUNNING, /* a Task runs */
+	CODEX_RUNNING, /* a Task runs, or a session is being read that is resumed */
 	CODEX_BLOCKED, /* a Task waits for an answer of the user, or of a tool that the client provides */
 };
 enum codex_state codex_get_state(const struct codex *codex);

@@ -25,7 +25,10 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 			codex_refuse(codex, submission->id, bad_request, err.text);
 		return;
 	}
+	if (op->resume_path.ptr && resume_wait_load(codex, submission))
+		return;
 	codex->session = session_create(codex, submission->id, op, &err);
+	resume_wait_drop_load(codex);
 	if (codex->session)
 		agents_tell_restored(codex->session);
 	else if (err.code != ERR_busy || !resume_wait_begin(codex, submission))

@@ -1,5 +1,4 @@
-/* The writer opens first and so holds the lock: nobody can add a line between our reading and our going
- * on. The reader's items go into the history as they stand. */
+/* What the file said is there already (resume_load.h); here the Session becomes what it says. */
 #include "engine/session/resume.h"
 
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "config/config.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "rollout/rollout_reader.h"
@@ -84,23 +84,14 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	return settings_with(session->settings, session->codex->config, &change, NULL);
 }
 
-static void take_history(struct session *session, const struct rollout_reader *reader)
+static void take_history(struct session *session, struct resume_load *load)
 {
-	struct context *context = &session->context;
-	size_t mark = 0;
-	for (size_t i = 0; i <= reader->history.count; i++) {
-		for (; mark < reader->marks.count && reader->marks.items[mark].item_count == i; mark++) {
-			context->user_turns = reader->marks.items[mark].user_turns;
-			context_mark_response(context, reader->marks.items[mark].response_id);
-			if (reader->marks.items[mark].ends_task)
-				context_mark_task_end(context);
-		}
-		if (i < reader->history.count)
-			context_append(context, reader->history.items[i]);
-	}
-	context->user_turns = reader->user_turns;
+	const struct rollout_reader *reader = load->reader;
+	context_finish(&session->context);
+	session->context = load->context;
+	context_init(&load->context);
 	session->compacted_items = reader->compacted_items;
-	session_close_calls(session);
+	session_answer_calls(session, &load->open_calls);
 	settings_unref(session->told);
 	session->told = NULL;
 	if (!reader->needs_context)
@@ -125,62 +116,61 @@ static void warn_of_tools(struct session *session, const struct rollout_reader *
 		             reader->path);
 }
 
-int session_resume(struct session *session, struct str path_text, struct error *err)
+struct resume_load *session_resume_plan(const struct codex *codex, struct str path)
 {
-	auto_free char *path = str_dup(path_text);
-	if (!session->codex->ephemeral)
-		session->rollout = rollout_writer_open(path, session->codex->config->fsync, err);
-	if (!session->rollout && !session->codex->ephemeral)
-		return -(int)err->code;
-	enum rollout_wants wants = session->codex->is_interactive ? ROLLOUT_ALL : ROLLOUT_HISTORY;
-	const char *file = session->rollout ? rollout_writer_path(session->rollout) : path;
-	struct rollout_reader *reader = rollout_reader_create_for(file, wants, err);
-	if (!reader)
-		return error_wrap(err, "cannot resume"); /* the path is in it already */
-	if (reader->meta.thread_id.len != UUID_TEXT_SIZE - 1) {
-		rollout_reader_destroy(reader);
-		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", path);
+	struct resume_load *load = resume_load_create(path);
+	load->opens = !codex->ephemeral;
+	load->shows_events = codex->is_interactive;
+	load->fsync = codex->config->fsync;
+	return load;
+}
+
+int session_resume(struct session *session, struct resume_load *load, struct error *err)
+{
+	struct rollout_reader *reader = load->reader;
+	session->resumed = load;
+	if (load->err.code) {
+		if (err)
+			*err = load->err;
+		return -(int)load->err.code;
 	}
+	session->rollout = steal(load->rollout);
 	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
-	take_history(session, reader);
+	take_history(session, load);
 	take_usage(session, reader);
 	agents_restore(session, reader);
 	take_dynamic_tools(session, reader->meta.dynamic_tools);
-	session->resumed = reader;
 	return 0;
 }
 
-struct str session_resume_messages(const struct session *session, struct buf *out)
+struct str session_resume_messages(const struct session *session)
 {
-	if (!session->resumed || !session->codex->is_interactive)
-		return STR_NONE;
-	struct json_writer w = json_writer(out);
-	rollout_reader_write_events(session->resumed, &w);
-	rollout_reader_forget(session->resumed); /* the file's bytes need not be there while these are sent */
-	return out->over ? STR_NONE : buf_str(out);
+	const struct resume_load *load = session->resumed;
+	return load && load->shows_events && !load->events.over ? buf_str(&load->events) : STR_NONE;
 }
 
 int session_reread(struct session *session, struct error *err)
 {
 	if (session_flush_rollout(session, err) != 0)
 		return -(int)err->code;
-	const char *path = rollout_writer_path(session->rollout);
-	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_HISTORY, err);
-	if (!reader)
-		return -(int)err->code;
-	context_finish(&session->context);
-	take_history(session, reader);
-	rollout_reader_destroy(reader);
-	return 0;
+	struct resume_load *load = resume_load_create(str_of(rollout_writer_path(session->rollout)));
+	resume_load_run(load);
+	int status = -(int)load->err.code;
+	if (status == 0)
+		take_history(session, load);
+	else
+		*err = load->err;
+	resume_load_destroy(load);
+	return status;
 }
 
 void session_resume_tell(struct session *session)
 {
 	if (!session->resumed)
 		return;
-	warn_of_damage(session, session->resumed);
-	warn_of_tools(session, session->resumed);
-	warn_of_model(session, session->resumed);
-	rollout_reader_destroy(session->resumed);
+	warn_of_damage(session, session->resumed->reader);
+	warn_of_tools(session, session->resumed->reader);
+	warn_of_model(session, session->resumed->reader);
+	resume_load_destroy(session->resumed);
 	session->resumed = NULL;
 }

@@ -1,12 +1,15 @@
-/* A timer, as the kernel tells nobody when a lock of the other kind (flock) comes free; it runs only while a resume
- * waits. */
+/* For the lock a timer, as the kernel tells nobody when a lock of the other kind (flock) comes free; it runs only while
+ * a resume waits. */
 #include "engine/session/resume_wait.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/codex/codex_priv.h"
 #include "engine/codex/services.h"
+#include "engine/session/resume.h"
+#include "engine/session/resume_load.h"
 #include "loop/loop.h"
+#include "loop/worker.h"
 #include "protocol/message/submission.h"
 #include "rollout/rollout_lock.h"
 
@@ -21,6 +24,65 @@ static void on_again(void *self)
 	submission_destroy(held);
 	codex_carry_out(codex);
 }
+
+/* ---- reading ---- */
+
+/* It outlives a Codex that is closed meanwhile. */
+struct resume_job {
+	struct codex *codex; /* NULL: gone */
+	struct resume_load *load;
+};
+
+static void on_work(void *self)
+{
+	struct resume_job *job = self;
+	resume_load_run(job->load);
+}
+
+static void on_worked(void *self)
+{
+	struct resume_job *job = self;
+	struct codex *codex = job->codex;
+	struct resume_load *load = job->load;
+	free(job);
+	if (!codex) {
+		resume_load_destroy(load);
+		return;
+	}
+	codex->resume_wait.job = NULL;
+	codex->resume_wait.load = load;
+	on_again(codex);
+}
+
+bool resume_wait_load(struct codex *codex, const struct submission *submission)
+{
+	struct resume_wait *wait = &codex->resume_wait;
+	if (wait->load)
+		return false;
+	struct resume_job *job = xnew(struct resume_job);
+	*job = (struct resume_job){codex, session_resume_plan(codex, submission->op.configure_session->resume_path)};
+	wait->job = job;
+	wait->held = submission_create(submission->id, &submission->op);
+	worker_run(codex->services->loop, on_work, on_worked, job);
+	return true;
+}
+
+struct resume_load *resume_wait_take(struct codex *codex, struct str path)
+{
+	struct resume_load *load = steal(codex->resume_wait.load);
+	if (!load) {
+		load = session_resume_plan(codex, path);
+		resume_load_run(load);
+	}
+	return load;
+}
+
+void resume_wait_drop_load(struct codex *codex)
+{
+	resume_load_destroy(steal(codex->resume_wait.load));
+}
+
+/* ---- waiting for a lock ---- */
 
 bool resume_wait_begin(struct codex *codex, const struct submission *submission)
 {
@@ -47,6 +109,9 @@ bool resume_wait_is_on(const struct codex *codex)
 
 void resume_wait_finish(struct resume_wait *wait)
 {
+	if (wait->job)
+		wait->job->codex = NULL;
+	resume_load_destroy(wait->load);
 	submission_destroy(wait->held);
 	loop_timer_destroy(wait->timer);
 }

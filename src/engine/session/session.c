@@ -17,6 +17,7 @@
 #include "config/model_provider.h"
 #include "engine/codex/codex_priv.h"
 #include "engine/session/resume.h"
+#include "engine/session/resume_load.h"
 #include "engine/task/sample.h"
 #include "engine/codex/services.h"
 #include "engine/codex/session_host.h"
@@ -29,7 +30,6 @@
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
-#include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
 #include "tool/exec/tool_exec.h"
@@ -69,9 +69,7 @@ static void tell_configured(struct session *session, struct str sub_id)
 	if (session->codex->is_interactive) /* nobody else can bring a prompt back */
 		prompt_history_measure(config_home(session->codex->config), &event.history_log_id,
 		                       &event.history_entry_count);
-	auto_buf struct buf messages;
-	buf_init(&messages, LIMIT_INITIAL_MESSAGES);
-	event.initial_messages = session_resume_messages(session, &messages);
+	event.initial_messages = session_resume_messages(session);
 	session_emit(session, sub_id, EV_session_configured, &event);
 }
 
@@ -161,7 +159,7 @@ static int take_dynamic_tools(struct session *session, struct str described, str
 static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
 {
 	if (op->resume_path.ptr)
-		return session_resume(session, op->resume_path, err);
+		return session_resume(session, resume_wait_take(session->codex, op->resume_path), err);
 	if (!session->codex->ephemeral)
 		start_rollout(session);
 	return 0;
@@ -335,7 +333,7 @@ void session_destroy(struct session *session)
 	if (session->rollout)
 		session_flush_rollout(session, NULL);
 	session_skills_destroy(session->skills);
-	rollout_reader_destroy(session->resumed);
+	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);
 	samples_end(session);

@@ -24,7 +24,7 @@ struct error;
 struct model_client;
 struct model_provider;
 struct rollout_journal;
-struct rollout_reader;
+struct resume_load;
 struct rollout_writer;
 struct session_aside;
 struct session_skills;
@@ -46,7 +46,7 @@ struct session {
 	struct session_skills *skills; /* NULL until somebody needs them */
 	struct rollout_writer *rollout; /* NULL: ephemeral */
 	struct rollout_journal *journal; /* the rollout's events */
-	struct rollout_reader *resumed; /* from the resume until its warnings are told */
+	struct resume_load *resumed; /* from the resume until its warnings are told */
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;

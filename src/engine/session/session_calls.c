@@ -7,11 +7,6 @@
 #include "base/mem.h"
 #include "engine/session/session.h"
 
-struct open_call {
-	struct str call_id;
-	bool is_custom;
-};
-
 static const struct {
 	const char *type;
 	bool is_output;
@@ -22,14 +17,11 @@ static const struct {
 	{"local_shell_call", false, false},
 };
 
-struct open_calls {
-	VEC(struct open_call) list;
-};
-
 static void close_call(struct open_calls *open, struct str call_id)
 {
 	vec_for_each(it, &open->list) {
 		if (str_eq(it->call_id, call_id)) {
+			free((char *)(uintptr_t)it->call_id.ptr);
 			*it = open->list.items[--open->list.count];
 			return;
 		}
@@ -45,27 +37,28 @@ static void look_at(struct open_calls *open, const struct json *item)
 		if (rows[i].is_output)
 			close_call(open, call_id);
 		else
-			vec_push(&open->list, (struct open_call){call_id, rows[i].is_custom});
+			vec_push(&open->list,
+			         (struct open_call){str_n(str_dup(call_id), call_id.len), rows[i].is_custom});
 	}
 }
 
 /* Looks at an item of the history; most are words, and need no reading. */
-static void look_at_item(struct open_calls *open, const struct context *context, size_t index, struct arena *arena)
+static void look_at_item(struct open_calls *open, const struct context *context, size_t index)
 {
+	auto_arena struct arena arena = {0};
 	struct str text = context_item_text(context, index);
-	const struct json *item = str_find(text, STR("\"call_id\"")) < 0 ? NULL : json_parse(arena, text, NULL);
+	const struct json *item = str_find(text, STR("\"call_id\"")) < 0 ? NULL : json_parse(&arena, text, NULL);
 	if (item)
 		look_at(open, item);
 }
 
 size_t session_find_cut(const struct session *session, size_t index)
 {
-	auto_arena struct arena arena = {0};
 	struct open_calls open = {0};
 	size_t i = 0;
 	for (; i < session->context.items.count && (i < index || open.list.count); i++)
-		look_at_item(&open, &session->context, i, &arena);
-	vec_finish(&open.list);
+		look_at_item(&open, &session->context, i);
+	open_calls_finish(&open);
 	return i;
 }
 
@@ -82,13 +75,29 @@ static void answer(struct session *session, const struct open_call *call)
 	session_record_item(session, buf_str(&item));
 }
 
+void open_calls_find(struct open_calls *open, const struct context *context)
+{
+	for (size_t i = 0; i < context->items.count; i++)
+		look_at_item(open, context, i);
+}
+
+void open_calls_finish(struct open_calls *open)
+{
+	vec_for_each(call, &open->list)
+		free((char *)(uintptr_t)call->call_id.ptr);
+	vec_finish(&open->list);
+}
+
+void session_answer_calls(struct session *session, const struct open_calls *open)
+{
+	vec_for_each(call, &open->list)
+		answer(session, call);
+}
+
 void session_close_calls(struct session *session)
 {
-	auto_arena struct arena arena = {0};
 	struct open_calls open = {0};
-	for (size_t i = 0; i < session->context.items.count; i++)
-		look_at_item(&open, &session->context, i, &arena);
-	vec_for_each(call, &open.list)
-		answer(session, call);
-	vec_finish(&open.list);
+	open_calls_find(&open, &session->context);
+	session_answer_calls(session, &open);
+	open_calls_finish(&open);
 }

@@ -2,9 +2,11 @@
 #ifndef ENGINE_SESSION_RECORD_H
 #define ENGINE_SESSION_RECORD_H
 
+#include "base/vec.h"
 #include "protocol/record/types.h"
 
 struct buf;
+struct context;
 struct error;
 struct session;
 struct settings;
@@ -17,6 +19,19 @@ void session_record_item(struct session *session, struct str item);
 void session_record_secret(struct session *session, struct str item, struct str recorded);
 /* The same as the first; the buffer is left empty, and a large item is not copied. */
 void session_record_item_buf(struct session *session, struct buf *item);
+/* Calls of a history without an output. */
+struct open_call {
+	struct str call_id; /* owned */
+	bool is_custom;
+};
+struct open_calls {
+	VEC(struct open_call) list;
+};
+/* Adds those of the context; any thread. */
+void open_calls_find(struct open_calls *open, const struct context *context);
+void open_calls_finish(struct open_calls *open);
+/* Gives each of them, if they are those of its history, an output that says "aborted". */
+void session_answer_calls(struct session *session, const struct open_calls *open);
 /* Gives every call without an output one that says "aborted", as a request needs it (core 1.4). */
 void session_close_calls(struct session *session);
 /* The first place at or behind `index` where the history can be cut: no output behind it answers a call before it. */

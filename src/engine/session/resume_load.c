@@ -1,0 +1,85 @@
+/* The writer opens first and so holds the lock: nobody can add a line between our reading and our going
+ * on. The reader's items go into the history as they stand. */
+#include "engine/session/resume_load.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "rollout/rollout_reader.h"
+#include "rollout/rollout_writer.h"
+
+struct resume_load *resume_load_create(struct str path)
+{
+	struct resume_load *load = xnew(struct resume_load);
+	load->path = str_dup(path);
+	context_init(&load->context);
+	buf_init(&load->events, LIMIT_INITIAL_MESSAGES);
+	return load;
+}
+
+void resume_load_destroy(struct resume_load *load)
+{
+	if (!load)
+		return;
+	rollout_writer_destroy(load->rollout);
+	rollout_reader_destroy(load->reader);
+	context_finish(&load->context);
+	open_calls_finish(&load->open_calls);
+	buf_finish(&load->events);
+	free(load->path);
+	free(load);
+}
+
+static void fill_context(struct context *context, const struct rollout_reader *reader)
+{
+	size_t mark = 0;
+	for (size_t i = 0; i <= reader->history.count; i++) {
+		for (; mark < reader->marks.count && reader->marks.items[mark].item_count == i; mark++) {
+			context->user_turns = reader->marks.items[mark].user_turns;
+			context_mark_response(context, reader->marks.items[mark].response_id);
+			if (reader->marks.items[mark].ends_task)
+				context_mark_task_end(context);
+		}
+		if (i < reader->history.count)
+			context_append(context, reader->history.items[i]);
+	}
+	context->user_turns = reader->user_turns;
+}
+
+/* Events of the tree of subagents; calls that set a watchdog, and what may answer them. */
+static bool is_about_agents(enum rollout_line_type type, struct str payload)
+{
+	if (type != LINE_response_item)
+		return rollout_tells_of_agents(type, payload);
+	return str_find(payload, STR("\"subagent_watchdog\"")) >= 0 || str_find(payload, STR("interval_s")) >= 0;
+}
+
+static int read_file(struct resume_load *load, struct error *err)
+{
+	const char *file = load->rollout ? rollout_writer_path(load->rollout) : load->path;
+	load->reader = rollout_reader_create_for(file, load->shows_events ? ROLLOUT_ALL : ROLLOUT_HISTORY, err);
+	if (!load->reader)
+		return error_wrap(err, "cannot resume"); /* the path is in it already */
+	if (load->reader->meta.thread_id.len != UUID_TEXT_SIZE - 1)
+		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", load->path);
+	fill_context(&load->context, load->reader);
+	open_calls_find(&load->open_calls, &load->context);
+	if (load->shows_events) {
+		struct json_writer w = json_writer(&load->events);
+		rollout_reader_write_events(load->reader, &w);
+	}
+	rollout_reader_thin(load->reader, is_about_agents);
+	return 0;
+}
+
+void resume_load_run(void *self)
+{
+	struct resume_load *load = self;
+	load->err.code = ERR_none;
+	if (load->opens)
+		load->rollout = rollout_writer_open(load->path, load->fsync, &load->err);
+	if (load->opens && !load->rollout)
+		return;
+	if (read_file(load, &load->err) == 0)
+		load->err.code = ERR_none;
+}
