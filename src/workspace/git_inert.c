@@ -103,7 +103,7 @@ static bool is_config_harmless(const char *path)
 /* ---- its index ---- */
 
 enum { INDEX_HEAD = 12, ENTRY_MODE = 24, ENTRY_FLAGS = 60, ENTRY_NAME = 62, ENTRY_ALIGN = 8, GITLINK = 0160000 };
-enum { FLAG_EXTENDED = 0x4000 };
+enum { FLAG_EXTENDED = 0x4000, FLAG_NAME_LENGTH = 0xfff };
 
 static unsigned read_number(const char *at, size_t bytes)
 {
@@ -113,15 +113,20 @@ static unsigned read_number(const char *at, size_t bytes)
 	return value;
 }
 
-/* Versions 2 and 3, with SHA-1: an entry's name ends with one to eight NULs, up to a multiple of eight. */
+/* Versions 2 and 3, with SHA-1: an entry's name ends with one to eight NULs, up to a multiple of eight. git takes the
+ * length from the flags where it fits there, so a name that ends elsewhere would let git find other entries. */
 static bool cut_file_entry(struct str *rest)
 {
 	if (rest->len < ENTRY_NAME + 1 || (read_number(rest->ptr + ENTRY_MODE, 4) & S_IFMT) == GITLINK)
 		return false;
-	size_t name = ENTRY_NAME + (read_number(rest->ptr + ENTRY_FLAGS, 2) & FLAG_EXTENDED ? 2 : 0);
+	unsigned flags = read_number(rest->ptr + ENTRY_FLAGS, 2), named = flags & FLAG_NAME_LENGTH;
+	size_t name = ENTRY_NAME + (flags & FLAG_EXTENDED ? 2 : 0);
 	const char *end = name < rest->len ? memchr(rest->ptr + name, '\0', rest->len - name) : NULL;
-	size_t len = end ? ((size_t)(end - rest->ptr) / ENTRY_ALIGN + 1) * ENTRY_ALIGN : SIZE_MAX;
-	if (len > rest->len)
+	if (!end)
+		return false;
+	size_t end_at = (size_t)(end - rest->ptr), length = end_at - name;
+	size_t len = (end_at / ENTRY_ALIGN + 1) * ENTRY_ALIGN;
+	if (len > rest->len || named != (length < FLAG_NAME_LENGTH ? length : FLAG_NAME_LENGTH))
 		return false;
 	*rest = str_skip(*rest, len);
 	return true;

@@ -177,6 +177,30 @@ static void a_nested_repository_in_the_index_counts(void **state)
 	assert_false(is_inert_with(&index));
 }
 
+/* git reads the length of a name from the flags: what looks like two files is one file and a submodule to it. */
+static void a_name_that_ends_before_its_length_hides_nothing(void **state)
+{
+	(void)state;
+	auto_buf struct buf index;
+	buf_init(&index, LIMIT_GIT_INDEX);
+	make_repository("w/.git", usual);
+	buf_append(&index, "DIRC\0\0\0\2\0\0\0\2", 12);
+	add_entry(&index, 0100644, "a");
+	add_entry(&index, 0100644, "b");
+	assert_true(is_inert_with(&index));
+	index.data[12 + 61] = 9; /* "a" and eight bytes of the next entry */
+	assert_false(is_inert_with(&index));
+	index.data[12 + 61] = 0;
+	assert_false(is_inert_with(&index));
+	buf_clear(&index);
+	buf_append(&index, "DIRC\0\0\0\2\0\0\0\1", 12);
+	char name[5000] = {0};
+	memset(name, 'n', sizeof(name) - 1);
+	add_entry(&index, 0100644, name);
+	index.data[12 + 60] = 0x0f, index.data[12 + 61] = (char)0xff; /* what stands for long names */
+	assert_true(is_inert_with(&index));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +212,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_repository_that_lies_elsewhere_or_is_bare_counts, temp_make,
 	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(a_nested_repository_in_the_index_counts, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_name_that_ends_before_its_length_hides_nothing, temp_make,
+		                                temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
