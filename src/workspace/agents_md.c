@@ -126,14 +126,17 @@ static char *real_path(int fd, const char *path)
 }
 
 /* Why the file may not be read; NULL if it may. A project below CODEX_HOME (a work tree that was made there) may have
- * links within itself. */
+ * links within itself. A fallback name of a project's configuration may be any path; /proc shows the engine's own
+ * environment, with its keys. */
 static const char *why_refused(const struct agents_md_options *options, const char *root, const char *path,
                                const char *real)
 {
 	auto_free char *home = options->home ? realpath(options->home, NULL) : NULL;
 	bool is_in_project = path_is_inside(real, root);
-	if (strcmp(real, path) == 0)
+	if (is_in_project && strcmp(real, path) == 0)
 		return NULL;
+	if (path_is_inside(real, "/proc"))
+		return "it leads into /proc";
 	if (home && path_is_inside(real, home) &&
 	    !(is_in_project && strcmp(root, home) != 0 && path_is_inside(root, home)))
 		return "it leads into CODEX_HOME";

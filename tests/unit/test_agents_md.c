@@ -196,6 +196,40 @@ static void a_link_leads_out_of_trusted_projects_alone_and_never_home(void **sta
 	}
 }
 
+/* A fallback name is a path that a project's configuration may choose. */
+static void a_name_that_is_a_path_leads_no_further_than_a_link(void **state)
+{
+	(void)state;
+	put("home/auth.json", "KEY");
+	put("elsewhere", "OTHER");
+	put("p/.git/HEAD", "");
+	auto_free char *home = xstrdup(temp_path("home/auth.json")), *other = xstrdup(temp_path("elsewhere"));
+	const struct {
+		const char *name;
+		bool is_trusted;
+		const char *want, *why;
+	} rows[] = {
+		{home, true, NULL, "it leads into CODEX_HOME"},
+		{home, false, NULL, "it leads into CODEX_HOME"},
+		{"../home/auth.json", true, NULL, "it leads into CODEX_HOME"},
+		{"/proc/self/environ", true, NULL, "it leads into /proc"},
+		{other, false, NULL, "it leads out of the project, which is not trusted"},
+		{other, true, "OTHER", ""},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		struct str name = str_of(rows[i].name);
+		const struct agents_md_options options = {.max_bytes = 32768,
+		                                          .fallbacks = &name,
+		                                          .fallback_count = 1,
+		                                          .is_trusted = rows[i].is_trusted,
+		                                          .on_refused = on_refused};
+		refused[0] = '\0';
+		check_with(options, "p", rows[i].want);
+		assert_string_equal(refused, rows[i].why);
+	}
+	check_link("/proc/self/environ", true, NULL, "it leads into /proc");
+}
+
 static void a_project_above_or_below_home_reads_its_own_files_alone(void **state)
 {
 	(void)state;
@@ -230,6 +264,7 @@ int main(void)
 	        FILE_TEST(bytes_that_are_no_text_become_text),
 	        FILE_TEST(what_is_no_file_is_passed_over),
 	        FILE_TEST(a_link_leads_out_of_trusted_projects_alone_and_never_home),
+	        FILE_TEST(a_name_that_is_a_path_leads_no_further_than_a_link),
 	        FILE_TEST(a_project_above_or_below_home_reads_its_own_files_alone),
 	        FILE_TEST(a_huge_file_costs_only_its_share),
 	};
