@@ -168,6 +168,60 @@ class House(Tree):
         self.finds(self.source("/* TO" "DO: more */\n"), "unfinished work belongs into an issue")
 
 
+class Figures(Tree):
+    def setUp(self):
+        super().setUp()
+        self.put(GOOD)
+        self.put({"docs/GLOSSARY.md": "| term | meaning | not |\n|---|---|---|\n| emit | | is told, fence |\n"})
+
+    def figure(self, text):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        subprocess.run(["git", "-C", self.root, "add", "-A"], check=True)
+        result = run("house-figures", self.root)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return int(next(line for line in result.stdout.splitlines() if text in line).split()[0])
+
+    def pair(self, first, second):
+        """Two modules of base/ with one function each and these bodies."""
+        files = {"src/base/meson.build": "files('text.c', 'line.c', 'page.c')"}
+        for name, other, body in (("line", "page", first), ("page", "line", second)):
+            guard = "BASE_%s_H" % name.upper()
+            files["src/base/%s.h" % name] = HEADER % (name + ".h", guard, guard, "int %s(void);" % name)
+            files["src/base/%s.c" % name] = '/* Why. */\n#include "base/%s.h"\n\nint %s(void)\n{\n\t%s\n}\n' % (
+                name, name, body)
+        self.put(files)
+
+    def test_calls_in_both_directions_are_a_circle(self):
+        self.pair("return page();", "return 0;")
+        self.assertEqual(self.figure("circles"), 0)
+        self.pair("return page();", "return line();")
+        self.assertEqual(self.figure("circles"), 1)
+
+    def test_a_call_of_a_room_above_looks_up(self):
+        self.pair("return 0;", "return 0;")
+        self.put({"src/engine/task/meson.build": "files('task.c')",
+                  "src/engine/task/task.c": '/* Why. */\n#include "engine/task/task.h"\n\nint task_end(void)\n'
+                                            '{\n\treturn 0;\n}\n'})
+        self.assertEqual(self.figure("calls between rooms"), 0)
+        self.pair("return task_end();", "return 0;")
+        self.assertEqual(self.figure("calls between rooms"), 1)
+
+    def test_words_of_the_glossary(self):
+        self.assertEqual(self.figure("check-words"), 0)
+        self.put({"src/base/text.c": '/* The client is told of it. See core 10. */\n#include "base/text.h"\n\n'
+                                     'int text_width(void)\n{\n\treturn 0; /* Who asks waits. */\n}\n'})
+        self.assertEqual(self.figure("check-words"), 3)
+
+    def test_a_figure_above_its_limit_fails(self):
+        self.pair("return page();", "return line();")
+        self.put({"tools/FIGURES": "circles 0\n"})
+        result = run("house-figures", "--check", self.root)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("(limit 0: EXCEEDED)", result.stdout)
+        self.put({"tools/FIGURES": "circles 1\n"})
+        self.assertEqual(run("house-figures", "--check", self.root).returncode, 0)
+
+
 class Mutations(Tree):
     """A list that has rotted is seen without a build."""
 
