@@ -643,6 +643,30 @@ static void a_missing_instructions_file_is_named(void **state)
 	expect_log(f, "error");
 }
 
+/* A project's configuration may name the file, and a command may replace it by a link. */
+static void a_file_of_keys_is_no_prompt(void **state)
+{
+	struct fixture *f = *state;
+	temp_put("home/auth.json", STR("{\"OPENAI_API_KEY\":null}"));
+	temp_put("p/none", STR(""));
+	assert_int_equal(symlink("../home/auth.json", temp_path("p/base.md")), 0);
+	auto_free char *more = xasprintf("model_instructions_file=\"%s\"", temp_path("p/base.md"));
+	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", more);
+	configure(f);
+	run_until(f, "error", 1);
+	expect_told(f, "is not sent to the model: it may hold keys");
+	expect_fit(f, 0);
+}
+
+static void a_file_of_proc_is_no_prompt(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", "model_instructions_file=\"/proc/self/environ\"");
+	configure(f);
+	run_until(f, "error", 1);
+	expect_told(f, "is not sent to the model: it may hold keys");
+}
+
 /* ---- ends ---- */
 
 static void a_shutdown_ends_what_runs(void **state)
@@ -751,6 +775,8 @@ int main(void)
 		TEST(absurd_arguments_do_no_harm),
 		TEST(the_configuration_says_what_the_model_is_told),
 		TEST(a_missing_instructions_file_is_named),
+		TEST(a_file_of_keys_is_no_prompt),
+		TEST(a_file_of_proc_is_no_prompt),
 		TEST(a_shutdown_ends_what_runs),
 		TEST(nothing_is_told_after_the_shutdown),
 		TEST(a_codex_can_be_closed_in_the_middle),

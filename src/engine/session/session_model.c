@@ -2,6 +2,12 @@
  * follows another costs neither a schema nor a prompt. */
 #include "engine/session/session_model.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -169,15 +175,44 @@ struct str session_tools(struct session *session, const struct settings *setting
 	return buf_str(&session->tools);
 }
 
-static int read_base_file(const char *path, struct buf *out, struct error *err)
+/* By what is open: the name may mean another file a moment later. */
+static bool may_hold_keys(const struct config *config, int fd)
 {
+	struct stat file, keys;
+	struct statfs system;
+	auto_free char *path = path_join(config_home(config), "auth.json");
+	bool is_auth = fstat(fd, &file) == 0 && stat(path, &keys) == 0 && file.st_dev == keys.st_dev &&
+	               file.st_ino == keys.st_ino;
+	return is_auth || (fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC);
+}
+
+int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,
+                             struct error *err)
+{
+	struct stat st;
 	auto_buf struct buf file;
 	buf_init(&file, LIMIT_AGENTS_MD);
-	if (file_read_regular(path, &file, err) != 0)
-		return error_wrap(err, "model_instructions_file");
-	if (str_trim(buf_str(&file)).len == 0)
-		return error_set(err, ERR_invalid, "model_instructions_file %s is empty", path);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, errno, "%s: cannot open %s", key, path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return error_set(err, ERR_invalid, "%s: %s is not a regular file", key, path);
+	if (may_hold_keys(config, fd))
+		return error_set(err, ERR_denied, "%s: %s is not sent to the model: it may hold keys", key, path);
+	if (fd_read_all(fd, &file, path, err) != 0)
+		return error_wrap(err, "%s", key);
 	text_append_utf8_lossy(out, buf_str(&file));
+	return 0;
+}
+
+static int read_base_file(const struct config *config, struct buf *out, struct error *err)
+{
+	static const char key[] = "model_instructions_file";
+	size_t before = out->len;
+	if (session_read_prompt_file(config, key, config->model_instructions_file, out, err) != 0)
+		return -(int)err->code;
+	if (str_trim(str_skip(buf_str(out), before)).len == 0)
+		return error_set(err, ERR_invalid, "%s %s is empty", key, config->model_instructions_file);
 	return 0;
 }
 
@@ -223,7 +258,7 @@ int session_read_base(struct session *session, struct str own, struct error *err
 		buf_append_str(&text, own);
 	else if (!config->model_instructions_file)
 		buf_append_str(&text, prompt_base);
-	else if (read_base_file(config->model_instructions_file, &text, err) != 0)
+	else if (read_base_file(config, &text, err) != 0)
 		return -(int)err->code;
 	session->has_own_base = own.ptr || config->model_instructions_file;
 	append_personality(session, &text);

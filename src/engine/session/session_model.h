@@ -6,6 +6,7 @@
 #include "protocol/record/types.h"
 
 struct buf;
+struct config;
 struct error;
 struct session;
 struct settings;
@@ -26,6 +27,10 @@ bool session_lacks_tool(const struct session *session, const struct tool_type *t
 /* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the
  * configuration adds to it. Fails if the file cannot be read. */
 int session_read_base(struct session *session, struct str own, struct error *err);
+/* Appends the text of a file that the configuration names for the model under `key`. A project's configuration may name
+ * one, too, and a command may replace it by a link, so auth.json and files of /proc (its environ has keys) fail. */
+int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,
+                             struct error *err);
 /* How the model shall talk, in words. */
 struct str session_personality_text(enum personality personality);
 /* The system prompt; borrowed. */

@@ -15,6 +15,7 @@
 #include "engine/session/context_initial.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
+#include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
 #include "engine/session/session_usage.h"
 #include "engine/task/task.h"
@@ -64,12 +65,8 @@ static int read_question(const struct config *config, struct buf *out, struct er
 		buf_append_str(out, prompt_compact);
 		return 0;
 	}
-	auto_buf struct buf file;
-	buf_init(&file, LIMIT_AGENTS_MD);
-	if (file_read_regular(config->experimental_compact_prompt_file, &file, err) != 0)
-		return error_wrap(err, "experimental_compact_prompt_file");
-	text_append_utf8_lossy(out, buf_str(&file));
-	return 0;
+	return session_read_prompt_file(config, "experimental_compact_prompt_file",
+	                                config->experimental_compact_prompt_file, out, err);
 }
 
 static int write_question(struct task *task, struct error *err)
