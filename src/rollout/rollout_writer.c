@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_rescue.h"
 #include "rollout/rollout_source.h"
 #include "rollout/rollout_tail.h"
 
@@ -41,6 +43,8 @@ struct rollout_writer {
 	ptrdiff_t line_start; /* of the line being written, or NOT_IN_A_LINE */
 	bool has_content;     /* something besides session_meta was ever appended */
 	bool is_dirty;        /* flushed since the last sync */
+	bool is_let_go;       /* the file is being removed on purpose */
+	enum rollout_rescue_kind rescued; /* not reported yet */
 };
 
 static struct rollout_writer *writer_new(enum fsync_policy fsync)
@@ -117,7 +121,7 @@ static int create_file(struct rollout_writer *writer, struct error *err)
 		status = lock_thread(writer, err);
 	if (status < 0)
 		return status;
-	auto_close int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	auto_close int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot create %s", writer->path);
 	status = rollout_lock_fd(fd, writer->path, err);
@@ -288,12 +292,43 @@ void rollout_writer_keep(struct rollout_writer *writer)
 	writer->has_content = true;
 }
 
+/* Nobody finds a file without a name again, and its bytes end with the process. */
+static int rescue_file(struct rollout_writer *writer, struct error *err)
+{
+	char *path;
+	if (writer->is_let_go || !rollout_is_lost(writer->fd, writer->path))
+		return 0;
+	int fd = rollout_rescue(writer->fd, writer->path, &path, err);
+	if (fd < 0)
+		return error_wrap(err, "%s was removed and cannot be written anew", writer->path);
+	writer->rescued = strcmp(path, writer->path) == 0 ? ROLLOUT_DELETED : ROLLOUT_REPLACED;
+	close(writer->fd); /* and its lock goes with it */
+	free(writer->path);
+	writer->fd = fd;
+	writer->path = path;
+	writer->is_dirty = true;
+	writer->is_new = false;
+	return 0;
+}
+
+void rollout_writer_let_go(struct rollout_writer *writer, bool is_let_go)
+{
+	writer->is_let_go = is_let_go;
+}
+
+enum rollout_rescue_kind rollout_writer_take_rescue(struct rollout_writer *writer)
+{
+	enum rollout_rescue_kind rescued = writer->rescued;
+	writer->rescued = ROLLOUT_UNTOUCHED;
+	return rescued;
+}
+
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 {
 	assert(writer->line_start == NOT_IN_A_LINE);
 	if (writer->batch.len == 0 || !writer->has_content)
 		return 0;
-	int status = writer->fd < 0 ? create_file(writer, err) : 0;
+	int status = writer->fd < 0 ? create_file(writer, err) : rescue_file(writer, err);
 	if (status == 0)
 		status = write_batch(writer, err);
 	if (status == 0)

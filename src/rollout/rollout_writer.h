@@ -48,6 +48,13 @@ int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch. Nothing to write is success. With fsync policy `always` the disk has it on return. */
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
+/* What a flush found: the file was deleted, and is there again; or another was put in its place, which stays, and the
+ * session's has another name (rollout_writer_path). All that was ever written is in it. */
+enum rollout_rescue_kind { ROLLOUT_UNTOUCHED, ROLLOUT_DELETED, ROLLOUT_REPLACED };
+/* Since the last call. */
+enum rollout_rescue_kind rollout_writer_take_rescue(struct rollout_writer *writer);
+/* The file is being removed on purpose: it is not made anew when it is gone. */
+void rollout_writer_let_go(struct rollout_writer *writer, bool is_let_go);
 size_t rollout_writer_pending_bytes(const struct rollout_writer *writer);
 
 /* Forces what was flushed onto the disk, on a worker thread, and then calls done on the loop; err is NULL

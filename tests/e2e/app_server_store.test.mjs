@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { makeHome, needs, run, say, startModel } from './lib/codex.mjs';
+import { makeHome, needs, readLines, rollouts, run, say, startModel, textsOf } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -375,4 +375,102 @@ test('a thread that was named before its first turn can be resumed, forked and a
 	const second = await startAppServer(t, model, { home: server.home });
 	await second.request('thread/unarchive', { threadId: thread.id });
 	assert.equal((await second.request('thread/resume', { threadId: thread.id })).thread.name, 'Early');
+});
+
+/** One more turn of a thread; resolves when it is over. */
+async function go(server, { id: threadId }, words) {
+	await server.request('turn/start', { threadId, input: [text(words)] });
+	await server.next('turn/completed');
+}
+
+/** What the model is sent after another process has resumed the thread. */
+async function saidAfterResume(t, model, home, { id: threadId }) {
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/resume', { threadId });
+	await go(server, thread, 'last');
+	assert.equal((await server.end()).code, 0);
+	return textsOf(model.requests().at(-1), 'user').filter((words) => /^(first|second|last)$/.test(words));
+}
+
+test('the file of an open session that is deleted is written again', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two'), say('three')]);
+	const server = await startAppServer(t, model);
+	const thread = await talk(server, 'first');
+	const before = fs.readFileSync(thread.path);
+	fs.rmSync(path.join(server.home, 'sessions'), { recursive: true });
+	await go(server, thread, 'second');
+	const warnings = server.all('warning').map(({ params }) => [params.threadId, params.message]);
+	assert.equal(warnings.length, 1);
+	assert.equal(warnings[0][0], thread.id);
+	assert.match(warnings[0][1], /was deleted while the session was open\. It has been written again: /);
+	assert.ok(warnings[0][1].includes(thread.path));
+	assert.deepEqual(rollouts(server.home), [thread.path]);
+	assert.equal(fs.statSync(thread.path).mode & 0o777, 0o600);
+	assert.ok(fs.readFileSync(thread.path).subarray(0, before.length).equals(before));
+	assert.deepEqual(readLines(thread.path).map(({ ordinal }) => ordinal), readLines(thread.path).map((_, index) => index));
+	assert.deepEqual(fs.readdirSync(path.dirname(thread.path)), [path.basename(thread.path)]);
+	assert.equal((await server.end()).code, 0);
+	assert.deepEqual(await saidAfterResume(t, model, server.home, thread), ['first', 'second', 'last']);
+});
+
+test('a file that replaced that of an open session is not overwritten', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two'), say('three')]);
+	const server = await startAppServer(t, model);
+	const thread = await talk(server, 'first');
+	const other = path.join(server.home, 'other');
+	fs.writeFileSync(other, 'something else\n');
+	fs.renameSync(other, thread.path);
+	await go(server, thread, 'second');
+	const [own] = rollouts(server.home).filter((file) => file !== thread.path);
+	assert.equal(rollouts(server.home).length, 2);
+	assert.ok(path.basename(own).startsWith(path.basename(thread.path, '.jsonl') + '_'));
+	const warnings = server.all('warning').map(({ params }) => params.message);
+	assert.equal(warnings.length, 1);
+	assert.match(warnings[0], /was replaced by another one while the session was open/);
+	assert.ok(warnings[0].includes(own));
+	assert.equal(fs.readFileSync(thread.path, 'utf8'), 'something else\n');
+	/* Clients learn the new name. */
+	const joined = await server.request('thread/resume', { threadId: thread.id });
+	assert.equal(joined.thread.path, own);
+	assert.equal(joined.thread.turns.length, 2);
+	assert.equal((await server.end()).code, 0);
+	assert.deepEqual(await saidAfterResume(t, model, server.home, thread), ['first', 'second', 'last']);
+	assert.equal(fs.readFileSync(thread.path, 'utf8'), 'something else\n');
+});
+
+test('a file that was moved away from an open session is written on', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const thread = await talk(server, 'first');
+	const moved = path.join(server.home, 'moved.jsonl');
+	fs.renameSync(thread.path, moved);
+	await go(server, thread, 'second');
+	assert.equal(server.all('warning').length, 0);
+	assert.deepEqual(rollouts(server.home), []);
+	const said = readLines(moved).filter(({ payload }) => payload.type === 'user_message').map(({ payload }) => payload.message);
+	assert.deepEqual(said, ['first', 'second']);
+});
+
+test('a thread that is deleted while its turn runs stays deleted', options, async (t) => {
+	const model = await startModel(t, [say('one'), run('sleep 100')]);
+	const server = await startAppServer(t, model);
+	const thread = await talk(server, 'first');
+	await server.request('turn/start', { threadId: thread.id, input: [text('wait')] });
+	await server.take(({ params }) => params?.item?.type === 'commandExecution', 'command');
+	assert.deepEqual(await server.request('thread/delete', { threadId: thread.id }), {});
+	await server.next('thread/deleted');
+	assert.equal((await server.end()).code, 0);
+	assert.deepEqual(rollouts(server.home), []);
+});
+
+test('a deletion that was refused leaves a session that outlives its file', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const server = await startAppServer(t, model);
+	const thread = await talk(server, 'first');
+	const { thread: fork } = await server.request('thread/fork', { threadId: thread.id });
+	await refused(server.request('thread/delete', { threadId: thread.id }), /forked history still references it/);
+	assert.ok(fork.path);
+	fs.rmSync(thread.path);
+	await go(server, thread, 'second');
+	assert.ok(fs.existsSync(thread.path));
 });

@@ -533,6 +533,53 @@ static void policy_always_leaves_nothing_to_sync(void **state)
 	loop_destroy(loop);
 }
 
+/* A file that is no rollout by its name has no other names that lists know. */
+static void a_replaced_file_goes_on_beside_the_other_and_is_locked(void **state)
+{
+	(void)state;
+	auto_free char *path = xstrdup(temp_put("elsewhere.jsonl", STR(META_LINE)));
+	auto_free char *aside = xasprintf("%s.rescued-1", path);
+	struct rollout_writer *writer = open_writer(path);
+	append(writer, STR("{\"n\":1}"));
+	flush(writer);
+	assert_int_equal(rollout_writer_take_rescue(writer), ROLLOUT_UNTOUCHED);
+	assert_int_equal(unlink(path), 0);
+	temp_put("elsewhere.jsonl", STR("other"));
+	append(writer, STR("{\"n\":2}"));
+	flush(writer);
+	assert_int_equal(rollout_writer_take_rescue(writer), ROLLOUT_REPLACED);
+	assert_int_equal(rollout_writer_take_rescue(writer), ROLLOUT_UNTOUCHED);
+	assert_string_equal(rollout_writer_path(writer), aside);
+	auto_arena struct arena arena = {0};
+	assert_int_equal(json_get_i64(line_at(&arena, aside, 1).payload, "n", 0), 1);
+	assert_int_equal(json_get_i64(line_at(&arena, aside, 2).payload, "n", 0), 2);
+	auto_free char *bytes = temp_get(path);
+	assert_string_equal(bytes, "other");
+	struct error err;
+	assert_null(rollout_writer_open(aside, fsync_policy_none, &err));
+	assert_int_equal(err.code, ERR_busy);
+	rollout_writer_destroy(writer);
+}
+
+static void a_file_that_was_let_go_is_not_made_anew(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = create_writer(fsync_policy_none);
+	append(writer, STR("{}"));
+	flush(writer);
+	rollout_writer_let_go(writer, true);
+	assert_int_equal(unlink(rollout_writer_path(writer)), 0);
+	append(writer, STR("{}"));
+	flush(writer);
+	assert_int_equal(access(rollout_writer_path(writer), F_OK), -1);
+	rollout_writer_let_go(writer, false);
+	append(writer, STR("{}"));
+	flush(writer);
+	assert_int_equal(access(rollout_writer_path(writer), F_OK), 0);
+	assert_int_equal(rollout_writer_take_rescue(writer), ROLLOUT_DELETED);
+	rollout_writer_destroy(writer);
+}
+
 #define TEMP_TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)
 
 int main(void)
@@ -560,6 +607,8 @@ int main(void)
 	        TEMP_TEST(a_torn_line_that_cannot_be_set_aside_stays),
 	        TEMP_TEST(a_session_has_one_holder_at_a_time),
 	        TEMP_TEST(policy_always_leaves_nothing_to_sync),
+	        TEMP_TEST(a_replaced_file_goes_on_beside_the_other_and_is_locked),
+	        TEMP_TEST(a_file_that_was_let_go_is_not_made_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,9 +246,28 @@ static void reply_delete(struct store_job *job)
 	reply_and_tell(job, NOTIFY_thread_deleted);
 }
 
+/* A loaded thread's engine may write between the removal of its file and its own end. */
+static void let_go(const struct store_job *job, bool is_let_go)
+{
+	struct thread *thread = threads_find(job->request->server, id_of(job));
+	if (thread && thread->codex)
+		codex_let_record_go(thread->codex, is_let_go);
+}
+
+static void undo_delete(struct store_job *job)
+{
+	let_go(job, false);
+}
+
 enum rpc_verdict on_rpc_thread_delete(struct rpc_request *request, const struct app_thread_delete_params *params)
 {
-	return stored_turns_start(request, params->thread_id, run_delete, reply_delete);
+	enum rpc_verdict verdict = stored_turns_start(request, params->thread_id, run_delete, reply_delete);
+	if (verdict == RPC_WAIT) {
+		struct store_job *job = request->self;
+		job->undo = undo_delete;
+		let_go(job, true);
+	}
+	return verdict;
 }
 
 /* ---- thread/name/set ---- */

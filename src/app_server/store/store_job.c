@@ -27,6 +27,8 @@ static void on_work(void *self)
 static void on_done(void *self)
 {
 	struct store_job *job = self;
+	if (job->request && job->err.code && job->undo)
+		job->undo(job);
 	if (job->request && job->err.code)
 		rpc_fail_with(job->request, &job->err);
 	else if (job->request)

@@ -32,6 +32,7 @@ struct store_job {
 	/* for run and reply */
 	struct arena arena;
 	void *out;
+	store_job_reply_fn undo; /* NULL, or on the loop when run failed, before that is answered */
 	/* private */
 	store_job_run_fn run;
 	store_job_reply_fn reply;

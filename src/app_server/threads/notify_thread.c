@@ -12,6 +12,8 @@
 #include "app_server/threads/thread_turn.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "engine/codex/codex.h"
 
 static struct str turn_id(const struct thread *thread, const struct event *event)
 {
@@ -119,8 +121,19 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	tell_error(thread, turn_id(thread, event), &error, true);
 }
 
+/* The warning may be that another file was put in the place of the thread's. */
+static void learn_path(struct thread *thread)
+{
+	const char *path = thread->path ? codex_record_path(thread->codex) : NULL;
+	if (!path || strcmp(path, thread->path) == 0)
+		return;
+	free(thread->path);
+	thread->path = xstrdup(path);
+}
+
 void on_event_warning(struct thread *thread, const struct event *event)
 {
+	learn_path(thread);
 	struct app_warning_notification warning = {str_of(thread->id), event->msg.warning->message};
 	thread_notify(thread, NOTIFY_warning, &warning);
 }

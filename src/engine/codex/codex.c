@@ -188,6 +188,18 @@ int codex_record(struct codex *codex, struct error *err)
 	return session_flush_rollout(session, err);
 }
 
+void codex_let_record_go(struct codex *codex, bool is_let_go)
+{
+	if (codex->session && codex->session->rollout)
+		rollout_writer_let_go(codex->session->rollout, is_let_go);
+}
+
+const char *codex_record_path(const struct codex *codex)
+{
+	const struct session *session = codex->session;
+	return session && session->rollout ? rollout_writer_path(session->rollout) : NULL;
+}
+
 struct str codex_mode_text(enum mode_kind mode)
 {
 	return mode == mode_kind_plan ? prompt_mode_plan : prompt_mode_default;

@@ -97,6 +97,13 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
  * file to be found by. Nothing happens without a session or in one that is not recorded. */
 int codex_record(struct codex *codex, struct error *err);
 
+/* The session's file is being removed on purpose (or is not, after all): it is not written anew when it is gone, as it
+ * is when somebody else removes it. */
+void codex_let_record_go(struct codex *codex, bool is_let_go);
+/* Where the session is recorded, now; NULL: nowhere. Borrowed. It changes when the file is replaced by another, and a
+ * warning says so. */
+const char *codex_record_path(const struct codex *codex);
+
 /* One more answer to the history as it is now and a prompt behind it. Turns go on beside it; nothing of it is recorded,
  * counted or told as an event, and no tool runs. */
 struct codex_sample;

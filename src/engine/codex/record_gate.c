@@ -10,6 +10,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine/task/task.h"
+#include "rollout/rollout_writer.h"
 
 enum { RETRY_MS = 500 };
 
@@ -29,6 +30,24 @@ static void tell_failure(struct codex *codex, const struct error *err)
 	snprintf(text, sizeof(text),
 	         "This session cannot be recorded: %s. Work goes on; what is missing is written once that works again.",
 	         err->text);
+	tell(codex, EV_warning, &(struct ev_warning){.message = str_of(text)});
+}
+
+/* Deleted files come back, so somebody who wanted to be rid of the session has to know how. */
+static void tell_rescue(struct codex *codex)
+{
+	char text[ERROR_TEXT_MAX];
+	struct rollout_writer *rollout = codex->session ? codex->session->rollout : NULL;
+	enum rollout_rescue_kind rescued = rollout ? rollout_writer_take_rescue(rollout) : ROLLOUT_UNTOUCHED;
+	if (rescued == ROLLOUT_UNTOUCHED)
+		return;
+	snprintf(text, sizeof(text),
+	         rescued == ROLLOUT_DELETED
+	                 ? "The file of this session was deleted while the session was open. It has been written "
+	                   "again: %s. To delete it, end the session first."
+	                 : "The file of this session was replaced by another one while the session was open. That "
+	                   "one is unchanged; the session has been written again and goes on in %s.",
+	         rollout_writer_path(rollout));
 	tell(codex, EV_warning, &(struct ev_warning){.message = str_of(text)});
 }
 
@@ -77,6 +96,7 @@ bool record_gate_pass(struct codex *codex)
 			     &(struct ev_background_event){.message = STR("There is room on the disk again.")});
 		open_gate(codex);
 		gate->is_failing = gate->is_forced = false;
+		tell_rescue(codex);
 		return true;
 	}
 	if (err.code == ERR_no_space && !gate->is_forced) {
