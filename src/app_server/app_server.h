@@ -14,13 +14,9 @@
 
 struct app_server;
 struct config;
-struct connection;
 struct error;
 struct loop;
-struct pending_client;
 struct services;
-struct transport;
-struct transport_events;
 
 struct app_server_options {
 	struct loop *loop;
@@ -42,14 +38,6 @@ void app_server_destroy(struct app_server *server);
 
 /* A new client at a pair of descriptors, the server's from then on. */
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
-/* A new client elsewhere. The caller makes a transport with connection_events and the connection as self, and attaches
- * it (the connection's from then on), or drops the connection. */
-struct connection *app_server_connect(struct app_server *server);
-extern const struct transport_events connection_events;
-void connection_attach(struct connection *connection, struct transport *transport);
-/* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
-void connection_set_pending(struct connection *connection, struct pending_client *pending);
-void app_server_drop(struct connection *connection);
 /* Clients that are there now. */
 size_t app_server_client_count(const struct app_server *server);
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "app_server/app_server.h"
+#include "app_server/rpc/connection.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -20,7 +20,7 @@ static void on_connect(int fd, struct pending_client *pending, void *self)
 {
 	struct app_server_listen *listen = self;
 	struct error err;
-	struct connection *connection = app_server_connect(listen->server);
+	struct connection *connection = connection_create(listen->server);
 	struct transport *transport = transport_websocket_open(listen->loop, fd, STR_NONE, WEBSOCKET_SERVER,
 	                                                       &connection_events, connection, &err);
 	connection_set_pending(connection, pending);
@@ -29,7 +29,7 @@ static void on_connect(int fd, struct pending_client *pending, void *self)
 		return;
 	}
 	fprintf(stderr, "codex app-server: a client could not be served: %s\n", err.text);
-	app_server_drop(connection);
+	connection_destroy(connection);
 }
 
 struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,

@@ -11,6 +11,7 @@
 #include "app_server/app_server_priv.h"
 #include "app_server/store/store_job.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"

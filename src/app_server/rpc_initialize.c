@@ -67,9 +67,10 @@ static void tell_state(struct connection *connection)
 {
 	char host[256] = "";
 	size_t count;
-	if (connection->server->config_error)
-		tell_mistake(connection, connection->server->config_error);
-	const char *const *warnings = config_warnings(connection->server->options.config, &count);
+	const char *config_error = server_root(connection->server)->config_error;
+	if (config_error)
+		tell_mistake(connection, config_error);
+	const char *const *warnings = config_warnings(connection->server->config, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct app_config_warning_notification warning = {.summary = str_of(warnings[i])};
 		connection_notify(connection, NOTIFY_config_warning, &warning);
@@ -101,7 +102,7 @@ enum rpc_verdict on_rpc_initialize(struct rpc_request *request, const struct app
 	write_user_agent(&agent, client);
 	struct app_initialize_response response = {
 		.user_agent = buf_str(&agent),
-		.codex_home = str_of(config_home(request->server->options.config)),
+		.codex_home = str_of(config_home(request->server->config)),
 		.platform_family = STR("unix"),
 		.platform_os = STR("linux"),
 	};

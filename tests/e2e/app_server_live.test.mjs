@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, story, text } from './lib/app_server.mjs';
-import { call, cleanEnv, codexBin, launch, makeHome, needs, reply, run, say, startModel, tempDir, textsOf, waitFor }
+import { call, cleanEnv, codexBin, launch, makeHome, needs, run, say, startModel, tempDir, textsOf, waitFor }
 	from './lib/codex.mjs';
 import { connectRpc } from './lib/websocket.mjs';
 
@@ -55,28 +55,6 @@ test('two clients at one thread: both are asked, the first answer counts', optio
 	assert.equal(id, asked.id);
 	assert.deepEqual(items.map(({ type, status }) => [type, status]),
 		[['userMessage', undefined], ['commandExecution', 'completed'], ['agentMessage', undefined]]);
-});
-
-/* The bound is for the hang that it would be, not for the two seconds. */
-test('a watcher that reads nothing holds up the others for a moment', { ...options, timeout: 60_000 }, async (t) => {
-	const delta = { type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0,
-		delta: 'x'.repeat(100_000) };
-	const added = { type: 'response.output_item.added', output_index: 0,
-		item: { type: 'message', id: 'msg', role: 'assistant', content: [] } };
-	const many = { repeat: 200, steps: [{ event: delta }] }; // more than the system keeps for a socket
-	const model = await startModel(t, [say('hello'), reply({ start: true }, { event: added }, many, { message: 'x', id: 'msg' })]);
-	const connect = await listen(t, model);
-	const [first, second] = [await connect(), await connect()];
-	const { thread: { id: threadId } } = await first.request('thread/start', FREE);
-	await turn(first, threadId, 'hi');
-	await second.request('thread/resume', { threadId });
-	second.socket.socket.pause();
-	await first.request('turn/start', { threadId, input: [text('go')] });
-	await first.next('turn/completed');
-	second.socket.socket.resume();
-	await second.next('turn/completed');
-	const told = (client) => client.all('item/agentMessage/delta').filter(({ params }) => params.delta.length === 100_000).length;
-	assert.deepEqual([told(first), told(second)], [200, 200]);
 });
 
 test('the error of one client decides nothing for the other', options, async (t) => {

@@ -12,11 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/app_server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_turn.h"
+#include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -186,7 +188,7 @@ static void on_client_end(size_t left, void *self)
 static void client_leave(struct client *client)
 {
 	if (client->connection)
-		app_server_drop(steal(client->connection));
+		connection_destroy(steal(client->connection));
 	vec_for_each (id, &client->unanswered)
 		free((char *)(uintptr_t)id->ptr);
 	vec_finish(&client->unanswered);
@@ -226,7 +228,7 @@ static void open_clients(struct clients *clients, unsigned flags)
 	clients->server = app_server_create(&options);
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *client = &clients->all[i];
-		client->connection = app_server_connect(clients->server);
+		client->connection = connection_create(clients->server);
 		client->transport = (struct transport){&client_kind, &connection_events, client->connection};
 		connection_attach(client->connection, &client->transport);
 		if (i != STRANGER && (flags & SAYS_HELLO))
@@ -248,7 +250,7 @@ static void hear_all(struct clients *clients)
 static bool has_turn(struct app_server *server)
 {
 	struct thread *it;
-	list_for_each(it, &server->threads, link) {
+	list_for_each(it, &server->threads->all, link) {
 		if (it->turn)
 			return true;
 	}
@@ -320,7 +322,7 @@ static bool is_harmful(const struct rpc_message *message)
 static void fill_in(const struct app_server *server, struct str line, struct buf *out)
 {
 	const struct thread *it, *newest = NULL;
-	list_for_each(it, &server->threads, link)
+	list_for_each(it, &server->threads->all, link)
 		newest = it;
 	for (size_t i = 0; i < line.len; i++) {
 		char next = i + 1 < line.len ? line.ptr[i + 1] : 0;

@@ -2,11 +2,13 @@
  * connections on a transport that keeps what is sent. */
 #include "test.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/app_server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
 #include "app_server/rpc/rpc_request.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -83,7 +85,7 @@ static void connect_client(struct fixture *f, int which)
 {
 	struct client *client = &f->clients[which];
 	buf_init(&client->sent, LIMIT_LINE);
-	client->connection = app_server_connect(f->server);
+	client->connection = connection_create(f->server);
 	client->transport = (struct transport){&client_kind, &connection_events, client->connection};
 	connection_attach(client->connection, &client->transport);
 	tell(f, which,
@@ -516,7 +518,7 @@ static struct thread *make_thread(struct fixture *f)
 	list_init(&thread->bucket);
 	list_init(&thread->asks);
 	thread_items_init(&thread->items);
-	list_append(&f->server->threads, &thread->link);
+	list_append(&f->server->threads->all, &thread->link);
 	return thread;
 }
 

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -18,7 +18,7 @@ enum { EXIT_OVERDUE = 124, EXIT_SIGNAL = 128 };
 
 static struct loop *loop_of(const struct client_command *command)
 {
-	return command->client->server->options.loop;
+	return command->client->server->loop;
 }
 
 /* ---- end ---- */
@@ -30,7 +30,7 @@ struct client_command *client_command_create(struct connection *client, const st
 	command->kind = kind;
 	env_init(&command->env);
 	buf_init(&command->typed, LIMIT_EXEC_STDIN);
-	list_init(&command->link);
+	list_init(&command->resource.link);
 	return command;
 }
 
@@ -38,7 +38,7 @@ void client_command_destroy(struct client_command *command)
 {
 	if (!command)
 		return;
-	list_remove(&command->link);
+	list_remove(&command->resource.link);
 	process_destroy(command->process);
 	sandbox_probe_destroy(command->probe);
 	loop_timer_destroy(command->timer);
@@ -170,6 +170,18 @@ static void on_probed(void *self)
 	client_command_destroy(command);
 }
 
+static void on_client_gone(struct client_resource *resource)
+{
+	client_command_destroy(list_entry(resource, struct client_command, resource));
+}
+
+static void on_client_pace(struct client_resource *resource, bool is_held)
+{
+	hold(list_entry(resource, struct client_command, resource), is_held);
+}
+
+static const struct client_resource_type resource_type = {on_client_gone, on_client_pace};
+
 int client_command_start(struct client_command *command, struct error *err)
 {
 	bool waits = sandbox_is_needed(command->fence.mode) && !sandbox_is_probed(command->fence.backend);
@@ -185,7 +197,7 @@ int client_command_start(struct client_command *command, struct error *err)
 		command->timer = loop_timer_create(loop_of(command), on_timeout, command);
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);
 	}
-	list_append(&command->client->commands, &command->link);
+	connection_add_resource(command->client, &command->resource, &resource_type);
 	return 0;
 }
 
@@ -194,21 +206,18 @@ int client_command_start(struct client_command *command, struct error *err)
 struct client_command *client_command_find(struct connection *client, const struct client_command_kind *kind,
                                            struct str id)
 {
-	struct client_command *it;
-	list_for_each(it, &client->commands, link) {
-		if (it->kind == kind && it->id.ptr && str_eq(it->id, id))
-			return it;
+	struct client_resource *it;
+	list_for_each(it, &client->resources, link) {
+		struct client_command *command = list_entry(it, struct client_command, resource);
+		if (it->type == &resource_type && command->kind == kind && command->id.ptr && str_eq(command->id, id))
+			return command;
 	}
 	return NULL;
 }
 
 bool client_command_is_full(struct connection *client)
 {
-	struct client_command *it;
-	size_t count = 0;
-	list_for_each(it, &client->commands, link)
-		count++;
-	return count >= LIMIT_CLIENT_COMMANDS;
+	return connection_count_resources(client, &resource_type) >= LIMIT_CLIENT_COMMANDS;
 }
 
 int client_command_write(struct client_command *command, struct str bytes, struct error *err)
@@ -244,18 +253,4 @@ void client_command_terminate(struct client_command *command)
 		process_kill_now(command->process);
 	else
 		tell_end(command, EXIT_SIGNAL + SIGKILL, false);
-}
-
-void client_command_hold_all(struct list *commands, bool is_held)
-{
-	struct client_command *it;
-	list_for_each(it, commands, link)
-		hold(it, is_held);
-}
-
-void client_command_end_all(struct list *commands)
-{
-	struct client_command *it;
-	list_for_each(it, commands, link)
-		client_command_destroy(it);
 }

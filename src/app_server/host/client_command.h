@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "app_server/rpc/connection.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -19,7 +20,6 @@
 #include "sandbox/sandbox.h"
 
 struct client_command;
-struct connection;
 struct error;
 struct rpc_request;
 
@@ -60,7 +60,7 @@ struct client_command {
 	struct connection *client;
 	struct arena arena;
 	/* private */
-	struct list link; /* in the client's */
+	struct client_resource resource;
 	struct process *process; /* NULL while it is found out which fence works here */
 	struct sandbox_probe *probe;
 	struct loop_timer *timer;
@@ -86,10 +86,5 @@ int client_command_write(struct client_command *command, struct str bytes, struc
 void client_command_close_input(struct client_command *command);
 int client_command_resize(struct client_command *command, const struct pty_size *size, struct error *err);
 void client_command_terminate(struct client_command *command);
-
-/* The client reads slowly, or does so no more. */
-void client_command_hold_all(struct list *commands, bool is_held);
-/* The client is gone. */
-void client_command_end_all(struct list *commands);
 
 #endif

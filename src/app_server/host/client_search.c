@@ -2,7 +2,7 @@
  * nothing but the stop flag, and what is asked meanwhile waits for the slice to come back. */
 #include "app_server/host/client_search.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -18,7 +18,7 @@ struct seeker {
 };
 
 struct client_search {
-	struct list link; /* in the client's */
+	struct client_resource resource;
 	struct connection *client;
 	char *id;    /* NULL: none */
 	char *query; /* that is looked for; never NULL */
@@ -51,7 +51,7 @@ static void run_on(struct client_search *search)
 	search->is_asked = false;
 	search->is_running = true;
 	atomic_store(&seeker->stop, false);
-	worker_run(search->client->server->options.loop, on_work, on_slice, seeker);
+	worker_run(search->client->server->loop, on_work, on_slice, seeker);
 }
 
 static void on_slice(void *self)
@@ -73,6 +73,13 @@ static void on_slice(void *self)
 		run_on(search);
 }
 
+static void on_client_gone(struct client_resource *resource)
+{
+	client_search_destroy(list_entry(resource, struct client_search, resource));
+}
+
+static const struct client_resource_type resource_type = {.end = on_client_gone};
+
 struct client_search *client_search_create(struct connection *client, struct str id, const struct str *roots,
                                            size_t root_count, client_search_progress_fn on_progress, void *self)
 {
@@ -91,7 +98,7 @@ struct client_search *client_search_create(struct connection *client, struct str
 	search->seeker = xnew(struct seeker);
 	search->seeker->owner = search;
 	search->seeker->search = file_search_create(places, root_count);
-	list_append(&client->searches, &search->link);
+	connection_add_resource(client, &search->resource, &resource_type);
 	return search;
 }
 
@@ -99,7 +106,7 @@ void client_search_destroy(struct client_search *search)
 {
 	if (!search)
 		return;
-	list_remove(&search->link);
+	list_remove(&search->resource.link);
 	search->seeker->owner = NULL;
 	atomic_store(&search->seeker->stop, true);
 	if (!search->is_running)
@@ -111,28 +118,18 @@ void client_search_destroy(struct client_search *search)
 
 struct client_search *client_search_find(struct connection *client, struct str id)
 {
-	struct client_search *it;
-	list_for_each(it, &client->searches, link) {
-		if (it->id && str_is(id, it->id))
-			return it;
+	struct client_resource *it;
+	list_for_each(it, &client->resources, link) {
+		struct client_search *search = list_entry(it, struct client_search, resource);
+		if (it->type == &resource_type && search->id && str_is(id, search->id))
+			return search;
 	}
 	return NULL;
 }
 
 size_t client_search_count(struct connection *client)
 {
-	struct client_search *it;
-	size_t count = 0;
-	list_for_each(it, &client->searches, link)
-		count++;
-	return count;
-}
-
-void client_search_end_all(struct list *searches)
-{
-	struct client_search *it;
-	list_for_each(it, searches, link)
-		client_search_destroy(it);
+	return connection_count_resources(client, &resource_type);
 }
 
 struct str client_search_id(const struct client_search *search)

@@ -5,7 +5,8 @@
 #ifndef APP_SERVER_CLIENT_SEARCH_H
 #define APP_SERVER_CLIENT_SEARCH_H
 
-#include "base/list.h"
+#include <stdbool.h>
+
 #include "protocol/message/app.h"
 #include "workspace/file_search.h"
 
@@ -21,7 +22,6 @@ struct client_search *client_search_create(struct connection *client, struct str
 void client_search_destroy(struct client_search *search); /* NULL is fine */
 struct client_search *client_search_find(struct connection *client, struct str id);
 size_t client_search_count(struct connection *client);
-void client_search_end_all(struct list *searches);
 
 struct str client_search_id(const struct client_search *search);
 /* Begins to look for it; what was looked for before is dropped. STR_NONE: for nothing yet, folders are walked. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -27,7 +27,7 @@ struct place {
 };
 
 struct fs_watch {
-	struct list link; /* in the client's */
+	struct client_resource resource;
 	struct connection *client;
 	char *id;
 	struct place *place, *looking; /* where it is; the look that is on its way, or NULL */
@@ -186,7 +186,7 @@ static void move_to(struct fs_watch *watch, struct place *place)
 	if (stays)
 		return;
 	watch_destroy(steal(watch->watch));
-	watch->watch = watch_create(watch->client->server->options.loop, place->folder, on_change, watch, &err);
+	watch->watch = watch_create(watch->client->server->loop, place->folder, on_change, watch, &err);
 	if (watch->watch)
 		look_again(watch); /* at what came between the look and the watch: nobody tells of it */
 	tell_ready(watch, watch->watch ? NULL : &err);
@@ -221,23 +221,30 @@ static void look_again(struct fs_watch *watch)
 	place->owner = watch;
 	place->wanted = xstrdup(watch->place->wanted);
 	watch->looking = place;
-	worker_run(watch->client->server->options.loop, look, on_looked, place);
+	worker_run(watch->client->server->loop, look, on_looked, place);
 }
 
 /* ---- life ---- */
+
+static void on_client_gone(struct client_resource *resource)
+{
+	fs_watch_destroy(list_entry(resource, struct fs_watch, resource));
+}
+
+static const struct client_resource_type resource_type = {.end = on_client_gone};
 
 struct fs_watch *fs_watch_create(struct connection *client, struct str id, struct str path,
                                  fs_watch_ready_fn on_ready, void *self)
 {
 	struct fs_watch *watch = xnew(struct fs_watch);
-	struct loop *loop = client->server->options.loop;
+	struct loop *loop = client->server->loop;
 	auto_free char *text = str_dup(path);
 	watch->client = client;
 	watch->id = str_dup(id);
 	watch->timer = loop_timer_create(loop, on_held, watch);
 	watch->on_ready = on_ready;
 	watch->self = self;
-	list_append(&client->watches, &watch->link);
+	connection_add_resource(client, &watch->resource, &resource_type);
 	struct place *place = xnew(struct place);
 	place->owner = watch;
 	place->wanted = path_normalize(text);
@@ -250,7 +257,7 @@ void fs_watch_destroy(struct fs_watch *watch)
 {
 	if (!watch)
 		return;
-	list_remove(&watch->link);
+	list_remove(&watch->resource.link);
 	if (watch->looking)
 		watch->looking->owner = NULL;
 	place_destroy(watch->place);
@@ -264,26 +271,16 @@ void fs_watch_destroy(struct fs_watch *watch)
 
 struct fs_watch *fs_watch_find(struct connection *client, struct str id)
 {
-	struct fs_watch *it;
-	list_for_each(it, &client->watches, link) {
-		if (str_is(id, it->id))
-			return it;
+	struct client_resource *it;
+	list_for_each(it, &client->resources, link) {
+		struct fs_watch *watch = list_entry(it, struct fs_watch, resource);
+		if (it->type == &resource_type && str_is(id, watch->id))
+			return watch;
 	}
 	return NULL;
 }
 
 bool fs_watch_is_full(struct connection *client)
 {
-	struct fs_watch *it;
-	size_t count = 0;
-	list_for_each(it, &client->watches, link)
-		count++;
-	return count >= LIMIT_CLIENT_WATCHES;
-}
-
-void fs_watch_end_all(struct list *watches)
-{
-	struct fs_watch *it;
-	list_for_each(it, watches, link)
-		fs_watch_destroy(it);
+	return connection_count_resources(client, &resource_type) >= LIMIT_CLIENT_WATCHES;
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-#include "base/list.h"
 #include "base/str.h"
 
 struct connection;
@@ -26,7 +25,5 @@ void fs_watch_destroy(struct fs_watch *watch); /* NULL is fine */
 struct fs_watch *fs_watch_find(struct connection *client, struct str id);
 /* True if the client has as many as it may. */
 bool fs_watch_is_full(struct connection *client);
-/* The client is gone. */
-void fs_watch_end_all(struct list *watches);
 
 #endif

@@ -1,11 +1,11 @@
 /* command/exec: one command behind the fence, answered when it has ended. */
 #include <errno.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/thread_policy.h"
+#include "app_server/settings/config_view.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -104,7 +104,7 @@ static void fence_of_policy(const struct app_sandbox_policy *policy, struct clie
 static int take_fence(struct rpc_request *request, const struct app_command_exec_params *params,
                       struct client_command *command)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	enum sandbox_mode mode = config->sandbox_mode;
 	struct error err;
 	command->fence.backend = config->sandbox_backend;
@@ -120,7 +120,7 @@ static int take_fence(struct rpc_request *request, const struct app_command_exec
 		fence_of_policy(params->sandbox_policy, command);
 		return 0;
 	}
-	if (params->permission_profile.ptr && policy_profile_find(params->permission_profile, &mode, &err) != 0) {
+	if (params->permission_profile.ptr && permission_profile_find(params->permission_profile, &mode, &err) != 0) {
 		rpc_fail(request, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
 		return -1;
 	}
@@ -197,7 +197,7 @@ static void take_words(const struct app_command_exec_params *params, struct clie
 static int fill(struct rpc_request *request, const struct app_command_exec_params *params,
                 struct client_command *command)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
 	    check_together(request, params) != 0 || take_limits(request, params, command) != 0)
 		return -1;

@@ -1,5 +1,5 @@
 /* environment/info and environment/status: commands run on this machine, which is called local, and on no other. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "command/shell.h"
 

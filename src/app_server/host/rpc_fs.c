@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/host/fs_watch.h"
 #include "app_server/rpc/rpc_request.h"
@@ -88,7 +88,7 @@ static enum rpc_verdict job_start(struct fs_job *job, int (*run)(struct fs_job *
 	struct rpc_request *request = job->request;
 	job->run = run;
 	job->reply = reply;
-	worker_run(request->server->options.loop, on_work, on_done, job);
+	worker_run(request->server->loop, on_work, on_done, job);
 	return rpc_wait(request, on_cancel, job);
 }
 

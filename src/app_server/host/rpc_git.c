@@ -1,7 +1,7 @@
 /* gitDiffToRemote: an older method, which clients use to carry a work tree elsewhere. */
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -40,6 +40,6 @@ enum rpc_verdict on_rpc_git_diff_to_remote(struct rpc_request *request,
 	if (params->cwd.len && memchr(params->cwd.ptr, 0, params->cwd.len))
 		return rpc_fail(request, APP_INVALID_REQUEST, "file name contained an unexpected NUL byte");
 	auto_free char *given = str_dup(params->cwd), *cwd = path_join(server->cwd, given);
-	const char *home = config_home(server->options.config);
-	return rpc_wait(request, on_cancel, git_delta_create(server->options.loop, home, cwd, on_done, request));
+	const char *home = config_home(server->config);
+	return rpc_wait(request, on_cancel, git_delta_create(server->loop, home, cwd, on_done, request));
 }

@@ -1,5 +1,5 @@
 /* process/spawn: a process without a fence, which tells its end instead of answering with it. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"

@@ -1,5 +1,5 @@
 /* fuzzyFileSearch, once and while somebody types. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/host/client_search.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"

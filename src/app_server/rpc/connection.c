@@ -4,14 +4,10 @@
 
 #include <stdio.h>
 
-#include "app_server/app_server_priv.h"
-#include "app_server/host/client_command.h"
-#include "app_server/host/client_search.h"
-#include "app_server/host/fs_watch.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc.h"
 #include "app_server/rpc/rpc_ask.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/thread.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -36,10 +32,12 @@ static void review_reading(struct connection *connection)
 
 static void review_holds(struct connection *connection)
 {
-	struct thread *it;
-	list_for_each(it, &connection->server->threads, link)
-		thread_review_holds(it);
-	client_command_hold_all(&connection->commands, connection->is_slow);
+	struct client_resource *it;
+	connection->server->events->on_client_pace(connection->server);
+	list_for_each(it, &connection->resources, link) {
+		if (it->type->hold)
+			it->type->hold(it, connection->is_slow);
+	}
 	review_reading(connection);
 }
 
@@ -57,7 +55,7 @@ static void fall_behind(struct connection *connection)
 	connection->is_slow = true;
 	if (!connection->patience)
 		connection->patience =
-			loop_timer_create(connection->server->options.loop, on_patience_over, connection);
+			loop_timer_create(connection->server->loop, on_patience_over, connection);
 	loop_timer_start(connection->patience, LIMIT_WATCHER_HOLD_MS);
 	review_holds(connection);
 }
@@ -167,7 +165,7 @@ static void on_evict(void *self)
 {
 	struct connection *connection = self;
 	transport_destroy(steal(connection->transport), false);
-	app_server_drop(connection);
+	connection_destroy(connection);
 }
 
 void connection_set_pending(struct connection *connection, struct pending_client *pending)
@@ -181,9 +179,8 @@ struct connection *connection_create(struct app_server *server)
 	struct connection *connection = xnew(struct connection);
 	connection->server = server;
 	list_init(&connection->requests);
-	list_init(&connection->watches);
-	list_init(&connection->commands);
-	list_init(&connection->searches);
+	list_init(&connection->resources);
+	server->connection_count++;
 	list_append(&server->connections, &connection->link);
 	return connection;
 }
@@ -191,19 +188,39 @@ struct connection *connection_create(struct app_server *server)
 void connection_destroy(struct connection *connection)
 {
 	struct rpc_request *request;
+	struct client_resource *resource;
 	if (!connection)
 		return;
 	list_remove(&connection->link);
+	connection->server->connection_count--;
 	transport_destroy(steal(connection->transport), true);
 	pending_client_destroy(connection->pending);
-	app_server_forget(connection->server, connection);
+	connection->server->events->on_client_gone(connection->server, connection);
+	rpc_asks_forget(&connection->server->asks, connection);
 	loop_timer_destroy(connection->patience);
 	while ((request = list_first(&connection->requests, struct rpc_request, link)))
 		rpc_request_cancel(request);
-	fs_watch_end_all(&connection->watches);
-	client_command_end_all(&connection->commands);
-	client_search_end_all(&connection->searches);
+	while ((resource = list_first(&connection->resources, struct client_resource, link)))
+		resource->type->end(resource);
 	free(connection->client_name);
 	free(connection->client_version);
 	free(connection);
+}
+
+/* ---- resources ---- */
+
+void connection_add_resource(struct connection *connection, struct client_resource *resource,
+                             const struct client_resource_type *type)
+{
+	resource->type = type;
+	list_append(&connection->resources, &resource->link);
+}
+
+size_t connection_count_resources(const struct connection *connection, const struct client_resource_type *type)
+{
+	const struct client_resource *it;
+	size_t count = 0;
+	list_for_each(it, &connection->resources, link)
+		count += it->type == type;
+	return count;
 }

@@ -13,12 +13,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "app_server/app_server.h"
 #include "base/list.h"
 #include "protocol/message/app.h"
 #include "transport/transport.h"
 
+struct app_server;
 struct buf;
+struct client_resource;
+struct loop_timer;
+struct pending_client;
+
+/* What a room above keeps for a client. */
+struct client_resource_type {
+	void (*end)(struct client_resource *resource); /* the client is gone: frees it */
+	/* The client reads slowly (is_held), or does so no more; NULL: of no concern. */
+	void (*hold)(struct client_resource *resource, bool is_held);
+};
+
+/* Embedded in a watch, command or search of a client, which ends with it. */
+struct client_resource {
+	struct list link; /* in the connection's resources */
+	const struct client_resource_type *type;
+};
 
 struct connection {
 	/* read-only */
@@ -35,9 +51,7 @@ struct connection {
 	struct transport *transport; /* NULL once it has ended */
 	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
 	struct list requests;        /* not answered yet */
-	struct list watches;         /* fs_watch.h */
-	struct list commands;        /* client_command.h */
-	struct list searches;        /* client_search.h */
+	struct list resources;       /* struct client_resource, oldest first */
 	uint64_t frame_count;        /* for notes on what is malformed */
 	size_t unread_count;         /* frames of it since it is slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
@@ -46,7 +60,13 @@ struct connection {
 	bool has_ended;
 };
 
+/* A new client of the server. The caller creates a transport with connection_events and the connection as self, then
+ * attaches it (the connection's from then on), or destroys the connection. */
 struct connection *connection_create(struct app_server *server);
+extern const struct transport_events connection_events;
+void connection_attach(struct connection *connection, struct transport *transport);
+/* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
+void connection_set_pending(struct connection *connection, struct pending_client *pending);
 /* Cancels its requests and stops its watching; threads go on. NULL is fine. */
 void connection_destroy(struct connection *connection);
 
@@ -61,5 +81,11 @@ void connection_opt_out(struct connection *connection, enum app_notification_tag
 void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params);
 /* One of its requests has been answered. */
 void connection_on_answered(struct connection *connection);
+
+/* ---- resources ---- */
+
+void connection_add_resource(struct connection *connection, struct client_resource *resource,
+                             const struct client_resource_type *type);
+size_t connection_count_resources(const struct connection *connection, const struct client_resource_type *type);
 
 #endif

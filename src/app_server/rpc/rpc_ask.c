@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
 #include "base/error.h"

@@ -2,7 +2,8 @@
  * what a layer says, not of its bytes, so that a comment that somebody adds is no conflict. */
 #include "app_server/settings/config_view.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
+#include "app_server/settings/process_settings.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -22,13 +23,12 @@ int config_view_check(const struct str *user_text, struct error *err)
 struct config *config_view_load(struct app_server *server, const char *cwd, const struct str *user_text,
                                 struct error *err)
 {
-	const struct app_server_options *options = &server->options;
 	struct config_source source = {
 		.cwd = cwd,
-		.overrides = options->overrides,
-		.override_count = options->override_count,
-		.defaults = server->switches.items,
-		.default_count = server->switches.count,
+		.overrides = server->overrides,
+		.override_count = server->override_count,
+		.defaults = server->settings->switches.items,
+		.default_count = server->settings->switches.count,
 		.user_text = user_text,
 		.ignore_project = !cwd,
 	};
@@ -40,8 +40,8 @@ void config_view_reload(struct app_server *server)
 	struct config *config = config_view_load(server, server->cwd, NULL, NULL);
 	if (!config)
 		return;
-	config_unref(server->options.config);
-	server->options.config = config;
+	config_unref(server->config);
+	server->config = config;
 }
 
 struct str config_version(const struct toml *root, struct arena *arena)
@@ -177,4 +177,43 @@ const struct layer_view *layer_views_find(const struct layer_views *views, const
 			return it;
 	}
 	return NULL;
+}
+
+/* ---- permission profiles ---- */
+
+static const struct {
+	const char *name;
+	enum sandbox_mode mode;
+} profiles[] = {
+	{":read-only", sandbox_mode_read_only},
+	{":workspace", sandbox_mode_workspace_write},
+	{":danger-full-access", sandbox_mode_danger_full_access},
+};
+
+const char *permission_profile_at(size_t index)
+{
+	return index < countof(profiles) ? profiles[index].name : NULL;
+}
+
+const char *permission_profile_of(enum sandbox_mode mode)
+{
+	for (size_t i = 0; i < countof(profiles); i++) {
+		if (profiles[i].mode == mode)
+			return profiles[i].name;
+	}
+	return NULL;
+}
+
+int permission_profile_find(struct str name, enum sandbox_mode *ret_mode, struct error *err)
+{
+	for (size_t i = 0; i < countof(profiles); i++) {
+		if (!str_is(name, profiles[i].name))
+			continue;
+		*ret_mode = profiles[i].mode;
+		return 0;
+	}
+	return error_set(err, ERR_config,
+	                 "there is no set of permissions `%.*s`: built in are :read-only, :workspace and "
+	                 ":danger-full-access",
+	                 STR_ARG(name));
 }

@@ -41,4 +41,13 @@ const struct layer_view *layer_views_find(const struct layer_views *views, const
 /* "sha256:…" of what a layer says, however it is written. */
 struct str config_version(const struct toml *root, struct arena *arena);
 
+/* ---- permission profiles ---- */
+
+/* The name of a built-in permission profile; NULL after the last. */
+const char *permission_profile_at(size_t index);
+/* The built-in profile with this sandbox mode; NULL if none has it. */
+const char *permission_profile_of(enum sandbox_mode mode);
+/* ERR_config if no built-in profile has this name. */
+int permission_profile_find(struct str name, enum sandbox_mode *ret_mode, struct error *err);
+
 #endif

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -68,7 +68,7 @@ struct config_write *config_write_create(struct rpc_request *request)
 	struct config_write *write = xnew(struct config_write);
 	write->request = request;
 	write->server = request->server;
-	write->path = path_join(config_home(request->server->options.config), "config.toml");
+	write->path = path_join(config_home(request->server->config), "config.toml");
 	write->target = realpath(write->path, NULL);
 	if (!write->target)
 		write->target = xstrdup(write->path);
@@ -334,7 +334,7 @@ enum rpc_verdict config_write_commit(struct config_write *write, config_write_re
 		return config_write_refuse(write);
 	}
 	write->err = (struct error){0};
-	worker_run(write->server->options.loop, on_work, on_written, write);
+	worker_run(write->server->loop, on_work, on_written, write);
 	return rpc_wait(write->request, on_cancel, write);
 }
 

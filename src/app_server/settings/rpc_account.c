@@ -2,7 +2,7 @@
  * needs another kind of account is refused in the words that clients know from an API key, or from nobody. */
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static void find_key(const struct config *config, struct auth *ret)
 
 enum rpc_verdict on_rpc_account_read(struct rpc_request *request, const struct app_get_account_params *params)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	struct app_account account = {.tag = app_account_api_key};
 	struct app_get_account_response response = {.requires_openai_auth = wants_openai_auth(config)};
 	auto_auth struct auth auth = {0};
@@ -57,7 +57,7 @@ enum rpc_verdict on_rpc_account_read(struct rpc_request *request, const struct a
 
 enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struct app_get_auth_status_params *params)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	bool is_wanted = wants_openai_auth(config);
 	struct app_get_auth_status_response response = {.has_requires_openai_auth = true,
 	                                                .requires_openai_auth = is_wanted};
@@ -121,10 +121,10 @@ static enum rpc_verdict start_login(struct rpc_request *request, struct str key)
 	*job = (struct login_job){
 		.request = request,
 		.server = request->server,
-		.home = xstrdup(config_home(request->server->options.config)),
+		.home = xstrdup(config_home(request->server->config)),
 		.key = str_dup(key),
 	};
-	worker_run(request->server->options.loop, on_login_work, on_login_done, job);
+	worker_run(request->server->loop, on_login_work, on_login_done, job);
 	return rpc_wait(request, on_login_cancel, job);
 }
 
@@ -163,7 +163,7 @@ enum rpc_verdict on_rpc_account_logout(struct rpc_request *request, const struct
 	struct error err;
 	bool was_there;
 	(void)params;
-	if (auth_remove(config_home(server->options.config), &was_there, &err) != 0)
+	if (auth_remove(config_home(server->config), &was_there, &err) != 0)
 		return rpc_fail_with(request, &err);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	app_server_notify(server, NOTIFY_account_updated, &updated);
@@ -175,7 +175,7 @@ enum rpc_verdict on_rpc_account_logout(struct rpc_request *request, const struct
 static enum rpc_verdict refuse(struct rpc_request *request, const char *what)
 {
 	auto_auth struct auth auth = {0};
-	find_key(request->server->options.config, &auth);
+	find_key(request->server->config, &auth);
 	return rpc_fail(request, APP_INVALID_REQUEST, "%s authentication required %s",
 	                auth.kind == AUTH_none ? "codex account" : "chatgpt", what);
 }

@@ -1,7 +1,7 @@
 /* Reading of settings: always of what the files say now, since that is what the next thread will go by. */
 #include <stdio.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/settings/config_write.h"
 #include "app_server/rpc/rpc_request.h"

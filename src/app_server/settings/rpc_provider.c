@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/settings/config_write.h"
 #include "app_server/rpc/rpc_request.h"
@@ -115,7 +115,7 @@ enum rpc_verdict on_rpc_model_provider_capabilities_read(struct rpc_request *req
 enum rpc_verdict on_rpc_account_gateway_o_auth_read(struct rpc_request *request,
 						    const struct app_gateway_o_auth_read_params *params)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	struct str id = str_of(config->model_provider);
 	const struct toml *table = toml_find(toml_get(config_tree(config), "model_providers"), id);
 	struct str name = text_of(table, "name");

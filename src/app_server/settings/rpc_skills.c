@@ -1,10 +1,10 @@
 /* Lists are made anew each time, by a worker: what they cost is a few folders read, and nothing that was kept could be
  * out of date. So forceReload changes nothing. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/settings/config_write.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/settings/skill_hints.h"
+#include "app_server/settings/process_settings.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -98,7 +98,7 @@ static void on_listed(struct skills_list_entry *entries, size_t count, void *sel
 	struct app_skills_list_response response = {arena_array(arena, struct app_skills_list_entry, count), count};
 	for (size_t i = 0; i < count; i++) {
 		response.data[i] = show_entry(&entries[i], arena);
-		skill_hints_watch(job->request->server, job->places, &entries[i]);
+		process_settings_watch_skills(job->request->server->settings, job->places, &entries[i]);
 	}
 	rpc_reply(job->request, &response);
 	job_destroy(job);
@@ -115,10 +115,10 @@ enum rpc_verdict on_rpc_skills_list(struct rpc_request *request, const struct ap
 	struct list_job *job = xnew(struct list_job);
 	job->request = request;
 	size_t root_count;
-	const struct str *roots = services_skill_roots(server->options.services, &root_count);
+	const struct str *roots = services_skill_roots(server->services, &root_count);
 	job->places = skill_places_create(config, roots, root_count);
 	config_unref(config);
-	job->look = skill_look_start(server->options.loop, job->places, params->cwds_count ? params->cwds : &own,
+	job->look = skill_look_start(server->loop, job->places, params->cwds_count ? params->cwds : &own,
 	                             params->cwds_count ? params->cwds_count : 1, on_listed, job);
 	return rpc_wait(request, on_cancel, job);
 }
@@ -132,9 +132,9 @@ enum rpc_verdict on_rpc_skills_extra_roots_set(struct rpc_request *request,
 	struct app_skills_extra_roots_set_response response = {0};
 	if (params->extra_roots_count > LIMIT_SKILL_ROOTS)
 		return rpc_fail(request, APP_INVALID_PARAMS, "extraRoots: more than %d folders", LIMIT_SKILL_ROOTS);
-	services_set_skill_roots(server->options.services, params->extra_roots, params->extra_roots_count);
+	services_set_skill_roots(server->services, params->extra_roots, params->extra_roots_count);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
-	skill_hints_change(server);
+	process_settings_skills_changed(server->settings);
 	return verdict;
 }
 

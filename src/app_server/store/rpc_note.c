@@ -6,10 +6,11 @@
 #define LOG_MODULE "app_server"
 #include "app_server/store/rpc_note.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/store/thread_history.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -33,7 +34,7 @@ static struct thread_note *note_of(struct store_job *job, struct str thread_id)
 static int keep(struct app_server *server, struct str thread_id, const struct thread_note *note, struct error *err)
 {
 	struct thread *thread = threads_find(server, thread_id);
-	if (thread_note_write(config_home(server->options.config), thread_id, note, err) != 0)
+	if (thread_note_write(config_home(server->config), thread_id, note, err) != 0)
 		return -(int)err->code;
 	if (thread)
 		thread_set_note(thread, note);

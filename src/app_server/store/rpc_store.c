@@ -1,11 +1,12 @@
 /* A list, and one thread. What the disk tells is corrected by what is loaded, on the loop, just before the answer. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/store_index.h"
 #include "app_server/store/store_job.h"
 #include "app_server/store/stored_list.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/limits.h"
 
 /* ---- thread/list ---- */

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_idle.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -111,13 +112,6 @@ static int run_locked(struct store_job *job, int (*work)(struct store_job *job, 
 
 /* ---- what follows ---- */
 
-static void tell_all(struct app_server *server, enum app_notification_tag tag, const void *params)
-{
-	struct connection *it;
-	list_for_each(it, &server->connections, link)
-		connection_notify(it, tag, params);
-}
-
 /* Answers with an empty record, then tells everybody. */
 static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
 {
@@ -128,7 +122,7 @@ static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
 	if (thread)
 		thread_idle_unload(thread);
 	rpc_reply(job->request, nothing);
-	tell_all(server, tag, &event);
+	app_server_notify(server, tag, &event);
 }
 _Static_assert(sizeof(struct app_thread_archived_notification) == sizeof(struct app_thread_deleted_notification),
                "one body serves both");
@@ -175,7 +169,7 @@ static void reply_unarchive(struct store_job *job)
 	struct app_thread_unarchive_response response = {.thread = &stored->thread};
 	struct app_thread_unarchived_notification event = {id_of(job)};
 	rpc_reply(job->request, &response);
-	tell_all(server, NOTIFY_thread_unarchived, &event);
+	app_server_notify(server, NOTIFY_thread_unarchived, &event);
 }
 
 enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const struct app_thread_unarchive_params *params)
@@ -297,7 +291,7 @@ static void reply_name(struct store_job *job)
 		thread->name = str_dup(name_of(job));
 	}
 	rpc_reply(job->request, &response);
-	tell_all(server, NOTIFY_thread_name_updated, &event);
+	app_server_notify(server, NOTIFY_thread_name_updated, &event);
 }
 
 enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struct app_thread_set_name_params *params)

@@ -1,6 +1,6 @@
 /* The reference answers when the pass begins; here the answer comes when it is over, so that a client which lists the
  * files next sees what became of them, and one that has no libzstd is told. A client that goes ends the pass. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/store_job.h"
 #include "rollout/rollout_pack.h"
 

@@ -1,7 +1,7 @@
 /* Searched is what was said by the user and by the model, as it stands in the files. The index says which files need
  * not be read for some words; what it does not know is read. Lists go on as thread/list does, and stop reading files as
  * soon as a part is full. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/stored_list.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/store/stored_turns.h"

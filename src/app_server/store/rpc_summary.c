@@ -1,5 +1,5 @@
 /* getConversationSummary: what clients of before there were threads ask of one. The file alone is looked at. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/store_job.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/threads/thread_note.h"

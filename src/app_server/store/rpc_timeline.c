@@ -1,6 +1,6 @@
 /* thread/timeline/list: turns and items as one list, read from its end. A position is a place in that list; it only
  * grows at its end, so a cursor stays true while the thread goes on. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread_items.h"
 #include "base/json.h"

@@ -1,9 +1,10 @@
 /* Parameters are copied because they belong to the request, which ends with its client. */
 #include "app_server/store/store_job.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/store_index.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "loop/worker.h"
@@ -49,14 +50,14 @@ static bool names_loaded(const struct rpc_request *request)
 static struct store_index *store_of(struct app_server *server)
 {
 	if (!server->store)
-		server->store = store_index_create(server->options.loop, config_home(server->options.config));
+		server->store = store_index_create(server->loop, config_home(server->config));
 	return server->store;
 }
 
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                  store_job_reply_fn reply)
 {
-	const struct config *config = request->server->options.config;
+	const struct config *config = request->server->config;
 	const struct record *record = request->method->params;
 	struct store_job *job = xnew(struct store_job);
 	void *params = arena_alloc(&job->arena, record->size);
@@ -71,6 +72,6 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
 	job->run = run;
 	job->reply = reply;
-	worker_run(request->server->options.loop, on_work, on_done, job);
+	worker_run(request->server->loop, on_work, on_done, job);
 	return rpc_wait(request, on_cancel, job);
 }

@@ -2,8 +2,9 @@
  * file first, on a worker, and corrected on the loop, so that both kinds are the same to a client. */
 #include "app_server/store/stored_thread.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/json.h"
 #include "base/mem.h"
 

@@ -2,9 +2,10 @@
  * only grows at its end. */
 #include "app_server/store/stored_turns.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/limits.h"
 #include "base/mem.h"

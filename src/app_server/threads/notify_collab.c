@@ -1,7 +1,8 @@
 /* Whatever tool a model deals with subagents by, it is a collabAgentToolCall here (subagents 8.2, 10.2). */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/notify.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/vec.h"
 
 static enum app_collab_agent_status status_of(enum agent_status_tag tag)

@@ -2,12 +2,12 @@
  * before the end of the turn it ended. */
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
-#include "app_server/settings/skill_hints.h"
+#include "app_server/settings/process_settings.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/json.h"
@@ -163,7 +163,7 @@ void on_event_deprecation_notice(struct thread *thread, const struct event *even
 void on_event_skills_update_available(struct thread *thread, const struct event *event)
 {
 	(void)event;
-	skill_hints_change(thread->server);
+	process_settings_skills_changed(thread->server->settings);
 }
 
 /* ---- what is known of it ---- */

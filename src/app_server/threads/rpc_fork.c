@@ -1,9 +1,10 @@
 /* thread/fork is a resume of a copy; the thread that it was copied from goes on, whoever holds it. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_fork.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_turn.h"

@@ -4,6 +4,7 @@
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"

@@ -1,11 +1,12 @@
 /* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written:
  * whoever asks next finds it done or on its way. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/store/rpc_note.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_settings.h"
 #include "app_server/threads/thread_turn.h"

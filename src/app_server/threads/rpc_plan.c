@@ -1,9 +1,10 @@
 /* thread/prepareApprovedPlan: what was planned in one thread is carried out in another. The plan goes into the history
  * of that one, whole, so that the user's first words to it can be short. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"

@@ -2,12 +2,13 @@
  * is read: what happens meanwhile reaches him as notifications, so nothing falls between the two. */
 #include <errno.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/mem.h"

@@ -1,10 +1,11 @@
 /* A review is a turn of the thread it is asked of, and takes the place of one that runs: the engine says so of its
  * Task. What it is of is told with the answer already, as a message of the user, since clients show that while they
  * wait. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/error.h"
 #include "base/limits.h"

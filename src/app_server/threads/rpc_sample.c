@@ -1,9 +1,10 @@
 /* thread/sample and its cancel: what the model would say to something else, behind the last turn of a thread. */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "engine/codex/codex.h"
 

@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_policy.h"
 #include "base/error.h"
@@ -176,7 +177,7 @@ enum rpc_verdict on_rpc_thread_loaded_list(struct rpc_request *request,
 	bool is_on = !params->cursor.ptr; /* the cursor is the last id of the part before */
 	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
 	struct app_thread_loaded_list_response response = {0};
-	list_for_each(it, &request->server->threads, link) {
+	list_for_each(it, &request->server->threads->all, link) {
 		if (is_on && it->id[0] && ids.count == limit) {
 			response.next_cursor = ids.items[ids.count - 1];
 			break;

@@ -1,9 +1,10 @@
 /* Turns are answered when they are queued, not when they run: what a client hears of them comes as notifications. What
  * is said while one runs joins it (app-server-wire 4, 11). */
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_settings.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/error.h"

@@ -1,8 +1,9 @@
 /* What a client is told of a thread is made from what the engine told us, not from what was asked: the answer to
  * thread/start is written when session_configured has come. Settings are kept as the record that tells of them. */
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc.h"
@@ -171,37 +172,26 @@ bool thread_unwatch(struct thread *thread, const struct connection *connection)
 	return false;
 }
 
-/* One frame, written once, for all whom it concerns. */
-static void notify(struct thread *thread, enum app_notification_tag tag, const void *params,
-                   bool (*is_meant)(const struct connection *connection))
+static bool is_addressee(const struct connection *connection, const void *self)
 {
-	struct app_server *server = thread->server;
-	struct connection *it;
-	list_for_each(it, &server->connections, link) {
-		bool is_near = app_notifications[tag].audience == APP_TO_ALL || thread_is_watched(thread, it);
-		if (!is_near || !connection_wants(it, tag) || (is_meant && !is_meant(it)))
-			continue;
-		if (!server->out.len)
-			rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms());
-		if (!server->out.over)
-			connection_send_frame(it, buf_str(&server->out));
-	}
-	buf_reuse(&server->out);
+	return thread_is_watched(self, connection);
 }
 
 void thread_notify(struct thread *thread, enum app_notification_tag tag, const void *params)
 {
-	notify(thread, tag, params, NULL);
+	bool is_for_all = app_notifications[tag].audience == APP_TO_ALL;
+	app_server_notify_if(thread->server, tag, params, is_for_all ? NULL : is_addressee, thread);
 }
 
-static bool wants_outcomes(const struct connection *connection)
+static bool wants_outcomes(const struct connection *connection, const void *self)
 {
-	return connection->has_outcome_events || connection->server->options.config->app_server.turn_outcome_events;
+	return is_addressee(connection, self) && (connection->has_outcome_events ||
+	                                          connection->server->config->app_server.turn_outcome_events);
 }
 
 void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag, const void *params)
 {
-	notify(thread, tag, params, wants_outcomes);
+	app_server_notify_if(thread->server, tag, params, wants_outcomes, thread);
 }
 
 void thread_notify_status(struct thread *thread)
@@ -239,14 +229,14 @@ static struct thread *thread_create(struct rpc_request *request)
 	list_init(&thread->bucket);
 	list_init(&thread->asks);
 	thread_items_init(&thread->items);
-	list_append(&request->server->threads, &thread->link);
+	list_append(&request->server->threads->all, &thread->link);
 	return thread;
 }
 
 static void open_codex(struct thread *thread, const char *cwd)
 {
 	struct codex_options options = {
-		.services = thread->server->options.services,
+		.services = thread->server->services,
 		.config = thread->config,
 		.source = session_source_vscode,
 		.cwd = cwd,

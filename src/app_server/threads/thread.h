@@ -6,7 +6,6 @@
 #ifndef APP_SERVER_THREAD_H
 #define APP_SERVER_THREAD_H
 
-#include "app_server/app_server.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_note.h"
 #include "base/arena.h"
@@ -15,6 +14,7 @@
 #include "base/vec.h"
 #include "protocol/message/app.h"
 
+struct app_server;
 struct codex;
 struct codex_child;
 struct config;
@@ -126,16 +126,5 @@ void thread_notify(struct thread *thread, enum app_notification_tag tag, const v
 /* turn/failed and turn/cancelled, to those of them that asked for outcomes (seed 002). */
 void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag, const void *params);
 void thread_notify_status(struct thread *thread);
-
-/* ---- all of them (threads.c) ---- */
-
-/* NULL if this process holds none of that id. */
-struct thread *threads_find(struct app_server *server, struct str id);
-void threads_add(struct thread *thread);
-/* As threads_find; else the request is refused in the words of the reference, and NULL. */
-struct thread *threads_get(struct rpc_request *request, struct str id);
-/* The id is no UUID; what: of what it should have been. */
-enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
-                                   struct str id);
 
 #endif

@@ -2,7 +2,7 @@
  * item it belongs to has to be told as declined. */
 #include "app_server/threads/thread_ask.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc_ask.h"
 #include "app_server/threads/thread.h"
@@ -292,7 +292,7 @@ void thread_asks_withdraw(struct thread *thread)
 
 static bool is_legacy(const struct thread *thread)
 {
-	return thread->server->options.config->app_server.legacy_approvals;
+	return thread->server->config->app_server.legacy_approvals;
 }
 
 static void put(struct thread_ask *ask, const void *params)

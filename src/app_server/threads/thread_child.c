@@ -1,8 +1,9 @@
 /* A subagent's thread: it comes and goes with a Codex that the engine owns, and those who watch its parent watch it.
  * Nothing announces it (app-server-wire 17): clients learn of it from its first status. */
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/notify.h"
 #include "base/clock.h"
@@ -58,7 +59,7 @@ static void create(struct codex *child, const struct codex_child *about, struct 
 	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
 	list_init(&thread->asks);
 	thread_items_init(&thread->items);
-	list_append(&root->server->threads, &thread->link);
+	list_append(&root->server->threads->all, &thread->link);
 	threads_add(thread);
 	codex_listen(child, on_event, thread);
 	parent = parent ? parent : root;
@@ -81,7 +82,7 @@ void thread_on_child(struct codex *child, const struct codex_child *about, void 
 		create(child, about, root);
 		return;
 	}
-	list_for_each(it, &root->server->threads, link) {
+	list_for_each(it, &root->server->threads->all, link) {
 		if (it->root == root && it->codex == child) {
 			unload(it);
 			return;

@@ -2,8 +2,10 @@
  * and win over the files for the same reason. */
 #include "app_server/threads/thread_config.h"
 
-#include "app_server/app_server_priv.h"
-#include "app_server/threads/thread_policy.h"
+#include "app_server/rpc/server.h"
+#include "app_server/threads/threads.h"
+#include "app_server/settings/config_view.h"
+#include "app_server/settings/process_settings.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -84,10 +86,13 @@ static int add_config(struct options *options, struct str json, struct error *er
 static int add_sandbox(struct options *options, const struct app_thread_start_params *params, struct error *err)
 {
 	const char *mode = NULL;
+	enum sandbox_mode profile;
 	if (params->permissions.ptr && params->has_sandbox)
 		return error_set(err, ERR_invalid, "`permissions` cannot be combined with `sandbox`");
-	if (params->permissions.ptr && policy_profile_mode(params->permissions, &mode, err) != 0)
+	if (params->permissions.ptr && permission_profile_find(params->permissions, &profile, err) != 0)
 		return -(int)err->code;
+	if (params->permissions.ptr)
+		mode = enum_wire(&enum_sandbox_mode, (int)profile);
 	if (params->has_sandbox)
 		mode = enum_wire(&enum_app_sandbox_mode, (int)params->sandbox);
 	add_text(options, "sandbox_mode", str_of(mode));
@@ -98,8 +103,8 @@ static int gather(struct options *options, const struct app_server *server,
                   const struct app_thread_start_params *params, struct error *err)
 {
 	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* a client opts out of what it will not show */
-	for (size_t i = 0; i < server->options.override_count; i++)
-		vec_push(&options->list, server->options.overrides[i]);
+	for (size_t i = 0; i < server->override_count; i++)
+		vec_push(&options->list, server->overrides[i]);
 	if (add_config(options, params->config, err) != 0)
 		return -(int)err->code;
 	add_text(options, "model_provider", params->model_provider);
@@ -114,7 +119,7 @@ static int gather(struct options *options, const struct app_server *server,
 static void write_key(struct buf *out, const struct app_server *server, const char *cwd, const struct options *options)
 {
 	buf_append_c(out, cwd);
-	vec_for_each(option, &server->switches) {
+	vec_for_each(option, &server->settings->switches) {
 		buf_append_char(out, '\n');
 		buf_append_str(out, *option);
 	}
@@ -156,16 +161,16 @@ static struct config *load(struct app_server *server, const char *cwd, const str
 		.cwd = cwd,
 		.overrides = options->list.items,
 		.override_count = options->list.count,
-		.defaults = server->switches.items,
-		.default_count = server->switches.count,
+		.defaults = server->settings->switches.items,
+		.default_count = server->settings->switches.count,
 	};
 	buf_init(&key, LIMIT_LINE);
 	write_key(&key, server, cwd, options);
-	uint64_t stamp = config_stamp(config_home(server->options.config), cwd);
-	struct kept_config *kept = find(&server->configs, buf_str(&key));
+	uint64_t stamp = config_stamp(config_home(server->config), cwd);
+	struct kept_config *kept = find(&server->threads->configs, buf_str(&key));
 	struct config *config = kept && kept->stamp == stamp ? config_ref(kept->config) : config_load(&source, err);
 	if (config && !(kept && kept->config == config))
-		keep(&server->configs, buf_str(&key), stamp, config);
+		keep(&server->threads->configs, buf_str(&key), stamp, config);
 	buf_finish(&key);
 	return config;
 }

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/clock.h"
 #include "config/config.h"
@@ -14,7 +15,7 @@
 
 static uint64_t limit_of(const struct app_server *server)
 {
-	return (uint64_t)server->options.config->app_server.idle_thread_timeout_ms;
+	return (uint64_t)server->config->app_server.idle_thread_timeout_ms;
 }
 
 static bool is_idle(const struct thread *thread)
@@ -61,7 +62,7 @@ static void close_thread(struct thread *thread)
 static void review_families(struct app_server *server)
 {
 	struct thread *it;
-	list_for_each(it, &server->threads, link) {
+	list_for_each(it, &server->threads->all, link) {
 		struct thread *root = it->root ? it->root : it;
 		bool is_followed = it->watchers.count > 0, is_busy = !is_idle(it);
 		if (it == root)
@@ -89,7 +90,7 @@ static uint64_t take_due(struct app_server *server, struct list *due)
 {
 	uint64_t now_ms = clock_now_ms(), next_ms = UINT64_MAX;
 	struct thread *it;
-	list_for_each(it, &server->threads, link) {
+	list_for_each(it, &server->threads->all, link) {
 		uint64_t in_ms = it->root ? UINT64_MAX : due_in(it, now_ms, limit_of(server));
 		if (in_ms && in_ms < next_ms)
 			next_ms = in_ms;
@@ -113,7 +114,7 @@ static void on_time(void *self)
 	while ((thread = list_first(&due, struct thread, link)))
 		close_thread(thread);
 	if (next_ms != UINT64_MAX)
-		loop_timer_start(server->idle, next_ms);
+		loop_timer_start(server->threads->idle, next_ms);
 }
 
 void thread_idle_review(struct thread *thread)
@@ -122,13 +123,8 @@ void thread_idle_review(struct thread *thread)
 	if (thread->watchers.count || !limit_of(server))
 		return;
 	thread->left_ms = clock_now_ms();
-	if (!server->idle)
-		server->idle = loop_timer_create(server->options.loop, on_time, server);
-	if (!loop_timer_is_active(server->idle))
-		loop_timer_start(server->idle, limit_of(server));
-}
-
-void thread_idle_finish(struct app_server *server)
-{
-	loop_timer_destroy(server->idle);
+	if (!server->threads->idle)
+		server->threads->idle = loop_timer_create(server->loop, on_time, server);
+	if (!loop_timer_is_active(server->threads->idle))
+		loop_timer_start(server->threads->idle, limit_of(server));
 }

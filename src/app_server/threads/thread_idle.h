@@ -5,13 +5,11 @@
 #ifndef APP_SERVER_THREAD_IDLE_H
 #define APP_SERVER_THREAD_IDLE_H
 
-struct app_server;
 struct thread;
 
 /* It is watched by one less, or has ended a turn. */
 void thread_idle_review(struct thread *thread);
 /* Unloads it now: its turn ends, and all are told that it is not loaded any more. */
 void thread_idle_unload(struct thread *thread);
-void thread_idle_finish(struct app_server *server);
 
 #endif

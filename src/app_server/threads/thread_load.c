@@ -2,7 +2,7 @@
  * may be gone before the disk answers: the load then frees itself. */
 #include "app_server/threads/thread_load.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/notify.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_fork.h"
@@ -79,7 +79,7 @@ struct thread_load *thread_load_create(struct app_server *server, struct str id,
                                        struct thread_fork *fork, thread_load_done_fn done, void *self)
 {
 	struct thread_load *load = xnew(struct thread_load);
-	load->home = xstrdup(config_home(server->options.config));
+	load->home = xstrdup(config_home(server->config));
 	load->id = str_dup(id);
 	load->fork = fork;
 	load->done = done;
@@ -88,7 +88,7 @@ struct thread_load *thread_load_create(struct app_server *server, struct str id,
 		auto_free char *name = str_dup(path);
 		load->path = path_join(server->cwd, name);
 	}
-	worker_run(server->options.loop, on_work, on_done, load);
+	worker_run(server->loop, on_work, on_done, load);
 	return load;
 }
 

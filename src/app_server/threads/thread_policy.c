@@ -1,6 +1,7 @@
 /* The engine and the app-server say the same of when to ask, each in a family of records of its own. */
 #include "app_server/threads/thread_policy.h"
 
+#include "app_server/settings/config_view.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "config/config.h"
@@ -135,61 +136,11 @@ struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, st
 	return ret;
 }
 
-/* ---- named sets of permissions ---- */
-
-static const struct {
-	const char *name;
-	const char *mode;
-	enum sandbox_mode value;
-} profiles[] = {
-	{":read-only", "read-only", sandbox_mode_read_only},
-	{":workspace", "workspace-write", sandbox_mode_workspace_write},
-	{":danger-full-access", "danger-full-access", sandbox_mode_danger_full_access},
-};
-
-static ptrdiff_t find_profile(struct str profile, struct error *err)
-{
-	for (size_t i = 0; i < countof(profiles); i++) {
-		if (str_is(profile, profiles[i].name))
-			return (ptrdiff_t)i;
-	}
-	error_set(err, ERR_config,
-	          "there is no set of permissions `%.*s`: built in are :read-only, :workspace and :danger-full-access",
-	          STR_ARG(profile));
-	return -1;
-}
-
-int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err)
-{
-	ptrdiff_t at = find_profile(profile, err);
-	if (at < 0)
-		return -(int)ERR_config;
-	*ret_mode = profiles[at].mode;
-	return 0;
-}
-
-int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct error *err)
-{
-	ptrdiff_t at = find_profile(profile, err);
-	if (at < 0)
-		return -(int)ERR_config;
-	*ret_mode = profiles[at].value;
-	return 0;
-}
-
-const char *policy_profile_at(size_t index)
-{
-	return index < countof(profiles) ? profiles[index].name : NULL;
-}
-
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena)
 {
 	if (config->is_set.sandbox_mode)
 		return NULL;
 	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
-	for (size_t i = 0; i < countof(profiles); i++) {
-		if (profiles[i].value == config->sandbox_mode)
-			ret->id = str_of(profiles[i].name);
-	}
+	ret->id = str_of(permission_profile_of(config->sandbox_mode));
 	return ret;
 }

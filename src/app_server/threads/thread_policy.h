@@ -17,12 +17,6 @@ const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_app
 struct sandbox *sandbox_to_engine(const struct app_sandbox_policy *policy, struct arena *arena);
 struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, struct arena *arena);
 
-/* The built-in sets of permissions; NULL behind the last. */
-const char *policy_profile_at(size_t index);
-/* The sandbox_mode of a built-in set of permissions; ERR_config for a name that is none. */
-int policy_profile_mode(struct str profile, const char **ret_mode, struct error *err);
-/* The same as a value. */
-int policy_profile_find(struct str profile, enum sandbox_mode *ret_mode, struct error *err);
 /* The set that a configuration without any setting amounts to; NULL if it has one. */
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena);
 

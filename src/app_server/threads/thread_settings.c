@@ -1,8 +1,9 @@
 /* Clients send what shall be different; the engine is told only of what is, and all who watch hear the whole. */
 #include "app_server/threads/thread_settings.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
+#include "app_server/settings/config_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_policy.h"
 #include "base/error.h"
@@ -129,7 +130,7 @@ static int resolve_profile(const struct app_turn_start_params *params, struct ap
 	enum sandbox_mode mode;
 	if (params->sandbox_policy)
 		return error_set(err, ERR_invalid, "`permissions` cannot be combined with `sandboxPolicy`");
-	if (policy_profile_find(params->permissions, &mode, err) != 0)
+	if (permission_profile_find(params->permissions, &mode, err) != 0)
 		return -(int)err->code;
 	*ret = arena_new(arena, struct app_sandbox_policy);
 	(*ret)->tag = tags[mode];

@@ -1,7 +1,7 @@
 /* A turn exists from the request that starts it, before the engine has seen it: what comes in between joins it. */
 #include "app_server/threads/thread_turn.h"
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/store/rpc_note.h"
 #include "app_server/rpc/rpc_request.h"

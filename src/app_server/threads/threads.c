@@ -1,13 +1,40 @@
 /* Threads are found by id with every request, and there may be thousands: a table of buckets, by hash. */
+#include "app_server/threads/threads.h"
+
 #include <string.h>
 
-#include "app_server/app_server_priv.h"
-#include "app_server/rpc/rpc_request.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+
+struct threads *threads_create(void)
+{
+	struct threads *threads = xnew(struct threads);
+	list_init(&threads->all);
+	for (size_t i = 0; i < THREAD_BUCKETS; i++)
+		list_init(&threads->buckets[i]);
+	thread_configs_init(&threads->configs);
+	return threads;
+}
+
+void threads_destroy(struct threads *threads)
+{
+	struct thread *thread;
+	if (!threads)
+		return;
+	while ((thread = list_first(&threads->all, struct thread, link))) /* subagents' go with their root's */
+		thread_destroy(thread);
+	loop_timer_destroy(threads->idle);
+	thread_configs_finish(&threads->configs);
+	free(threads);
+}
+
+/* ---- by id ---- */
 
 static struct list *bucket_of(struct app_server *server, struct str id)
 {
-	return &server->buckets[str_hash(id) % THREAD_BUCKETS];
+	return &server->threads->buckets[str_hash(id) % THREAD_BUCKETS];
 }
 
 struct thread *threads_find(struct app_server *server, struct str id)
@@ -53,4 +80,38 @@ struct thread *threads_get(struct rpc_request *request, struct str id)
 	else
 		rpc_fail(request, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
 	return NULL;
+}
+
+/* ---- for the server ---- */
+
+static struct thread *find_dead(struct threads *threads)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link) {
+		if (it->is_dead)
+			return it;
+	}
+	return NULL;
+}
+
+/* Destroying a thread also destroys those of its subagents, so the search starts again after each. */
+void threads_sweep(struct threads *threads)
+{
+	struct thread *thread;
+	while ((thread = find_dead(threads)))
+		thread_destroy(thread);
+}
+
+void threads_review_holds(struct threads *threads)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link)
+		thread_review_holds(it);
+}
+
+void threads_forget_client(struct threads *threads, const struct connection *client)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link)
+		thread_unwatch(it, client);
 }

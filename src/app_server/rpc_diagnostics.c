@@ -6,6 +6,7 @@
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -46,7 +47,7 @@ static void count_threads(const struct app_server *server, int64_t *ret_threads,
 {
 	struct thread *it;
 	*ret_threads = *ret_turns = 0;
-	list_for_each(it, &server->threads, link) {
+	list_for_each(it, &server->threads->all, link) {
 		(*ret_threads)++;
 		*ret_turns += it->turn != NULL;
 	}

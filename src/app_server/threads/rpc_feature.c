@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_policy.h"
+#include "app_server/settings/process_settings.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -126,20 +128,6 @@ static const struct feature_row *find_feature(struct str name)
 	return NULL;
 }
 
-static void set_switch(struct app_server *server, const struct feature_row *feature, bool is_on)
-{
-	auto_free char *key = xasprintf("features.%s=", feature->name);
-	char *option = xasprintf("%s%s", key, is_on ? "true" : "false");
-	vec_for_each (it, &server->switches) {
-		if (!str_has_prefix(*it, key))
-			continue;
-		free((char *)(uintptr_t)it->ptr);
-		*it = str_of(option);
-		return;
-	}
-	vec_push(&server->switches, str_of(option));
-}
-
 static int check_switches(const struct json *switches, struct error *err)
 {
 	if (!json_is(switches, JSON_object))
@@ -168,7 +156,7 @@ enum rpc_verdict on_rpc_experimental_feature_enablement_set(
 		const struct feature_row *feature = find_feature(it->key);
 		if (!feature || feature->stage == FEATURE_inert)
 			continue;
-		set_switch(request->server, feature, it->boolean);
+		process_settings_switch(request->server->settings, feature->name, it->boolean);
 		jw_member_bool(&w, feature->name, it->boolean);
 	}
 	jw_object_end(&w);
@@ -207,9 +195,9 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	struct config *config = config_view_load(request->server, cwd, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to load configuration: %s", err.text);
-	for (size_t i = 0; policy_profile_at(i); i++)
+	for (size_t i = 0; permission_profile_at(i); i++)
 		vec_push(&profiles,
-		         (struct app_permission_profile_summary){str_of(policy_profile_at(i)), STR_NONE, true});
+		         (struct app_permission_profile_summary){str_of(permission_profile_at(i)), STR_NONE, true});
 	toml_for_each (it, toml_get(config_tree(config), "permissions")) {
 		const struct toml *about = toml_get(it, "description");
 		struct str text = toml_is(about, TOML_string) ? about->text : STR_NONE;

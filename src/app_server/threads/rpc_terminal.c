@@ -1,9 +1,10 @@
 /* A command that goes on behind the turns is an item that is open and has a process: the list needs nothing else. */
 #include <stdlib.h>
 
-#include "app_server/app_server_priv.h"
+#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
 #include "base/vec.h"
 #include "engine/codex/codex.h"
 

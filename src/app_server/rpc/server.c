@@ -1,0 +1,71 @@
+/* A notification is encoded when the first client that gets it is found: most find none. */
+#include "app_server/rpc/server.h"
+
+#include <stdlib.h>
+
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc.h"
+#include "app_server/rpc/rpc_request.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+static struct str *copy_texts(const struct str *texts, size_t count)
+{
+	struct str *ret = xcalloc(count + 1, sizeof(*ret));
+	for (size_t i = 0; i < count; i++)
+		ret[i] = str_n(str_dup(texts[i]), texts[i].len);
+	return ret;
+}
+
+void app_server_init(struct app_server *server, const struct server_setup *setup)
+{
+	server->loop = setup->loop;
+	server->services = setup->services;
+	server->cwd = xstrdup(setup->cwd);
+	server->overrides = copy_texts(setup->overrides, setup->override_count);
+	server->override_count = setup->override_count;
+	server->events = setup->events;
+	list_init(&server->connections);
+	rpc_scopes_init(&server->scopes, setup->loop, rpc_request_run);
+	rpc_asks_init(&server->asks);
+	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
+	loop_deferred_init(&server->sweep, setup->loop, setup->on_sweep, server);
+}
+
+void app_server_finish(struct app_server *server)
+{
+	rpc_asks_finish(&server->asks);
+	rpc_scopes_finish(&server->scopes);
+	loop_deferred_finish(&server->sweep);
+	for (size_t i = 0; i < server->override_count; i++)
+		free((char *)(uintptr_t)server->overrides[i].ptr);
+	free((struct str *)(uintptr_t)server->overrides);
+	buf_finish(&server->out);
+	free(server->cwd);
+}
+
+void app_server_sweep(struct app_server *server)
+{
+	loop_defer(&server->sweep);
+}
+
+void app_server_notify_if(struct app_server *server, enum app_notification_tag tag, const void *params,
+                          client_filter_fn filter, const void *self)
+{
+	struct connection *it;
+	list_for_each(it, &server->connections, link) {
+		if (!connection_wants(it, tag) || (filter && !filter(it, self)))
+			continue;
+		if (!server->out.len)
+			rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms());
+		if (!server->out.over)
+			connection_send_frame(it, buf_str(&server->out));
+	}
+	buf_reuse(&server->out);
+}
+
+void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params)
+{
+	app_server_notify_if(server, tag, params, NULL, NULL);
+}

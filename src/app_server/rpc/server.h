@@ -1,0 +1,80 @@
+/* server.h — the data that the rooms of the app-server share: the options of the process, the clients, their open
+ * requests and questions, and one pointer for each room's own state.
+ *
+ * Created by app_server_create, which creates and ends the state of each room through that room's functions. A room
+ * uses its own pointer and those of the rooms below it. Loop thread only. */
+#ifndef APP_SERVER_SERVER_H
+#define APP_SERVER_SERVER_H
+
+#include "app_server/rpc/rpc_ask.h"
+#include "app_server/rpc/rpc_scope.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "loop/loop.h"
+#include "protocol/message/app.h"
+
+struct app_server;
+struct config;
+struct connection;
+struct process_settings;
+struct services;
+struct store_index;
+struct threads;
+
+/* What the rooms above rpc/ do when a client changes. Each must be set. */
+struct server_events {
+	/* A client became slow, was waited for long enough, or caught up. */
+	void (*on_client_pace)(struct app_server *server);
+	/* The client is being destroyed: nothing may point to it when this returns. */
+	void (*on_client_gone)(struct app_server *server, struct connection *client);
+};
+
+struct app_server {
+	/* read-only */
+	struct loop *loop;
+	struct services *services;
+	struct config *config;       /* the configuration of the process; replaced when it is reloaded; a reference */
+	char *cwd;                   /* absolute; relative paths of clients start here */
+	const struct str *overrides; /* -c key=value of the command line; owned */
+	size_t override_count;
+	const struct server_events *events;
+	struct list connections; /* struct connection, oldest first */
+	size_t connection_count;
+	/* of the rooms */
+	struct process_settings *settings;
+	struct threads *threads;
+	struct store_index *store; /* NULL until the first request about stored threads */
+	/* of rpc/ */
+	struct rpc_scopes scopes;
+	struct rpc_asks asks;
+	struct buf out; /* every frame is encoded here, then queued for one client or several */
+	struct loop_deferred sweep;
+};
+
+/* Fills a zeroed server; texts are copied. on_sweep(server) removes ended clients and threads. The configuration and
+ * the rooms' own state are the caller's to create and to destroy. */
+struct server_setup {
+	struct loop *loop;
+	struct services *services;
+	const char *cwd;
+	const struct str *overrides;
+	size_t override_count;
+	const struct server_events *events;
+	void (*on_sweep)(void *server);
+};
+void app_server_init(struct app_server *server, const struct server_setup *setup);
+void app_server_finish(struct app_server *server); /* no client may be left */
+
+/* Removes ended clients and threads on the next turn of the loop, outside any callback of theirs. */
+void app_server_sweep(struct app_server *server);
+
+/* Whether a client gets a notification; self is the caller's. */
+typedef bool (*client_filter_fn)(const struct connection *client, const void *self);
+
+/* Encodes the notification once and sends it to every initialized client that has not opted out of it and that passes
+ * the filter (NULL: all pass). */
+void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params);
+void app_server_notify_if(struct app_server *server, enum app_notification_tag tag, const void *params,
+                          client_filter_fn filter, const void *self);
+
+#endif

@@ -1,0 +1,48 @@
+/* threads.h — the threads that this process has loaded: by age, by id, and the configurations that they share.
+ *
+ * Created and destroyed with the server. Owns: the threads. Loop thread only. */
+#ifndef APP_SERVER_THREADS_H
+#define APP_SERVER_THREADS_H
+
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/threads/thread_config.h"
+#include "base/list.h"
+
+struct app_server;
+struct connection;
+struct loop_timer;
+struct thread;
+
+enum { THREAD_BUCKETS = 256 };
+
+struct threads {
+	/* read-only */
+	struct list all; /* struct thread, oldest first */
+	/* private */
+	struct list buckets[THREAD_BUCKETS]; /* the same by id */
+	struct thread_configs configs;
+	struct loop_timer *idle; /* runs while a thread has no watcher; NULL before the first (thread_idle.c) */
+};
+
+struct threads *threads_create(void);
+void threads_destroy(struct threads *threads); /* NULL is fine */
+
+/* NULL if no loaded thread has this id. */
+struct thread *threads_find(struct app_server *server, struct str id);
+void threads_add(struct thread *thread);
+/* As threads_find; else refuses the request as codex 0.169 does and returns NULL. */
+struct thread *threads_get(struct rpc_request *request, struct str id);
+/* Refuses an id that is not a UUID; what: the kind of id, for the message. */
+enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
+                                   struct str id);
+
+/* ---- for the server ---- */
+
+/* Destroys the threads that have ended. */
+void threads_sweep(struct threads *threads);
+/* Holds or releases each thread as its watchers' pace now requires. */
+void threads_review_holds(struct threads *threads);
+/* The client watches no thread any more. */
+void threads_forget_client(struct threads *threads, const struct connection *client);
+
+#endif
