@@ -2,6 +2,8 @@
 // The numbers are those of the acceptance tests in the reference's subagents 11.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { startAppServer } from './lib/app_server.mjs';
 import { needs, outputOf, startModel, textsOf } from './lib/codex.mjs';
@@ -525,6 +527,31 @@ test('without the switch there are no such tools and no such events', proto, asy
 });
 
 // 19: the tools under the names that other engines gave them, which are there without being asked for
+
+// Some providers number the calls of each response: then several agents wait for approvals by one id.
+test('an approval of one agent starts no command of another by the same call id', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: ['make it', 'function_call_output'], lacks: 'You are agent 0' }, message('Made.')),
+		when({ contains: 'make it', lacks: 'You are agent 0' }, call('exec_command', { cmd: 'touch of-child' }, 'c')),
+		{ reply: [spawn('make it')] },
+		{ reply: [call('exec_command', { cmd: 'touch of-root' }, 'c')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+	]);
+	const it = startProto(t, model, { config: on.replace('"never"', '"untrusted"') });
+	it.submit('t1', userInput('go'));
+	const asked = [await it.next('exec_approval_request'), await it.next('exec_approval_request')];
+	assert.deepEqual(asked.map(({ msg }) => msg.call_id), ['c', 'c']);
+	const made = (name) => fs.existsSync(path.join(it.cwd, name));
+	it.submit('a', { type: 'exec_approval', id: 'c', decision: 'approved' });
+	assert.match((await it.next('warning')).msg.message, /several agents are open for `c`/);
+	const child = asked.find(({ msg }) => msg.command.join(' ').includes('of-child'));
+	it.submit('b', { type: 'exec_approval', id: child.id, decision: 'approved' });
+	it.submit('d', { type: 'exec_approval', id: 't1', decision: 'denied' });
+	await it.next('task_complete');
+	assert.equal((await it.end()).code, 0);
+	assert.deepEqual([made('of-child'), made('of-root')], [true, false]);
+});
 
 const plain = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
 const child = (contains, lacks, ...steps) => ({ when: { contains, lacks: ['ROOT', ...lacks] }, reply: steps });

@@ -401,17 +401,37 @@ void agents_take_event(struct codex *child, struct event *event)
 	agent_log_add(&child->agent->log, event);
 }
 
+/* The Session of a subagent whose questions are asked by the root's events; NULL: somebody hears it itself. */
+static struct session *asks_through_root(const struct agent *agent)
+{
+	struct codex *child = agent->parent ? agent->session : NULL;
+	return child && !child->on_event ? child->session : NULL;
+}
+
 bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer)
 {
 	struct agent *agent;
 	if (!root->agents)
 		return false;
 	list_for_each(agent, &root->agents->agents, link) {
-		struct codex *child = agent->parent ? agent->session : NULL;
-		if (child && child->session && questions_answer(&child->session->questions, asks, id, answer))
+		struct session *session = asks_through_root(agent);
+		if (session && questions_answer(&session->questions, asks, id, answer))
 			return true;
 	}
 	return false;
+}
+
+size_t agents_asking(struct codex *root, struct str id)
+{
+	struct agent *agent;
+	size_t count = 0;
+	if (!root->agents)
+		return 0;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct session *session = asks_through_root(agent);
+		count += session && approvals_has(&session->approvals, id);
+	}
+	return count;
 }
 
 bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision)
@@ -420,8 +440,8 @@ bool agents_answer(struct codex *root, struct str id, const struct review_decisi
 	if (!root->agents)
 		return false;
 	list_for_each(agent, &root->agents->agents, link) {
-		struct codex *child = agent->parent ? agent->session : NULL;
-		if (child && child->session && approvals_answer(&child->session->approvals, id, decision))
+		struct session *session = asks_through_root(agent);
+		if (session && session_answer_approval(session, id, decision))
 			return true;
 	}
 	return false;

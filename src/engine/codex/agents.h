@@ -65,6 +65,8 @@ void agents_on_interrupt(struct codex *codex);
 
 /* An answer to a question that a subagent put through its root. False if none asked. */
 bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer);
+/* How many subagents have such an approval open. */
+size_t agents_asking(struct codex *root, struct str id);
 bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision);
 
 #endif

@@ -58,14 +58,19 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 /* ---- answers ---- */
 
+/* Call ids are the provider's, and some number the calls of each response: who approves one command must not start
+ * another one by the same id. */
 static bool answer_approval(struct codex *codex, struct str id, const struct review_decision *decision)
 {
 	struct session *session = codex->session;
-	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
+	if (approvals_has(&session->approvals, id) + agents_asking(codex, id) > 1) {
+		session_warn(session, STR(""),
+		             "Approvals of several agents are open for `%.*s`; the answer was ignored. Answer with the "
+		             "id of the event that asked.",
+		             STR_ARG(id));
 		return false;
-	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
-		session_record_decline(session, approvals_call_id(&session->approvals, id));
-	return approvals_answer(&session->approvals, id, decision) || agents_answer(codex, id, decision);
+	}
+	return session_answer_approval(session, id, decision) || agents_answer(codex, id, decision);
 }
 
 static bool answer_call(struct codex *codex, struct str id, const struct dynamic_tool_answer *answer)

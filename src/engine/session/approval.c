@@ -64,6 +64,11 @@ static struct approval *approval_find(struct approvals *approvals, struct str id
 	return NULL;
 }
 
+bool approvals_has(struct approvals *approvals, struct str id)
+{
+	return approval_find(approvals, id) != NULL;
+}
+
 struct str approvals_call_id(struct approvals *approvals, struct str id)
 {
 	const struct approval *approval = approval_find(approvals, id);

@@ -24,6 +24,7 @@ void approvals_finish(struct approvals *approvals);
 
 void approvals_add(struct approvals *approvals, struct str call_id, struct str sub_id, struct tool_call *call,
                    tool_answer_fn answer);
+bool approvals_has(struct approvals *approvals, struct str id);
 /* The call that the question is about; STR_NONE if nobody asked. */
 struct str approvals_call_id(struct approvals *approvals, struct str id);
 /* Removes the question and runs its answer. False if nobody asked. */

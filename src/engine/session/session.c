@@ -41,6 +41,15 @@ void session_emit(struct session *session, struct str sub_id, enum event_tag tag
 	session_record_event(session, sub_id, tag, body);
 }
 
+bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision)
+{
+	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
+		return false;
+	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
+		session_record_decline(session, approvals_call_id(&session->approvals, id));
+	return approvals_answer(&session->approvals, id, decision);
+}
+
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 {
 	char text[ERROR_TEXT_MAX];

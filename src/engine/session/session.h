@@ -92,6 +92,8 @@ void session_destroy(struct session *session); /* NULL is fine */
 
 /* Puts an event on the codex's queue. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
+/* Answers the approval by that id. False, and nothing begins, if none is open, or another answer aborts the Task. */
+bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
