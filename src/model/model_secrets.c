@@ -3,6 +3,8 @@
  * where a local server wants none, and are words of ordinary sentences. */
 #include "model/model_secrets.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/model_provider.h"
@@ -59,6 +61,69 @@ static void add_words(struct model_secrets *secrets, struct str value, size_t mi
 	}
 }
 
+/* ---- other forms of a secret: servers quote what they made of it ---- */
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c | 0x20 : c) : NULL;
+	return found ? (int)(found - digits) : -1;
+}
+
+/* Without %XX, in the arena. */
+static struct str percent_decode(struct model_secrets *secrets, struct str text)
+{
+	auto_buf struct buf out;
+	buf_init(&out, text.len);
+	for (size_t i = 0; i < text.len; i++) {
+		int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
+		int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
+		buf_append_char(&out, low >= 0 ? (char)(high << 4 | low) : text.ptr[i]);
+		i += low >= 0 ? 2 : 0;
+	}
+	return arena_str(&secrets->arena, buf_str(&out));
+}
+
+static void add_decoded(struct model_secrets *secrets, struct str text, size_t min)
+{
+	struct str decoded = percent_decode(secrets, text);
+	add(secrets, text, min);
+	if (!str_eq(decoded, text))
+		add(secrets, decoded, min);
+}
+
+/* "Basic BASE64" stands for NAME:PASSWORD. */
+static void add_basic(struct model_secrets *secrets, struct str base64)
+{
+	auto_buf struct buf decoded;
+	buf_init(&decoded, base64.len);
+	if (!text_base64_decode(&decoded, base64))
+		return;
+	struct str password = arena_str(&secrets->arena, buf_str(&decoded)), name;
+	if (str_next_part(&password, ':', &name))
+		add(secrets, password, KEY_MIN);
+}
+
+/* NAME:PASSWORD@ of a URL, which is sent as a Basic header. */
+static void add_userinfo(struct model_secrets *secrets, struct str url)
+{
+	ptrdiff_t start = str_find(url, STR("://"));
+	struct str host = start < 0 ? STR_NONE : str_skip(url, (size_t)start + 3), name;
+	for (size_t i = 0; i < host.len; i++)
+		host.len = strchr("/?#", host.ptr[i]) ? i : host.len;
+	ptrdiff_t at = str_rfind_char(host, '@');
+	if (at < 0)
+		return;
+	host.len = (size_t)at;
+	struct str password = host, both = percent_decode(secrets, host);
+	auto_buf struct buf base64;
+	buf_init(&base64, 2 * host.len + 4);
+	text_base64(&base64, both.ptr, both.len);
+	add(secrets, arena_str(&secrets->arena, buf_str(&base64)), KEY_MIN);
+	if (str_next_part(&password, ':', &name))
+		add_decoded(secrets, password, KEY_MIN);
+}
+
 static void add_header(struct model_secrets *secrets, struct str line)
 {
 	struct str name;
@@ -72,6 +137,8 @@ static void add_header(struct model_secrets *secrets, struct str line)
 	line = str_trim(line);
 	ptrdiff_t scheme = is_key ? str_find_char(line, ' ') : -1;
 	add_words(secrets, str_skip(line, (size_t)(scheme + 1)), is_key ? KEY_MIN : WORD_MIN);
+	if (is_key && str_equal_fold(str_n(line.ptr, (size_t)(scheme + 1)), STR("basic ")))
+		add_basic(secrets, str_trim(str_skip(line, (size_t)(scheme + 1))));
 }
 
 static bool is_secret_name(struct str name)
@@ -92,7 +159,7 @@ static void add_query(struct model_secrets *secrets, struct str url)
 	struct str query = mark < 0 ? STR_NONE : str_skip(url, (size_t)mark + 1), pair, name;
 	while (str_next_part(&query, '&', &pair)) {
 		if (str_next_part(&pair, '=', &name) && is_secret_name(name))
-			add(secrets, pair, WORD_MIN);
+			add_decoded(secrets, pair, WORD_MIN);
 	}
 }
 
@@ -103,8 +170,10 @@ void model_secrets_init(struct model_secrets *secrets, const struct model_provid
 		add_header(secrets, str_of(provider->authorization));
 	for (size_t i = 0; i < provider->header_count; i++)
 		add_header(secrets, provider->headers[i]);
-	if (provider->responses_url)
-		add_query(secrets, str_of(provider->responses_url));
+	if (!provider->responses_url)
+		return;
+	add_query(secrets, str_of(provider->responses_url));
+	add_userinfo(secrets, str_of(provider->responses_url));
 }
 
 void model_secrets_finish(struct model_secrets *secrets)

@@ -2,7 +2,8 @@
  *
  * Servers put what they were sent into their errors, and those reach clients, logs and session files. Every such text
  * is masked before it leaves model/: the key, the words of each configured header save those that are no secret by
- * their name, and query parameters whose name says that they are one.
+ * their name, query parameters whose name says that they are one, and the password of a URL or of a Basic header; each
+ * as it is sent, and as the server decodes it. Other encodings of them (a hash, or base64 of a key) are not recognised.
  *
  * Owns: its list. Borrows: the provider, which must outlive it. An all-zero struct is empty. Thread: any. */
 #ifndef MODEL_MODEL_SECRETS_H

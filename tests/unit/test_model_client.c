@@ -417,6 +417,38 @@ static void no_secret_is_quoted(void **state)
 	}
 }
 
+/* Servers quote what they made of a URL or of a Basic header, too. */
+static void no_decoded_secret_is_quoted(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *body, *part;
+	} cases[] = {
+		{"no key ab+cd/5d2a==x", "no key [redacted]"},
+		{"no key ab%2Bcd%2F5d2a%3D%3Dx!", "no key [redacted]!"},
+		{"{\"key\":\"ab+cd\\/5d2a==x\"}", "{\"key\":\"[redacted]\"}"},
+		{"user me:pass@5d2a", "user me:[redacted]"},
+		{"user me:pass%405d2a", "user me:[redacted]"},
+		{"Basic bWU6cGFzc0A1ZDJh", "Basic [redacted]"}, /* me:pass@5d2a */
+		{"Basic eW91OnN0YXItNGIxZA==", "Basic [redacted]"},
+		{"you:star-4b1d", "you:[redacted]"},
+	};
+	char address[160];
+	snprintf(address, sizeof(address), "http://me:pass%%405d2a@%s?api-key=ab%%2Bcd%%2F5d2a%%3D%%3Dx",
+	         f->url + strlen("http://"));
+	f->provider.responses_url = address;
+	f->provider.authorization = "Authorization: Basic eW91OnN0YXItNGIxZA==";
+	f->provider.request_max_retries = 0;
+	renew_client(f);
+	for (size_t i = 0; i < countof(cases); i++) {
+		f->answers[0] = (struct answer){401, "text/plain", cases[i].body};
+		run(f);
+		assert_final(f, "", cases[i].part);
+		assert_null(strstr(f->error.text, "5d2a"));
+		assert_null(strstr(f->error.text, "4b1d"));
+	}
+}
+
 static void a_secret_that_is_cut_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -629,6 +661,7 @@ int main(void)
 		CLIENT_TEST(a_server_that_is_not_there_is_named),
 		CLIENT_TEST(a_local_server_that_is_not_started_is_final),
 		CLIENT_TEST(no_secret_is_quoted),
+		CLIENT_TEST(no_decoded_secret_is_quoted),
 		CLIENT_TEST(a_secret_that_is_cut_leaves_nothing),
 		CLIENT_TEST(the_model_that_answers_is_named_in_utf8),
 		CLIENT_TEST(a_url_that_cannot_be_used_is_final),
