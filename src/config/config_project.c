@@ -92,7 +92,7 @@ static char *read_pointer(const char *path, const char *prefix)
 	struct stat st;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_GIT_POINTER);
-	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || file_read(path, &text, NULL) != 0)
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || file_read_regular(path, &text, NULL) != 0)
 		return NULL;
 	struct str line = str_trim(buf_str(&text));
 	bool is_text = !memchr(line.ptr, '\0', line.len) && str_find_char(line, '\n') < 0;

@@ -66,7 +66,7 @@ static char *read_text(const char *folder, const char *name)
 	auto_free char *path = path_join(folder, name);
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_GIT_FILE);
-	return file_is_regular(path) && file_read(path, &text, NULL) == 0 ? str_dup(str_trim(buf_str(&text))) : NULL;
+	return file_read_regular(path, &text, NULL) == 0 ? str_dup(str_trim(buf_str(&text))) : NULL;
 }
 
 static bool find_dirs(const char *root, struct git_dirs *ret)
@@ -121,7 +121,7 @@ static char *find_packed(const struct git_dirs *dirs, struct str ref)
 	auto_free char *path = path_join(dirs->common, "packed-refs");
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_GIT_PACKED_REFS);
-	if (!file_is_regular(path) || file_read(path, &text, NULL) != 0)
+	if (file_read_regular(path, &text, NULL) != 0)
 		return NULL;
 	struct str rest = buf_str(&text), line;
 	while (str_next_line(&rest, &line)) {
