@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "agent/agent_priv.h"
-#include "agent/agent_tree.h"
-#include "agent/agent_wait.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -30,7 +28,7 @@ static struct ev_agent_inbox depths(const struct agent *agent)
 	};
 }
 
-void agent_tell_added(struct agent *agent, const struct agent_message *message)
+static void tell_added(struct agent *agent, const struct agent_message *message)
 {
 	struct ev_agent_inbox event = depths(agent);
 	struct inbox_message added = {
@@ -68,6 +66,56 @@ const struct agent *agent_root(const struct agent *agent)
 {
 	return agent->tree->root;
 }
+
+/* ---- the agents of the tree ---- */
+
+struct agent *agent_tree_find(const struct agent_tree *tree, uint64_t id)
+{
+	struct agent *agent;
+	list_for_each(agent, &tree->agents, link) {
+		if (agent->id == id)
+			return agent;
+	}
+	return NULL;
+}
+
+struct agent *agent_tree_find_session(const struct agent_tree *tree, struct str session_id)
+{
+	struct agent *agent;
+	list_for_each(agent, &tree->agents, link) {
+		if (str_is(session_id, agent->session_id))
+			return agent;
+	}
+	return NULL;
+}
+
+static size_t count_active(const struct agent_tree *tree)
+{
+	size_t count = 0;
+	const struct agent *agent;
+	list_for_each(agent, &tree->agents, link)
+		count += agent->parent && (tree->options.keeps_places || agent_is_active(agent));
+	return count;
+}
+
+bool agent_tree_has_place(const struct agent_tree *tree)
+{
+	return count_active(tree) < tree->options.max_active;
+}
+
+bool agent_is_below(const struct agent *agent, const struct agent *above)
+{
+	while (agent && agent != above)
+		agent = agent->parent;
+	return agent;
+}
+
+uint64_t agent_tree_delay(const struct agent_tree *tree, uint64_t delay_ms)
+{
+	return delay_ms / tree->options.clock_scale;
+}
+
+/* ---- one agent ---- */
 
 bool agent_is_active(const struct agent *agent)
 {
@@ -213,6 +261,15 @@ static void write_end(const struct agent *agent, struct buf *out)
 		buf_append_c(out, words[agent->result.outcome]);
 }
 
+void agent_waits_wake(struct agent *waiter)
+{
+	struct agent_waiter *wait;
+	list_for_each(wait, &waiter->tree->waits, link) {
+		if (wait->waiter == waiter)
+			loop_defer(&wait->look);
+	}
+}
+
 static void tell_parent(struct agent *agent)
 {
 	struct agent *parent = agent->parent;
@@ -227,7 +284,7 @@ static void tell_parent(struct agent *agent)
 	agent_inbox_add(&parent->inbox, &message, NULL); /* ends always fit */
 	if (!parent->parent) /* the inbox needs no words, but the record has nothing else of them */
 		message.text = str_of(agent->result.text);
-	agent_tell_added(parent, &message);
+	tell_added(parent, &message);
 	agent_waits_wake(parent);
 	parent->tree->options.ops->deliver(parent, parent->tree->options.self);
 }
@@ -257,7 +314,7 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
 	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
 		return error_wrap(err, "agent_id %llu cannot be told", (unsigned long long)agent->id);
-	agent_tell_added(agent, &message);
+	tell_added(agent, &message);
 	agent_waits_wake(agent);
 	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
 	return 0;

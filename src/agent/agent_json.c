@@ -1,7 +1,6 @@
 /* The order of members is the reference's, so that a transcript can be compared line by line. */
 #include "agent/agent_json.h"
 
-#include "agent/agent_tree.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "protocol/record/enum.h"

@@ -5,8 +5,6 @@
 #include "agent/agent.h"
 
 void agent_tell(struct agent *about, enum event_tag tag, const void *body);
-/* Its inbox has one more message. */
-void agent_tell_added(struct agent *agent, const struct agent_message *message);
 /* How full its inbox is. */
 void agent_tell_inbox(struct agent *agent);
 

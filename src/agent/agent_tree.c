@@ -75,47 +75,6 @@ void agent_tree_destroy(struct agent_tree *tree)
 	free(tree);
 }
 
-struct agent *agent_tree_find(const struct agent_tree *tree, uint64_t id)
-{
-	struct agent *agent;
-	list_for_each(agent, &tree->agents, link) {
-		if (agent->id == id)
-			return agent;
-	}
-	return NULL;
-}
-
-struct agent *agent_tree_find_session(const struct agent_tree *tree, struct str session_id)
-{
-	struct agent *agent;
-	list_for_each(agent, &tree->agents, link) {
-		if (str_is(session_id, agent->session_id))
-			return agent;
-	}
-	return NULL;
-}
-
-size_t agent_tree_active(const struct agent_tree *tree)
-{
-	size_t count = 0;
-	const struct agent *agent;
-	list_for_each(agent, &tree->agents, link)
-		count += agent->parent && (tree->options.keeps_places || agent_is_active(agent));
-	return count;
-}
-
-bool agent_is_below(const struct agent *agent, const struct agent *above)
-{
-	while (agent && agent != above)
-		agent = agent->parent;
-	return agent;
-}
-
-uint64_t agent_tree_delay(const struct agent_tree *tree, uint64_t delay_ms)
-{
-	return delay_ms / tree->options.clock_scale;
-}
-
 static void tell_created(struct agent *agent)
 {
 	struct subagent_summary summary = agent_summary(agent);
@@ -168,11 +127,6 @@ static void make_room(struct agent_tree *tree)
 		return;
 	tree->options.ops->close(oldest, tree->options.self);
 	oldest->session = NULL;
-}
-
-bool agent_tree_has_place(const struct agent_tree *tree)
-{
-	return agent_tree_active(tree) < tree->options.max_active;
 }
 
 static int check_places(const struct agent_tree *tree, struct error *err)

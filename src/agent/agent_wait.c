@@ -2,19 +2,16 @@
  * can be missed between two looks, because what there is stays in the inbox until it is taken. */
 #include "agent/agent_wait.h"
 
-#include "agent/agent_tree.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 
 struct agent_wait {
-	struct list link; /* in the tree */
-	struct agent *waiter;
+	struct agent_waiter base;
 	uint64_t target; /* 0: any */
 	agent_find_fn find;
 	bool is_interrupted;
-	struct loop_deferred look;
 	struct loop_timer *timer;
 	agent_wait_fn on_end;
 	void *self;
@@ -41,7 +38,7 @@ static struct agent *find_sender(const struct agent *reader, const struct agent 
 }
 
 /* An end is news until it is read; where nobody is left who could bring other news, it is so again. */
-struct agent *agent_find_news(const struct agent *reader, const struct agent *target)
+static struct agent *find_news(const struct agent *reader, const struct agent *target)
 {
 	struct agent *agent, *ended = NULL;
 	struct agent *sender = agent_inbox_is_empty(&reader->inbox) ? NULL : find_sender(reader, target);
@@ -82,8 +79,8 @@ void agent_wait_destroy(struct agent_wait *wait)
 {
 	if (!wait)
 		return;
-	list_remove(&wait->link);
-	loop_deferred_finish(&wait->look);
+	list_remove(&wait->base.link);
+	loop_deferred_finish(&wait->base.look);
 	loop_timer_destroy(wait->timer);
 	free(wait);
 }
@@ -100,26 +97,27 @@ static void end(struct agent_wait *wait, enum agent_wake wake, struct agent *abo
 static struct agent *find_awaited(const struct agent_wait *wait)
 {
 	struct agent *agent, *found = NULL;
-	const struct agent *target = wait->target ? agent_tree_find(wait->waiter->tree, wait->target) : NULL;
-	list_for_each(agent, &wait->waiter->tree->agents, link) {
-		if (!is_awaited(agent, wait->waiter, target))
+	const struct agent *target = wait->target ? agent_tree_find(wait->base.waiter->tree, wait->target) : NULL;
+	list_for_each(agent, &wait->base.waiter->tree->agents, link) {
+		if (!is_awaited(agent, wait->base.waiter, target))
 			continue;
 		if (agent_is_active(agent))
 			return agent;
 		found = agent;
 	}
-	return found ? found : wait->waiter;
+	return found ? found : wait->base.waiter;
 }
 
 static void on_look(void *self)
 {
 	struct agent_wait *wait = self;
-	struct agent *target = wait->target ? agent_tree_find(wait->waiter->tree, wait->target) : NULL;
-	struct agent *about = wait->find ? wait->find(wait->waiter, wait->self) : agent_find_news(wait->waiter, target);
+	struct agent *waiter = wait->base.waiter;
+	struct agent *target = wait->target ? agent_tree_find(waiter->tree, wait->target) : NULL;
+	struct agent *about = wait->find ? wait->find(waiter, wait->self) : find_news(waiter, target);
 	if (wait->is_interrupted)
 		end(wait, AGENT_WAKE_user, find_awaited(wait));
 	else if (wait->target && !target)
-		end(wait, AGENT_WAKE_gone, wait->waiter);
+		end(wait, AGENT_WAKE_gone, wait->base.waiter);
 	else if (about)
 		end(wait, AGENT_WAKE_news, about);
 }
@@ -134,33 +132,24 @@ struct agent_wait *agent_wait_start(const struct agent_wait_options *options)
 {
 	struct agent_tree *tree = options->waiter->tree;
 	struct agent_wait *wait = xnew(struct agent_wait);
-	wait->waiter = options->waiter;
+	wait->base.waiter = options->waiter;
 	wait->target = options->target ? options->target->id : 0;
 	wait->find = options->find;
 	wait->on_end = options->on_end;
 	wait->self = options->self;
 	wait->timer = loop_timer_create(tree->options.loop, on_timeout, wait);
 	loop_timer_start(wait->timer, agent_tree_delay(tree, options->timeout_ms));
-	loop_deferred_init(&wait->look, tree->options.loop, on_look, wait);
-	loop_defer(&wait->look);
-	list_append(&tree->waits, &wait->link);
+	loop_deferred_init(&wait->base.look, tree->options.loop, on_look, wait);
+	loop_defer(&wait->base.look);
+	list_append(&tree->waits, &wait->base.link);
 	return wait;
-}
-
-void agent_waits_wake(struct agent *waiter)
-{
-	struct agent_wait *wait;
-	list_for_each(wait, &waiter->tree->waits, link) {
-		if (wait->waiter == waiter)
-			loop_defer(&wait->look);
-	}
 }
 
 void agent_waits_interrupt(struct agent *waiter)
 {
 	struct agent_wait *wait;
-	list_for_each(wait, &waiter->tree->waits, link) {
-		if (wait->waiter == waiter)
+	list_for_each(wait, &waiter->tree->waits, base.link) {
+		if (wait->base.waiter == waiter)
 			wait->is_interrupted = true;
 	}
 	agent_waits_wake(waiter);
@@ -170,10 +159,10 @@ void agent_waits_interrupt(struct agent *waiter)
 void agent_waits_drop(struct agent *agent)
 {
 	struct agent_wait *wait;
-	list_for_each(wait, &agent->tree->waits, link) {
-		if (wait->waiter == agent)
+	list_for_each(wait, &agent->tree->waits, base.link) {
+		if (wait->base.waiter == agent)
 			agent_wait_destroy(wait);
 		else
-			loop_defer(&wait->look);
+			loop_defer(&wait->base.look);
 	}
 }

@@ -24,7 +24,7 @@ typedef struct agent *(*agent_find_fn)(struct agent *waiter, void *self);
 struct agent_wait_options {
 	struct agent *waiter;
 	struct agent *target; /* NULL: any */
-	agent_find_fn find;   /* NULL: agent_find_news of the target */
+	agent_find_fn find;   /* NULL: the target's news */
 	uint64_t timeout_ms;
 	agent_wait_fn on_end;
 	void *self;
@@ -32,8 +32,6 @@ struct agent_wait_options {
 struct agent_wait *agent_wait_start(const struct agent_wait_options *options);
 void agent_wait_destroy(struct agent_wait *wait); /* NULL is fine */
 
-/* Who has news for the reader; target: NULL for any. NULL: nobody. */
-struct agent *agent_find_news(const struct agent *reader, const struct agent *target);
 /* Takes what `news.about` has sent to the reader, as much as one answer can hold (LIMIT_AGENT_NEWS); the messages are
  * the caller's. The rest stays, and is news. */
 void agent_take_news(struct agent *reader, struct agent_news *news);
@@ -41,8 +39,6 @@ void agent_news_finish(struct agent_news *news);
 
 /* ---- for agent/ and engine/ ---- */
 
-/* There may be news for who waits on this agent's behalf. */
-void agent_waits_wake(struct agent *waiter);
 /* The user has spoken to the waiter. */
 void agent_waits_interrupt(struct agent *waiter);
 /* The agent is going away. */

@@ -1,7 +1,6 @@
 /* A ping that nobody read makes a second one pointless: they would only pile up in front of an agent that is busy. */
 #include "agent/agent_watchdog.h"
 
-#include "agent/agent_tree.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
