@@ -1,4 +1,5 @@
-/* http_client_priv.h — what http_client.c (connections, the loop) and http_call.c (one request) know of each other. */
+/* http_client_priv.h — shared by http_client.c (connections, the loop), http_client_call.c (one request) and
+ * http_client_error.c (its errors). */
 #ifndef NET_HTTP_CLIENT_PRIV_H
 #define NET_HTTP_CLIENT_PRIV_H
 
@@ -65,7 +66,7 @@ void http_client_proceed_soon(struct http_client *client);
 /* Lets libcurl act and ends the calls that are through. */
 void http_client_act(struct http_client *client, curl_socket_t fd, int events);
 
-/* http_call.c */
+/* http_client_call.c */
 /* Hands the call to libcurl, or ends it with what is wrong with it. */
 void http_call_begin(struct http_call *call);
 void http_call_continue(struct http_call *call);
@@ -75,7 +76,7 @@ void http_call_complete(struct http_call *call, CURLcode result);
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
 
-/* http_call_error.c */
+/* http_client_error.c */
 /* Fills err with what a result other than CURLE_OK means. */
 void http_call_explain(const struct http_call *call, CURLcode result, struct error *err);
 
