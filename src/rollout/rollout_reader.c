@@ -14,133 +14,10 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rollout/rollout_history.h"
+#include "rollout/rollout_reader_priv.h"
 #include "rollout/rollout_item.h"
-#include "rollout/rollout_list.h"
 #include "rollout/rollout_order.h"
 #include "rollout/rollout_path.h"
-#include "rollout/rollout_source.h"
-
-/* One file, or the part of it that the next one goes on from. */
-struct rollout_segment {
-	char *text; /* owned */
-	size_t len;
-	bool is_disordered; /* its lines have to be sorted by their numbers */
-	char *path;         /* owned */
-	uint64_t most;      /* bytes of it that count */
-	size_t kept;        /* bytes at its front that records point to */
-};
-
-/* ---- the bytes ---- */
-
-enum { READ_CHUNK = 1 * MIB };
-
-/* At most `most` bytes, as many as there are now. */
-static int read_bytes(struct rollout_source *source, size_t most, struct buf *out, struct error *err)
-{
-	while (out->len < most) {
-		size_t want = most - out->len < READ_CHUNK ? most - out->len : READ_CHUNK;
-		char *room = buf_reserve(out, want);
-		if (!room)
-			return ERR_limit;
-		ssize_t got = rollout_source_read(source, room, want, err);
-		if (got <= 0)
-			return (int)got;
-		out->len += (size_t)got;
-	}
-	return 0;
-}
-
-/* An unpacked file's bytes are read in one go, and so is a packed one's room made as it comes. A packed one that is
- * damaged counts up to there, as any file does. */
-static int read_segment(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err)
-{
-	struct buf text;
-	struct rollout_source *source = rollout_source_create(path, err);
-	if (!source)
-		return err ? -(int)err->code : -ERR_invalid;
-	bool is_packed = rollout_source_is_packed(source);
-	int64_t size = rollout_source_stat(source)->st_size;
-	buf_init(&text, LIMIT_ROLLOUT_FILE + 1);
-	if (!is_packed && most > (uint64_t)size)
-		most = (uint64_t)size;
-	if (!is_packed && size <= LIMIT_ROLLOUT_FILE)
-		buf_reserve(&text, (size_t)most + 1);
-	int status = size > LIMIT_ROLLOUT_FILE ? ERR_limit : read_bytes(source, most, &text, err);
-	rollout_source_destroy(source);
-	if (status == ERR_limit || text.len > LIMIT_ROLLOUT_FILE)
-		status = error_set(err, ERR_limit, "%s is larger than %d MiB", path, LIMIT_ROLLOUT_FILE / MIB);
-	if (status == 0 || (is_packed && status == -ERR_invalid && text.len)) {
-		*ret = (struct rollout_segment){.len = text.len};
-		ret->text = buf_take(&text);
-		status = 0;
-	}
-	buf_finish(&text);
-	return status;
-}
-
-/* The first session_meta of a segment: whose file it is. */
-static int read_meta(struct rollout_reader *reader, const struct rollout_segment *segment, struct rollout_meta *ret,
-                     struct error *err)
-{
-	struct str rest = str_n(segment->text, segment->len), text;
-	while (str_next_line(&rest, &text)) {
-		struct rollout_line line;
-		arena_reset(&reader->line);
-		if (rollout_line_parse(&reader->line, text, &line, NULL) == 0 && line.type == LINE_session_meta)
-			return rollout_meta_decode(line.payload, &reader->arena, ret, err);
-	}
-	return error_set(err, ERR_invalid, "no line says whose session it is");
-}
-
-static int add_segment(struct rollout_reader *reader, const char *path, uint64_t most, struct rollout_meta *ret,
-                       struct error *err)
-{
-	struct rollout_segment segment;
-	int status = read_segment(path, most, &segment, err);
-	if (status < 0)
-		return status;
-	segment.path = xstrdup(path);
-	segment.most = most;
-	vec_push(&reader->segments, segment);
-	if (str_trim(str_n(segment.text, segment.len)).len == 0)
-		return error_set(err, ERR_invalid, "empty session file: %s", path);
-	status = read_meta(reader, &segment, ret, err);
-	return status < 0 ? error_wrap(err, "%s", path) : 0;
-}
-
-static bool is_among_segments(const struct rollout_reader *reader, const char *path)
-{
-	struct stat one, other;
-	vec_for_each (it, &reader->segments) {
-		if (stat(path, &one) == 0 && stat(it->path, &other) == 0 && one.st_ino == other.st_ino &&
-		    one.st_dev == other.st_dev)
-			return true;
-	}
-	return false;
-}
-
-/* Reads the file, then the ones it goes on from: the oldest comes last. */
-static int read_segments(struct rollout_reader *reader, struct error *err)
-{
-	int status = add_segment(reader, reader->path, LIMIT_ROLLOUT_FILE, &reader->meta, err);
-	struct rollout_meta meta = reader->meta;
-	auto_free char *home = rollout_path_home(reader->path);
-	while (status == 0 && meta.base_rollout_id.ptr) {
-		if (reader->segments.count == LIMIT_ROLLOUT_SEGMENTS)
-			return error_set(err, ERR_limit, "%s goes on from more than %d other files", reader->path,
-			                 LIMIT_ROLLOUT_SEGMENTS);
-		struct error found = {0};
-		auto_free char *path = home ? rollout_list_find_segment(home, meta.base_rollout_id, &found) : NULL;
-		if (!path)
-			return error_set(err, ERR_not_found, "%s goes on from session file %.*s, which is gone",
-			                 reader->path, STR_ARG(meta.base_rollout_id));
-		if (is_among_segments(reader, path))
-			return error_set(err, ERR_invalid, "%s goes on from itself, by way of %s", reader->path, path);
-		status = add_segment(reader, path, meta.base_bytes, &meta, err);
-	}
-	return status;
-}
 
 /* ---- the lines ---- */
 
@@ -315,7 +192,7 @@ static void on_event_msg(struct rollout_reader *reader, const struct json *paylo
 	if (str_is(type, "thread_rolled_back")) {
 		uint64_t turns = 0;
 		json_to_u64(json_get(payload, "num_turns"), &turns);
-		rollout_history_roll_back(reader, turns);
+		rollout_reader_roll_back(reader, turns);
 		return;
 	}
 	for (size_t i = 0; i < countof(event_rows); i++) {
@@ -405,7 +282,7 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 static int read_again(struct rollout_segment *segment, struct error *err)
 {
 	struct rollout_segment fresh;
-	int status = segment->kept ? read_segment(segment->path, segment->most, &fresh, err) : 0;
+	int status = segment->kept ? rollout_reader_read_file(segment->path, segment->most, &fresh, err) : 0;
 	if (status < 0 || !segment->kept)
 		return status;
 	free(segment->text);
@@ -450,8 +327,8 @@ struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_
 	reader->path = realpath(path, NULL);
 	if (!reader->path) {
 		error_sys(err, errno, "cannot open %s", path);
-	} else if (read_segments(reader, err) == 0 && read_all(reader, err) == 0) {
-		rollout_history_build(reader);
+	} else if (rollout_reader_read_files(reader, err) == 0 && read_all(reader, err) == 0) {
+		rollout_reader_build_history(reader);
 		return reader;
 	}
 	rollout_reader_destroy(reader);

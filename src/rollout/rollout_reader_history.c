@@ -1,12 +1,11 @@
 /* Only the newest compaction that brings its own history matters, and nothing before it does: the walk
  * starts there. A compaction of before 2026 brings just a summary; what the user said is then picked from
  * the history up to it, newest first, as the compaction itself had done. */
-#include "rollout/rollout_history.h"
+#include "rollout/rollout_reader_priv.h"
 
 #include "base/limits.h"
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_kept.h"
-#include "rollout/rollout_reader.h"
 
 /* ---- rollback ---- */
 
@@ -29,7 +28,7 @@ static size_t find_cut(const struct rollout_reader *reader, uint64_t turns, bool
 	return cut;
 }
 
-void rollout_history_roll_back(struct rollout_reader *reader, uint64_t turns)
+void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 {
 	bool is_first;
 	size_t cut = find_cut(reader, turns, &is_first);
@@ -174,7 +173,7 @@ static void mark(struct rollout_reader *reader, const struct rollout_record *rec
 	vec_push(&reader->marks, it);
 }
 
-void rollout_history_build(struct rollout_reader *reader)
+void rollout_reader_build_history(struct rollout_reader *reader)
 {
 	const char *summary = NULL;
 	bool has_context = false;

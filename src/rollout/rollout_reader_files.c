@@ -1,0 +1,121 @@
+/* A fork's file starts with a reference to a position in another file, so a session may span several. Files are read,
+ * not mapped: another process may truncate them meanwhile, and the reader trims items in place. A packed file that is
+ * damaged counts up to the damage. */
+#include "rollout/rollout_reader_priv.h"
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rollout/rollout_list.h"
+#include "rollout/rollout_path.h"
+#include "rollout/rollout_source.h"
+
+enum { READ_CHUNK = 1 * MIB };
+
+/* At most `most` bytes, as many as there are now. */
+static int read_bytes(struct rollout_source *source, size_t most, struct buf *out, struct error *err)
+{
+	while (out->len < most) {
+		size_t want = most - out->len < READ_CHUNK ? most - out->len : READ_CHUNK;
+		char *room = buf_reserve(out, want);
+		if (!room)
+			return ERR_limit;
+		ssize_t got = rollout_source_read(source, room, want, err);
+		if (got <= 0)
+			return (int)got;
+		out->len += (size_t)got;
+	}
+	return 0;
+}
+
+/* An unpacked file's bytes are read in one go, and so is a packed one's room made as it comes. A packed one that is
+ * damaged counts up to there, as any file does. */
+int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err)
+{
+	struct buf text;
+	struct rollout_source *source = rollout_source_create(path, err);
+	if (!source)
+		return err ? -(int)err->code : -ERR_invalid;
+	bool is_packed = rollout_source_is_packed(source);
+	int64_t size = rollout_source_stat(source)->st_size;
+	buf_init(&text, LIMIT_ROLLOUT_FILE + 1);
+	if (!is_packed && most > (uint64_t)size)
+		most = (uint64_t)size;
+	if (!is_packed && size <= LIMIT_ROLLOUT_FILE)
+		buf_reserve(&text, (size_t)most + 1);
+	int status = size > LIMIT_ROLLOUT_FILE ? ERR_limit : read_bytes(source, most, &text, err);
+	rollout_source_destroy(source);
+	if (status == ERR_limit || text.len > LIMIT_ROLLOUT_FILE)
+		status = error_set(err, ERR_limit, "%s is larger than %d MiB", path, LIMIT_ROLLOUT_FILE / MIB);
+	if (status == 0 || (is_packed && status == -ERR_invalid && text.len)) {
+		*ret = (struct rollout_segment){.len = text.len};
+		ret->text = buf_take(&text);
+		status = 0;
+	}
+	buf_finish(&text);
+	return status;
+}
+
+/* The first session_meta of a segment: whose file it is. */
+static int read_meta(struct rollout_reader *reader, const struct rollout_segment *segment, struct rollout_meta *ret,
+                     struct error *err)
+{
+	struct str rest = str_n(segment->text, segment->len), text;
+	while (str_next_line(&rest, &text)) {
+		struct rollout_line line;
+		arena_reset(&reader->line);
+		if (rollout_line_parse(&reader->line, text, &line, NULL) == 0 && line.type == LINE_session_meta)
+			return rollout_meta_decode(line.payload, &reader->arena, ret, err);
+	}
+	return error_set(err, ERR_invalid, "no line says whose session it is");
+}
+
+static int add_segment(struct rollout_reader *reader, const char *path, uint64_t most, struct rollout_meta *ret,
+                       struct error *err)
+{
+	struct rollout_segment segment;
+	int status = rollout_reader_read_file(path, most, &segment, err);
+	if (status < 0)
+		return status;
+	segment.path = xstrdup(path);
+	segment.most = most;
+	vec_push(&reader->segments, segment);
+	if (str_trim(str_n(segment.text, segment.len)).len == 0)
+		return error_set(err, ERR_invalid, "empty session file: %s", path);
+	status = read_meta(reader, &segment, ret, err);
+	return status < 0 ? error_wrap(err, "%s", path) : 0;
+}
+
+static bool is_among_segments(const struct rollout_reader *reader, const char *path)
+{
+	struct stat one, other;
+	vec_for_each (it, &reader->segments) {
+		if (stat(path, &one) == 0 && stat(it->path, &other) == 0 && one.st_ino == other.st_ino &&
+		    one.st_dev == other.st_dev)
+			return true;
+	}
+	return false;
+}
+
+int rollout_reader_read_files(struct rollout_reader *reader, struct error *err)
+{
+	int status = add_segment(reader, reader->path, LIMIT_ROLLOUT_FILE, &reader->meta, err);
+	struct rollout_meta meta = reader->meta;
+	auto_free char *home = rollout_path_home(reader->path);
+	while (status == 0 && meta.base_rollout_id.ptr) {
+		if (reader->segments.count == LIMIT_ROLLOUT_SEGMENTS)
+			return error_set(err, ERR_limit, "%s goes on from more than %d other files", reader->path,
+			                 LIMIT_ROLLOUT_SEGMENTS);
+		struct error found = {0};
+		auto_free char *path = home ? rollout_list_find_segment(home, meta.base_rollout_id, &found) : NULL;
+		if (!path)
+			return error_set(err, ERR_not_found, "%s goes on from session file %.*s, which is gone",
+			                 reader->path, STR_ARG(meta.base_rollout_id));
+		if (is_among_segments(reader, path))
+			return error_set(err, ERR_invalid, "%s goes on from itself, by way of %s", reader->path, path);
+		status = add_segment(reader, path, meta.base_bytes, &meta, err);
+	}
+	return status;
+}
