@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "tool/dynamic_tools.h"
-#include "tool/tool_dynamic.h"
 #include "tool/tool_impl.h"
 #include "tool/tool_text.h"
 

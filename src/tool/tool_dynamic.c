@@ -1,6 +1,6 @@
 /* The client is another program, and may be slow, wrong or gone: whatever becomes of it, the call ends, and the model
  * is told in words what it was. One text is the output as it stands; anything else is a list of parts. */
-#include "tool/tool_dynamic.h"
+#include "tool/tool.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "tool/dynamic_tools.h"
-#include "tool/tool.h"
+#include "tool/tool_impl.h"
 
 /* ---- what the model gets ---- */
 

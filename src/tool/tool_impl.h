@@ -4,6 +4,10 @@
 
 struct tool_call;
 
+/* Calls a tool of the client's: call->dynamic says which. The call fails if the client does not answer within
+ * LIMIT_DYNAMIC_CALL_MS. */
+void tool_dynamic_start(struct tool_call *call);
+
 #define TOOL(name, wire, args, flags) void tool_##name##_start(struct tool_call *call);
 #include "tool/tool.def"
 #undef TOOL

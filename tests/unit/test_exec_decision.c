@@ -1,7 +1,7 @@
 /* The decision table of core 2.3, a test for each of its cells. */
 #include "test.h"
 
-#include "tool/exec/exec_decision.h"
+#include "tool/exec/exec_judge.h"
 
 struct cell {
 	enum ask_for_approval_tag policy;

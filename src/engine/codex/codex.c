@@ -17,7 +17,7 @@
 #include "engine/turn/turn.h"
 #include "model/prompt.h"
 #include "rollout/rollout_writer.h"
-#include "tool/exec/tool_exec.h"
+#include "tool/exec/exec_session.h"
 
 typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
 

@@ -11,8 +11,8 @@
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"
 #include "tool/tool.h"
-#include "tool/tool_dynamic.h"
-#include "tool/exec/tool_exec.h"
+#include "tool/tool.h"
+#include "tool/exec/exec_session.h"
 
 static const char bad_request[] = "\"bad_request\"";
 

@@ -12,7 +12,7 @@
 #include "command/env_policy.h"
 #include "tool/exec/command_env.h"
 #include "tool/tool.h"
-#include "tool/exec/tool_exec.h"
+#include "tool/exec/exec_session.h"
 
 static struct session *session_of(struct tool_host *host)
 {

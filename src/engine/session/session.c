@@ -32,7 +32,7 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
-#include "tool/exec/tool_exec.h"
+#include "tool/exec/exec_command.h"
 #include "workspace/git_info.h"
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)

@@ -2,15 +2,14 @@
 #include "tool/exec/exec_command.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command_action.h"
-#include "process/process.h"
 #include "command/shell.h"
-#include "tool/exec/exec_retry.h"
-#include "tool/exec/tool_exec.h"
+#include "sandbox/sandbox.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -53,6 +52,74 @@ void exec_command_finish(struct exec_command *command)
 	arena_finish(&command->arena);
 }
 
+/* ---- its start ---- */
+
+struct exec_fence {
+	struct sandbox_probe *probe;
+	loop_run_fn on_ready;
+	void *self;
+};
+
+static void on_probed(void *self)
+{
+	struct exec_fence *fence = self;
+	fence->on_ready(fence->self);
+}
+
+static bool leaves_fence(const struct exec_command *command)
+{
+	return command->is_escalated || command->is_allowed || command->is_freed;
+}
+
+bool exec_fence_is_ready(const struct exec_command *command)
+{
+	const struct sandbox_policy *policy = command->host->sandbox;
+	return leaves_fence(command) || !sandbox_is_needed(policy->mode) || sandbox_is_probed(policy->backend);
+}
+
+struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self)
+{
+	struct exec_fence *fence = xnew(struct exec_fence);
+	fence->on_ready = on_ready;
+	fence->self = self;
+	fence->probe = sandbox_probe_create(host->loop, host->sandbox->backend, on_probed, fence);
+	return fence;
+}
+
+void exec_fence_destroy(struct exec_fence *fence)
+{
+	if (!fence)
+		return;
+	sandbox_probe_destroy(fence->probe);
+	free(fence);
+}
+
+struct process *exec_start(struct exec_command *command, const struct exec_start *start,
+                           const struct process_handler *handler, void *self, struct error *err)
+{
+	auto_sandbox_fence struct sandbox_fence *fence = NULL;
+	struct tool_host *host = command->host;
+	struct sandbox_policy policy = *host->sandbox;
+	policy.has_terminal = start->terminal != NULL;
+	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(policy.mode);
+	if (!leaves_fence(command) && sandbox_wrap(&policy, command->argv, &fence, err) != 0)
+		return NULL;
+	struct process_spec spec = {
+		.argv = command->argv,
+		.fence = fence,
+		.env = host->command_env(host, true),
+		.cwd = command->cwd,
+		.stdin_open = start->stdin_open,
+		.terminal = start->terminal,
+		.merge_output = start->merge_output,
+		.drain_ms = start->drain_ms,
+	};
+	struct process *process = process_start(host->loop, &spec, handler, self, err);
+	if (process)
+		exec_command_started(command, process);
+	return process;
+}
+
 void exec_command_started(struct exec_command *command, struct process *process)
 {
 	command->process = process;
@@ -86,6 +153,8 @@ void exec_command_rewind(struct exec_command *command)
 	list_remove(&command->link);
 	command->process = NULL;
 }
+
+/* ---- its events ---- */
 
 static struct str *words(const struct exec_command *command, struct arena *arena)
 {
@@ -195,17 +264,6 @@ void exec_command_tell_end(struct exec_command *command, const struct exec_outco
 	};
 	command->is_begun = false;
 	command->host->emit(command->host, command->turn_id, EV_exec_command_end, &event);
-}
-
-void exec_command_head(const struct exec_command *command, int exit_code, struct buf *out)
-{
-	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
-	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
-	if (tenths % 10)
-		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
-	buf_append_c(out, " seconds\n");
-	exec_retry_note(command, out);
-	buf_append_c(out, "Output:\n");
 }
 
 void exec_command_key(const struct exec_command *command, struct buf *out)

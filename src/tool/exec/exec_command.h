@@ -4,12 +4,12 @@
 #define TOOL_EXEC_COMMAND_H
 
 #include "base/arena.h"
+#include "loop/loop.h"
 #include "process/output.h"
+#include "process/process.h"
+#include "process/pty.h"
 #include "tool/exec/exec_deltas.h"
 #include "tool/tool.h"
-
-struct process;
-struct process_result;
 
 struct exec_command {
 	/* read-only */
@@ -54,8 +54,34 @@ void exec_command_rewind(struct exec_command *command);
 
 /* What it does, for display; the command's. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
+/* ---- its start ---- */
+
+/* False while it is not yet known what fence can be built here: wait with exec_fence_wait. */
+bool exec_fence_is_ready(const struct exec_command *command);
+
+/* on_ready runs once, later. Destroy cancels; NULL is fine. */
+struct exec_fence;
+struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self);
+void exec_fence_destroy(struct exec_fence *fence);
+
+struct exec_start {
+	bool merge_output;
+	bool stdin_open;
+	const struct pty_size *terminal; /* NULL: none */
+	uint64_t drain_ms;
+};
+
+struct process *exec_start(struct exec_command *command, const struct exec_start *start,
+                           const struct process_handler *handler, void *self, struct error *err);
 /* It runs as that process, which its owner destroys no earlier than it finishes the command. */
 void exec_command_started(struct exec_command *command, struct process *process);
+
+/* Stops and restarts the reading of all commands' output, also of those that start meanwhile: they block when their
+ * pipe is full. Their time limits do not run out as long as that lasts. */
+void exec_commands_hold(struct tool_host *host);
+void exec_commands_release(struct tool_host *host);
+
+/* ---- its events ---- */
 
 void exec_command_tell_begin(struct exec_command *command);
 /* Paced and bounded (exec_deltas.h): head and tail of everything are in the end event. */
@@ -67,9 +93,6 @@ struct exec_outcome {
 };
 /* Every begin gets its end; without a begin it tells nothing. */
 void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome);
-
-/* "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n", as one-shot tools begin their answer (core 2.5). */
-void exec_command_head(const struct exec_command *command, int exit_code, struct buf *out);
 
 /* What identifies it for "approved for the session": argv, folder and fence. */
 void exec_command_key(const struct exec_command *command, struct buf *out);

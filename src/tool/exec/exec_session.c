@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "loop/loop.h"
-#include "tool/exec/exec_retry.h"
-#include "tool/exec/exec_start.h"
+#include "tool/exec/exec_gate.h"
+#include "tool/exec/exec_session_priv.h"
 
 enum {
 	EXEC_PROTECTED = 8, /* sessions used last that are never pruned (core 3) */

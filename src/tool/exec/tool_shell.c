@@ -12,8 +12,6 @@
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_gate.h"
 #include "tool/exec/exec_patch.h"
-#include "tool/exec/exec_retry.h"
-#include "tool/exec/exec_start.h"
 #include "tool/tool_impl.h"
 
 enum { TIMEOUT_DEFAULT_MS = 10000, TIMEOUT_EXIT_CODE = 124, TIMEOUT_MAX_MS = 24 * 3600 * 1000 };
@@ -52,6 +50,18 @@ static void shell_run_destroy(struct shell_run *run)
 	free(run);
 }
 
+/* "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n" */
+static void append_head(const struct exec_command *command, int exit_code, struct buf *out)
+{
+	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
+	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
+	if (tenths % 10)
+		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
+	buf_append_c(out, " seconds\n");
+	exec_retry_note(command, out);
+	buf_append_c(out, "Output:\n");
+}
+
 static void end(struct shell_run *run, int exit_code, struct str note)
 {
 	struct tool_call *call = run->call;
@@ -68,7 +78,7 @@ static void end(struct shell_run *run, int exit_code, struct str note)
 	buf_append_str(&both, buf_str(&out));
 	buf_append_str(&both, buf_str(&err));
 	text_append_output(&formatted, buf_str(&both), call->host->output_budget);
-	exec_command_head(&run->command, exit_code, &text);
+	append_head(&run->command, exit_code, &text);
 	buf_append_str(&text, buf_str(&formatted));
 	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&formatted)};
 	exec_command_tell_end(&run->command, &outcome);

@@ -1,15 +1,11 @@
 /* exec_command and write_stdin (core 3): start a command and wait a while; come back to it later. */
-#include "tool/exec/tool_exec.h"
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "command/shell.h"
 #include "tool/exec/exec_gate.h"
 #include "tool/exec/exec_patch.h"
-#include "tool/exec/exec_retry.h"
-#include "tool/exec/exec_session.h"
-#include "tool/exec/exec_start.h"
+#include "tool/exec/exec_session_priv.h"
 #include "tool/tool_impl.h"
 
 enum {
