@@ -33,7 +33,7 @@ int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
 bool file_is_regular(const char *path); /* links followed; reading anything else may block */
 bool dir_exists(const char *path);
-/* An empty folder of this mode stands where commands must not take a name (sandbox/sandbox_placeholder.h). It says
+/* An empty folder of this mode stands where commands must not take a name (process/placeholder.h). It says
  * nothing of the folder that it lies in: marker_exists is file_exists without it. */
 enum { DIR_PLACEHOLDER_MODE = 01700 };
 bool marker_exists(const char *path);

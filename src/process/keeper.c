@@ -26,7 +26,7 @@
 #include "process/keeper_priv.h"
 #include "process/keeper_requests.h"
 #include "process/spawn.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 
 enum { REPORTS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2 };
 
@@ -383,7 +383,7 @@ static int ask(struct keeper *it, const struct spawn_plan *plan, uint32_t id, st
 	buf_init(&request, LIMIT_SPAWN);
 	if (write_request(plan, id, &request, err) != 0)
 		return -(int)ERR_limit;
-	if (!sandbox_placeholders_give(it->pid, give_placeholder, it))
+	if (!placeholders_give(it->pid, give_placeholder, it))
 		return error_set(err, ERR_io, "cannot run %s: its sandbox cannot be watched over; try again",
 		                 plan->argv[0]);
 	int status = keeper_requests_put(&it->requests, buf_str(&request), fds,

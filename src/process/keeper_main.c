@@ -20,7 +20,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "process/keeper_priv.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 
@@ -306,7 +306,7 @@ static bool take_placeholder(const struct keeper_request *request, int fd)
 	char path[PATH_MAX];
 	if (request->len > sizeof(path) || !receive(path, request->len))
 		return false;
-	sandbox_placeholder_take(path, fd);
+	placeholder_take(path, fd);
 	return true;
 }
 
@@ -390,12 +390,12 @@ static bool wait_for_request(void)
 void keeper_main(int requests, int exits)
 {
 	leave_engine(requests, exits);
-	sandbox_placeholders_forget();
+	placeholders_forget();
 	watch_children();
 	for (bool goes_on = true; goes_on;)
 		goes_on = !wait_for_request() || serve();
 	dup2(0, EXITS); /* /dev/null: from now on nobody is told */
 	size_t left = end_all();
-	sandbox_placeholders_release();
+	placeholders_release();
 	_exit(left < 255 ? (int)left : 255);
 }

@@ -2,7 +2,7 @@
  *
  * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
  * there is one) and, after it, its texts, each with a NUL: the file, the folder if there is one, the words, the
- * environment. A request may instead give it a placeholder (sandbox_placeholder.h), a descriptor and a path, which it
+ * environment. A request may instead give it a placeholder (placeholder.h), a descriptor and a path, which it
  * takes away when everything has ended; to that there is no reply. Requests are taken in the order in which they are
  * sent. When the engine's end of the socket closes, all ends.
  *

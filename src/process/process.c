@@ -25,7 +25,6 @@
 #include "loop/loop.h"
 #include "process/keeper.h"
 #include "process/pty.h"
-#include "sandbox/sandbox.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 
@@ -402,14 +401,13 @@ static int fds_open(struct start_fds *fds, const struct process_spec *spec, stru
 	return 0;
 }
 
-/* The command's environment with our mark instead of the one we may have inherited, and the name of its fence. The
- * strings are borrowed. */
-static const char **marked_env(const char *const *env, const char *mark, const char *fence)
+/* The command's environment with its own marks in place of inherited ones. The strings are borrowed. */
+static const char **marked_env(const char *const *env, const char *mark, const char *sandbox_mark)
 {
 	VEC(const char *) vars = {0};
 	vec_push(&vars, mark);
-	if (fence)
-		vec_push(&vars, fence);
+	if (sandbox_mark)
+		vec_push(&vars, sandbox_mark);
 	for (size_t i = 0; env && env[i]; i++) {
 		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "=") &&
 		    !str_has_prefix(str_of(env[i]), SANDBOX_MARK_NAME "="))
@@ -438,17 +436,16 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
 	process_mark_env(&process->lineage.mark, mark);
-	const char *fence_mark = spec->fence ? sandbox_fence_mark(spec->fence) : NULL;
-	const char *const *plain = spec->fence ? sandbox_fence_env(spec->fence, spec->env) : spec->env;
-	auto_free const char **env = marked_env(plain, mark, fence_mark);
-	const char *const *argv = spec->fence ? sandbox_fence_argv(spec->fence) : spec->argv;
-	auto_free char *path = spawn_find_program(argv[0], spec->env, spec->cwd, err);
-	if (!path || check_places(argv[0], path, spec->cwd, err) != 0)
+	const struct launch bare = {.argv = spec->argv, .env = spec->env};
+	const struct launch *launch = spec->launch ? spec->launch : &bare;
+	auto_free const char **env = marked_env(launch->env, mark, launch->mark);
+	auto_free char *path = spawn_find_program(launch->argv[0], spec->env, spec->cwd, err);
+	if (!path || check_places(launch->argv[0], path, spec->cwd, err) != 0)
 		return -1;
 	struct spawn_plan plan = {
 		.path = path,
-		.argv = argv,
-		.extra_fd = spec->fence ? sandbox_fence_fd(spec->fence) : 0,
+		.argv = launch->argv,
+		.extra_fd = launch->fd,
 		.env = env,
 		.cwd = spec->cwd,
 		.has_terminal = process->has_terminal,

@@ -22,13 +22,23 @@ struct error;
 struct loop;
 struct process;
 struct pty_size;
-struct sandbox_fence;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
 
+/* The variable that tells a command which sandbox it runs in. Only a launch sets it. */
+#define SANDBOX_MARK_NAME "CODEX_SANDBOX"
+
+/* A command as a sandbox starts it. */
+struct launch {
+	const char *const *argv; /* ends with NULL */
+	const char *const *env;  /* ends with NULL */
+	int fd;                  /* becomes SPAWN_EXTRA_FD; 0: none */
+	const char *mark;        /* "CODEX_SANDBOX=bubblewrap", added to env; NULL: none */
+};
+
 struct process_spec {
 	const char *const *argv; /* ends with NULL; argv[0] without a slash is looked up in env's PATH */
-	struct sandbox_fence *fence; /* of sandbox_wrap, put around argv; NULL: none */
+	const struct launch *launch; /* executed in place of argv and env; NULL: these */
 	const char *const *env;  /* ends with NULL; all that the command gets, but for our mark */
 	const char *cwd;         /* absolute; NULL: ours */
 	bool stdin_open;         /* a pipe for process_write_stdin; else /dev/null */

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "loop/loop.h"
 #include "process/keeper.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 #include "process/tree_kill.h"
 
 /* A tree that got TERM and whose time runs. Who got it is known by name: a parent may die of it, and a child not. */
@@ -142,9 +142,9 @@ bool process_reaper_leave(void)
 	bool is_done = keeper_leave();
 	let_go_of_everything();
 	if (is_done)
-		sandbox_placeholders_release();
+		placeholders_release();
 	else
-		sandbox_placeholders_drop(); /* the keeper takes them away, after the last command */
+		placeholders_drop(); /* the keeper takes them away, after the last command */
 	return is_done;
 }
 
@@ -153,6 +153,6 @@ size_t process_reaper_stop(void)
 	need_lists();
 	size_t left = keeper_end();
 	let_go_of_everything();
-	sandbox_placeholders_release();
+	placeholders_release();
 	return left;
 }

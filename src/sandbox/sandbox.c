@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "loop/loop.h"
 #include "process/process.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 #include "sandbox/sandbox_priv.h"
 
 /* Best first. */
@@ -158,7 +158,8 @@ static int variant_run(struct sandbox_fence *fence, struct error *err)
 	int status = drivers[trials.driver]->trial(trials.variant, fence, err);
 	if (status != 0)
 		return status;
-	struct process_spec spec = {.argv = fence->argv, .fence = fence, .env = env, .cwd = "/"};
+	const struct launch *launch = sandbox_launch(fence, env);
+	struct process_spec spec = {.argv = launch->argv, .launch = launch, .env = env, .cwd = "/"};
 	trials.process = process_start(trials.loop, &spec, &handler, NULL, err);
 	return trials.process ? 0 : -(int)err->code;
 }
@@ -268,31 +269,16 @@ const char *sandbox_backend_detail(enum sandbox_backend backend)
 	return findings[at].works ? drivers[at]->details[findings[at].variant] : "";
 }
 
-bool sandbox_is_needed(enum sandbox_mode mode)
-{
-	return mode != sandbox_mode_danger_full_access && mode != sandbox_mode_external_sandbox;
-}
-
 /* ---- the fence ---- */
 
 void sandbox_fence_destroy(struct sandbox_fence *fence)
 {
 	if (!fence)
 		return;
-	if (fence->fd)
-		close(fence->fd);
+	if (fence->launch.fd)
+		close(fence->launch.fd);
 	arena_finish(&fence->arena);
 	free(fence);
-}
-
-const char *const *sandbox_fence_argv(const struct sandbox_fence *fence)
-{
-	return fence->argv;
-}
-
-int sandbox_fence_fd(const struct sandbox_fence *fence)
-{
-	return fence->fd;
 }
 
 static bool steers_loader(struct str name)
@@ -310,16 +296,18 @@ static size_t count_words(const char *const *words)
 
 static void insert_words(struct sandbox_fence *fence, const char *const *words)
 {
-	size_t at = fence->driver->env_at, count = count_words(words), old = count_words(fence->argv);
+	size_t at = fence->driver->env_at, count = count_words(words), old = count_words(fence->launch.argv);
 	const char **argv = arena_array(&fence->arena, const char *, old + count + 1);
-	memcpy(argv, fence->argv, at * sizeof(*argv));
+	memcpy(argv, fence->launch.argv, at * sizeof(*argv));
 	memcpy(argv + at, words, count * sizeof(*argv));
-	memcpy(argv + at + count, fence->argv + at, (old - at) * sizeof(*argv));
-	fence->argv = argv;
+	memcpy(argv + at + count, fence->launch.argv + at, (old - at) * sizeof(*argv));
+	fence->launch.argv = argv;
 }
 
-const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *const *env)
+const struct launch *sandbox_launch(struct sandbox_fence *fence, const char *const *env)
 {
+	if (!fence)
+		return NULL;
 	const char **kept = arena_array(&fence->arena, const char *, count_words(env) + 1);
 	size_t count = 0;
 	for (size_t i = 0; env && env[i]; i++) {
@@ -331,12 +319,8 @@ const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *co
 		else
 			kept[count++] = env[i];
 	}
-	return kept;
-}
-
-const char *sandbox_fence_mark(const struct sandbox_fence *fence)
-{
-	return fence->mark;
+	fence->launch.env = kept;
+	return &fence->launch;
 }
 
 /* What is guarded and missing is there from now on. */
@@ -347,7 +331,7 @@ static int hold_places(struct sandbox_plan *plan, struct error *err)
 		bool is_there = false;
 		if (status != 0 || !it->is_missing)
 			continue;
-		status = sandbox_placeholder_hold(it->path, &is_there, err);
+		status = placeholder_hold(it->path, &is_there, err);
 		it->is_missing = !is_there;
 	}
 	return status;
@@ -361,7 +345,7 @@ static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy 
 	if (status == 0)
 		status = hold_places(&plan, err);
 	fence->driver = drivers[at];
-	fence->mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
+	fence->launch.mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
 	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
 }
 
@@ -374,7 +358,7 @@ int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, s
 	if (!sandbox_backend_name(policy->backend, err))
 		return sandbox_is_probed(policy->backend) ? -ERR_unsupported : -ERR_busy;
 	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
-	fence->argv = argv;
+	fence->launch.argv = argv;
 	int status = fence_build(fence, policy, err);
 	if (status == 0)
 		*ret_fence = steal(fence);

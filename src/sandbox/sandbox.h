@@ -11,10 +11,6 @@
  * no new privileges, and of root's only those that make file permissions no obstacle; system calls that undo any of
  * this are denied (sandbox_filter.def).
  *
- * Paths in a policy must be absolute and as realpath(3) gives them, resolved once when the session is
- * configured: a command could replace its root by a link to elsewhere, so a root that has become a link
- * is refused.
- *
  * Owns: the results of the trials, once a thread. Thread: the loop's only. Source: core 16. */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
@@ -22,30 +18,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/arena.h"
-#include "protocol/record/enum.h"
+#include "sandbox/sandbox_policy.h"
 
-struct error;
+struct launch;
 struct loop;
 struct sandbox_fence;
-
-struct sandbox_policy {
-	enum sandbox_mode mode;
-	enum sandbox_backend backend;
-	/* For workspace_write: */
-	const char *const *writable_roots; /* besides cwd, /tmp and tmpdir */
-	size_t writable_root_count;
-	bool network_access;
-	bool has_terminal; /* of its own: it may keep it, as nobody else's session is at the other end */
-	bool exclude_tmpdir;
-	bool exclude_slash_tmp;
-	const char *cwd;
-	const char *tmpdir; /* $TMPDIR, or NULL */
-	const char *home;   /* where the engine's own settings lie: never writable, unless named as a root; or NULL */
-};
-
-/* True if commands under this mode run in a fence of ours: read_only and workspace_write. */
-bool sandbox_is_needed(enum sandbox_mode mode);
 
 /* Finds out whether the backend works here (auto: which): the first time by running trials (some ms), later at once.
  * on_probed runs once, never inside the call. Destroy cancels; NULL is fine. */
@@ -72,18 +49,9 @@ static inline void sandbox_fence_slot(struct sandbox_fence **fence)
 {
 	sandbox_fence_destroy(*fence);
 }
-/* What is started in argv's place, and the descriptor that it reads as number SPAWN_EXTRA_FD; 0: none. */
-const char *const *sandbox_fence_argv(const struct sandbox_fence *fence);
-int sandbox_fence_fd(const struct sandbox_fence *fence);
-/* The environment to start it with, good until the fence is destroyed; call before sandbox_fence_argv. What steers the
- * dynamic loader is set inside: a library that a command left in the workspace must not be loaded by the fence. */
-const char *const *sandbox_fence_env(struct sandbox_fence *fence, const char *const *env);
-/* "CODEX_SANDBOX=bubblewrap": what its command finds in the environment. NULL while a backend is being tried. */
-#define SANDBOX_MARK_NAME "CODEX_SANDBOX"
-const char *sandbox_fence_mark(const struct sandbox_fence *fence);
-
-/* True if a command under this policy could write to path (absolute; it need not exist). For the engine's own writes,
- * which no fence holds. Links are followed; what cannot be resolved cannot be written. */
-bool sandbox_can_write(const struct sandbox_policy *policy, const char *path);
+/* What to start in place of argv, with env as the command's environment; NULL for no sandbox. Borrowed from it.
+ * Variables that steer the dynamic loader are set inside the sandbox: the program that sets it up must not load a
+ * library that a command left in the workspace. */
+const struct launch *sandbox_launch(struct sandbox_fence *fence, const char *const *env);
 
 #endif

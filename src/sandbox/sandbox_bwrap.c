@@ -140,7 +140,7 @@ static int build(const char *bwrap, const struct variant *variant, const struct 
 	int fd = filter_open(plan, err);
 	if (fd < 0)
 		return fd;
-	fence->fd = fd;
+	fence->launch.fd = fd;
 	add(&args, bwrap, "--die-with-parent", plan->has_terminal ? NULL : "--new-session");
 	add(&args, "--seccomp", arena_printf(&fence->arena, "%d", SPAWN_EXTRA_FD), NULL);
 	add_privileges(&args, variant);
@@ -149,14 +149,14 @@ static int build(const char *bwrap, const struct variant *variant, const struct 
 		add(&args, "--unshare-net", NULL, NULL);
 	add_paths(&args, plan, variant);
 	add(&args, "--", NULL, NULL);
-	for (size_t i = 0; fence->argv[i]; i++)
-		add(&args, fence->argv[i], NULL, NULL);
+	for (size_t i = 0; fence->launch.argv[i]; i++)
+		add(&args, fence->launch.argv[i], NULL, NULL);
 	int status = check_length(&args, err);
 	vec_push(&args.items, NULL);
 	const char **result = arena_array(&fence->arena, const char *, args.items.count);
 	memcpy(result, args.items.items, args.items.count * sizeof(*result));
 	vec_finish(&args.items);
-	fence->argv = result;
+	fence->launch.argv = result;
 	return status;
 }
 
@@ -174,7 +174,7 @@ static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
 	const char **argv = arena_array(&fence->arena, const char *, 3);
 	argv[0] = bwrap;
 	argv[1] = "--version";
-	fence->argv = argv;
+	fence->launch.argv = argv;
 	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, fence, err);
 }
 

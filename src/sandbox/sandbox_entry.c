@@ -22,7 +22,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/sandbox_filter.h"
 #include "sandbox/sandbox_mounts.h"
-#include "sandbox/sandbox_priv.h"
+#include "sandbox/sandbox_plan.h"
 
 #define HIDDEN_WORD "--codex-run-in-sandbox"
 

@@ -42,7 +42,7 @@ static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
 		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
 	if (!sandbox_entry_is_offered())
 		return error_set(err, ERR_unsupported, "the program that runs is not codex");
-	fence->argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &fence->arena);
+	fence->launch.argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &fence->arena);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_
 		return error_set(err, ERR_denied,
 		                 "this machine forbids name spaces, and Landlock alone cannot keep .git, .codex and "
 		                 ".agents read-only in a writable folder: commands run in read-only mode only");
-	fence->argv = sandbox_entry_argv(how, plan, fence->argv, &fence->arena);
+	fence->launch.argv = sandbox_entry_argv(how, plan, fence->launch.argv, &fence->arena);
 	return 0;
 }
 

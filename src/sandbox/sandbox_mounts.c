@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "sandbox/sandbox_priv.h"
+#include "sandbox/sandbox_plan.h"
 
 #ifndef MS_PRIVATE
 #define MS_PRIVATE (1 << 18)

@@ -1,6 +1,6 @@
 /* One list answers both questions — what to mount how, and whether the engine itself may write to a
  * path — so that the fence and the engine's own conscience cannot disagree. */
-#include "sandbox/sandbox_priv.h"
+#include "sandbox/sandbox_plan.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 
 /* What steers git and codex outside of the fence, so a command inside must not change it. */
 static const char *const guarded_names[] = {".git", ".codex", ".agents"};
@@ -97,7 +97,7 @@ static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char
 {
 	struct stat st;
 	const char *path = arena_printf(arena, "%s/%s", strcmp(root, "/") == 0 ? "" : root, name);
-	bool is_missing = lstat(path, &st) != 0 || sandbox_placeholder_is(&st);
+	bool is_missing = lstat(path, &st) != 0 || placeholder_is(&st);
 	if (!is_missing && S_ISLNK(st.st_mode))
 		return error_set(err, ERR_denied,
 		                 "%s is a symbolic link, which the sandbox cannot keep from being replaced: "
@@ -234,6 +234,11 @@ static bool resolve(const char *path, char out[PATH_MAX])
 		snprintf(out + used, PATH_MAX - used, "%s%.*s", used > 1 ? "/" : "", STR_ARG(part));
 	}
 	return true;
+}
+
+bool sandbox_is_needed(enum sandbox_mode mode)
+{
+	return mode != sandbox_mode_danger_full_access && mode != sandbox_mode_external_sandbox;
 }
 
 bool sandbox_can_write(const struct sandbox_policy *policy, const char *path)

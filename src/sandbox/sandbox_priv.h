@@ -1,28 +1,11 @@
-/* sandbox_priv.h — the plan that a policy becomes, and what a backend makes of it. For process/sandbox*.c only. */
+/* sandbox_priv.h — what sandbox.c and the backends share. */
 #ifndef SANDBOX_SANDBOX_PRIV_H
 #define SANDBOX_SANDBOX_PRIV_H
 
-#include "base/vec.h"
+#include "base/arena.h"
+#include "process/process.h"
 #include "sandbox/sandbox.h"
-
-/* The deepest path that contains a file decides; what no path contains can only be read. */
-struct sandbox_path {
-	const char *path;
-	bool is_writable;
-	bool is_missing;  /* guarded, but not there */
-	bool is_fleeting; /* guarded in a folder of everybody's: it may be gone by the time it is mounted */
-};
-
-struct sandbox_plan {
-	VEC(struct sandbox_path) paths; /* parents before children, no path twice; texts are the arena's */
-	bool has_network;
-	bool has_terminal;
-};
-
-int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
-                      struct error *err);
-void sandbox_plan_finish(struct sandbox_plan *plan); /* also a half-built one */
-#define auto_sandbox_plan __attribute__((cleanup(sandbox_plan_finish)))
+#include "sandbox/sandbox_plan.h"
 
 struct sandbox_driver;
 
@@ -30,9 +13,7 @@ struct sandbox_driver;
 struct sandbox_fence {
 	struct arena arena;
 	const struct sandbox_driver *driver; /* NULL for a trial */
-	const char *const *argv; /* the arena's, or borrowed */
-	const char *mark;        /* see sandbox_fence_mark */
-	int fd;                  /* which it reads as SPAWN_EXTRA_FD; 0: none */
+	struct launch launch; /* in the arena, or borrowed; the descriptor is owned */
 };
 
 /* One way to build a fence. Drivers may work in some variants only; variants are tried in order. */

@@ -1,12 +1,12 @@
-/* The decision table of core 2.3, a test for each of its cells. */
+/* The decision table, a test for each of its cells. */
 #include "test.h"
 
-#include "tool/exec/exec_judge.h"
+#include "tool/exec/exec_decision.h"
 
 struct cell {
 	enum ask_for_approval_tag policy;
 	enum exec_kind kind;
-	bool is_escalated, has_fence;
+	bool is_escalated, has_sandbox;
 	enum exec_decision decision;
 };
 
@@ -15,10 +15,10 @@ struct cell {
 	{                                                                                                 \
 		ask_for_approval_##policy, EXEC_##kind, false, false, EXEC_##decision                      \
 	}
-#define LEAVING(kind, has_fence, decision)                                                                \
-	{ask_for_approval_on_request, EXEC_##kind, true, has_fence, EXEC_##decision},                     \
+#define LEAVING(kind, has_sandbox, decision)                                                                \
+	{ask_for_approval_on_request, EXEC_##kind, true, has_sandbox, EXEC_##decision},                     \
 	{                                                                                                 \
-		ask_for_approval_granular, EXEC_##kind, true, has_fence, EXEC_##decision                  \
+		ask_for_approval_granular, EXEC_##kind, true, has_sandbox, EXEC_##decision                  \
 	}
 
 static const struct cell cells[] = {
@@ -49,7 +49,7 @@ static void each_cell_decides_as_written(void **state)
 {
 	const struct cell *cell = *state;
 	struct ask_for_approval policy = {.tag = cell->policy};
-	assert_int_equal(exec_decide(&policy, cell->kind, cell->is_escalated, cell->has_fence), cell->decision);
+	assert_int_equal(exec_decide(&policy, cell->kind, cell->is_escalated, cell->has_sandbox), cell->decision);
 }
 
 static void only_some_policies_let_a_model_ask_to_leave(void **state)
@@ -94,7 +94,7 @@ int main(void)
 	};
 	for (size_t i = 0; i < CELLS; i++) {
 		snprintf(names[i], sizeof(names[i]), "cell_%d_%d_%d_%d", (int)cells[i].policy, (int)cells[i].kind,
-		         cells[i].is_escalated, cells[i].has_fence);
+		         cells[i].is_escalated, cells[i].has_sandbox);
 		tests[i + 2] = (struct CMUnitTest){.name = names[i],
 		                                   .test_func = each_cell_decides_as_written,
 		                                   .initial_state = (void *)&cells[i]};

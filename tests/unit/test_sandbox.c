@@ -18,7 +18,7 @@
 #include "process/pty.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_entry.h"
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 
 static char self_path[PATH_MAX];
 static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */
@@ -265,8 +265,11 @@ static void run_argv(const struct sandbox_policy *policy, const char *const *arg
 		assert_int_equal(rmdir(vanishes), 0);
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
-	struct process_spec spec = {
-	        .argv = argv, .fence = fence, .env = run_env, .cwd = policy->cwd, .drain_ms = PROCESS_DRAIN_MS};
+	struct process_spec spec = {.argv = argv,
+	                            .launch = sandbox_launch(fence, run_env),
+	                            .env = run_env,
+	                            .cwd = policy->cwd,
+	                            .drain_ms = PROCESS_DRAIN_MS};
 	struct process *process = process_start(outcome->loop, &spec, &handler, outcome, &err);
 	assert_non_null(process);
 	loop_run(outcome->loop);
@@ -377,15 +380,15 @@ static void what_stands_in_a_free_place_goes_with_its_last_user(void **state)
 	bool is_there;
 	char path[2 * PATH_MAX];
 	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
-	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
+	assert_int_equal(placeholder_hold(path, &is_there, NULL), 0);
 	assert_true(is_there && dir_exists(path) && !marker_exists(path));
 	int other = open(path, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(flock(other, LOCK_SH), 0);
-	sandbox_placeholders_release();
+	placeholders_release();
 	assert_true(dir_exists(path));
 	close(other);
-	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
-	sandbox_placeholders_release();
+	assert_int_equal(placeholder_hold(path, &is_there, NULL), 0);
+	placeholders_release();
 	assert_false(file_exists(path));
 }
 
@@ -395,9 +398,9 @@ static void what_was_put_into_a_free_place_stays(void **state)
 	bool is_there;
 	char path[2 * PATH_MAX];
 	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
-	assert_int_equal(sandbox_placeholder_hold(path, &is_there, NULL), 0);
+	assert_int_equal(placeholder_hold(path, &is_there, NULL), 0);
 	assert_int_equal(mkdir(in_workspace(".git/objects"), 0700), 0);
-	sandbox_placeholders_release();
+	placeholders_release();
 	assert_true(dir_exists(in_workspace(".git/objects")) && marker_exists(path));
 }
 

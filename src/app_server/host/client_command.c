@@ -141,7 +141,7 @@ static int launch(struct client_command *command, struct error *err)
 		return -(int)err->code;
 	struct process_spec spec = {
 		.argv = command->argv,
-		.fence = fence,
+		.launch = sandbox_launch(fence, env_vars(&command->env)),
 		.env = env_vars(&command->env),
 		.cwd = command->cwd,
 		.stdin_open = command->takes_input,

@@ -104,10 +104,11 @@ struct process *exec_start(struct exec_command *command, const struct exec_start
 	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(policy.mode);
 	if (!leaves_fence(command) && sandbox_wrap(&policy, command->argv, &fence, err) != 0)
 		return NULL;
+	const char *const *env = host->command_env(host, true);
 	struct process_spec spec = {
 		.argv = command->argv,
-		.fence = fence,
-		.env = host->command_env(host, true),
+		.launch = sandbox_launch(fence, env),
+		.env = env,
 		.cwd = command->cwd,
 		.stdin_open = start->stdin_open,
 		.terminal = start->terminal,

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "command/shell.h"
+#include "tool/exec/exec_decision.h"
 #include "tool/exec/exec_judge.h"
 
 static void ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,

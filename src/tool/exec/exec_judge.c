@@ -8,45 +8,8 @@
 #include "sandbox/sandbox.h"
 #include "command/shell.h"
 #include "tool/exec/exec_command.h"
+#include "tool/exec/exec_decision.h"
 #include "workspace/git_inert.h"
-
-/* ---- the decision table ---- */
-
-/* The table is core 2.3's, a row a policy. One column more than the documents have: leaving a fence is asked for even
- * by a command that only reads, as 0.169.0 does; the fence may be what keeps it from reading. And one for what the
- * fence has stopped: under on-request the model is told, and can ask itself. */
-enum { TO_LEAVE = EXEC_kind_count, STOPPED, COLUMNS };
-
-static const enum exec_decision table[][COLUMNS] = {
-	/* clang-format off */
-	/*                               safe        ordinary     dangerous       to leave        stopped */
-	[ask_for_approval_untrusted]  = {EXEC_allow, EXEC_prompt, EXEC_prompt,    EXEC_forbidden, EXEC_prompt},
-	[ask_for_approval_on_failure] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_forbidden, EXEC_prompt},
-	[ask_for_approval_on_request] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt,    EXEC_forbidden},
-	[ask_for_approval_granular]   = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt,    EXEC_prompt},
-	[ask_for_approval_never]      = {EXEC_allow, EXEC_allow,  EXEC_forbidden, EXEC_forbidden, EXEC_forbidden},
-	/* clang-format on */
-};
-
-enum exec_decision exec_decide_stopped(const struct ask_for_approval *policy)
-{
-	return approval_may_ask(policy, QUESTION_sandbox) ? table[policy->tag][STOPPED] : EXEC_forbidden;
-}
-
-bool exec_may_escalate(const struct ask_for_approval *policy)
-{
-	return table[policy->tag][TO_LEAVE] != EXEC_forbidden && approval_may_ask(policy, QUESTION_sandbox);
-}
-
-enum exec_decision exec_decide(const struct ask_for_approval *policy, enum exec_kind kind, bool is_escalated,
-                               bool has_fence)
-{
-	enum exec_decision decision = table[policy->tag][kind];
-	bool leaves = is_escalated && has_fence;
-	return leaves && table[policy->tag][TO_LEAVE] > decision ? table[policy->tag][TO_LEAVE] : decision;
-}
-
-/* ---- one command ---- */
 
 /* What commands in the sandbox can write one of them could change a moment after the look. */
 static bool can_run_git(const struct exec_command *command)

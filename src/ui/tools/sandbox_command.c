@@ -22,6 +22,7 @@
 #include "command/env_policy.h"
 #include "process/process_reaper.h"
 #include "sandbox/sandbox.h"
+#include "process/process.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 #include "ui/exec/exec_config.h"
@@ -169,9 +170,10 @@ static void catch_signals(void)
 
 static int spawn_fenced(struct run *run, struct sandbox_fence *fence, pid_t *ret_pid)
 {
-	const char *const *env = fence ? sandbox_fence_env(fence, env_vars(&run->env)) : env_vars(&run->env);
-	const char *const *argv = fence ? sandbox_fence_argv(fence) : (const char *const *)run->argv;
-	int extra_fd = fence ? sandbox_fence_fd(fence) : 0;
+	const struct launch *launch = sandbox_launch(fence, env_vars(&run->env));
+	const char *const *env = launch ? launch->env : env_vars(&run->env);
+	const char *const *argv = launch ? launch->argv : (const char *const *)run->argv;
+	int extra_fd = launch ? launch->fd : 0;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t fallback;

@@ -1,7 +1,7 @@
 /* The lock is on the folder itself (flock), shared by all who count on it; who gets it alone may take the folder away.
  * Between finding a folder and locking it somebody else may have removed it, so after locking one looks again.
  * What somebody else put there meanwhile stays. */
-#include "sandbox/sandbox_placeholder.h"
+#include "process/placeholder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ struct placeholder {
 
 static _Thread_local VEC(struct placeholder) held;
 
-bool sandbox_placeholder_is(const struct stat *st)
+bool placeholder_is(const struct stat *st)
 {
 	return (st->st_mode & (S_IFMT | 07777)) == (S_IFDIR | DIR_PLACEHOLDER_MODE);
 }
@@ -68,7 +68,7 @@ static int make_and_lock(const char *path)
 	return -1;
 }
 
-int sandbox_placeholder_hold(const char *path, bool *ret_is_there, struct error *err)
+int placeholder_hold(const char *path, bool *ret_is_there, struct error *err)
 {
 	*ret_is_there = is_held(path) && dir_exists(path);
 	if (*ret_is_there)
@@ -87,13 +87,13 @@ int sandbox_placeholder_hold(const char *path, bool *ret_is_there, struct error 
 static void take_away(const struct placeholder *it)
 {
 	struct stat st;
-	if (flock(it->fd, LOCK_EX | LOCK_NB) != 0 || lstat(it->path, &st) != 0 || !sandbox_placeholder_is(&st))
+	if (flock(it->fd, LOCK_EX | LOCK_NB) != 0 || lstat(it->path, &st) != 0 || !placeholder_is(&st))
 		return;
 	if (rmdir(it->path) != 0 && errno == ENOTEMPTY)
 		fchmod(it->fd, 0755);
 }
 
-void sandbox_placeholders_drop(void)
+void placeholders_drop(void)
 {
 	vec_for_each (it, &held) {
 		close(it->fd);
@@ -102,14 +102,14 @@ void sandbox_placeholders_drop(void)
 	vec_finish(&held);
 }
 
-void sandbox_placeholders_release(void)
+void placeholders_release(void)
 {
 	vec_for_each (it, &held)
 		take_away(it);
-	sandbox_placeholders_drop();
+	placeholders_drop();
 }
 
-bool sandbox_placeholders_give(pid_t keeper, sandbox_placeholder_give_fn give, void *self)
+bool placeholders_give(pid_t keeper, placeholder_give_fn give, void *self)
 {
 	vec_for_each (it, &held) {
 		if (it->keeper == keeper)
@@ -121,12 +121,12 @@ bool sandbox_placeholders_give(pid_t keeper, sandbox_placeholder_give_fn give, v
 	return true;
 }
 
-void sandbox_placeholder_take(const char *path, int fd)
+void placeholder_take(const char *path, int fd)
 {
 	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
 }
 
-void sandbox_placeholders_forget(void)
+void placeholders_forget(void)
 {
 	vec_for_each (it, &held)
 		free(it->path);
