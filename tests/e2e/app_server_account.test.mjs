@@ -99,7 +99,7 @@ test("what is another system's ends as it does there", options, async (t) => {
 	});
 });
 
-// Methods whose recorded answers are told word for word, whatever else happened in that conversation.
+// Methods whose recorded answers are returned verbatim, independent of the rest of that conversation.
 const SAME = [
 	'account/gatewayOAuth/login', 'account/gatewayOAuth/cancel', 'account/bedrock/discover',
 	'account/bedrock/checkGovCloudRequirements', 'account/login/start', 'account/login/cancel', 'accountSession/list',

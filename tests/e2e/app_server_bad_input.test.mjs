@@ -1,4 +1,4 @@
-// What no well-behaved client sends: each request has one answer, each line that is none a note, and the server goes on.
+// Input that no well-behaved client sends: each request gets one answer, each malformed line a note, and the server continues.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const line = (id, method, params) => `{"id":${id},"method":"${method}","params":
 const goesOn = async (server) => assert.deepEqual(await server.request(ECHO, { value: 'on' }), { echoed: 'on' });
 const refusalOf = (server, id) => server.take((it) => it.id === id && it.error, `refusal of ${id}`).then(({ error }) => error);
 
-/** Resolves once somebody listens there. */
+/** Resolves once a server listens there. */
 async function served(file) {
 	const isServed = () => new Promise((resolve) => {
 		const socket = net.connect(file).on('error', () => resolve(false)).on('connect', () => {
@@ -222,7 +222,7 @@ const refused = [
 	['thread/start', { cwd: 5 }, 'Invalid request: invalid type: integer `5`, expected a string'],
 	['thread/list', { limit: 1.5 }, 'Invalid request: invalid type: floating point `1.5`, expected an integer'],
 	['thread/list', { cursor: 'bogus' }, 'invalid cursor: bogus'],
-	// threads that are none
+	// ids that are not threads
 	['turn/start', { threadId: NOBODY, input: [] }, `thread not found: ${NOBODY}`],
 	['turn/steer', { threadId: NOBODY, input: [], expectedTurnId: 'x' }, `thread not found: ${NOBODY}`],
 	['turn/interrupt', { threadId: NOBODY, turnId: 'x' }, `thread not found: ${NOBODY}`],
@@ -359,7 +359,7 @@ for (const transport of ['ws', 'unix']) {
 			[frame(1, 'x', { masked: false }), 1002], // a client masks
 			[frame(1, [0xff, 0xfe]), 1007], // no UTF-8
 			[frame(3, 'x'), 1002], // no such opcode
-			[frame(0, 'x'), 1002], // goes on from nothing
+			[frame(0, 'x'), 1002], // continues nothing
 			[frame(9, 'x'.repeat(126)), 1002], // a ping is short
 			[Buffer.concat([frame(1, 'a', { fin: false }), frame(1, 'b')]), 1002], // a message in a message
 		];

@@ -1,4 +1,4 @@
-// What is carried elsewhere: gitDiffToRemote and feedback/save of `codex app-server`.
+// gitDiffToRemote and feedback/save of `codex app-server`.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -114,7 +114,7 @@ test('nothing that a repository, a submodule or a nested repository names is run
 		fs.writeFileSync(path.join(dir, 'kept'), 'another one\n');
 		fs.writeFileSync(path.join(dir, 'new.y'), 'y\n');
 	}
-	/* What a sandboxed command can do: the file .git of a submodule is an ordinary file of the work tree. */
+	/* A sandboxed command can do this: the .git file of a submodule is an ordinary file of the work tree. */
 	fs.rmSync(path.join(sub, '.git'));
 	git(sub, 'clone', '-q', '-n', remote, 'x');
 	fs.renameSync(path.join(sub, 'x/.git'), path.join(sub, '.git'));

@@ -17,7 +17,7 @@ const sh = (script) => ['sh', '-c', script];
 const EXEC = ['command/exec/outputDelta', 'processId'];
 const PROCESS = ['process/outputDelta', 'processHandle'];
 
-/** What was streamed so far, as text. */
+/** The streamed output so far, as text. */
 function printed(server, [method, key], id, stream = 'stdout') {
 	const deltas = server.all(method).filter(({ params }) => params[key] === id && params.stream === stream);
 	return Buffer.concat(deltas.map(({ params }) => Buffer.from(params.deltaBase64, 'base64'))).toString();
@@ -109,7 +109,7 @@ test('a streamed command is told no more than its cap', options, async (t) => {
 	assert.deepEqual(of('stderr'), [[base64('xy'), false]]);
 });
 
-/** What is there and may be executed, but is nothing that the system knows: that shows after the start only. */
+/** An executable file in no format that the system knows, which is detected only after the start. */
 test('a program that the system cannot execute fails late', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const file = path.join(server.cwd, 'broken');

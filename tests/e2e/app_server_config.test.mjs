@@ -1,4 +1,4 @@
-// What clients of `codex app-server` may know and change of the settings.
+// Settings as clients of `codex app-server` read and change them.
 
 import assert from 'node:assert/strict';
 import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

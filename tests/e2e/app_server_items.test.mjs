@@ -1,4 +1,4 @@
-// Every item that a client of `codex app-server` saw begin, it sees end, whatever becomes of its turn.
+// Every item that a client of `codex app-server` saw start completes, also when its turn fails.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -28,7 +28,7 @@ const interruptAt = (method, type) => async (server, threadId) => {
 	await server.request('turn/interrupt', { threadId, turnId: turn.id });
 };
 
-/** Name, replies of the model, wishes for the thread, what is done, [type, status] of the item it is about, and of the turn. */
+/** Name, replies of the model, thread options, actions, [type, status] of the item, and the status of the turn. */
 const CASES = [
 	['a command that is interrupted', [run('sleep 60')], FREE, interruptAt('item/started', 'commandExecution'),
 		['commandExecution', 'failed'], 'interrupted'],

@@ -25,7 +25,7 @@ async function listen(t, args = [], url = 'ws://127.0.0.1:0', model = null) {
 	return { ...program, cwd, where: { port: Number(port), host: url.includes('[') ? '::1' : '127.0.0.1' } };
 }
 
-/** Resolves once somebody listens there. */
+/** Resolves once a server listens there. */
 const served = async (file) => {
 	const isServed = () => new Promise((resolve) => {
 		const socket = net.connect(file).on('error', () => resolve(false)).on('connect', () => resolve(true));
@@ -251,7 +251,7 @@ test('an interrupt is carried out while its client reads nothing', options, asyn
 	const { turn } = await a.request('turn/start', { threadId: thread.id, input: [text('go')] });
 	await a.next('item/agentMessage/delta');
 	a.socket.socket.pause();
-	for (let i = 0; i < 40; i++) // more than is kept on its way by anybody
+	for (let i = 0; i < 40; i++) // more than all queues on the way hold
 		a.send({ id: `wide${i}`, method: 'mock/experimentalMethod', params: { value: 'x'.repeat(1 << 19) } });
 	await echo(b, 'there');
 	a.send({ id: 'stop', method: 'turn/interrupt', params: { threadId: thread.id, turnId: turn.id } });

@@ -1,4 +1,4 @@
-// What clients of `codex app-server` do to threads that are held, and several of them to one thread.
+// Operations of `codex app-server` clients on loaded threads, and several clients on one thread.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -36,7 +36,7 @@ test('two clients at one thread: both are asked, the first answer counts', optio
 	const connect = await listen(t, model);
 	const [first, second] = [await connect(), await connect()];
 	const { thread } = await first.request('thread/start', ASKS);
-	await second.next('thread/started'); // all are told of it
+	await second.next('thread/started'); // all subscribers are notified
 	await turn(first, thread.id, 'hi');
 	assert.equal(second.all('turn/started').length, 0); // but not of its turns
 	const joined = await second.request('thread/resume', { threadId: thread.id });
@@ -73,7 +73,7 @@ test('the error of one client decides nothing for the other', options, async (t)
 	await start();
 	fail(first, await asked(first));
 	await second.request('thread/resume', { threadId: thread.id });
-	assert.deepEqual(await ended(), ['completed', 'declined']); // nobody else was there when it failed
+	assert.deepEqual(await ended(), ['completed', 'declined']); // no other client was there when it failed
 	await start();
 	const questions = [await asked(first), await asked(second)];
 	fail(first, questions[0]);

@@ -21,7 +21,7 @@ async function turn(server, threadId, words) {
 	return done.params.turn;
 }
 
-/** A capture's messages; skips the test where there are none. */
+/** A capture's messages; skips the test without captures. */
 function capture(t, name) {
 	const file = sharedPath(`reference/captures/app-server/${name}.jsonl`);
 	if (!file) t.skip('no captures');
@@ -278,7 +278,7 @@ test('sessions that nobody has written to for a week are compressed, and are wha
 	fs.writeFileSync(cold.path, bytes);
 	fs.utimesSync(cold.path, mtimeMs / 1000, mtimeMs / 1000);
 
-	/* Within six hours nobody begins again. */
+	/* Within six hours no second pass starts. */
 	const server = await startAppServer(t, model, { home });
 	const listed = async () => (await server.request('thread/list', {})).data.map(({ id, preview, updatedAt }) => ({ id, preview, updatedAt }));
 	const before = await listed();
@@ -345,7 +345,7 @@ test('a fork of a fork of a fork … is a copy in the end', options, async (t) =
 	await turn(server, thread.id, 'first');
 	const bases = [];
 	for (let depth = 0; depth < 10; depth++) {
-		/* What a fork that nothing was said in goes on from is what its parent goes on from. */
+		/* An unused fork has the same base as its parent. */
 		const { items } = await turnOfShell(server, thread.id);
 		assert.equal(items.length, 0);
 		({ thread } = await server.request('thread/fork', { threadId: thread.id }));

@@ -1,4 +1,4 @@
-// What codex app-server generate-json-schema and generate-ts write: files that hold together, and against the schema of
+// The files of codex app-server generate-json-schema and generate-ts: consistent in themselves, and compared with the schema of
 // the reference (../shared/reference/schema, where that is there). How far the tables agree with it stands in
 // docs/app-server.md; after a change: CODEX_WRITE_DOCS=1 node --test tests/e2e/app_server_schema.test.mjs
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ const exec = needs('app-server');
 const reference = sharedPath('reference/schema');
 const compared = exec.skip ? exec : { skip: reference ? false : 'no schema of the reference beside the repository' };
 
-/** Where the two say different things on purpose, and why. */
+/** Intended contradictions, with reasons. */
 const EXCEPTIONS = {
 	'ReasoningEffort: ours is words, theirs string': 'this version knows all efforts that it can send',
 	'LoginAccountParams: ours is record, theirs union': 'fields of all ways to log in are read; `type` decides which count',

@@ -1,4 +1,4 @@
-// fuzzyFileSearch of `codex app-server`: once, and while somebody types.
+// fuzzyFileSearch of `codex app-server`: single searches and sessions.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

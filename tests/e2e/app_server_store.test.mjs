@@ -291,7 +291,7 @@ test('foreign and damaged files are shown as far as they can be', options, async
 	write(1, [meta(1), said('old question'), '{"damaged', line('event_msg', { type: 'agent_message', message: 'old answer' }), '{"torn']);
 	write(2, ['nothing of a rollout']);
 	write(3, ['']);
-	write(4, [meta(4)]); // nobody said anything
+	write(4, [meta(4)]); // a session without messages
 	fs.mkdirSync(path.join(folder, `rollout-2026-01-01T00-00-00-${id(5)}.jsonl`));
 	fs.writeFileSync(path.join(folder, 'notes.txt'), 'mine');
 	const server = await startAppServer(t, null, { home });

@@ -1,4 +1,4 @@
-// codex app-server at ws://, and connections that never show who they are: they cost little, and nobody waits for them.
+// codex app-server at ws:// with connections that never identify themselves: they cost little and delay no other client.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ const PEAK_KIB = 40 * 1024;
 async function listen(t, args = []) {
 	const env = { ...cleanEnv(makeHome(t, null)), ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ''}:quarantine_size_mb=1` };
 	const program = launch(t, '/bin/sh', ['-c', 'ulimit -n 1024; exec "$@"', 'sh', codexBin, 'app-server', '--listen',
-		'ws://127.0.0.1:0', ...args], { cwd: tempDir(t, 'cwd'), env, patience: 120_000 });
+		'ws://127.0.0.1:0', ...args], { cwd: tempDir(t, 'cwd'), env, lifetime: 120_000 });
 	const port = await waitFor(program.child.stderr, () => program.result.stderr,
 		(text) => /note: .*\n/.test(text) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(text)?.[1]);
 	const proc = `/proc/${program.child.pid}`;

@@ -1,4 +1,4 @@
-// Subagents as clients of the app-server see them (test 18 of subagents 11): items of the parent, threads of their own.
+// Subagents as clients of the app-server see them: items of the parent, threads of their own.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -151,7 +151,7 @@ test('16. an app-server that takes up a session has its subagents again', option
 	assert.equal(JSON.parse(outputs.get('wait')).completion.Completed.last_message, 'Plums, too.');
 });
 
-// The child stands after its root in the server's list, so a walk that closes the root must not go on from the child.
+// The child follows its root in the server's list, so a walk that closes the root must not continue from the child.
 test('idle threads with subagents are unloaded with them, and the server goes on', options, async (t) => {
 	const model = await startModel(t, [
 		child('one', message('First.')),

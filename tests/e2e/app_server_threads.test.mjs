@@ -1,4 +1,4 @@
-// What clients of `codex app-server` note of threads, and add to them, between turns.
+// Notes on threads and additions to them by clients of `codex app-server`, between turns.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -290,7 +290,7 @@ test('a thread stands still while its client asks somebody for a command', optio
 	assert.deepEqual(await count('decrement'), { count: 0, paused: false });
 	assert.equal((await done).items[0].text, 'one');
 	await assert.rejects(count('increment', NOBODY), { message: `thread not found: ${NOBODY}` });
-	await count('increment'); // whoever leaves takes the questions along
+	await count('increment'); // the last subscriber's exit removes the pending requests
 	await server.request('thread/unsubscribe', { threadId });
 	await assert.rejects(count('decrement'), { message: 'out-of-band elicitation count is already zero' });
 	await assert.rejects(count('increment'), /you do not follow it/);
@@ -327,7 +327,7 @@ test('a thread that nobody follows is unloaded once it does nothing', options, a
 	await server.next('item/agentMessage/delta');
 	assert.deepEqual(await server.request('thread/unsubscribe', { threadId }), { status: 'unsubscribed' });
 	const loaded = async () => (await server.request('thread/loaded/list', {})).data;
-	assert.deepEqual(await loaded(), [threadId, followed.id]); // its turn goes on
+	assert.deepEqual(await loaded(), [threadId, followed.id]); // its turn continues
 	await model.openGate('end');
 	assert.deepEqual((await server.next('thread/closed')).params, { threadId });
 	assert.deepEqual(server.all('thread/status/changed').at(-1).params, { threadId, status: { type: 'notLoaded' } });

@@ -1,4 +1,4 @@
-// Threads and turns of `codex app-server`: what is told, in which order.
+// Threads and turns of `codex app-server`: notifications and their order.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

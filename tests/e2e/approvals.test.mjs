@@ -1,4 +1,4 @@
-// What runs, what is asked about and what is refused: policies, rules, and what the user allows for good (core 2.3, 2.4).
+// Commands that run, need approval or are refused: policies, rules, and permanent approvals.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

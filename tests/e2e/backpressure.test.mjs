@@ -13,7 +13,7 @@ const proto = needs('proto');
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
 const DELTAS = 16_000;
 const FILLER = 'x'.repeat(2000);
-// Each delta is told twice, so an engine that keeps what nobody reads would grow by more than 64 MB.
+// Each delta is emitted twice, so an engine that buffers unread output would grow by more than 64 MB.
 const flood = reply({ start: true }, { event: { type: 'response.output_item.added', output_index: 0,
 	item: { type: 'message', id: 'msg', role: 'assistant', content: [] } } }, { repeat: DELTAS, steps: [{ event:
 	{ type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0, delta: `{i} ${FILLER}` } }] });
@@ -41,7 +41,7 @@ async function listen(t, model) {
 	};
 }
 
-/** A client that reads when it is told to. */
+/** A client that reads on demand. */
 function connect(t, file) {
 	const socket = net.connect(file).setEncoding('utf8').pause();
 	const lines = [];
@@ -98,7 +98,7 @@ async function finishTurn(server, id) {
 	assert.ok(story(client.events()).includes(`${id} task_complete`));
 }
 
-/** Resolves once a state is reached that nothing announces; the test's own patience ends the wait. */
+/** Resolves once a state is reached that no event announces; the test's timeout ends the wait. */
 async function until(isReached) {
 	while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -107,7 +107,7 @@ test('a reader that stops and goes on gets every event, from an engine that stay
 	const model = await startModel(t, [flood, say('Hello.'), say('Hello.')]);
 	const server = await listen(t, model);
 	const slow = await stalled(server);
-	await finishTurn(server, 'b'); // and nobody else waits for it
+	await finishTurn(server, 'b'); // and no other client waits for it
 	await finishTurn(server, 'c');
 	await slow.read('task_complete');
 	const numbers = slow.numbers();
@@ -135,7 +135,7 @@ test('an interrupt is carried out while its client reads nothing', proto, async 
 	await finishTurn(server, 'a'); // what is made once is there
 	const idle = server.sockets();
 	const slow = await stalled(server);
-	for (let i = 0; i < 40; i++) // answers that are more than is kept on its way by anybody
+	for (let i = 0; i < 40; i++) // more answers than all queues on the way hold
 		slow.submit(`${i}${'x'.repeat(1 << 19)}`, { type: 'get_path' });
 	slow.submit('2', { type: 'interrupt' });
 	await until(() => server.sockets() <= idle + 2); // its own, twice: the model's has been closed
@@ -143,7 +143,7 @@ test('an interrupt is carried out while its client reads nothing', proto, async 
 });
 
 test('the output of a command waits for its reader, to the last byte', proto, async (t) => {
-	const size = 700_000; // what is told as it comes is bounded a little above
+	const size = 700_000; // the bound on streamed output is a little above
 	const model = await startModel(t, [run(`yes 0123456789 | head -c ${size}; echo end`), say('Hello.'), say('Hello.')]);
 	const server = await listen(t, model);
 	const slow = server.connect();

@@ -177,7 +177,7 @@ test('the scripts are sound in their shells', async (t) => {
 	assert.equal((await runCodex(t, ['completion'])).stdout, (await runCodex(t, ['completion', 'bash'])).stdout);
 });
 
-/** What bash offers for these words, the last of them unfinished. */
+/** Bash's completions for these words, the last of them unfinished. */
 function complete(file, cwd, ...words) {
 	const program = `. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _codex 2>/dev/null
 printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -1,4 +1,4 @@
-// What commands find in their environment: shell_environment_policy and the marks of the engine's own, at every door.
+// The environment of commands: shell_environment_policy and the engine's own variables, for every way to run one.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +11,7 @@ const SHOW = 'cat /proc/$$/environ | tr "\\0" "\\n"';
 const OURS = { MY_KEY: 'k', my_Secret_word: 's', A_TOKEN: 't', PLAIN: 'p', LOGNAME: 'me', USER: 'me', SHELL: '/bin/bash', TERM: 'xterm',
 	LC_TIME: 'C', LC_CTYPE: 'C.UTF-8', COLORTERM: 'yes' };
 const SECRETS = ['MY_KEY', 'my_Secret_word', 'A_TOKEN'];
-/** What the engine sets for the model's commands, whatever else they get. */
+/** Variables that the engine sets for the model's commands in any case. */
 const QUIET = { NO_COLOR: '1', TERM: 'dumb', LANG: 'C.UTF-8', LC_CTYPE: 'C.UTF-8', LC_ALL: 'C.UTF-8', COLORTERM: '', PAGER: 'cat',
 	GIT_PAGER: 'cat', GH_PAGER: 'cat', CODEX_CI: '1' };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
@@ -39,7 +39,7 @@ function assertEnv(env, has, lacks, where) {
 	for (const name of lacks) assert.ok(!(name in env), `${where}: ${name}=${env[name]}`);
 }
 
-/** As above, for a command that nobody watches. */
+/** As above, for a command without a client. */
 function assertModelEnv(env, has, lacks, where) {
 	const set = Object.keys(QUIET);
 	assertEnv(env, { ...has, ...QUIET }, lacks.filter((name) => !set.includes(name)), where);

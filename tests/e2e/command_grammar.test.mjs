@@ -15,7 +15,7 @@ const grammar = fileURLToPath(new URL('node_modules/tree-sitter-bash/tree-sitter
 const missing = [reader, grammar].find((file) => !fs.existsSync(file));
 const options = { skip: missing ? `${missing} is not there` : false };
 
-/** What our reader says of each script: { commands, safe, dangerous }. */
+/** Our reader's result for each script: { commands, safe, dangerous }. */
 function read(scripts) {
 	const { status, stdout, stderr } = spawnSync(reader, { input: scripts.map((script) => script + '\0').join(''), maxBuffer: 1 << 28 });
 	assert.equal(status, 0, String(stderr));

@@ -18,7 +18,7 @@ const tooLong = failed('context_length_exceeded', 'Your input exceeds the contex
 const lastText = (request) => request.body.input.at(-1).content?.[0].text ?? '';
 const typesOf = (events) => events.map(({ msg }) => msg.type);
 
-/** Every call of the request has its output, behind it, and no output is without a call. */
+/** Every call of the request is followed by its output, and no output lacks a call. */
 function assertWhole(request) {
 	const open = new Set();
 	for (const { type, call_id } of request.body.input) {

@@ -1,4 +1,4 @@
-// What the documents show, tried: their commands have the options they use, their configuration is one.
+// The examples of the documents: their options exist, their configuration is valid.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

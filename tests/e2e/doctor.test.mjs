@@ -1,4 +1,4 @@
-// `codex doctor`: says what works and what does not, changes nothing, asks nobody unasked.
+// `codex doctor`: reports what works and what does not, changes nothing, contacts no server unless requested.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

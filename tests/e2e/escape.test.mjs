@@ -1,5 +1,5 @@
-// Everything that tests/escape tries is tried in every fence that works here, as root and as an ordinary user: nothing may
-// work. The same is tried without a fence, where it works unless this machine or this user could not do it anyway.
+// Runs every attempt of tests/escape in every sandbox that works here, as root and as an ordinary user: none may
+// succeed. Without a sandbox each must succeed, unless this machine or this user could not do it anyway.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ const skip = !fs.existsSync(escapeBin) && 'the program of the attempts is not bu
 const isRoot = process.getuid() === 0;
 const NOBODY = 65534;
 
-/** What the ordinary user could not do without a fence either, or the machine cannot: no more than so many. */
+/** The number of attempts that fail without a sandbox too, for lack of rights or kernel features: at most this many. */
 const MOST_IMPOSSIBLE = { root: 12, user: 50 };
 
 function command(user, words) {
@@ -88,7 +88,7 @@ async function attempt(t, user, backend, mode) {
 	return { place, reached, rows, out: rows.filter(([, how]) => how === 'out').map(([name]) => name) };
 }
 
-/** What lies there, with its contents: the attempts' own word is not taken for it. */
+/** The files there with their contents: the attempts' own reports are not trusted. */
 function snapshot(folder) {
 	return fs.readdirSync(folder, { withFileTypes: true, recursive: true }).map((entry) => {
 		const file = path.join(entry.parentPath ?? entry.path, entry.name);

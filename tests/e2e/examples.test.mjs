@@ -51,7 +51,7 @@ async function converse(t, libraries, command, answer, outcome) {
 	return fs.existsSync(path.join(cwd, 'made'));
 }
 
-/** What an example says, and how it ends, where there is no model to ask. */
+/** The output and exit status of an example without a model. */
 function failsToBegin(t, libraries, command) {
 	const env = cleanEnv(tempDir(t, 'home'), { LD_LIBRARY_PATH: libraries });
 	const options = { encoding: 'utf8', env, cwd: tempDir(t, 'cwd'), timeout: 20000 };

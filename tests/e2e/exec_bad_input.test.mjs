@@ -1,4 +1,4 @@
-// What the world may throw at `codex exec`: each ends as documented, with words that help, and with nothing lost that
+// Bad input to `codex exec`: each case ends as documented, with a helpful message, and nothing lost that
 // was already written. A crash or a finding of a sanitizer is a signal, and no expected exit status.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What a person may say to `codex exec`: flags, files, standard input, and the sessions of before.
+// Input of `codex exec`: flags, files, standard input, and earlier sessions.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// What a model tries that wants more than it was given: programs under the names of others, calls under one id.
+// A model that tries to exceed its permissions: programs under the names of others, calls with one id.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

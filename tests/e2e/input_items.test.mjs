@@ -1,4 +1,4 @@
-// What a user can say: texts with elements, images, files of images, skills, mentions. Through every front end.
+// Kinds of user input: texts with elements, images, image files, skills, mentions. Through every front end.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Interrupted commands leave nothing behind, whatever they are; `./dev interrupts` does the same a thousand times.
+// Interrupted commands of any kind leave no process; `./dev interrupts` does the same a thousand times.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

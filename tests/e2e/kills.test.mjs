@@ -1,4 +1,4 @@
-// SIGKILL in the middle of the work loses nothing that a client was told; `./dev kills` does the same hundreds of times.
+// SIGKILL during work loses nothing that a client has received; `./dev kills` does the same hundreds of times.
 
 import test from 'node:test';
 

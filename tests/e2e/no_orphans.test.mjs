@@ -15,7 +15,7 @@ const STAYS = `${NEST}\nsleep 600`;
 const NO_FENCE = { sandboxPolicy: { type: 'dangerFullAccess' } };
 const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
 
-/** What may befall an engine; each leaves it to the keeper or to the engine itself to tidy up. */
+/** Ways for an engine to end; in each the supervisor or the engine itself cleans up. */
 const ENDS = {
 	SIGKILL: ({ child }) => child.kill('SIGKILL'),
 	SIGTERM: ({ child }) => child.kill('SIGTERM'),
@@ -129,7 +129,7 @@ test('the end of input does not wait for a daemon that is deaf to TERM', options
 	const pid = Number(fs.readFileSync(path.join(proto.cwd, 'pid'), 'utf8'));
 	assert.equal((await proto.end()).code, 0);
 	process.kill(pid, 0); // it outlives the engine …
-	await assert.doesNotReject(until(() => !isAlive(pid))); // … but not the keeper
+	await assert.doesNotReject(until(() => !isAlive(pid))); // but not the supervisor
 });
 
 test('SIGKILL in a sandboxed command leaves none of the guarded names behind', options, async (t) => {

@@ -1,4 +1,4 @@
-// The user's own program is told of each complete task, and outlives the engine.
+// The user's notify program runs after each completed task, and outlives the engine.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

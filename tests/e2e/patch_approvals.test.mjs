@@ -1,4 +1,4 @@
-// Which patches are written at once, which are asked about and which are refused (core 4.8), and what an answer covers.
+// Patches that are applied at once, need approval or are refused, and the scope of an approval.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

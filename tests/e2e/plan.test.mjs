@@ -1,4 +1,4 @@
-// Plan mode: what becomes of what the model says, in every front end; the modes and what the model is told of them.
+// Plan mode: proposed plans in every front end, the modes, and their instructions to the model.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -16,10 +16,10 @@ const PLAN = 'Preface\n<proposed_plan>\n# Plan\n- step\n</proposed_plan>\n';
 const modeOf = (mode, more) =>
 	({ mode, settings: { model: 'mock-model', reasoning_effort: null, developer_instructions: null, ...more } });
 const override = (mode, more) => ({ type: 'override_turn_context', collaboration_mode: modeOf(mode, more) });
-/** What the model is told of modes in a request, in order. */
+/** The mode instructions in a request, in order. */
 const toldOf = (request) => textsOf(request, 'developer').filter((it) => it.startsWith('<collaboration_mode>'));
 
-/** What a turn's events say, in the words of the rows. */
+/** A turn's events in the notation of the rows. */
 function protoRow(events) {
 	const of = (type) => events.filter(({ msg }) => msg.type === type).map(({ msg }) => msg);
 	const whole = (type) => of('item_completed').filter(({ item }) => item.type === type).map(({ item }) => item);

@@ -28,7 +28,7 @@ test('an approval is found by the submission that started the task', proto, asyn
 	const codex = startProto(t, model, { config: untrusted });
 	codex.submit('task', userInput('go'));
 	await codex.next('exec_approval_request');
-	codex.submit('x', approve('nobody')); // nobody asked that
+	codex.submit('x', approve('nobody')); // an id without a request
 	codex.submit('y', approve('task'));
 	await codex.next('task_complete');
 	assert.ok(fs.existsSync(path.join(codex.cwd, 'there')));

@@ -138,7 +138,7 @@ test('addresses that other machines reach, or that are none, are refused', proto
 	}
 });
 
-/** What a client gets that sends these bytes and waits for the close. */
+/** The output for a client that sends these bytes and waits for the close. */
 function exchange(url, bytes) {
 	const { protocol, hostname, port, pathname } = new URL(url);
 	const socket = protocol === 'unix:' ? net.connect(pathname) : net.connect(Number(port), hostname);

@@ -140,7 +140,7 @@ test('secret answers go to the model and into no file', proto, async (t) => {
 	const { response_id: response } = (await it.next('task_complete')).msg;
 	it.submit('t2', userInput('and then'));
 	await it.next('task_complete');
-	it.submit('t3', userInput('back', { last_response_id: response })); // the history is recorded anew
+	it.submit('t3', userInput('back', { last_response_id: response })); // the history is recorded again
 	await it.next('task_complete');
 	assert.equal((await it.end()).code, 0);
 	for (const request of model.requests().slice(1))

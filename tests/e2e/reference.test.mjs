@@ -1,7 +1,7 @@
 // Sessions go back and forth between this program and the one whose format they have: each resumes what the other wrote,
 // and its next request carries the whole history.
 //
-// Runs with the programs in $CODEX_REFS (several, separated by colons) or $CODEX_REF; skipped where there is none.
+// Runs with the programs in $CODEX_REFS (several, separated by colons) or $CODEX_REF; skipped without one.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -20,7 +20,7 @@ const refs = (process.env.CODEX_REFS ?? process.env.CODEX_REF ?? '').split(':').
 const versionOf = (bin) => spawnSync(bin, ['--version'], { encoding: 'utf8' }).stdout?.trim().split(' ').pop() ?? '';
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\nmodel = "gpt-5.5"\n';
 
-/** What the model reads of an item, without what its writer notes about it. */
+/** The parts of an item that the model reads, without the writer's notes. */
 function gist(item) {
 	const texts = (parts) => (Array.isArray(parts) ? parts.map((part) => part.text ?? part.type) : parts);
 	const { type = 'message', role, name, call_id } = item;
@@ -52,7 +52,7 @@ async function exec(t, bin, model, { home, cwd }, args) {
 	return historyOf(model.requests().at(-1).body);
 }
 
-/** A home, and a folder that is a repository, because not every version can be told to do without. */
+/** A home, and a folder that is a repository, because not every version can run without one. */
 function place(t, model) {
 	const base = process.env.CODEX_E2E_DIR ?? os.homedir(); // 0.169 wants no home below the folder for temporary files
 	process.env.CODEX_E2E_DIR ??= fs.existsSync(base) ? base : os.tmpdir();
@@ -152,7 +152,7 @@ for (const bin of refs.length ? refs : [null]) {
 		const theirs = await startAppServer(t, model, { ...at, bin, env: { TMPDIR: '/var/tmp' } });
 		const turnsOf = async (server, threadId) => (await server.request('thread/read', { threadId, includeTurns: true })).thread.turns;
 		/* It lists what a fork began with, of its own forks as of ours, only if it has opened the parent before: its index
-		 * follows no history_base. What the model is sent does not depend on that. */
+		 * follows no history_base. The model's input does not depend on that. */
 		await theirs.request('thread/resume', { threadId: thread.id });
 		await assert.rejects(theirs.request('thread/delete', { threadId: thread.id }), /forked history still references it/);
 		await theirs.request('thread/resume', { threadId: short.id });

@@ -1,4 +1,4 @@
-// The captures of old versions, played again: ours tells the same, but for what replay-exceptions.json gives a reason for.
+// Replays the captures of old versions: our events are the same, except for differences that replay-exceptions.json lists with reasons.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

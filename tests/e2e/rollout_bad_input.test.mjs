@@ -1,4 +1,4 @@
-// What may become of a session's file, and of the place where it lies: each is resumed as far as it goes, said in one
+// Damage to a session's file and its folder: each session is resumed as far as possible, reported in one
 // warning, and the next request is one that a model accepts.
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ async function recorded(t, ...more) {
 	return { model, home, cwd: first.cwd, file, lines: fs.readFileSync(file, 'utf8').split('\n').filter(Boolean) };
 }
 
-/** Goes on in it; resolves to the request's input, what was warned of, and the run. */
+/** Continues it; resolves to the request's input, the warnings, and the run. */
 async function goOn(t, { model, home, cwd }, options = {}) {
 	const done = await codexExec(t, model, ['resume', options.id ?? '--last', 'more'], { home, cwd, json: true, ...options });
 	assert.equal(done.code, 0, done.stderr);

@@ -1,4 +1,4 @@
-// `codex sandbox`: one command in the fence, as its user sees it; in each fence that works here.
+// `codex sandbox`: one command in the sandbox, in each backend that works here.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

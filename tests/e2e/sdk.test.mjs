@@ -109,7 +109,7 @@ test('a model that fails becomes an error of the turn', { skip }, async (t) => {
 	await assert.rejects(codex.startThread(options).run('hi'), /bad request of a test/);
 });
 
-// What exec refuses before it has read the prompt, or before a thread has begun; and the reason that its user needs.
+// Refusals of exec before it has read the prompt, or before a thread starts; and the reason for the user.
 const REFUSALS = [
 	{ name: 'no repository', options: {}, reason: /--skip-git-repo-check was not specified/ },
 	{ name: 'a mistake in config.toml', toml: 'model = 3\n', reason: /config\.toml:1: `model` must be a string/ },

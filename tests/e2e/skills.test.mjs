@@ -1,4 +1,4 @@
-// Skills: found, listed, switched off, told to the model, given to it when somebody names them. Custom prompts.
+// Skills: found, listed, disabled, described to the model, sent to it when the input names them. Custom prompts.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ function putSkill(root, name, { description = `About ${name}`, body = 'Do the th
 	return fs.realpathSync(file);
 }
 
-/** A repository and a home with a skill each, and a file in the home that is none. */
+/** A repository and a home with a skill each, and a file in the home that is not a skill. */
 async function world(t, { config } = {}) {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const home = makeHome(t, model, config), cwd = fs.realpathSync(tempDir(t, 'cwd'));

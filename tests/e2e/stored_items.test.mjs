@@ -1,4 +1,4 @@
-// What a client was told of a thread's items while they happened is what it is told of them ever after: by another
+// The items that a client received while a thread ran are the items that it receives later: from another
 // server, of a fork, after a resume.
 
 import assert from 'node:assert/strict';

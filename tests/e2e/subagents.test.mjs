@@ -1,5 +1,5 @@
-// Subagents (seed 001): the tools subagent_*, the events that tell of them, and what reaches which model when.
-// The numbers are those of the acceptance tests in the reference's subagents 11.
+// Subagents: the tools subagent_*, their events, and the delivery of messages to models.
+// The numbers are those of the acceptance tests in the specification of subagents.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -13,7 +13,7 @@ const proto = needs('proto'), server = needs('app-server');
 const on = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\nfeatures.subagent_tools = true\n';
 
 const call = (name, args = {}, id = undefined) => ({ call: name, arguments: args, ...(id && { call_id: id }) });
-/** A reply for requests in which that text stands: who works on what is told apart by the prompt. */
+/** A reply for requests that contain that text: agents are recognised by their prompts. */
 const when = (contains, ...steps) => ({ when: typeof contains === 'string' ? { contains } : contains, reply: steps });
 const spawn = (prompt, more) => call('subagent_spawn', { prompt, ...more });
 const message = (text) => ({ message: text });
@@ -42,7 +42,7 @@ function answers(model, name) {
 	});
 }
 
-/** The app-server with a thread, driven like codex proto; it tells nothing of lifecycles and inboxes. */
+/** The app-server with a thread, driven like codex proto; it has no events for lifecycles and inboxes. */
 function startServer(t, model, options) {
 	const ready = startAppServer(t, model, options)
 		.then(async (server) => ({ server, thread: (await server.request('thread/start', {})).thread }));
@@ -61,7 +61,7 @@ function startServer(t, model, options) {
 	};
 }
 
-/** A test that holds whatever the front end is. */
+/** A test that holds for both front ends. */
 function both(name, body) {
 	test(`${name} (proto)`, proto, (t) => body(t, startProto));
 	test(`${name} (app-server)`, server, (t) => body(t, startServer));
@@ -138,7 +138,7 @@ both('3. how long may be waited', async (t, start) => {
 	assert.match(short, /^subagent_await timeout must be at least 300 seconds/);
 	assert.match(long, /^subagent_await timeout_secs \(1801s\) exceeds the 30-minute limit \(1800s\)/);
 	assert.match(negative, /^failed to parse subagent_await arguments/);
-	// 4. an end is news again where nobody else could bring any
+	// 4. a completion is returned again if no active subagent remains
 	for (const news of [ok300, ok1800, zero, none])
 		assert.deepEqual(news.completion, { Completed: { last_message: 'Done.' } });
 	assert.equal(none.metadata.agent_id, 1);

@@ -27,7 +27,7 @@ function output(model, id) {
 	}
 }
 
-/** What every wait that nobody made brought, in the last request of the root. */
+/** The results of waits without a caller, in the last request of the root. */
 const injected = (model) => model.requests().at(-1).body.input
 	.filter((it) => it.type === 'function_call_output' && /^await-/.test(it.call_id)).map((it) => JSON.parse(it.output));
 

@@ -1,4 +1,4 @@
-// Terminals of the model's: exec_command with tty, write_stdin, what clients are told of them, how many there may be.
+// Terminals of the model: exec_command with tty, write_stdin, the events for clients, the limit on their number.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -51,7 +51,7 @@ function edited(text, roll) {
 	return roll(6) ? joined : joined.replace(/\n$/, '');
 }
 
-/** A random change of the tree, done to it, and as the tool is told of it; null if there was none to make. */
+/** Applies a random change to the tree; returns it as the tool receives it, null if no change was possible. */
 function change(tree, roll) {
 	const there = [...tree.keys()];
 	const name = there[roll(there.length || 1)];

@@ -1,4 +1,4 @@
-/* escape.h — what a command might try to get out of its fence: one row an attempt.
+/* escape.h — attempts of a command to escape from its sandbox: one row per attempt.
  *
  * `escape try W O VICTIM` makes all attempts, each in a process of its own, and prints a line for each: its name, a
  * tab, and "out" (it worked) or why it did not. W is the workspace, O a folder outside, VICTIM a file in which
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* What the attempts aim at. */
+/* The targets of the attempts. */
 struct target {
 	char workspace[1024], outside[1024];
 	int pid, tcp4, tcp6, udp4;
@@ -34,7 +34,7 @@ const char *in_workspace(const char *name);
 const char *in_outside(const char *name);
 /* Opens and writes one byte. */
 bool can_write(const char *path, int flags);
-/* True if the call was let through, whatever it thought of its arguments. */
+/* True if the call was allowed, even if it failed because of its arguments. */
 bool was_heard(long result);
 
 int victim_main(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* Writing where the fence allows no writing, by every road to a file. */
+/* Writes where the sandbox forbids writing, in every way to reach a file. */
 #include "escape.h"
 
 #include <errno.h>

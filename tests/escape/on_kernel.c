@@ -1,4 +1,4 @@
-/* Undoing the fence itself, and the kernel's own doors. Where a call would harm the machine its arguments make no
+/* Disabling the sandbox itself, and kernel interfaces. If a call could harm the machine its arguments make no
  * sense, and what counts is whether it was heard. */
 #include "escape.h"
 

@@ -1,4 +1,4 @@
-/* Reaching somebody outside by a socket of any kind. */
+/* Connections to the outside through sockets of any kind. */
 #include "escape.h"
 
 #include <arpa/inet.h>

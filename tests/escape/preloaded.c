@@ -1,4 +1,4 @@
-/* A library that a command left in the workspace: loaded outside of the fence it would be a way out. It writes a file
+/* A library that a command left in the workspace: loaded outside of the sandbox it would be an escape. It writes a file
  * where $PRELOADED_OUT says, if it may. */
 #include <fcntl.h>
 #include <stdlib.h>

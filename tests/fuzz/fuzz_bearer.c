@@ -1,5 +1,5 @@
 /* An Authorization header lets in if it shows the token, or a token that was signed with the secret and says so, and
- * for no other bytes. The first line is what a token claims, or the token; the rest is a header from anybody. */
+ * for no other bytes. The first line holds the claims of a token, or the token; the rest is an arbitrary header. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void put_part(struct buf *out, const void *bytes, size_t len)
 		buf_append_char(out, text.data[i] == '+' ? '-' : text.data[i] == '/' ? '_' : text.data[i]);
 }
 
-/* "Bearer " and a token that is signed properly, whatever it says. */
+/* "Bearer " and a properly signed token with arbitrary claims. */
 static void put_signed(struct buf *out, struct str claims)
 {
 	static const char header[] = "{\"alg\":\"HS256\"}";
@@ -55,7 +55,7 @@ static void put_signed(struct buf *out, struct str claims)
 	put_part(out, sum, sizeof(sum));
 }
 
-/* What lets in stops doing so when a byte of it is another one, the unused bits of the last byte aside. */
+/* An accepted header is rejected if any byte of it changes, except for the unused bits of the last byte. */
 static void check_changes(struct buf *header, uint32_t seed)
 {
 	size_t at = strlen("Bearer ") + seed % (header->len - strlen("Bearer ") - 1);
@@ -80,7 +80,7 @@ static void check_claims(struct str claims, uint32_t seed)
 		check_changes(&header, seed);
 }
 
-/* A header that lets in shows the token: anybody's does not, unless it holds it. */
+/* An accepted header contains the token. */
 static void check_header(struct str header)
 {
 	const char *refusal = bearer_refusal(capability, header, NOW);

@@ -1,5 +1,5 @@
 /* Lines are the same however the bytes were cut, they are what a plain search for newlines finds, and nothing longer
- * than the limit is kept. What reads the beginning of a long line stays inside it. The first bytes choose limit and
+ * than the limit is kept. A reader of the beginning of a long line stays inside it. The first bytes choose limit and
  * cuts. */
 #include "fuzz.h"
 

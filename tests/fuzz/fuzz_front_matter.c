@@ -1,5 +1,5 @@
 /* Front matter is a part of its text, without the lines around it; its values are one line each, read the same when
- * they are written down anew, and a skill that is called by them takes as many lines of a prompt as any other. */
+ * they are written again, and a skill with such a name takes as many lines of a prompt as any other. */
 #include "fuzz.h"
 
 #include "base/json.h"

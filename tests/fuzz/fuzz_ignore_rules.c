@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str file = {(const char *)data, size}, path, line, rest;
 	enum ignore_verdict last[2] = {IGNORE_SILENT, IGNORE_SILENT};
-	bool has_mark = false; /* a byte order mark, which is passed over at the start of a file only */
+	bool has_mark = false; /* a byte order mark, which is skipped at the start of a file only */
 	if (!str_next_line(&file, &path))
 		return 0;
 	path = cut(path);

@@ -1,4 +1,4 @@
-/* What is parsed and written again is equal; what is refused says where; any bytes survive as a string. */
+/* A parsed and rewritten value is equal; an error has a location; any bytes survive as a string. */
 #include "fuzz.h"
 
 #include "base/error.h"

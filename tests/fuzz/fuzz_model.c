@@ -52,7 +52,7 @@ static void check_error(struct model_error *error, const struct model_secrets *s
 	check_json(model_error_write_retry_info, error);
 }
 
-/* Where the body begins, or the whole length. */
+/* The start of the body, or the whole length. */
 static size_t head_length(struct str input)
 {
 	ptrdiff_t end = str_find(input, STR("\r\n\r\n"));

@@ -1,4 +1,4 @@
-/* Whatever stands in a session file: the history that is read from it is JSON, and opening the file for writing
+/* For any session file, the history that is read from it is JSON, and opening the file for writing
  * changes nothing of it but a torn end. */
 #include "fuzz.h"
 

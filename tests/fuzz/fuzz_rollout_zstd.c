@@ -1,4 +1,4 @@
-/* Whatever stands in a packed session file: the bytes read from it do not depend on the size of the reads (up to where
+/* For any packed session file, the bytes read from it do not depend on the size of the reads (up to the
  * a damage is noticed, which may), the history is that of the unpacked file, and unpacking is done whole or not at all.
  */
 #include "fuzz.h"

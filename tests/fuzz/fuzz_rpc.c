@@ -2,11 +2,11 @@
  * comes back is JSON, and either an answer, a question that has a row, or a notification that has one. Nothing is left
  * when the clients go, wherever they stop.
  *
- * The first byte of an input says whether the clients have introduced themselves, whether the first one goes away
- * before it is answered, and whether what runs may end; the bits of the second say which of two clients says a line.
- * "@T" in a line is the newest thread's id and "@U" that of its turn. What would change a file, run a program or ask a
- * server elsewhere is said by a stranger, who has not introduced himself: it is decoded and refused. spawn_start is
- * replaced by the linker: whatever would run a program is a finding. */
+ * The first byte of an input says whether the clients have sent initialize, whether the first one disconnects before it
+ * is answered, and whether running tasks may end; the bits of the second assign lines to one of two clients. "@T" in a
+ * line is the newest thread's id and "@U" that of its turn. Methods that would change a file, run a program or contact
+ * another server are sent by a client without initialize: they are decoded and refused. spawn_start is replaced by the
+ * linker: any attempt to run a program is a finding. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -236,7 +236,7 @@ static void open_clients(struct clients *clients, unsigned flags)
 	}
 }
 
-/* Every answer comes without anybody saying more. */
+/* Every answer arrives without further input. */
 static void hear_all(struct clients *clients)
 {
 	for (size_t i = 0; i < CLIENTS; i++) {

@@ -28,7 +28,7 @@ static void check_decision(const struct exec_policy *policy, const struct plain_
 	fuzz_check(!is_any || decided.decision == strictest);
 }
 
-/* What stands between the input's own quotes makes the words, so that they meet its patterns. */
+/* Quoted parts of the input become words, so that they match its patterns. */
 static size_t read_words(struct arena *arena, struct str text, struct command_word *words, struct str *texts)
 {
 	size_t count = 0;

@@ -1,10 +1,10 @@
 /* A client's bytes: lines are the same lines however they are cut; what is read as a submission or an event survives
- * being written and read again, in the words of every date; and an engine that is fed with what was read tells valid
+ * being written and read again, in every profile; and an engine that receives the submissions emits valid
  * JSON, ends every task that it began, runs no command, and says shutdown_complete last.
  *
  * The first byte of an input chooses the places of the cuts, and 255 puts a line that is too long before the first;
  * the second says how many submissions go in at once. The engine is real, its model's port is closed, and spawn_start
- * is replaced by the linker: whatever would run a program is a finding. */
+ * is replaced by the linker: any attempt to run a program is a finding. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -179,7 +179,7 @@ static void check_submission(const struct submission *submission)
 	fuzz_check(str_eq(buf_str(&first), buf_str(&second)) && str_eq(buf_str(&first), buf_str(&third)));
 }
 
-/* Whatever the date, an event is lines of JSON, each with an id and the name of an event. */
+/* In every profile an event is lines of JSON, each with an id and the name of an event. */
 static void check_event(const struct event *event)
 {
 	for (int profile = 0; profile < wire_profile_count; profile++) {
@@ -273,7 +273,7 @@ static void close_engine(struct engine *engine)
 	codex_close(engine->codex);
 }
 
-/* What runs programs by design is left out: a user's own command, MCP servers. So are files of the user's choice. */
+/* Leaves out programs that run by design (a user command, MCP servers) and files of the user's choice. */
 static bool is_harmless(const struct op *op)
 {
 	if (op->tag == OP_configure_session)
@@ -281,7 +281,7 @@ static bool is_harmless(const struct op *op)
 	return op->tag != OP_run_user_shell_command && op->tag != OP_refresh_mcp_servers && op->tag != OP_undo;
 }
 
-/* It begins no task, and is told as complete (protocol-v1). */
+/* It starts no task and is reported as complete. */
 static bool is_empty_input(const struct op *op)
 {
 	return (op->tag == OP_user_input && op->user_input->items_count == 0) ||

@@ -1,4 +1,4 @@
-/* What is read hangs together and survives being merged; what is refused names its place. The same
+/* A parsed document is consistent and survives being merged; an error names its location. The same
  * bytes are also tried as a lone value and as a key. */
 #include "fuzz.h"
 

@@ -65,7 +65,7 @@ static void finish(struct outcome *outcome)
 	buf_finish(&outcome->sent);
 }
 
-/* Whatever a server says to nonsense is something a client understands: pongs, and at most one close. */
+/* A server's reply to arbitrary bytes is valid for a client: pongs, and at most one close. */
 static void check_answer(const struct outcome *server)
 {
 	struct outcome client;

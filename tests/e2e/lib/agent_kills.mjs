@@ -2,7 +2,7 @@
 //
 //   node tests/e2e/lib/agent_kills.mjs [N [SEED]]        N kills with $CODEX_BIN or build/codex; ./dev kills agents [N]
 //
-// Three subagents tell the root things while it tells them others. SIGKILL comes after some event, or after some time, that
+// Three subagents and the root exchange messages. SIGKILL comes after some event, or after some time, that
 // only the seed knows. Then another engine resumes the root and sends all on. Every message of which the root's record says
 // that it was put into an inbox stands in its reader's history exactly once.
 
@@ -59,7 +59,7 @@ async function killSometime(codex, random) {
 
 const count = (text, part) => text.split(part).length - 1;
 
-/** What stands in the items of a file, compactions aside, as one text. */
+/** The items of a file, without compactions, as one text. */
 const history = (file) => readLines(file).filter(({ type }) => type === 'response_item')
 	.filter(({ payload }) => payload.type === 'function_call_output' || payload.role === 'user')
 	.map(({ payload }) => JSON.stringify(payload)).join('\n');

@@ -11,7 +11,7 @@ import { cleanEnv, codexBin, launch, makeHome, tempDir } from './codex.mjs';
 export const text = (words) => ({ type: 'text', text: words });
 const CLIENT = { name: 'tests', title: 'Tests', version: '1.0.0' };
 
-/** What a request was refused with. */
+/** The error of a refused request. */
 export class RpcError extends Error {
 	constructor({ code, message, data }) {
 		super(message);
@@ -68,7 +68,7 @@ export function rpcClient({ send, onLine, onEnd }) {
 		notify: (method, params) => send(JSON.stringify({ method, params }) + '\n'),
 		/** Answers a request of the server. */
 		answer: (request, result) => send(JSON.stringify({ id: request.id, result }) + '\n'),
-		/** The next notification or request of that name, behind what was taken before. */
+		/** The next notification or request of that name after the last one taken. */
 		next: (method) => take((message) => message.method === method, method),
 		take,
 		/** All notifications of that name so far. */
@@ -77,7 +77,7 @@ export function rpcClient({ send, onLine, onEnd }) {
 }
 
 /**
- * Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo, patience (of launch);
+ * Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo, lifetime (of launch);
  * initialize: false leaves the handshake to the test.
  */
 export async function startAppServer(t, model, options = {}) {
@@ -85,7 +85,7 @@ export async function startAppServer(t, model, options = {}) {
 	const home = options.home ?? makeHome(t, model, config);
 	const cwd = options.cwd ?? tempDir(t, 'cwd');
 	const { child, result, done } = launch(t, bin, ['app-server', ...args], { cwd, env: cleanEnv(home, options.env),
-		patience: options.patience });
+		lifetime: options.lifetime });
 	let rest = '';
 	const client = rpcClient({
 		send: (bytes) => child.stdin.write(bytes),
@@ -111,7 +111,7 @@ export async function startAppServer(t, model, options = {}) {
 	});
 }
 
-/** Notifications as "method" or "method type", without those that tell of much and mean little. */
+/** Notifications as "method" or "method type", without frequent and uninteresting ones. */
 export function story(messages) {
 	const noise = /^remoteControl\/|^account\/rateLimits|^thread\/tokenUsage|^configWarning/;
 	return messages.filter(({ method }) => method && !noise.test(method))

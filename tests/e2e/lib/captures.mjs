@@ -1,4 +1,4 @@
-// What the reference said on the wire, where its captures are beside the checkout.
+// The reference's wire traffic, if its captures are beside the checkout.
 
 import fs from 'node:fs';
 import path from 'node:path';

@@ -26,8 +26,8 @@ export function sharedPath(relative) {
 const PATIENCE_MS = 60_000; // a program that has not ended by then is killed, and the test fails
 
 /**
- * Options for a test that needs this command. Where $CODEX_BIN names the program under test, as `./dev test` does, it
- * must have it; elsewhere the test is skipped if it does not, or if there is no model to play.
+ * Options for a test that needs this command. If $CODEX_BIN names the program under test, as `./dev test` does, it must
+ * have it; otherwise the test is skipped if the command or the scripted model is missing.
  */
 export function needs(command) {
 	if (process.env.CODEX_BIN) return { skip: false };
@@ -67,8 +67,8 @@ export function tempDir(t, name = 'dir') {
 	return dir;
 }
 
-/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. patience: its longest life, ms. */
-export function launch(t, bin, args, { patience = PATIENCE_MS, ...options } = {}) {
+/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. lifetime: its longest life, ms. */
+export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}) {
 	const child = spawn(bin, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 	const result = { code: null, signal: null, stdout: '', stderr: '' };
 	for (const name of ['stdout', 'stderr']) {
@@ -76,7 +76,7 @@ export function launch(t, bin, args, { patience = PATIENCE_MS, ...options } = {}
 		child[name].on('data', (text) => (result[name] += text));
 	}
 	child.stdin.on('error', () => {}); // a program need not read all that it is sent
-	const timer = setTimeout(() => child.kill('SIGKILL'), patience);
+	const timer = setTimeout(() => child.kill('SIGKILL'), lifetime);
 	const done = new Promise((resolve, reject) => {
 		child.on('error', reject);
 		child.on('close', (code, signal) => {
@@ -107,14 +107,14 @@ export function waitFor(stream, text, test) {
 /**
  * Starts the model on a script of these replies.
  * requests() are those that took a reply, as recorded; stop() ends it and returns its exit status and stderr.
- * Options: patience, as of launch.
+ * Options: lifetime, as of launch.
  */
-export async function startModel(t, replies, { patience } = {}) {
+export async function startModel(t, replies, { lifetime } = {}) {
 	const dir = tempDir(t, 'model');
 	const script = path.join(dir, 'script.jsonl');
 	const record = path.join(dir, 'record.jsonl');
 	fs.writeFileSync(script, replies.map((line) => JSON.stringify(line) + '\n').join(''));
-	const server = launch(t, mockBin, ['mock-model', '--script', script, '--record', record], { patience });
+	const server = launch(t, mockBin, ['mock-model', '--script', script, '--record', record], { lifetime });
 	const url = await waitFor(server.child.stdout, () => server.result.stdout, (text) =>
 		/^listening on (\S+)\n/.exec(text)?.[1]).catch(async () => {
 		throw new Error(`the scripted model did not start: ${(await server.done).stderr}`);

@@ -1,4 +1,4 @@
-/* What command_parse.h and command_safety.h say of shell scripts, for tests that know the shell's grammar.
+/* The results of command_parse.h and command_safety.h for shell scripts, for tests that know the shell's grammar.
  * In: scripts, a NUL after each. Out: a line for each, {"commands":[["ls","-l"]] or null,"safe":…,"dangerous":…}. */
 #include <stdio.h>
 #include <stdlib.h>

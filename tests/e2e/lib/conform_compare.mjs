@@ -1,6 +1,6 @@
 // Two transcripts of one scenario beside each other: what a server said that the other did not, or said otherwise.
 //
-// Answers are compared with the answers to the same requests, whatever came between; notifications and questions as
+// Answers are compared with the answers to the same requests, in any order; notifications and questions as
 // sequences. Left out are ids, times, versions, paths of records and prose, and where counts come among the rest.
 
 /** A recorder shortened or replaced these texts: any text is the same as they are. */
@@ -10,7 +10,7 @@ const masked = new Set(['processId', 'residentMemoryBytes', 'installationId', 's
 const prose = new Set(['warning', 'configWarning', 'error', 'deprecationNotice', 'guardianWarning']);
 const free = new Set(['thread/tokenUsage/updated', 'account/rateLimits/updated', 'remoteControl/status/changed', 'warning',
 	'configWarning', 'thread/settings/updated']);
-/** Of commands that end soon the reference tells no output while they run; the end of each has it all. */
+/** For commands that end soon the reference emits no output deltas; each end event has all output. */
 const passedOver = new Set(['item/commandExecution/outputDelta']);
 
 const textRules = [
@@ -56,7 +56,7 @@ const nameOf = ({ method, params }) =>
 	[method, params?.item?.type ?? params?.status?.type ?? params?.turn?.status].filter((it) => typeof it === 'string')
 		.join(' ');
 
-/** Tools are told apart by the ids of their calls, which are the scenario's; those that a server made say nothing. */
+/** Tool calls are matched by their ids, which come from the scenario; ids made by a server are ignored. */
 function keyOf({ method, params }) {
 	const isTool = /^(command|file)/.test(params?.item?.type ?? method.slice(5));
 	const id = isTool ? params.item?.id ?? params.itemId : '';
@@ -79,7 +79,7 @@ function joinDeltas(rows) {
 	});
 }
 
-/** What a server said to one client: {answers: Map of request ordinal, said: the rest in order}. */
+/** A server's messages to one client: {answers: Map of request ordinal, said: the rest in order}. */
 function read(lines, client) {
 	const rows = joinDeltas(lines.map((it, index) => ({ ...it, line: index + 1 })).filter(({ c }) => c === client));
 	const asked = [];
@@ -205,7 +205,7 @@ function compareSaid(theirs, ours, found) {
 	}
 }
 
-/** The differences as {line, what}; `line` is that of their transcript, or what an extra thing comes behind. */
+/** The differences as {line, what}; `line` is the line of their transcript, or the one that an extra message follows. */
 export function differences(theirs, ours) {
 	const found = [];
 	const clients = new Set([...theirs, ...ours].map(({ c }) => c).filter((c) => c !== '-'));

@@ -1,4 +1,4 @@
-// A thread in which much happens, and what clients were told of it.
+// A thread with many kinds of items, and the notifications that clients received.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { call, httpError, patch, reply, say } from './codex.mjs';
 export const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR4nGNgQAYAAA4AAamRc7EAAAAASUVORK5CYII=';
 
-/** Items as they were told to be whole, by turn, and how the turns ended. */
+/** Completed items by turn, and the status of each turn. */
 export function told(messages, threadId) {
 	const turns = new Map();
 	const turnOf = (id) => turns.get(id) ?? turns.set(id, { id, items: [] }).get(id);
@@ -30,7 +30,7 @@ async function turn(server, threadId, words, more) {
 	return (await server.next('turn/completed')).params.turn;
 }
 
-/** A thread in which much happens; resolves to it and to what was told of it. */
+/** A thread with many kinds of items; resolves to it and to its notifications. */
 export async function eventful(server) {
 	const { thread } = await server.request('thread/start', FREE);
 	fs.writeFileSync(path.join(server.cwd, 'i m.png'), Buffer.from(PIXEL, 'base64'));
@@ -48,7 +48,7 @@ export async function eventful(server) {
 	return { thread, live: told(server.messages, thread.id) };
 }
 
-/** What the model says in it. */
+/** The model's replies in it. */
 export const script = () => [
 	reply({ reasoning: ['think', 'ing'] }, { message: 'First:' }, { call: 'exec_command', arguments: { cmd: 'echo hi; exit 3' } },
 		{ call: 'exec_command', arguments: { cmd: 'sleep 0.6; echo late', yield_time_ms: 250 } }),
@@ -81,7 +81,7 @@ export async function collaborative(server) {
 	return { thread, live: told(server.messages, thread.id) };
 }
 
-/** What the models say in it. */
+/** The replies of all its models. */
 export const collaborativeScript = () => {
 	const child = (words, lacks, ...steps) => ({ when: { contains: words, lacks: ['ROOT', ...lacks] }, reply: steps, times: 'forever' });
 	const calls = (...list) => list.map(([name, args]) => ({ call: name, arguments: args }));

@@ -2,11 +2,11 @@
 //
 //   node tests/e2e/lib/interrupts.mjs [N]          N interrupts with $CODEX_BIN or build/codex; ./dev interrupts [N]
 //
-// One app-server takes them all, through each door in turn: the model's command with pipes, with a terminal and behind
-// the fence, the user's own, command/exec, process/spawn. Each command is the nest (nest.mjs): daemons, double forks, a
-// clean environment, processes that take no TERM. After every interrupt
-//   - the engine has no descendant but its keeper, and the keeper none: neither a process nor a zombie,
-//   - no process anywhere works in the folder of the command, so none has slipped out of the tree either.
+// One app-server runs them all, through each entry point in turn: the model's command with pipes, with a terminal and in the
+// sandbox, the user command, command/exec, process/spawn. Each command is the nest (nest.mjs): daemons, double forks, a
+// clean environment, processes that ignore TERM. After every interrupt
+//   - the engine has no descendant but its supervisor, which has none: neither a process nor a zombie,
+//   - no process works in the folder of the command, so none has escaped from the tree.
 // Between the end of the first rounds and the last nothing has grown: neither descriptors nor memory, in both processes.
 
 import assert from 'node:assert/strict';
@@ -28,7 +28,7 @@ const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
 // --- what the kernel says -------------------------------------------------------------------------------------------
 
-/** What `read` makes of each process; those that go meanwhile are left out. */
+/** The result of `read` for each process; processes that end meanwhile are omitted. */
 function ofProcesses(read) {
 	const found = [];
 	for (const name of fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
@@ -52,7 +52,7 @@ function descendants(pid) {
 	return below(pid);
 }
 
-/** Processes that work in this folder; a daemon keeps it, whatever else it gives up. */
+/** Processes whose working folder this is; a daemon keeps it. */
 const workingIn = (dir) => ofProcesses((pid) => fs.readlinkSync(`/proc/${pid}/cwd`) === dir && pid).filter(Boolean);
 
 /** Descriptors, and KiB of memory of its own; the least of some looks, as a worker thread may have a file open just then. */
@@ -71,7 +71,7 @@ async function until(test, what) {
 
 // --- doors ----------------------------------------------------------------------------------------------------------
 
-/** A door through a turn that `begin` makes; it keeps a thread until it is told to rest. */
+/** An entry point through a turn that `begin` starts; it keeps a thread until it is released. */
 function turns(begin, settings) {
 	let threadId = null;
 	const enter = async (server) => {
@@ -138,13 +138,13 @@ async function interruptOne(server, door, id) {
 	return await assertNothingLeft(server);
 }
 
-/** Resolves to {warm, last}: what {engine, keeper} weighed after the first rounds and at the end. */
+/** Resolves to {warm, last}: the sizes of {engine, supervisor} after the first rounds and at the end. */
 export async function interruptMany(t, count, onRound = () => {}) {
 	const exec = (more) => forever(run(SCRIPT, { yield_time_ms: 30_000, ...more }));
 	const inTerminal = { when: { equal: { 'input.*.content.*.text': 'terminal' } }, ...exec({ tty: true }) };
-	const patience = count * PATIENCE_MS;
-	const model = await startModel(t, [inTerminal, exec()], { patience });
-	const server = await startAppServer(t, model, { patience });
+	const lifetime = count * PATIENCE_MS;
+	const model = await startModel(t, [inTerminal, exec()], { lifetime });
+	const server = await startAppServer(t, model, { lifetime });
 	fs.writeFileSync(path.join(server.cwd, 'nest'), NEST);
 	const doors = makeDoors();
 	const warmAt = Math.min(WARM, Math.ceil(count / 2));
@@ -164,7 +164,7 @@ export async function interruptMany(t, count, onRound = () => {}) {
 	return weights;
 }
 
-/** A test's context, for what is none. */
+/** A test context for use outside of a test. */
 function scope() {
 	const ends = [];
 	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };

@@ -1,11 +1,11 @@
-// Kills the engine in the middle of its work, and looks whether anything was lost that a client had been told.
+// Kills the engine while it works, and checks that nothing is lost that a client had received.
 //
 //   node tests/e2e/lib/kills.mjs [N [SEED]]        N kills with $CODEX_BIN or build/codex; ./dev kills [N]
 //
 // Each kill is a thread of its own: two turns with thoughts, commands (also side by side), patches and messages, and a
 // compaction between them. SIGKILL comes at a moment that only the seed knows: after some line of the server's, or after
-// some time, with a little more behind it. Then another server takes up the thread, with nothing mended by hand, and
-//   - every item that was told to be completed is there, as it was told, and every turn's end,
+// some time, with a little more after it. Then another server resumes the thread, without manual repair, and
+//   - every item that was emitted as completed is there, unchanged, and every turn's end,
 //   - the next request is one that a model accepts: each call has its output, no output is without its call,
 //   - and carries on: the turn completes, and every line of the file can be read.
 
@@ -88,7 +88,7 @@ function assertValid({ input }) {
 	assert.deepEqual([...open], [], 'calls without output');
 }
 
-/** Every turn and item that was told is stored, as it was told. */
+/** Every emitted turn and item is stored, unchanged. */
 function assertKept(stored, live) {
 	const turns = new Map(plain(stored).map((turn) => [turn.id, turn]));
 	for (const { id, status, items } of plain(live)) {
@@ -129,7 +129,7 @@ export async function killOnce(t, seed, after) {
 	return live.reduce((sum, { items }) => sum + items.length, 0);
 }
 
-/** A test's context, for what is none. */
+/** A test context for use outside of a test. */
 export function scope() {
 	const ends = [];
 	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Leaves everything behind that is hard to end, then writes `ready`; each of it writes its pid to a file. */
+/** Leaves processes that are hard to terminate, then writes `ready`; each writes its pid to a file. */
 export const NEST = `
 note() { echo $1 >$2.new && mv $2.new $2; }
 (trap '' TERM INT HUP; note $BASHPID stubborn; while :; do sleep 600; done) &
@@ -34,7 +34,7 @@ const pidsIn = (cwd) => NAMES.map((name) => {
 	return [name, pid];
 });
 
-/** Resolves once it holds; the test's own limit is the end of patience. */
+/** Resolves once the condition holds; the test's timeout ends the wait. */
 export async function until(holds) {
 	while (!holds()) await new Promise((wake) => setTimeout(wake, 10));
 }
@@ -50,7 +50,7 @@ export function assertGone(cwd) {
 	for (const [name, pid] of pidsIn(cwd)) assert.equal(isAlive(pid), false, `${name} (${pid}) still lives`);
 }
 
-/** Resolves once none of it lives; the test's own limit is the end of patience. */
+/** Resolves once no process of it lives; the test's timeout ends the wait. */
 export async function nestIsGone(cwd) {
 	for (const [, pid] of pidsIn(cwd)) {
 		while (isAlive(pid)) await new Promise((wake) => setTimeout(wake, 10));

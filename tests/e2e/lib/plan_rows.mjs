@@ -1,5 +1,5 @@
-// What the model says in plan mode, and what becomes of it: {name, deltas, stream, plan, agent}. stream are the deltas told,
-// "msg" of the message and "plan" of the plan; plan and agent are the whole items, null where there is none.
+// The model's output in plan mode and the expected result: {name, deltas, stream, plan, agent}. stream are the emitted deltas,
+// "msg" of the message and "plan" of the plan; plan and agent are the completed items, null without one.
 // `items` in place of deltas are the events of the model themselves, an array for each message.
 
 const OPEN = '<proposed_plan>\n';
@@ -97,5 +97,5 @@ export const rows = [
 export const replies = (some = rows) => some.map(({ deltas, items }) =>
 	({ reply: items ? [{ start: true }, ...items.flat()] : [{ message: deltas, id: 'm' }] }));
 
-/** What the messages of a row say in the end, in order; the last is the turn's. */
+/** The final texts of a row's messages, in order; the last is the turn's. */
 export const agentsOf = ({ agent }) => (Array.isArray(agent) ? agent : agent === null ? [] : [agent]);

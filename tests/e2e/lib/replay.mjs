@@ -1,5 +1,5 @@
 // Replays a capture of an old Codex against ours: the same lines of the client, the same words of the model, and then
-// the two sequences of events are compared. What was recorded, and how, is told in the README beside the captures.
+// the two sequences of events are compared. The README beside the captures describes the recordings.
 //
 // A capture was driven in one of two ways. `codex proto` wrote submissions and events as they are; the app-server and
 // the MCP server wrapped them, so their requests are turned back into the Ops that they became.
@@ -34,7 +34,7 @@ const decisions = { accept: 'approved', acceptForSession: 'approved_for_session'
 
 const itemsOf = (input) => input.map(({ type, text, data }) => ({ type, text: text ?? data.text }));
 
-/** What the app-server made of a request; null for those that are not about the session. */
+/** The app-server's translation of a request; null for those that are not about the session. */
 const opOf = {
 	'thread/start': ({ dynamicTools }) => dynamicTools && { type: 'configure_session', dynamic_tools: dynamicTools },
 	'turn/start': ({ input }) => ({ type: 'user_input', items: itemsOf(input) }),
@@ -138,7 +138,7 @@ function makeReplayHome(t, model, capture) {
 	return home;
 }
 
-/** What a client waits for before it goes on: the last thing of these that it had heard by then. */
+/** The last of these events that the recorded client had received before it continued. */
 const anchors = new RegExp(['session_configured', 'task_started', 'task_complete', 'turn_aborted', 'error', '.*_response',
 	'exec_command_begin', '.*_approval_request', 'dynamic_tool_call_request', 'agent_message_delta', 'conversation_path',
 	'request_user_input', 'entered_review_mode',
@@ -191,7 +191,7 @@ async function play(codex, model, capture) {
 const isHeard = ({ isServed, hearsStart }, { type }) => !isServed || !/^(session_configured|shutdown_complete)$/.test(type)
 	|| (hearsStart && type === 'session_configured');
 
-/** Resolves to the events that ours tells, and how many lines it told people to be none of the protocol. */
+/** Resolves to our events, and the number of lines that were reported as not being part of the protocol. */
 export async function replay(t, capture) {
 	const model = await startModel(t, scriptOf(capture.requests, capture.isOld));
 	const codex = startProto(t, model, { home: makeReplayHome(t, model, capture), cwd: makeWork(t),

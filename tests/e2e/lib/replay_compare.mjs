@@ -125,7 +125,7 @@ function fieldDifferences(theirs, ours, at, add) {
 
 /**
  * The differences as {line, what}: "missing TYPE", "extra TYPE", or "TYPE.FIELD: theirs -> ours"; `line` is that of the
- * capture, or for an extra event of what it comes behind.
+ * capture, or for an extra event the one of the event that it follows.
  */
 export function differences(captured, ours) {
 	const a = prepare(captured), b = prepare(ours);

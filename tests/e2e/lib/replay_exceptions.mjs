@@ -7,7 +7,7 @@
 // A row of "versions" with "pending": true is of what is being built: it may stop to occur at any time.
 // A folder is "folder", one of its captures "folder/name", or "*" for all. A pattern is what a difference is called
 // ("extra item_started"), with a * for any text. Nothing is forgiven twice: each line answers for one difference, and
-// whatever answers for none is reported as stale.
+// an entry that matches no difference is reported as stale.
 
 import fs from 'node:fs';
 
@@ -58,7 +58,7 @@ export class Exceptions {
 		return { unlisted, stale: listed };
 	}
 
-	/** What is listed for whole versions but occurs nowhere in them, and captures that do not exist. */
+	/** Entries for whole versions that match nothing in them, and captures that do not exist. */
 	stale(names) {
 		const known = new Set(names);
 		const rows = this.versions.flatMap(({ folders, what, pending }, i) => (pending ? [] : folders).flatMap((folder) => what

@@ -1,4 +1,4 @@
-// What the model of the captures said, as replies of our scripted model (docs/mock-model.md).
+// The recorded model's output as replies of our scripted model (docs/mock-model.md).
 //
 // A capture names the scene of each request and how many times it was asked before ("exec", 1). The model of the old
 // versions called the tools of their days: `shell` with a list of words, later `shell_command` with a script.

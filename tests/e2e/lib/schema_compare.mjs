@@ -1,6 +1,6 @@
 // Two generations of the app-server's JSON Schema side by side: what is missing, what is more, what says something else.
 // Types are compared as what they mean on the wire: references are followed where only one side gave a name, bodies of
-// unions by the word that tells them apart. Descriptions, formats and defaults are not compared.
+// unions by their tag. Descriptions, formats and defaults are not compared.
 
 const MESSAGES = ['ClientRequest', 'ClientNotification', 'ServerRequest', 'ServerNotification'];
 const ANY = { kind: 'any' };
@@ -71,7 +71,7 @@ class Reading {
 		return { kind: 'record', fields: Object.fromEntries([...choices, ...own]) };
 	}
 
-	/** Words alone are an enum; else variants by their word. What stands beside the choices belongs to each. */
+	/** Strings alone are an enum; otherwise variants by tag. Members beside the choices belong to each variant. */
 	union({ oneOf, anyOf, properties: shared, required = [] }) {
 		const variants = {};
 		for (const raw of (oneOf ?? anyOf).map((choice) => this.types[refName(choice)] ?? choice)) {

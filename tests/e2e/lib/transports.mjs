@@ -5,14 +5,14 @@
 //   const event = await talk.next();      // null at the end
 //   await talk.end();                     // says that this was all, and waits; throws unless it ended well
 //
-// Nobody has configured a session when a conversation begins.
+// No session is configured when a conversation begins.
 
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { cleanEnv, codexBin, launch, tempDir, waitFor } from './codex.mjs';
 
-/** What examples/ and other C programs do with the library, as a program (library_client.c). */
+/** The use of the library by examples/ and other C programs, as a program (library_client.c). */
 const libraryClient = path.join(path.dirname(codexBin), 'tests/e2e/library_client');
 
 export const transports = ['stdio', 'unix', 'tcp', 'library'];
