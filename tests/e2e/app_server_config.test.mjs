@@ -235,7 +235,7 @@ test('features are listed, and switched for this process', options, async (t) =>
 	const feature = async (name) => (await server.request('experimentalFeature/list', {})).data.find((it) => it.name === name);
 	assert.deepEqual(await feature('unified_exec'), {
 		name: 'unified_exec', stage: 'stable', displayName: null, announcement: null, enabled: true, defaultEnabled: true,
-		description: 'exec_command and write_stdin: commands that go on between calls.',
+		description: 'exec_command and write_stdin: commands that keep running between calls.',
 	});
 	const set = (enablement) => server.request('experimentalFeature/enablement/set', { enablement });
 	assert.deepEqual(await set({ unified_exec: false, apps: true, 'no such': true }), { enablement: { unified_exec: false } });

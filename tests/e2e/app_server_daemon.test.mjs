@@ -73,11 +73,11 @@ test('a daemon that was killed is no obstacle, and a wrong pid file is not belie
 
 test('a daemon that cannot start says where to look', options, async (t) => {
 	const { daemon, dir, log } = home(t);
-	fs.writeFileSync(path.join(dir, 'config.toml'), 'model = [[[');
+	fs.writeFileSync(path.join(dir, 'app-server-control'), 'a file in the place of the folder');
 	const { code, stderr } = await daemon('start');
 	assert.equal(code, 1);
 	assert.ok(stderr.includes(`the server did not start; why is at the end of ${log}`), stderr);
-	assert.match(fs.readFileSync(log, 'utf8'), /^codex app-server: .*config\.toml/m);
+	assert.match(fs.readFileSync(log, 'utf8'), /^codex app-server: .*app-server-control/m);
 });
 
 test('clients of all kinds share a daemon', options, async (t) => {

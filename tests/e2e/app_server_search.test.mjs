@@ -49,7 +49,7 @@ test('paths are found by some of their letters, the best first', options, async 
 });
 
 test('what a repository ignores is left out, and links are no loops', options, async (t) => {
-	const { server, paths } = await start(t, '.gitignore', 'keep/file.c', 'out/file.c', 'keep/file.o', 'keep/sub/file.o', '.git/file');
+	const { server, paths } = await start(t, '.gitignore', 'keep/file.c', 'out/file.c', 'keep/file.o', 'keep/sub/file.o', '.git/file', '.git/HEAD');
 	fs.writeFileSync(path.join(server.cwd, '.gitignore'), 'out/\n*.o\n!keep/sub/file.o\n');
 	fs.symlinkSync('..', path.join(server.cwd, 'keep/loop'));
 	assert.deepEqual((await paths('file')).sort(), ['keep/file.c', 'keep/sub/file.o'].sort());
