@@ -34,6 +34,7 @@
 #define RECORD(name, doc) extern const struct record record_##name;
 #define RECORD_EMPTY(name, doc) extern const struct record record_##name;
 #define RECORD_OPEN(name, doc) extern const struct record record_##name;
+#define RECORD_SHOWN(name, as, doc) extern const struct record record_##name;
 #define UNION(name, style, key, alt_key, doc) extern const struct union_type union_##name;
 #include "protocol/record/record_default.h"
 #include "protocol/app/app_record.def"

@@ -70,6 +70,16 @@ const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME
 	return buffer;
 }
 
+struct field field_as_shown(const struct field *field)
+{
+	struct field result = *field;
+	if (field->shown.is_set) {
+		result.kind = (enum field_kind)field->shown.kind;
+		result.keys = field->shown.is_map;
+	}
+	return result;
+}
+
 const struct field *record_find_field(const struct record *record, const char *name)
 {
 	size_t count = 0;
@@ -160,7 +170,7 @@ static void copy_list(const struct field *field, struct arena *arena, void *out)
 	}
 	*SLOT(void *, out, field->offset) = items;
 	if (field->keys)
-		copy_strs(arena, SLOT(struct str *, out, field->keys), count);
+		copy_strs(arena, SLOT(struct str *, out, field->keys - 1), count);
 }
 
 static void copy_field(const struct field *field, struct arena *arena, void *out, struct twin *last)

@@ -45,6 +45,7 @@ enum field_kind {
 	FIELD_unions,  /* struct NAME *, and NAME_count */
 	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records may have
 	                * keys as well, and is a map then */
+	FIELD_jsons,   /* only as shown: a list of any JSON */
 };
 
 enum presence {
@@ -58,17 +59,25 @@ enum presence {
 	NULL_COUNTS = 8,  /* with OPT, of an OPT_INT: null is no absence, but the value FIELD_NULL */
 };
 
+/* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode it. */
+struct shown {
+	bool is_set;
+	bool is_map;
+	uint8_t kind; /* enum field_kind */
+};
+
 #define FIELD_NULL INT64_MIN
 
 struct field {
 	const char *name;
 	enum field_kind kind;
 	unsigned presence;
-	size_t offset;
-	size_t aux;  /* offset of has_NAME or NAME_count; 0: none */
-	size_t keys; /* offset of NAME_keys; 0: none */
+	uint32_t offset;
+	uint32_t aux;  /* offset of has_NAME, plus one, or of NAME_count; 0: none */
+	uint32_t keys; /* offset of NAME_keys, plus one; 0: none */
 	const void *type; /* enum_type, record or union_type */
 	const char *doc;
+	struct shown shown;
 };
 
 enum record_family {
@@ -83,6 +92,7 @@ struct record {
 	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
 	enum record_family family;
 	bool is_open; /* the struct is one struct str: whatever object came, as text */
+	const struct union_type *shown; /* of an open one, the union that is published in its place, or NULL */
 };
 
 struct variant {
@@ -97,6 +107,7 @@ struct variant {
 enum union_style {
 	UNION_INTERNAL, /* {"type":"x", …fields} */
 	UNION_EXTERNAL, /* {"x":{…}} or, without a body, "x" */
+	UNION_UNTAGGED, /* the body alone; what comes is of the first variant that takes it */
 };
 
 struct union_type {
@@ -121,6 +132,8 @@ enum { FIELD_NAME_SIZE = 64 };
 const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE]);
 /* The record's name on the wire: of the app-server's family "ThreadStartParams" for app_thread_start_params. */
 const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
+/* The field as it is in the published types. */
+struct field field_as_shown(const struct field *field);
 /* NULL if it has no field of that name (the row's). */
 const struct field *record_find_field(const struct record *record, const char *name);
 

@@ -130,7 +130,7 @@ static int decode_records(const struct field *field, const struct json *json, st
 	*SLOT(void *, out, field->offset) = items;
 	*SLOT(size_t, out, field->aux) = count;
 	if (keys)
-		*SLOT(struct str *, out, field->keys) = keys;
+		*SLOT(struct str *, out, field->keys - 1) = keys;
 	return 0;
 }
 
@@ -152,7 +152,7 @@ static int decode_unions(const struct field *field, const struct json *json, str
 	*SLOT(void *, out, field->offset) = items;
 	*SLOT(size_t, out, field->aux) = count;
 	if (keys)
-		*SLOT(struct str *, out, field->keys) = keys;
+		*SLOT(struct str *, out, field->keys - 1) = keys;
 	return 0;
 }
 
@@ -293,6 +293,29 @@ static int decode_value(const struct record *record, const struct json *json, st
 	return decode_present(field, json, arena, out, err);
 }
 
+static int decode_body(const struct variant *variant, const struct json *json, struct arena *arena, void *out,
+                       struct error *err)
+{
+	return (variant->is_value ? decode_value : record_decode)(variant->body, json, arena, out, err);
+}
+
+/* The first variant that takes it, as serde does. What the others left in the arena goes with the request. */
+static int decode_untagged(const struct union_type *type, const struct json *json, struct arena *arena,
+                           struct union_head *out, struct error *err)
+{
+	char name[FIELD_NAME_SIZE];
+	for (size_t i = 0; i < type->count; i++) {
+		const struct variant *variant = &type->variants[i];
+		out->tag = variant->tag;
+		out->body = arena_alloc(arena, variant->body->size);
+		if (decode_body(variant, json, arena, out->body, err) == 0)
+			return 0;
+	}
+	const struct record named = {.name = type->name, .family = RECORD_CAMEL};
+	return error_set(err, ERR_invalid, "data did not match any variant of untagged enum %s",
+	                 record_wire_name(&named, name));
+}
+
 static int unknown_variant(const struct union_type *type, struct str wire, struct error *err)
 {
 	char expected[900];
@@ -319,9 +342,7 @@ static int decode_variant(const struct union_type *type, struct str wire, const 
 	if (!body)
 		return error_set(err, ERR_invalid, "variant `%.*s` needs its fields", STR_ARG(wire));
 	out->body = arena_alloc(arena, variant->body->size);
-	if (variant->is_value)
-		return decode_value(variant->body, body, arena, out->body, err);
-	return record_decode(variant->body, body, arena, out->body, err);
+	return decode_body(variant, body, arena, out->body, err);
 }
 
 int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
@@ -329,6 +350,8 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 {
 	struct str wire;
 	bool is_object = json->type == JSON_object;
+	if (type->style == UNION_UNTAGGED)
+		return decode_untagged(type, json, arena, out, err);
 	if (type->key && is_object) {
 		const struct json *tag = json_get(json, type->key);
 		if (!tag && type->alt_key)

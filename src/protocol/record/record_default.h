@@ -78,6 +78,18 @@
 #ifndef MAP_OF
 #define MAP_OF(...)
 #endif
+#ifndef RECORD_SHOWN
+#define RECORD_SHOWN(...)
+#endif
+#ifndef JSON_AS
+#define JSON_AS(...)
+#endif
+#ifndef JSON_OF
+#define JSON_OF(...)
+#endif
+#ifndef STRING_OF
+#define STRING_OF(...)
+#endif
 #ifndef UNION
 #define UNION(...)
 #endif

@@ -30,7 +30,7 @@ static void encode_map(const struct field *field, const void *value, const struc
                        struct json_writer *w)
 {
 	const char *items = *CONST_SLOT(char *, value, field->offset);
-	const struct str *keys = *CONST_SLOT(struct str *, value, field->keys);
+	const struct str *keys = *CONST_SLOT(struct str *, value, field->keys - 1);
 	size_t count = *CONST_SLOT(size_t, value, field->aux);
 	jw_object(w);
 	for (size_t i = 0; i < count; i++) {
@@ -127,11 +127,25 @@ static void encode_record(const struct record *record, const void *value, const 
 	jw_object_end(w);
 }
 
+static void encode_untagged(const struct variant *variant, const void *body, const struct record_dialect *dialect,
+                            struct json_writer *w)
+{
+	size_t count;
+	if (variant->is_value)
+		encode_field(variant->body->fields(&count), body, dialect, w);
+	else
+		encode_record(variant->body, body, dialect, w);
+}
+
 void union_encode_as(const struct union_type *type, const void *value, const struct record_dialect *dialect,
                      struct json_writer *w)
 {
 	const struct union_head *head = value;
 	const struct variant *variant = union_find_tag(type, head->tag);
+	if (type->style == UNION_UNTAGGED) {
+		encode_untagged(variant, head->body, dialect, w);
+		return;
+	}
 	bool is_external = type->style == UNION_EXTERNAL || (dialect && dialect->is_external(type, dialect->self));
 	bool is_bare = !variant->body || (dialect && dialect->is_bare(variant, dialect->self));
 	if (is_external && is_bare) {

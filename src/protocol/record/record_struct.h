@@ -14,6 +14,9 @@
 #define CHOICE(field, type, presence, doc) enum type field;
 #define OPT_CHOICE(field, type, presence, doc) bool has_##field; enum type field;
 #define JSON(field, presence, doc) struct str field;
+#define JSON_AS(field, as, presence, doc) struct str field;
+#define JSON_OF(field, as, type, presence, doc) struct str field;
+#define STRING_OF(field, type, presence, doc) struct str field;
 #define SUB(field, type, presence, doc) struct type *field;
 #define ONE_OF(field, type, presence, doc) struct type *field;
 #define STRINGS(field, presence, doc) struct str *field; size_t field##_count;
@@ -26,3 +29,4 @@
 #define MAP_OF(field, type, presence, doc) struct str *field##_keys; struct type *field; size_t field##_count;
 #define RECORD_EMPTY(name, doc) struct name { char unused; };
 #define RECORD_OPEN(name, doc) struct name { struct str json; };
+#define RECORD_SHOWN(name, as, doc) struct name { struct str json; };

@@ -3,7 +3,11 @@
 #undef RECORD_END
 #undef RECORD_EMPTY
 #undef RECORD_OPEN
+#undef RECORD_SHOWN
 #undef STRING
+#undef STRING_OF
+#undef JSON_AS
+#undef JSON_OF
 #undef STRING_ALIAS
 #undef PATH
 #undef BOOL

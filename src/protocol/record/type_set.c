@@ -93,13 +93,20 @@ static const char *own_name(enum type_kind kind, const void *type)
 
 static struct named_type named(enum type_kind kind, const void *type)
 {
-	struct named_type result = {.kind = kind, .type = type};
-	type_name(own_name(kind, type), result.name);
+	const struct union_type *shown = kind == TYPE_record ? ((const struct record *)type)->shown : NULL;
+	struct named_type result = {shown ? TYPE_union : kind, shown ? shown : type, ""};
+	type_name(own_name(result.kind, result.type), result.name);
 	return result;
 }
 
-bool field_named_type(const struct field *field, struct named_type *ret)
+const char *record_type_name(const struct record *record, char buffer[FIELD_NAME_SIZE])
 {
+	return type_name(record->shown ? record->shown->name : record->name, buffer);
+}
+
+bool field_named_type(const struct field *own, struct named_type *ret)
+{
+	const struct field shown = field_as_shown(own), *field = &shown;
 	switch (field->kind) {
 	case FIELD_path:
 	case FIELD_paths:
@@ -171,7 +178,7 @@ void type_set_add(struct type_set *set, enum type_kind kind, const void *type)
 {
 	struct named_type added = named(kind, type);
 	if (insert(set, &added) && !set->is_flat)
-		type_set_add_parts(set, kind, type);
+		type_set_add_parts(set, added.kind, added.type);
 }
 
 static int compare_types(const void *a, const void *b)

@@ -34,6 +34,8 @@ void type_set_sort(struct type_set *set);
 
 /* "ThreadStartParams" for app_thread_start_params, "ReasoningEffort" for reasoning_effort. */
 const char *type_name(const char *name, char buffer[FIELD_NAME_SIZE]);
+/* That of a record, or of the union that is published in its place. */
+const char *record_type_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
 /* The named type that a field's value, or each of its items, is; false if it has none. */
 bool field_named_type(const struct field *field, struct named_type *ret);
 bool field_is_shown(const struct type_set *set, const struct field *field);

@@ -52,6 +52,21 @@ static void write_ref_members(const struct schema *schema, const char *name, boo
 	jw_array_end(schema->w);
 }
 
+/* Of an item without a name. */
+static const char *item_type(enum field_kind kind)
+{
+	switch (kind) {
+	case FIELD_bool:
+		return "boolean";
+	case FIELD_f64:
+		return "number";
+	case FIELD_ints:
+		return "integer";
+	default:
+		return "string";
+	}
+}
+
 static void write_items(const struct schema *schema, const struct field *field)
 {
 	struct named_type item;
@@ -60,15 +75,25 @@ static void write_items(const struct schema *schema, const struct field *field)
 		schema_write_ref(schema, item.name);
 		return;
 	}
+	if (field->kind == FIELD_json || field->kind == FIELD_jsons) {
+		jw_bool(schema->w, true);
+		return;
+	}
 	jw_object(schema->w);
-	jw_member_cstr(schema->w, "type", field->kind == FIELD_ints ? "integer" : "string");
+	jw_member_cstr(schema->w, "type", item_type(field->kind));
 	jw_object_end(schema->w);
 }
 
-static void write_field_members(const struct schema *schema, const struct field *field)
+static void write_field_members(const struct schema *schema, const struct field *own)
 {
+	const struct field shown = field_as_shown(own), *field = &shown;
 	bool is_nullable = field_is_nullable(field);
 	struct named_type type;
+	if (field->keys) {
+		write_type(schema, "object", is_nullable);
+		write_items(schema, field);
+		return;
+	}
 	switch (field->kind) {
 	case FIELD_json:
 		return; /* anything */
@@ -94,7 +119,7 @@ static void write_field_members(const struct schema *schema, const struct field 
 			write_ref_members(schema, type.name, is_nullable);
 		return;
 	default:
-		write_type(schema, field->keys ? "object" : "array", is_nullable);
+		write_type(schema, "array", is_nullable);
 		write_items(schema, field);
 	}
 }
@@ -183,6 +208,8 @@ static void write_record(const struct schema *schema, const struct record *recor
 static void write_enum(const struct schema *schema, const struct enum_type *type)
 {
 	jw_member_cstr(schema->w, "type", "string");
+	if (!type->count)
+		return; /* any text */
 	jw_key(schema->w, "enum");
 	jw_array(schema->w);
 	for (size_t i = 0; i < type->count; i++) {
@@ -261,16 +288,35 @@ static void write_external(const struct schema *schema, const struct union_type 
 	jw_array_end(schema->w);
 }
 
+static void write_untagged(const struct schema *schema, const struct variant *variant)
+{
+	size_t count;
+	if (variant->is_value)
+		write_field_members(schema, variant->body->fields(&count));
+	else
+		write_record(schema, variant->body);
+}
+
+static void write_variant(const struct schema *schema, const struct union_type *type, const struct variant *variant)
+{
+	if (type->style == UNION_UNTAGGED)
+		write_untagged(schema, variant);
+	else if (type->style == UNION_INTERNAL)
+		write_internal(schema, type, variant);
+	else
+		write_external(schema, type, variant);
+}
+
 static void write_union(const struct schema *schema, const struct union_type *type)
 {
-	jw_key(schema->w, "oneOf");
+	jw_key(schema->w, type->style == UNION_UNTAGGED ? "anyOf" : "oneOf");
 	jw_array(schema->w);
 	for (size_t i = 0; i < type->count; i++) {
 		if (type->variants[i].is_alias)
 			continue;
 		jw_object(schema->w);
 		write_doc(schema, type->variants[i].doc);
-		(type->style == UNION_INTERNAL ? write_internal : write_external)(schema, type, &type->variants[i]);
+		write_variant(schema, type, &type->variants[i]);
 		jw_object_end(schema->w);
 	}
 	jw_array_end(schema->w);

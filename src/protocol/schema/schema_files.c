@@ -145,14 +145,14 @@ static void write_params(const struct schema *schema, const struct app_message *
 	char name[FIELD_NAME_SIZE];
 	jw_key(w, "params");
 	if (message->params && !message->is_optional) {
-		schema_write_ref(schema, type_name(message->params->name, name));
+		schema_write_ref(schema, record_type_name(message->params, name));
 		return;
 	}
 	jw_object(w);
 	if (message->params) {
 		jw_key(w, "anyOf");
 		jw_array(w);
-		schema_write_ref(schema, type_name(message->params->name, name));
+		schema_write_ref(schema, record_type_name(message->params, name));
 		jw_raw(w, STR("{\"type\":\"null\"}"));
 		jw_array_end(w);
 	} else {

@@ -29,14 +29,16 @@ static const char *scalar_name(enum field_kind kind)
 	case FIELD_ints:
 		return "number";
 	case FIELD_json:
+	case FIELD_jsons:
 		return "JsonValue";
 	default:
 		return "string";
 	}
 }
 
-static void append_value(const struct script *script, const struct field *field)
+static void append_value(const struct script *script, const struct field *own)
 {
+	const struct field shown = field_as_shown(own), *field = &shown;
 	struct named_type type;
 	bool is_list = field->kind >= FIELD_strs && !field->keys;
 	const char *name = field_named_type(field, &type) ? type.name : scalar_name(field->kind);
@@ -84,6 +86,8 @@ static void append_record(const struct script *script, const struct record *reco
 
 static void append_enum(const struct script *script, const struct enum_type *type)
 {
+	if (!type->count)
+		buf_append_c(script->out, "string"); /* any text */
 	const char *before = "";
 	for (size_t i = 0; i < type->count; i++) {
 		if (!type->words[i].wire[0])
@@ -116,6 +120,15 @@ static void append_external(const struct script *script, const struct variant *v
 	buf_append_c(script->out, " }");
 }
 
+static void append_untagged(const struct script *script, const struct variant *variant)
+{
+	size_t count;
+	if (variant->is_value)
+		append_value(script, variant->body->fields(&count));
+	else
+		append_record(script, variant->body);
+}
+
 static void append_union(const struct script *script, const struct union_type *type)
 {
 	for (size_t i = 0; i < type->count; i++) {
@@ -124,7 +137,9 @@ static void append_union(const struct script *script, const struct union_type *t
 		buf_append_c(script->out, "\n");
 		append_doc(script->out, "", type->variants[i].doc);
 		buf_append_c(script->out, "| ");
-		if (type->style == UNION_INTERNAL)
+		if (type->style == UNION_UNTAGGED)
+			append_untagged(script, &type->variants[i]);
+		else if (type->style == UNION_INTERNAL)
 			append_internal(script, type->key, &type->variants[i]);
 		else
 			append_external(script, &type->variants[i]);

@@ -130,7 +130,7 @@ static void append_message(struct files *files, enum app_message_kind kind, cons
 		buf_append_c(&files->body, "; id: RequestId");
 	if (message->params)
 		buf_printf(&files->body, "; params%s: %s%s", message->is_optional ? "?" : "",
-		           type_name(message->params->name, name), message->is_optional ? " | null" : "");
+		           record_type_name(message->params, name), message->is_optional ? " | null" : "");
 	else if (has_id)
 		buf_append_c(&files->body, "; params?: null");
 	buf_append_c(&files->body, " }");
