@@ -57,6 +57,10 @@ test('what is wrong with a request is told in the words of the reference', optio
 			'Invalid request: AbsolutePathBuf deserialized without a base path'],
 		['turn/start', {}, 'Invalid request: missing field `threadId`'],
 		['hooks/list', {}, 'This version of Codex has no hooks, so it cannot do `hooks/list`. Nothing was changed.'],
+		// parameters are checked before a method is refused
+		['hooks/list', { cwds: 5 }, 'Invalid request: invalid type: integer `5`, expected a sequence'],
+		['plugin/read', {}, 'Invalid request: missing field `pluginName`'],
+		['plugin/read', { pluginName: 'p' }, 'This version of Codex has no plugins, so it cannot do `plugin/read`. Nothing was changed.'],
 		['account/usage/read', {}, 'codex account authentication required to read token usage'],
 	];
 	for (const [method, params, message] of cases)

@@ -221,7 +221,7 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 	struct str *keys = arena_array(arena, struct str, count);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = str_of(arena_printf(arena, "/key %zu", i));
-	*SLOT(struct str *, out, field->keys) = keys;
+	*SLOT(struct str *, out, field->keys - 1) = keys;
 }
 
 /* The last word of an enum is never the zero value that an absent field would have. */
@@ -416,6 +416,58 @@ static void a_value_may_stand_for_its_record(void **state)
 	assert_int_not_equal(union_decode(&union_agent_status, json, &arena, &status, &err), 0);
 }
 
+static void check_untagged(const char *text, int tag, const char *want)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out;
+	struct app_thread_items_list_cursor cursor = {0};
+	struct error err;
+	buf_init(&out, 4096);
+	struct json_writer w = json_writer(&out);
+	const struct json *json = json_parse(&arena, str_of(text), &err);
+	assert_int_equal(union_decode(&union_app_thread_items_list_cursor, json, &arena, &cursor, &err), 0);
+	assert_int_equal(cursor.tag, tag);
+	union_encode(&union_app_thread_items_list_cursor, &cursor, &w);
+	assert_string_equal(out.data, want);
+}
+
+static void an_untagged_union_is_of_the_first_variant_that_fits(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	struct app_thread_items_list_cursor cursor = {0};
+	struct error err;
+	check_untagged("\"c\"", app_thread_items_list_cursor_text, "\"c\"");
+	check_untagged("{\"type\":\"item\",\"itemId\":\"i\",\"x\":1}",
+	               app_thread_items_list_cursor_thread_items_list_anchor,
+	               "{\"type\":\"item\",\"itemId\":\"i\"}");
+	const struct json *json = json_parse(&arena, STR("5"), &err);
+	assert_int_not_equal(union_decode(&union_app_thread_items_list_cursor, json, &arena, &cursor, &err), 0);
+	assert_string_equal(err.text, "data did not match any variant of untagged enum ThreadItemsListCursor");
+}
+
+/* The keys of its map stand at the beginning of the struct. */
+static void a_record_may_begin_with_a_map(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out;
+	struct app_mcp_elicitation_schema schema = {0}, copy = {0};
+	struct error err;
+	const char *text = "{\"properties\":{\"name\":{\"type\":\"boolean\"}},\"type\":\"object\"}";
+	assert_int_equal(offsetof(struct app_mcp_elicitation_schema, properties_keys), 0);
+	const struct json *json = json_parse(&arena, str_of(text), &err);
+	assert_int_equal(record_decode(&record_app_mcp_elicitation_schema, json, &arena, &schema, &err), 0);
+	assert_int_equal(schema.properties_count, 1);
+	assert_str(schema.properties_keys[0], "name");
+	record_copy(&record_app_mcp_elicitation_schema, &schema, &arena, &copy);
+	assert_ptr_not_equal(copy.properties_keys, schema.properties_keys);
+	buf_init(&out, 4096);
+	struct json_writer w = json_writer(&out);
+	record_encode(&record_app_mcp_elicitation_schema, &copy, &w);
+	assert_string_equal(out.data, text);
+}
+
 /* What the wire of 2025-10 wrote. */
 static void old_tags_of_items_are_read(void **state)
 {
@@ -447,6 +499,8 @@ int main(void)
 		cmocka_unit_test(every_field_says_what_it_is),
 		cmocka_unit_test(both_dates_are_whole),
 		cmocka_unit_test(a_value_may_stand_for_its_record),
+		cmocka_unit_test(an_untagged_union_is_of_the_first_variant_that_fits),
+		cmocka_unit_test(a_record_may_begin_with_a_map),
 		cmocka_unit_test(old_tags_of_items_are_read),
 		cmocka_unit_test(a_path_of_a_client_is_absolute),
 	};

@@ -80,7 +80,7 @@ static void fence_of_config(const struct config *config, enum sandbox_mode mode,
 static void fence_of_policy(const struct app_sandbox_policy *policy, struct client_command *command)
 {
 	struct sandbox_policy *fence = &command->fence;
-	const struct app_sandbox_workspace_write *write = policy->workspace_write;
+	const struct app_sandbox_policy_workspace_write *write = policy->workspace_write;
 	switch (policy->tag) {
 	case app_sandbox_policy_danger_full_access:
 		fence->mode = sandbox_mode_danger_full_access;

@@ -147,7 +147,7 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
 					     const struct app_cancel_login_account_params *params)
 {
-	struct app_cancel_login_account_response response = {app_cancel_login_status_not_found};
+	struct app_cancel_login_account_response response = {app_cancel_login_account_status_not_found};
 	if (!uuid_is_valid(params->login_id))
 		return rpc_fail(request, APP_INVALID_REQUEST, "invalid login id: %.*s", STR_ARG(params->login_id));
 	return rpc_reply(request, &response);

@@ -190,7 +190,7 @@ static bool is_variable(struct str name)
 	return name.len > 0;
 }
 
-static int check_patch(struct config_write *write, const struct app_provider_settings_patch *patch,
+static int check_patch(struct config_write *write, const struct app_provider_patch *patch,
                        const struct config *config)
 {
 	const char *id = patch->provider_id.ptr;
@@ -222,7 +222,7 @@ static int set_text(struct config_write *write, struct str id, const char *key, 
 	return text.ptr ? config_write_set(write, path, countof(path), node) : 0;
 }
 
-static int set_all(struct config_write *write, const struct app_provider_settings_patch *patch, struct str id,
+static int set_all(struct config_write *write, const struct app_provider_patch *patch, struct str id,
                    bool is_keyless, struct arena *arena)
 {
 	struct str key[] = {STR("model_providers"), id, STR("env_key")};
@@ -245,7 +245,7 @@ static void reply_provider(struct config_write *write, struct rpc_request *reque
 	rpc_reply(request, &response);
 }
 
-static int change(struct config_write *write, const struct app_provider_settings_patch *patch, bool is_keyless,
+static int change(struct config_write *write, const struct app_provider_patch *patch, bool is_keyless,
                   const struct config *config, struct arena *arena)
 {
 	if (check_patch(write, patch, config) != 0 || config_write_open(write, STR_NONE, STR_NONE) != 0)
@@ -258,10 +258,10 @@ static int change(struct config_write *write, const struct app_provider_settings
 enum rpc_verdict on_rpc_model_provider_config_write(struct rpc_request *request,
 						    const struct app_model_provider_config_write_params *params)
 {
-	struct app_provider_settings_patch patch = {0};
+	struct app_provider_patch patch = {0};
 	struct error err;
 	const struct json *json = json_parse(&request->arena, params->settings, &err);
-	if (!json || record_decode(&record_app_provider_settings_patch, json, &request->arena, &patch, &err) != 0)
+	if (!json || record_decode(&record_app_provider_patch, json, &request->arena, &patch, &err) != 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "Invalid request: %s", err.text);
 	struct config_write *write = config_write_create(request);
 	struct config *config = config_view_load(request->server, NULL, NULL, &err);

@@ -120,8 +120,8 @@ struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, st
 		break;
 	case sandbox_workspace_write:
 		ret->tag = app_sandbox_policy_workspace_write;
-		ret->workspace_write = arena_new(arena, struct app_sandbox_workspace_write);
-		*ret->workspace_write = (struct app_sandbox_workspace_write){
+		ret->workspace_write = arena_new(arena, struct app_sandbox_policy_workspace_write);
+		*ret->workspace_write = (struct app_sandbox_policy_workspace_write){
 			.writable_roots = sandbox->workspace_write->writable_roots,
 			.writable_roots_count = sandbox->workspace_write->writable_roots_count,
 			.network_access = sandbox->workspace_write->network_access,

@@ -135,7 +135,7 @@ static int resolve_profile(const struct app_turn_start_params *params, struct ap
 	*ret = arena_new(arena, struct app_sandbox_policy);
 	(*ret)->tag = tags[mode];
 	if (mode == sandbox_mode_workspace_write)
-		(*ret)->workspace_write = arena_new(arena, struct app_sandbox_workspace_write);
+		(*ret)->workspace_write = arena_new(arena, struct app_sandbox_policy_workspace_write);
 	else if (mode == sandbox_mode_read_only)
 		(*ret)->read_only = arena_new(arena, struct app_sandbox_read_only);
 	settings->active_permission_profile = arena_new(arena, struct app_active_permission_profile);
