@@ -3,7 +3,6 @@
 #include "app_server/app_server.h"
 
 #include "app_server/app_server_priv.h"
-#include "app_server/installation.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
@@ -58,14 +57,6 @@ int app_server_connect_stdio(struct app_server *server, int in, int out, struct 
 size_t app_server_client_count(const struct app_server *server)
 {
 	return server->connection_count;
-}
-
-struct str app_server_installation_id(struct app_server *server)
-{
-	struct server_root *root = server_root(server);
-	if (!root->installation_id)
-		root->installation_id = installation_id_read(config_home(server->config));
-	return str_of(root->installation_id);
 }
 
 struct app_server *app_server_create(const struct app_server_options *options)

@@ -19,7 +19,4 @@ static inline struct server_root *server_root(struct app_server *server)
 	return list_entry(server, struct server_root, server);
 }
 
-/* $CODEX_HOME/installation_id, created if it does not exist. Borrowed from the server. */
-struct str app_server_installation_id(struct app_server *server);
-
 #endif

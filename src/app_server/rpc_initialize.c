@@ -4,12 +4,47 @@
 #include "app_server/app_server_priv.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
+#include "base/buf.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "config/config_mistake.h"
 #include "net/user_agent.h"
 #include "transport/pending_clients.h"
+
+/* ---- the installation ---- */
+
+static char *make_id(const char *path)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	/* in a folder that cannot be written it is another one each time */
+	file_write_atomic(path, str_of(id), 0600, false, NULL);
+	return xstrdup(id);
+}
+
+static char *read_installation_id(const char *codex_home)
+{
+	auto_free char *path = path_join(codex_home, "installation_id");
+	auto_buf struct buf text;
+	buf_init(&text, 1 * KIB);
+	bool is_read = file_read_regular(path, &text, NULL) == 0;
+	struct str id = str_trim(buf_str(&text));
+	return is_read && uuid_is_valid(id) ? str_dup(id) : make_id(path);
+}
+
+/* Read at the first request: a server without clients touches no file. */
+static struct str installation_id(struct app_server *server)
+{
+	struct server_root *root = server_root(server);
+	if (!root->installation_id)
+		root->installation_id = read_installation_id(config_home(server->config));
+	return str_of(root->installation_id);
+}
+
+/* ---- initialize ---- */
 
 static bool is_header_value(struct str text)
 {
@@ -78,7 +113,7 @@ static void tell_state(struct connection *connection)
 	gethostname(host, sizeof(host) - 1);
 	struct app_remote_control_status_changed_notification status = {
 		.server_name = str_of(host),
-		.installation_id = app_server_installation_id(connection->server),
+		.installation_id = installation_id(connection->server),
 	};
 	connection_notify(connection, NOTIFY_remote_control_status_changed, &status);
 }
@@ -125,7 +160,7 @@ enum rpc_verdict on_rpc_remote_control_status_read(struct rpc_request *request, 
 	gethostname(host, sizeof(host) - 1);
 	struct app_remote_control_status_read_response response = {
 		.server_name = str_of(host),
-		.installation_id = app_server_installation_id(request->server),
+		.installation_id = installation_id(request->server),
 	};
 	return rpc_reply(request, &response);
 }

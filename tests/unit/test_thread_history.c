@@ -1,7 +1,7 @@
 /* Turns and items out of files of every age: what is told of a session that nobody holds. */
 #include "temp.h"
 
-#include "app_server/store/thread_history.h"
+#include "app_server/history/thread_history.h"
 #include "rollout/rollout_reader.h"
 
 #define THREAD "01a1fb55-e849-7942-b12b-582c7876dc93"

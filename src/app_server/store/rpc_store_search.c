@@ -2,11 +2,13 @@
  * not be read for some words; what it does not know is read. Lists go on as thread/list does, and stop reading files as
  * soon as a part is full. */
 #include "app_server/rpc/server.h"
+#include "app_server/history/history_page.h"
+#include "app_server/history/item_view.h"
 #include "app_server/store/stored_list.h"
 #include "app_server/store/stored_thread.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread_items.h"
-#include "app_server/store/thread_said.h"
+#include "app_server/history/thread_history.h"
 #include "app_server/store/store_index.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -52,7 +54,7 @@ static struct str find_snippet(const struct thread_history *history, struct str 
 	for (size_t i = 0; i < history->count; i++) {
 		for (size_t k = 0; k < history->turns[i].items_count; k++) {
 			struct str text;
-			for (size_t n = 0; (text = thread_said_text(&history->turns[i].items[k], n)).ptr; n++) {
+			for (size_t n = 0; (text = thread_history_text(&history->turns[i].items[k], n)).ptr; n++) {
 				ptrdiff_t at = find_words(text, words, 0);
 				if (at >= 0)
 					return snippet_of(text, (size_t)at, words.len, &at_snippet);
@@ -162,7 +164,7 @@ struct finder {
 
 static void find_in_item(struct finder *finder, struct occurrence it, struct str words)
 {
-	for (size_t n = 0; (it.text = thread_said_text(it.item, n)).ptr; n++) {
+	for (size_t n = 0; (it.text = thread_history_text(it.item, n)).ptr; n++) {
 		ptrdiff_t at = find_words(it.text, words, 0);
 		while (at >= 0 && finder->all.count < LIMIT_SEARCH_OCCURRENCES) {
 			it.at = (size_t)at;
@@ -193,8 +195,8 @@ static struct app_thread_search_occurrence view_of(const struct occurrence *it, 
 	range->end = range->start + units_of(str_n(snippet.ptr + at, len));
 	return (struct app_thread_search_occurrence){
 		.turn_id = it->turn->id,
-		.item_id = thread_item_id(it->item),
-		.turn_cursor = stored_page_cursor(thread_id, "turns", it->turn_index, true, arena),
+		.item_id = item_view_id(it->item),
+		.turn_cursor = history_page_cursor(thread_id, "turns", it->turn_index, true, arena),
 		.snippet = snippet,
 		.snippet_match_range = range,
 	};
@@ -235,9 +237,9 @@ static void reply_occurrences(struct store_job *job)
 	const struct stored_turns *stored = job->out;
 	const struct occurrences *found = stored->more;
 	struct app_thread view;
-	struct stored_page page;
+	struct history_page page;
 	struct error err;
-	struct stored_page_query query = {
+	struct history_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = params->cursor,
 		.kind = "searchOccurrences",
@@ -247,7 +249,7 @@ static void reply_occurrences(struct store_job *job)
 	};
 	if (!stored_turns_join(job, params->thread_id, &view))
 		return;
-	if (stored_page_make(&query, &job->arena, &page, &err) != 0) {
+	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
 		rpc_fail_with(job->request, &err);
 		return;
 	}
@@ -257,7 +259,7 @@ static void reply_occurrences(struct store_job *job)
 		.next_cursor = page.next_cursor,
 	};
 	for (size_t i = 0; i < page.count; i++)
-		response.data[i] = view_of(&found->items[stored_page_at(&page, i)], params->thread_id,
+		response.data[i] = view_of(&found->items[history_page_at(&page, i)], params->thread_id,
 		                           params->search_term.len, &job->arena);
 	rpc_reply(job->request, &response);
 }

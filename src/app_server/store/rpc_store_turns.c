@@ -1,21 +1,10 @@
 /* The turns and items of one thread, in parts. The file is read whole for each part: it is the only truth about the
  * thread, and a client reads a thread part by part when a person scrolls. */
 #include "app_server/store/stored_turns.h"
+#include "app_server/history/history_page.h"
+#include "app_server/history/item_view.h"
 #include "app_server/threads/thread_items.h"
 #include "base/mem.h"
-
-struct str stored_turns_end(struct str thread_id, size_t turns, struct arena *arena)
-{
-	return turns ? stored_page_cursor(thread_id, STORED_TURNS, turns - 1, true, arena) : STR_NONE;
-}
-
-struct str stored_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena)
-{
-	size_t items = 0;
-	for (size_t i = 0; i < count; i++)
-		items += turns[i].items_count;
-	return items ? stored_page_cursor(thread_id, STORED_ITEMS, items - 1, true, arena) : STR_NONE;
-}
 
 /* ---- thread/turns/list ---- */
 
@@ -60,12 +49,12 @@ static void reply_turns(struct store_job *job)
 	const struct app_thread_turns_list_params *params = job->params;
 	struct stored_turns *stored = job->out;
 	struct app_thread view;
-	struct stored_page page;
+	struct history_page page;
 	struct error err;
-	struct stored_page_query query = {
+	struct history_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = params->cursor,
-		.kind = STORED_TURNS,
+		.kind = HISTORY_TURNS,
 		.count = stored->history.count,
 		.has_limit = params->has_limit,
 		.limit = params->limit,
@@ -73,7 +62,7 @@ static void reply_turns(struct store_job *job)
 	};
 	if (!stored_turns_join(job, params->thread_id, &view))
 		return;
-	if (stored_page_make(&query, &job->arena, &page, &err) != 0) {
+	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
 		rpc_fail_with(job->request, &err);
 		return;
 	}
@@ -84,7 +73,7 @@ static void reply_turns(struct store_job *job)
 		.backwards_cursor = page.backwards_cursor,
 	};
 	for (size_t i = 0; i < page.count; i++)
-		response.data[i] = turn_of(stored->history.turns[stored_page_at(&page, i)],
+		response.data[i] = turn_of(stored->history.turns[history_page_at(&page, i)],
 		                           params->has_items_view ? params->items_view
 		                                                  : app_turn_items_view_summary,
 		                           &job->arena);
@@ -162,8 +151,8 @@ static struct str cursor_of(struct store_job *job, const struct app_thread_item_
 		return text;
 	struct str wanted = json_get_str(root, "itemId");
 	for (size_t i = 0; i < count; i++) {
-		if (str_eq(thread_item_id(entries[i].item), wanted))
-			return stored_page_cursor(params->thread_id, STORED_ITEMS, i, true, &job->arena);
+		if (str_eq(item_view_id(entries[i].item), wanted))
+			return history_page_cursor(params->thread_id, HISTORY_ITEMS, i, true, &job->arena);
 	}
 	return params->cursor; /* is refused */
 }
@@ -180,21 +169,21 @@ static void reply_items(struct store_job *job)
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
 	struct app_thread_item_entry *entries;
-	struct stored_page page;
+	struct history_page page;
 	struct error err;
 	if (!stored_turns_join(job, params->thread_id, &view) || refuse_turn(job, params->turn_id))
 		return;
 	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
-	struct stored_page_query query = {
+	struct history_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = cursor_of(job, entries, count),
-		.kind = STORED_ITEMS,
+		.kind = HISTORY_ITEMS,
 		.count = count,
 		.has_limit = params->has_limit,
 		.limit = params->limit,
 		.is_descending = params->has_sort_direction && params->sort_direction == app_sort_direction_desc,
 	};
-	if (stored_page_make(&query, &job->arena, &page, &err) != 0) {
+	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
 		rpc_fail_with(job->request, &err);
 		return;
 	}
@@ -205,7 +194,7 @@ static void reply_items(struct store_job *job)
 		.backwards_cursor = page.backwards_cursor,
 	};
 	for (size_t i = 0; i < page.count; i++) {
-		response.data[i] = entries[stored_page_at(&page, i)];
+		response.data[i] = entries[history_page_at(&page, i)];
 		defer(&response.data[i], params->defer_output);
 	}
 	rpc_reply(job->request, &response);
@@ -239,7 +228,7 @@ static void reply_items_read(struct store_job *job)
 	};
 	for (size_t i = 0; i < params->item_ids_count; i++) {
 		for (size_t n = 0; n < count; n++) {
-			if (str_eq(thread_item_id(entries[n].item), params->item_ids[i])) {
+			if (str_eq(item_view_id(entries[n].item), params->item_ids[i])) {
 				response.data[response.data_count++] = entries[n];
 				break;
 			}

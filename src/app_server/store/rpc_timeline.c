@@ -1,6 +1,7 @@
 /* thread/timeline/list: turns and items as one list, read from its end. A position is a place in that list; it only
  * grows at its end, so a cursor stays true while the thread goes on. */
 #include "app_server/rpc/server.h"
+#include "app_server/history/item_view.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread_items.h"
 #include "base/json.h"
@@ -104,7 +105,7 @@ static size_t limit_of(const struct app_thread_timeline_list_params *params)
 static struct str id_of(const struct app_thread_timeline_entry *entry)
 {
 	if (entry->tag == app_thread_timeline_entry_item)
-		return thread_item_id(entry->item->item);
+		return item_view_id(entry->item->item);
 	return entry->tag == app_thread_timeline_entry_turn_started ? entry->turn_started->turn_id
 	                                                             : entry->turn_completed->turn_id;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "app_server/store/thread_said.h"
+#include "app_server/history/thread_history.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -54,7 +54,7 @@ static void learn_words(struct rollout_index *index, const char *path)
 	struct buf text;
 	struct stat st;
 	buf_init(&text, LIMIT_ROLLOUT_INDEX_TEXT);
-	if (stat(path, &st) == 0 && thread_said_read(path, &text) && !text.over)
+	if (stat(path, &st) == 0 && thread_history_read_text(path, &text) && !text.over)
 		rollout_index_learn_text(index, path, &st, buf_str(&text));
 	buf_finish(&text);
 }

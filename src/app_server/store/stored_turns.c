@@ -1,5 +1,4 @@
-/* Cursors have the reference's shape, a JSON object in a string; the ordinal is the entry's place in the list, which
- * only grows at its end. */
+/* The file is read on a worker; what the loaded thread knows better is corrected on the loop. */
 #include "app_server/store/stored_turns.h"
 
 #include "app_server/rpc/server.h"
@@ -12,8 +11,6 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_reader.h"
-
-enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
 
 /* ---- one thread ---- */
 
@@ -89,67 +86,11 @@ bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_t
 	return true;
 }
 
-/* ---- parts of lists ---- */
-
-struct str stored_page_cursor(struct str thread_id, const char *kind, size_t index, bool includes, struct arena *arena)
+struct thread_note *stored_turns_note(struct store_job *job, struct str thread_id)
 {
-	return str_of(arena_printf(arena,
-	                           "{\"requestedThreadId\":\"%.*s\",\"rolloutOrdinal\":%zu,\"includeAnchor\":%s,"
-	                           "\"scope\":{\"kind\":\"%s\"}}",
-	                           STR_ARG(thread_id), index, includes ? "true" : "false", kind));
-}
-
-static int refuse_cursor(struct str cursor, struct error *err)
-{
-	return error_set(err, ERR_invalid, "invalid cursor: %.*s", (int)(cursor.len > 200 ? 200 : cursor.len),
-	                 cursor.len ? cursor.ptr : "");
-}
-
-/* The index that the part begins with; count or SIZE_MAX: it is empty. */
-static int find_first(const struct stored_page_query *query, struct arena *arena, size_t *ret, struct error *err)
-{
-	uint64_t ordinal;
-	*ret = query->is_descending ? query->count - 1 : 0;
-	if (!query->cursor.ptr)
-		return 0;
-	const struct json *root = json_parse(arena, query->cursor, NULL);
-	if (!json_to_u64(json_get(root, "rolloutOrdinal"), &ordinal) || ordinal >= query->count ||
-	    !str_eq(json_get_str(root, "requestedThreadId"), query->thread_id) ||
-	    !str_is(json_get_str(json_get(root, "scope"), "kind"), query->kind))
-		return refuse_cursor(query->cursor, err);
-	*ret = (size_t)ordinal;
-	if (!json_get_bool(root, "includeAnchor", false))
-		*ret += query->is_descending ? SIZE_MAX : 1;
-	return 0;
-}
-
-static size_t limit_of(const struct stored_page_query *query)
-{
-	if (!query->has_limit)
-		return DEFAULT_PART;
-	if (query->limit < 1)
-		return 1;
-	return query->limit > LARGEST_PART ? LARGEST_PART : (size_t)query->limit;
-}
-
-size_t stored_page_at(const struct stored_page *page, size_t n)
-{
-	return page->is_descending ? page->first - n : page->first + n;
-}
-
-int stored_page_make(const struct stored_page_query *query, struct arena *arena, struct stored_page *ret,
-                     struct error *err)
-{
-	size_t limit = limit_of(query);
-	*ret = (struct stored_page){.is_descending = query->is_descending};
-	int status = find_first(query, arena, &ret->first, err);
-	if (status != 0 || ret->first >= query->count)
-		return status;
-	size_t rest = query->is_descending ? ret->first + 1 : query->count - ret->first;
-	ret->count = rest < limit ? rest : limit;
-	ret->backwards_cursor = stored_page_cursor(query->thread_id, query->kind, ret->first, true, arena);
-	if (rest > limit)
-		ret->next_cursor = stored_page_cursor(query->thread_id, query->kind,
-		                                      stored_page_at(ret, ret->count - 1), false, arena);
-	return 0;
+	const struct stored_turns *stored = job->out;
+	const struct thread *thread = threads_find(job->request->server, thread_id);
+	struct thread_note *ret = arena_new(&job->arena, struct thread_note);
+	thread_note_copy(thread ? &thread->note : &stored->note, &job->arena, ret);
+	return ret;
 }

@@ -1,33 +1,10 @@
 /* Whatever tool a model deals with subagents by, it is a collabAgentToolCall here (subagents 8.2, 10.2). */
 #include "app_server/rpc/server.h"
+#include "app_server/history/item_view.h"
 #include "app_server/threads/notify.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "base/vec.h"
-
-static enum app_collab_agent_status status_of(enum agent_status_tag tag)
-{
-	static const enum app_collab_agent_status statuses[] = {
-		[agent_status_pending_init] = app_collab_agent_status_pending_init,
-		[agent_status_running] = app_collab_agent_status_running,
-		[agent_status_interrupted] = app_collab_agent_status_interrupted,
-		[agent_status_completed] = app_collab_agent_status_completed,
-		[agent_status_errored] = app_collab_agent_status_errored,
-		[agent_status_shutdown] = app_collab_agent_status_shutdown,
-		[agent_status_not_found] = app_collab_agent_status_not_found,
-	};
-	return statuses[tag];
-}
-
-struct app_collab_agent_state notify_collab_state(const struct agent_status *status)
-{
-	struct app_collab_agent_state state = {.status = status_of(status->tag)};
-	if (status->tag == agent_status_completed)
-		state.message = status->completed->message;
-	else if (status->tag == agent_status_errored)
-		state.message = status->errored->message;
-	return state;
-}
 
 static void start(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call)
 {
@@ -44,7 +21,7 @@ static void complete(struct thread *thread, const struct event *event, struct ap
 	struct app_thread_item item = {.tag = app_thread_item_collab_agent_tool_call, .collab_agent_tool_call = call};
 	call->status = app_collab_agent_tool_call_status_completed;
 	for (size_t i = 0; i < count; i++) {
-		vec_push(&states, notify_collab_state(&statuses[i]));
+		vec_push(&states, item_view_collab_state(&statuses[i]));
 		if (statuses[i].tag == agent_status_not_found)
 			call->status = app_collab_agent_tool_call_status_failed;
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app_server/rpc/server.h"
+#include "app_server/history/item_view.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc_request.h"
@@ -52,33 +53,6 @@ void on_event_turn_aborted(struct thread *thread, const struct event *event)
 
 /* ---- failures ---- */
 
-/* snake_case words, however deep, in camelCase. */
-static void write_camel(struct buf *out, struct str json)
-{
-	for (size_t i = 0; i < json.len; i++) {
-		bool is_joint =
-			json.ptr[i] == '_' && i + 1 < json.len && json.ptr[i + 1] >= 'a' && json.ptr[i + 1] <= 'z';
-		buf_append_char(out, is_joint ? (char)(json.ptr[++i] - 'a' + 'A') : json.ptr[i]);
-	}
-}
-
-/* The engine's CodexErrorInfo as this wire has it; what it does not know is "other". */
-struct app_codex_error_info *notify_error_info(struct str info, struct arena *arena)
-{
-	struct app_codex_error_info *ret = arena_new(arena, struct app_codex_error_info);
-	struct buf text;
-	ret->tag = app_codex_error_info_other;
-	if (!info.ptr)
-		return NULL;
-	buf_init(&text, 4 * KIB);
-	write_camel(&text, info);
-	const struct json *json = json_parse_copy(arena, buf_str(&text), NULL);
-	buf_finish(&text);
-	if (!json || union_decode(&union_app_codex_error_info, json, arena, ret, NULL) != 0)
-		*ret = (struct app_codex_error_info){.tag = app_codex_error_info_other};
-	return ret;
-}
-
 static void tell_error(struct thread *thread, struct str turn, struct app_turn_error *error, bool will_retry)
 {
 	struct app_error_notification event = {error, will_retry, str_of(thread->id), turn};
@@ -93,7 +67,7 @@ void on_event_error(struct thread *thread, const struct event *event)
 	const struct ev_error *body = event->msg.error;
 	struct app_turn_error error = {
 		.message = body->message,
-		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
+		.codex_error_info = item_view_error_info(body->codex_error_info, &arena),
 	};
 	if (thread->starting) {
 		rpc_thread_on_refused(thread, body->message);
@@ -115,7 +89,7 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	const struct ev_stream_error *body = event->msg.stream_error;
 	struct app_turn_error error = {
 		.message = body->message,
-		.codex_error_info = notify_error_info(body->codex_error_info, &arena),
+		.codex_error_info = item_view_error_info(body->codex_error_info, &arena),
 		.additional_details = body->additional_details,
 	};
 	tell_error(thread, turn_id(thread, event), &error, true);

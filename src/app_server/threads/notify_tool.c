@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "app_server/threads/notify.h"
+#include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_ask.h"
 #include "base/file.h"
@@ -11,67 +12,6 @@
 #include "command/shell.h"
 
 /* ---- commands ---- */
-
-struct str notify_command_text(const struct str *words, size_t count, struct arena *arena)
-{
-	struct buf text;
-	buf_init(&text, LIMIT_LINE);
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			buf_append_char(&text, ' ');
-		shell_quote(&text, words[i]);
-	}
-	struct str ret = arena_str(arena, buf_str(&text));
-	buf_finish(&text);
-	return ret;
-}
-
-/* What is read is named in full. */
-static struct str full_path(struct str cwd, struct str path, struct arena *arena)
-{
-	auto_free char *base = str_dup(cwd);
-	auto_free char *name = str_dup(path);
-	auto_free char *joined = path_join(base, name);
-	auto_free char *clean = path_normalize(joined);
-	return arena_str(arena, str_of(clean));
-}
-
-static struct app_command_action action_of(const struct parsed_command *from, struct str cwd, struct arena *arena)
-{
-	struct app_command_action to = {0};
-	switch (from->tag) {
-	case parsed_command_read:
-		to.tag = app_command_action_read;
-		to.read = arena_new(arena, struct app_action_read);
-		*to.read = (struct app_action_read){from->read->cmd, from->read->name,
-		                                   full_path(cwd, from->read->path, arena)};
-		break;
-	case parsed_command_list_files:
-		to.tag = app_command_action_list_files;
-		to.list_files = arena_new(arena, struct app_action_list_files);
-		*to.list_files = (struct app_action_list_files){from->list_files->cmd, from->list_files->path};
-		break;
-	case parsed_command_search:
-		to.tag = app_command_action_search;
-		to.search = arena_new(arena, struct app_action_search);
-		*to.search = (struct app_action_search){from->search->cmd, from->search->query, from->search->path};
-		break;
-	default:
-		to.tag = app_command_action_unknown;
-		to.unknown = arena_new(arena, struct app_action_unknown);
-		to.unknown->command = from->unknown->cmd;
-	}
-	return to;
-}
-
-struct app_command_action *notify_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
-                                          struct arena *arena)
-{
-	struct app_command_action *ret = arena_array(arena, struct app_command_action, count);
-	for (size_t i = 0; i < count; i++)
-		ret[i] = action_of(&parsed[i], cwd, arena);
-	return ret;
-}
 
 static enum app_command_execution_source source_of(enum exec_source source)
 {
@@ -90,12 +30,12 @@ void on_event_exec_command_begin(struct thread *thread, const struct event *even
 	const struct ev_exec_begin *body = event->msg.exec_command_begin;
 	struct app_item_command_execution command = {
 		.id = body->call_id,
-		.command = notify_command_text(body->command, body->command_count, &arena),
+		.command = item_view_command_text(body->command, body->command_count, &arena),
 		.cwd = body->cwd,
 		.process_id = body->process_id,
 		.source = source_of(body->source),
 		.status = app_command_execution_status_in_progress,
-		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
+		.command_actions = item_view_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
 		.command_actions_count = body->parsed_cmd_count,
 	};
 	struct app_thread_item item = {.tag = app_thread_item_command_execution, .command_execution = &command};
@@ -152,12 +92,12 @@ void on_event_exec_command_end(struct thread *thread, const struct event *event)
 	bool has_run = status != app_command_execution_status_declined;
 	struct app_item_command_execution command = {
 		.id = body->call_id,
-		.command = notify_command_text(body->command, body->command_count, &arena),
+		.command = item_view_command_text(body->command, body->command_count, &arena),
 		.cwd = body->cwd,
 		.process_id = has_run ? body->process_id : STR_NONE,
 		.source = has_run ? source_of(body->source) : app_command_execution_source_agent,
 		.status = status,
-		.command_actions = notify_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
+		.command_actions = item_view_actions(body->parsed_cmd, body->parsed_cmd_count, body->cwd, &arena),
 		.command_actions_count = body->parsed_cmd_count,
 		.aggregated_output = has_run && body->aggregated_output.len ? body->aggregated_output : STR_NONE,
 		.has_exit_code = has_run,
@@ -194,45 +134,6 @@ void on_event_request_user_input_expired(struct thread *thread, const struct eve
 
 /* ---- patches ---- */
 
-static struct app_file_update_change change_of(struct str path, const struct file_change *from, struct arena *arena)
-{
-	struct app_patch_change_kind *kind = arena_new(arena, struct app_patch_change_kind);
-	struct app_file_update_change to = {.path = path, .kind = kind};
-	if (from->tag != file_change_update) {
-		bool is_new = from->tag == file_change_add;
-		kind->tag = is_new ? app_patch_change_kind_add : app_patch_change_kind_delete;
-		to.diff = is_new ? from->add->content : from->delete->content;
-		return to;
-	}
-	kind->tag = app_patch_change_kind_update;
-	kind->update = arena_new(arena, struct app_patch_update);
-	kind->update->move__path = from->update->move_path;
-	to.diff = from->update->unified_diff;
-	if (from->update->move_path.ptr)
-		to.diff = str_of(arena_printf(arena, "%.*s\n\nMoved to: %.*s", (int)to.diff.len, to.diff.ptr,
-		                              STR_ARG(from->update->move_path)));
-	return to;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct app_file_update_change *left = a, *right = b;
-	return str_compare(left->path, right->path);
-}
-
-struct app_item_file_change *notify_file_change(struct str id, const struct str *paths,
-                                                const struct file_change *changes, size_t count, struct arena *arena)
-{
-	struct app_item_file_change *ret = arena_new(arena, struct app_item_file_change);
-	ret->id = id;
-	ret->changes = arena_array(arena, struct app_file_update_change, count);
-	ret->changes_count = count;
-	for (size_t i = 0; i < count; i++)
-		ret->changes[i] = change_of(paths[i], &changes[i], arena);
-	qsort(ret->changes, count, sizeof(*ret->changes), by_path);
-	return ret;
-}
-
 static void start_patch(struct thread *thread, struct str turn_id, struct app_item_file_change *change)
 {
 	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = change};
@@ -245,7 +146,7 @@ void on_event_apply_patch_approval_request(struct thread *thread, const struct e
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
 	start_patch(thread, body->turn_id,
-	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 	thread_ask_patch(thread, body);
 }
 
@@ -254,7 +155,7 @@ void on_event_patch_apply_begin(struct thread *thread, const struct event *event
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
 	start_patch(thread, body->turn_id,
-	            notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 }
 
 void on_event_patch_apply_end(struct thread *thread, const struct event *event)
@@ -262,7 +163,7 @@ void on_event_patch_apply_end(struct thread *thread, const struct event *event)
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_end *body = event->msg.patch_apply_end;
 	struct app_item_file_change *change =
-		notify_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
+		item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
 	const struct thread_item *begun = thread_item_find(thread, body->call_id);
 	change->status = body->success                 ? app_patch_apply_status_completed
 	                 : begun && begun->is_declined ? app_patch_apply_status_declined
@@ -279,4 +180,45 @@ void on_event_view_image_tool_call(struct thread *thread, const struct event *ev
 	struct app_item_image_view view = {.id = body->call_id, .path = body->path};
 	struct app_thread_item item = {.tag = app_thread_item_image_view, .image_view = &view};
 	thread_item_complete(thread, event->id, &item);
+}
+
+/* ---- tools of the client ---- */
+
+/* A call is an item and a question; the item completes when the engine has taken the answer, so it shows what the model
+ * got. */
+void on_event_dynamic_tool_call_request(struct thread *thread, const struct event *event)
+{
+	const struct ev_dynamic_tool_call *body = event->msg.dynamic_tool_call_request;
+	struct app_item_dynamic_tool_call call = {
+		.id = body->callId,
+		.namespace = body->namespace,
+		.tool = body->tool,
+		.arguments = body->arguments,
+		.status = app_dynamic_tool_call_status_in_progress,
+	};
+	struct app_thread_item item = {.tag = app_thread_item_dynamic_tool_call, .dynamic_tool_call = &call};
+	thread_item_start(thread, body->turnId, &item);
+	thread_ask_tool(thread, body);
+}
+
+void on_event_dynamic_tool_call_response(struct thread *thread, const struct event *event)
+{
+	const struct ev_dynamic_tool_done *body = event->msg.dynamic_tool_call_response;
+	auto_arena struct arena arena = {0};
+	struct app_item_dynamic_tool_call call = {
+		.id = body->call_id,
+		.namespace = body->namespace,
+		.tool = body->tool,
+		.arguments = body->arguments,
+		.status = body->success ? app_dynamic_tool_call_status_completed : app_dynamic_tool_call_status_failed,
+		.has_success = true,
+		.success = body->success,
+		.has_duration_ms = true,
+		.duration_ms = body->duration->secs * 1000 + body->duration->nanos / 1000000,
+	};
+	call.content_items = item_view_dynamic_parts(json_parse(&arena, body->content_items, NULL), &arena,
+	                                          &call.content_items_count);
+	struct app_thread_item item = {.tag = app_thread_item_dynamic_tool_call, .dynamic_tool_call = &call};
+	thread_asks_forget_call(thread, body->call_id);
+	thread_item_complete(thread, body->turn_id, &item);
 }

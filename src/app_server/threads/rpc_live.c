@@ -1,10 +1,10 @@
 /* What a client may do to a thread that is held, beside its turns. An Op is queued before the answer is written:
  * whoever asks next finds it done or on its way. */
 #include "app_server/rpc/server.h"
-#include "app_server/store/rpc_note.h"
+#include "app_server/history/history_page.h"
+#include "app_server/threads/thread_read_state.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
-#include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
@@ -167,8 +167,8 @@ static enum rpc_verdict answer_revert(struct rpc_request *request, struct thread
 	thread_view(thread, &arena, &view);
 	struct app_thread_revert_response response = {
 		.thread = &view,
-		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), count, &arena),
-		.items_backwards_cursor = stored_items_end(str_of(thread->id), left, count, &arena),
+		.turns_backwards_cursor = history_turns_end(str_of(thread->id), count, &arena),
+		.items_backwards_cursor = history_items_end(str_of(thread->id), left, count, &arena),
 	};
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	struct app_thread_reverted_notification event = {str_of(thread->id)};
@@ -194,7 +194,7 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	thread_set_last_turn(thread, turn > history->turns ? turn[-1].id : STR_NONE);
-	rpc_note_on_revert(thread, history, turn);
+	thread_read_state_on_revert(thread, history, turn);
 	thread_load_tell_git(load, thread);
 	return answer_revert(request, thread, history->turns, (size_t)(turn - history->turns));
 }

@@ -3,10 +3,11 @@
 #include <errno.h>
 
 #include "app_server/rpc/server.h"
+#include "app_server/history/history_page.h"
+#include "app_server/history/item_view.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
-#include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
@@ -26,7 +27,7 @@ struct resume {
 static struct app_thread_item *find_item(struct app_thread_item *items, size_t count, struct str id)
 {
 	for (size_t i = count; i > 0; i--) {
-		if (str_eq(thread_item_id(&items[i - 1]), id))
+		if (str_eq(item_view_id(&items[i - 1]), id))
 			return &items[i - 1];
 	}
 	return NULL;
@@ -86,9 +87,9 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.has_reasoning_effort = all.has_reasoning_effort,
 		.reasoning_effort = all.reasoning_effort,
 		.collaboration_mode = thread->settings->collaboration_mode,
-		.turns_backwards_cursor = stored_turns_end(str_of(thread->id), load->history.count, &arena),
+		.turns_backwards_cursor = history_turns_end(str_of(thread->id), load->history.count, &arena),
 		.items_backwards_cursor =
-			stored_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
+			history_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
 	};
 	rpc_reply(request, &response);
 	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);

@@ -3,6 +3,7 @@
 #include "app_server/threads/thread_ask.h"
 
 #include "app_server/rpc/server.h"
+#include "app_server/history/item_view.h"
 #include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc_ask.h"
 #include "app_server/threads/thread.h"
@@ -340,9 +341,9 @@ static void put_command(struct thread_ask *ask, const struct ev_exec_approval *e
 		.started_at_ms = clock_unix_ms(),
 		.environment_id = STR("local"),
 		.reason = event->reason,
-		.command = notify_command_text(event->command, event->command_count, &arena),
+		.command = item_view_command_text(event->command, event->command_count, &arena),
 		.cwd = event->cwd,
-		.command_actions = notify_actions(event->parsed_cmd, event->parsed_cmd_count, event->cwd, &arena),
+		.command_actions = item_view_actions(event->parsed_cmd, event->parsed_cmd_count, event->cwd, &arena),
 		.command_actions_count = event->parsed_cmd_count,
 		.proposed_execpolicy_amendment = event->proposed_execpolicy_amendment,
 		.proposed_execpolicy_amendment_count = event->proposed_execpolicy_amendment_count,

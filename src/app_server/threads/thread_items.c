@@ -3,35 +3,10 @@
 #include "app_server/threads/thread_items.h"
 
 #include "app_server/threads/thread.h"
+#include "app_server/history/item_view.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
-
-static const struct record *body_of(const struct app_thread_item *item)
-{
-	return union_find_tag(&union_app_thread_item, (int)item->tag)->body;
-}
-
-struct str thread_item_id(const struct app_thread_item *item)
-{
-	const struct field *field = record_find_field(body_of(item), "id");
-	return *(const struct str *)(const void *)((const char *)item->body + field->offset);
-}
-
-static void set_time(struct app_thread_item *item, const char *name, int64_t ms)
-{
-	const struct field *field = record_find_field(body_of(item), name);
-	*(int64_t *)(void *)((char *)item->body + field->offset) = ms;
-	*(bool *)((char *)item->body + field->aux - 1) = true;
-}
-
-void thread_item_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms)
-{
-	if (started_at_ms)
-		set_time(item, "started_at_ms", started_at_ms);
-	if (completed_at_ms)
-		set_time(item, "completed_at_ms", completed_at_ms);
-}
 
 void thread_items_init(struct thread_items *items)
 {
@@ -80,23 +55,23 @@ struct thread_item *thread_item_start(struct thread *thread, struct str turn_id,
 	struct thread_item *item = arena_new(&arena, struct thread_item);
 	item->arena = arena;
 	union_copy(&union_app_thread_item, from, &item->arena, &item->item);
-	item->id = thread_item_id(&item->item);
+	item->id = item_view_id(&item->item);
 	item->turn_id = arena_str(&item->arena, turn_id);
 	item->started_at_ms = clock_unix_ms();
 	buf_init(&item->text, LIMIT_SSE_EVENT);
 	list_append(&thread->items.open, &item->link);
-	set_time(&item->item, "started_at_ms", item->started_at_ms);
+	item_view_set_times(&item->item, item->started_at_ms, 0);
 	tell_started(thread, item);
 	return item;
 }
 
 void thread_item_complete(struct thread *thread, struct str turn_id, struct app_thread_item *whole)
 {
-	struct thread_item *item = thread_item_find(thread, thread_item_id(whole));
+	struct thread_item *item = thread_item_find(thread, item_view_id(whole));
 	if (!item)
 		item = thread_item_start(thread, turn_id, whole);
 	int64_t now_ms = clock_unix_ms();
-	thread_item_set_times(whole, item->started_at_ms, now_ms);
+	item_view_set_times(whole, item->started_at_ms, now_ms);
 	struct app_item_completed_notification event = {
 		.item = whole,
 		.thread_id = str_of(thread->id),

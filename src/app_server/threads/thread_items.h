@@ -31,11 +31,6 @@ struct thread_item {
 	struct arena arena;
 };
 
-/* Whatever kind it is. */
-struct str thread_item_id(const struct app_thread_item *item);
-/* Whatever kind it is; 0: not known. */
-void thread_item_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms);
-
 void thread_items_init(struct thread_items *items);
 void thread_items_finish(struct thread_items *items);
 

@@ -3,7 +3,7 @@
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
-#include "app_server/store/rpc_note.h"
+#include "app_server/threads/thread_read_state.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_ask.h"
@@ -141,7 +141,7 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	/* as the reference: a plan alone is not */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
-		rpc_note_on_turn_end(thread, str_of(turn->id));
+		thread_read_state_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
 	while (turn->interrupts.count) { /* the answer comes before what it caused is told */
 		struct app_turn_interrupt_response response = {0};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app_server/store/thread_history.h"
+#include "app_server/history/thread_history.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"

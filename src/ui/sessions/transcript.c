@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "app_server/store/thread_history.h"
+#include "app_server/history/thread_history.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

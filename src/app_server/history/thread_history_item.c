@@ -1,9 +1,8 @@
 /* Two shapes come from the tables (what is said and thought); commands and patches are read by hand, because their
  * lines were written by another program and a table row would promise that we write them, too. */
-#include "app_server/store/thread_history_item.h"
+#include "app_server/history/thread_history_item.h"
 
-#include "app_server/threads/notify.h"
-#include "app_server/threads/notify_dynamic.h"
+#include "app_server/history/item_view.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "command/shell.h"
@@ -75,7 +74,7 @@ static void decode_words(const struct json *words, struct app_item_command_execu
 	struct str *list = arena_array(arena, struct str, length_of(words));
 	json_for_each(it, words)
 		count += json_to_str(it, &list[count]);
-	to->command = notify_command_text(list, count, arena);
+	to->command = item_view_command_text(list, count, arena);
 }
 
 static void decode_actions(const struct json *parsed, struct app_item_command_execution *to, struct arena *arena)
@@ -84,7 +83,7 @@ static void decode_actions(const struct json *parsed, struct app_item_command_ex
 	struct parsed_command *list = arena_array(arena, struct parsed_command, length_of(parsed));
 	json_for_each(it, parsed)
 		count += union_decode(&union_parsed_command, it, arena, &list[count], NULL) == 0;
-	to->command_actions = notify_actions(list, count, to->cwd, arena);
+	to->command_actions = item_view_actions(list, count, to->cwd, arena);
 	to->command_actions_count = count;
 }
 
@@ -144,7 +143,7 @@ static bool decode_patch(const struct json *item, struct arena *arena, struct ap
 		paths[count] = it->key;
 		count += union_decode(&union_file_change, it, arena, &list[count], NULL) == 0;
 	}
-	struct app_item_file_change *to = notify_file_change(json_get_str(item, "id"), paths, list, count, arena);
+	struct app_item_file_change *to = item_view_file_change(json_get_str(item, "id"), paths, list, count, arena);
 	to->status = (enum app_patch_apply_status)choice(&enum_app_patch_apply_status, json_get_str(item, "status"),
 	                                                 app_patch_apply_status_failed);
 	*ret = (struct app_thread_item){.tag = app_thread_item_file_change, .file_change = to};
@@ -189,7 +188,7 @@ static bool decode_dynamic(const struct json *item, struct arena *arena, struct 
 		.duration_ms = ms_of(duration),
 	};
 	to->has_success = json_to_bool(json_get(item, "success"), &to->success);
-	to->content_items = notify_dynamic_parts(json_get(item, "content_items"), arena, &to->content_items_count);
+	to->content_items = item_view_dynamic_parts(json_get(item, "content_items"), arena, &to->content_items_count);
 	*ret = (struct app_thread_item){.tag = app_thread_item_dynamic_tool_call, .dynamic_tool_call = to};
 	return to->id.ptr && to->tool.ptr;
 }
@@ -216,7 +215,7 @@ static void decode_states(const struct json *states, struct app_item_collab_agen
 		if (union_decode(&union_agent_status, it, arena, &status, NULL) != 0)
 			continue;
 		to->agents_states_keys[to->agents_states_count] = it->key;
-		to->agents_states[to->agents_states_count++] = notify_collab_state(&status);
+		to->agents_states[to->agents_states_count++] = item_view_collab_state(&status);
 	}
 }
 
@@ -280,7 +279,7 @@ bool history_item_decode(const struct json *json, struct arena *arena, struct ap
 	}
 	if (union_decode(&union_turn_item, json, arena, &item, NULL) != 0)
 		return false;
-	*ret = notify_item(&item, arena);
+	*ret = item_view(&item, arena);
 	return true;
 }
 
@@ -296,7 +295,7 @@ static void take_script(const struct json *what, struct app_item_command_executi
 	struct str script;
 	if (json_to_str(what, &script)) {
 		struct str words[] = {str_of(shell_user()), STR("-lc"), script};
-		to->command = notify_command_text(words, countof(words), arena);
+		to->command = item_view_command_text(words, countof(words), arena);
 	} else if (json_is(what, JSON_array)) {
 		decode_words(what, to, arena);
 	}

@@ -21,6 +21,7 @@
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_path.h"
+#include "rollout/rollout_pack.h"
 
 /* The parameters of every method here begin so. */
 struct thread_params {
@@ -303,4 +304,25 @@ enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struc
 	if (thread && thread->codex && codex_record(thread->codex, &err) != 0)
 		return rpc_fail_with(request, &err);
 	return stored_turns_start(request, params->thread_id, run_name, reply_name);
+}
+
+/* ---- rollout/compress ---- */
+
+/* Answered when the pass is over, where codex 0.169 answers when it begins: a client that lists the files next sees the
+ * result, and one without libzstd gets an error. A client that goes away ends the pass. */
+static int run_compress(struct store_job *job, struct error *err)
+{
+	return rollout_pack_all(job->home, &job->stop, err);
+}
+
+static void reply_compress(struct store_job *job)
+{
+	struct app_rollout_compress_response response = {0};
+	rpc_reply(job->request, &response);
+}
+
+enum rpc_verdict on_rpc_rollout_compress(struct rpc_request *request, const struct app_nothing *params)
+{
+	(void)params;
+	return store_job_start(request, 0, run_compress, reply_compress);
 }

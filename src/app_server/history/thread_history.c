@@ -1,13 +1,13 @@
 /* One walk over the lines that count (turns that were taken back are gone already). Each line's tree lives while it is
  * looked at; what is kept is a copy of the item, so that a long session costs its items and not its file. */
-#include "app_server/store/thread_history.h"
+#include "app_server/history/thread_history.h"
 
 #include <string.h>
 
-#include "app_server/threads/notify.h"
-#include "app_server/store/thread_history_item.h"
-#include "app_server/threads/thread_items.h"
+#include "app_server/history/item_view.h"
+#include "app_server/history/thread_history_item.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -100,7 +100,7 @@ static void note_error(struct history_builder *builder, const struct json *from)
 	if (!builder->is_open || !error.message.ptr)
 		return;
 	if (info && !json_is(info, JSON_null))
-		error.codex_error_info = notify_error_info(info->span, &builder->line);
+		error.codex_error_info = item_view_error_info(info->span, &builder->line);
 	builder->turn.error = arena_new(builder->arena, struct app_turn_error);
 	record_copy(&record_app_turn_error, &error, builder->arena, builder->turn.error);
 }
@@ -163,7 +163,7 @@ static void item_push(struct history_builder *builder, struct str turn_id, struc
                       int64_t started_at_ms, int64_t completed_at_ms)
 {
 	struct app_thread_item copy;
-	thread_item_set_times(item, started_at_ms, completed_at_ms);
+	item_view_set_times(item, started_at_ms, completed_at_ms);
 	union_copy(&union_app_thread_item, item, builder->arena, &copy);
 	if (item_push_late(builder, turn_id, &copy))
 		return;
@@ -431,4 +431,42 @@ struct app_turn *thread_history_find(const struct thread_history *history, struc
 			return &history->turns[i];
 	}
 	return NULL;
+}
+
+/* ---- text ---- */
+
+struct str thread_history_text(const struct app_thread_item *item, size_t n)
+{
+	if (item->tag == app_thread_item_agent_message && n == 0)
+		return item->agent_message->text;
+	if (item->tag != app_thread_item_user_message || n >= item->user_message->content_count)
+		return STR_NONE;
+	const struct app_user_input *input = &item->user_message->content[n];
+	return input->tag == app_user_input_text && input->text->text.ptr ? input->text->text : STR("");
+}
+
+static void append_item(const struct app_thread_item *item, struct buf *out)
+{
+	struct str text;
+	for (size_t n = 0; (text = thread_history_text(item, n)).ptr; n++) {
+		buf_append_str(out, text);
+		buf_append_char(out, '\n');
+	}
+}
+
+bool thread_history_read_text(const char *path, struct buf *out)
+{
+	auto_arena struct arena arena = {0};
+	struct thread_history history;
+	struct error err = {0};
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, &err);
+	if (!reader)
+		return err.code == ERR_invalid;
+	thread_history_read(reader, &arena, &history);
+	rollout_reader_destroy(reader);
+	for (size_t i = 0; i < history.count; i++) {
+		for (size_t k = 0; k < history.turns[i].items_count; k++)
+			append_item(&history.turns[i].items[k], out);
+	}
+	return true;
 }

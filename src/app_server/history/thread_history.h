@@ -30,4 +30,12 @@ static inline struct str thread_history_last(const struct thread_history *histor
 	return history->count ? history->turns[history->count - 1].id : STR_NONE;
 }
 
+/* ---- text: what a search and its index look at ---- */
+
+/* The n-th text of the user or the model in an item; STR_NONE after the last. */
+struct str thread_history_text(const struct app_thread_item *item, size_t n);
+/* Appends all texts of the rollout, each with a newline; false if the file cannot be read now. A file that is not a
+ * rollout has none. Blocks. */
+bool thread_history_read_text(const char *path, struct buf *out);
+
 #endif

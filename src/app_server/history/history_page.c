@@ -1,0 +1,85 @@
+/* A cursor has the shape that codex 0.169 uses, a JSON object in a string. Its ordinal is the entry's index in the list,
+ * which only grows at its end. */
+#include "app_server/history/history_page.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json.h"
+
+enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
+
+struct str history_page_cursor(struct str thread_id, const char *kind, size_t index, bool includes, struct arena *arena)
+{
+	return str_of(arena_printf(arena,
+	                           "{\"requestedThreadId\":\"%.*s\",\"rolloutOrdinal\":%zu,\"includeAnchor\":%s,"
+	                           "\"scope\":{\"kind\":\"%s\"}}",
+	                           STR_ARG(thread_id), index, includes ? "true" : "false", kind));
+}
+
+static int refuse_cursor(struct str cursor, struct error *err)
+{
+	return error_set(err, ERR_invalid, "invalid cursor: %.*s", (int)(cursor.len > 200 ? 200 : cursor.len),
+	                 cursor.len ? cursor.ptr : "");
+}
+
+/* The index that the part begins with; count or SIZE_MAX: it is empty. */
+static int find_first(const struct history_page_query *query, struct arena *arena, size_t *ret, struct error *err)
+{
+	uint64_t ordinal;
+	*ret = query->is_descending ? query->count - 1 : 0;
+	if (!query->cursor.ptr)
+		return 0;
+	const struct json *root = json_parse(arena, query->cursor, NULL);
+	if (!json_to_u64(json_get(root, "rolloutOrdinal"), &ordinal) || ordinal >= query->count ||
+	    !str_eq(json_get_str(root, "requestedThreadId"), query->thread_id) ||
+	    !str_is(json_get_str(json_get(root, "scope"), "kind"), query->kind))
+		return refuse_cursor(query->cursor, err);
+	*ret = (size_t)ordinal;
+	if (!json_get_bool(root, "includeAnchor", false))
+		*ret += query->is_descending ? SIZE_MAX : 1;
+	return 0;
+}
+
+static size_t limit_of(const struct history_page_query *query)
+{
+	if (!query->has_limit)
+		return DEFAULT_PART;
+	if (query->limit < 1)
+		return 1;
+	return query->limit > LARGEST_PART ? LARGEST_PART : (size_t)query->limit;
+}
+
+size_t history_page_at(const struct history_page *page, size_t n)
+{
+	return page->is_descending ? page->first - n : page->first + n;
+}
+
+int history_page_make(const struct history_page_query *query, struct arena *arena, struct history_page *ret,
+                     struct error *err)
+{
+	size_t limit = limit_of(query);
+	*ret = (struct history_page){.is_descending = query->is_descending};
+	int status = find_first(query, arena, &ret->first, err);
+	if (status != 0 || ret->first >= query->count)
+		return status;
+	size_t rest = query->is_descending ? ret->first + 1 : query->count - ret->first;
+	ret->count = rest < limit ? rest : limit;
+	ret->backwards_cursor = history_page_cursor(query->thread_id, query->kind, ret->first, true, arena);
+	if (rest > limit)
+		ret->next_cursor = history_page_cursor(query->thread_id, query->kind,
+		                                      history_page_at(ret, ret->count - 1), false, arena);
+	return 0;
+}
+
+struct str history_turns_end(struct str thread_id, size_t turns, struct arena *arena)
+{
+	return turns ? history_page_cursor(thread_id, HISTORY_TURNS, turns - 1, true, arena) : STR_NONE;
+}
+
+struct str history_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena)
+{
+	size_t items = 0;
+	for (size_t i = 0; i < count; i++)
+		items += turns[i].items_count;
+	return items ? history_page_cursor(thread_id, HISTORY_ITEMS, items - 1, true, arena) : STR_NONE;
+}

@@ -1,0 +1,27 @@
+/* thread_read_state.h — how far the user has read a loaded thread: kept in its note, changed by turns and reverts, and
+ * reported as thread/readState/changed. Loop thread only. */
+#ifndef APP_SERVER_THREAD_READ_STATE_H
+#define APP_SERVER_THREAD_READ_STATE_H
+
+#include "base/str.h"
+
+struct app_server;
+struct app_turn;
+struct error;
+struct thread;
+struct thread_history;
+struct thread_note;
+
+/* Writes the note of a thread, loaded or not, and gives a loaded one its copy. */
+int thread_note_keep(struct app_server *server, struct str thread_id, const struct thread_note *note,
+                     struct error *err);
+/* Sends the read state to the watchers; no-op if the thread has none. */
+void thread_read_state_notify(struct thread *thread);
+
+/* The turn is unread from now on, unless an earlier one is already. */
+void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id);
+/* The turns from `from` on were taken back: if the first unread one is among them, all is read. */
+void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,
+                                 const struct app_turn *from);
+
+#endif
