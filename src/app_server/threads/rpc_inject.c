@@ -5,9 +5,11 @@
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
+#include "app_server/rpc/server.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "base/limits.h"
 #include "engine/codex/codex.h"
 
 /* What an item of each kind cannot be without, but for its type. */
@@ -120,6 +122,49 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 	if (check(items, &err) != 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	if (add(thread, items, &request->arena, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/prepareApprovedPlan ---- */
+
+/* A plan made in one thread is carried out in another. The whole plan goes into that one's history, so the prompt can be
+ * short. */
+static void write_plan(struct buf *out, struct str plan)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "message");
+	jw_member_cstr(&w, "role", "developer");
+	jw_key(&w, "content");
+	jw_array(&w);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "input_text");
+	jw_key(&w, "text");
+	jw_strf(&w, "<approved_plan>\nThe user has read this plan and agreed to it.\n\n%.*s\n</approved_plan>",
+	        STR_ARG(plan));
+	jw_object_end(&w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+}
+
+enum rpc_verdict on_rpc_thread_prepare_approved_plan(struct rpc_request *request,
+                                                     const struct app_thread_prepare_approved_plan_params *params)
+{
+	struct error err;
+	auto_buf struct buf item;
+	buf_init(&item, 2 * LIMIT_LINE);
+	struct str plan = str_trim(params->markdown);
+	struct app_thread_prepare_approved_plan_response response = {STR("Carry out the plan that I have approved.")};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!plan.len)
+		return rpc_fail(request, APP_INVALID_REQUEST, "The approved plan is empty.");
+	if (params->attachment_path.ptr && !str_has_prefix(params->attachment_path, "/"))
+		return rpc_fail(request, APP_INVALID_PARAMS, "`attachmentPath` must be absolute on the app server");
+	write_plan(&item, plan);
+	if (codex_add_items(thread->codex, &(struct str){item.data, item.len}, 1, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	return rpc_reply(request, &response);
 }

@@ -210,3 +210,37 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 		                          : app_thread_unsubscribe_status_not_subscribed;
 	return rpc_reply(request, &response);
 }
+
+/* ---- thread/increment_elicitation, thread/decrement_elicitation ---- */
+
+/* A command waits for a person whom its client asks: the time that takes is nobody's fault, so no clock may run. */
+enum rpc_verdict
+on_rpc_thread_increment_elicitation(struct rpc_request *request,
+                                    const struct app_thread_increment_elicitation_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread_is_watched(thread, request->connection))
+		return rpc_fail(request, APP_INVALID_REQUEST, "resume thread %s first: you do not follow it",
+		                thread->id);
+	if (!thread->elicitations++)
+		codex_hold(thread->codex);
+	struct app_thread_increment_elicitation_response response = {thread->elicitations, true};
+	return rpc_reply(request, &response);
+}
+
+enum rpc_verdict
+on_rpc_thread_decrement_elicitation(struct rpc_request *request,
+                                    const struct app_thread_decrement_elicitation_params *params)
+{
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!thread->elicitations)
+		return rpc_fail(request, APP_INVALID_REQUEST, "out-of-band elicitation count is already zero");
+	if (!--thread->elicitations)
+		codex_release(thread->codex);
+	struct app_thread_decrement_elicitation_response response = {thread->elicitations, thread->elicitations > 0};
+	return rpc_reply(request, &response);
+}

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/uuid.h"
 #include "engine/codex/codex.h"
 
 /* ---- what is said, in the engine's words ---- */
@@ -206,4 +207,58 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 	if (codex_submit_op(thread->codex, STR(""), &op, &err) != 0)
 		return rpc_thread_refuse(request, &err);
 	return thread_turn_wait(thread->turn, request);
+}
+
+/* ---- thread/compact/start ---- */
+
+/* An Op whose Task is a turn of its own; what a turn that runs makes of it is the engine's to say. */
+static int start_task(struct thread *thread, const struct op *op, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	if (codex_submit_op(thread->codex, str_of(id), op, err) != 0)
+		return -(int)err->code;
+	if (!thread->turn)
+		thread_turn_create(thread, str_of(id))->is_service = true;
+	return 0;
+}
+
+enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
+                                             const struct app_thread_compact_start_params *params)
+{
+	struct error err;
+	struct app_thread_compact_start_response response = {0};
+	const struct op op = {.tag = OP_compact};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (start_task(thread, &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
+}
+
+/* ---- thread/shellCommand ---- */
+
+/* A turn that runs is not replaced: the command joins it. */
+enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
+                                             const struct app_thread_shell_command_params *params)
+{
+	struct error err;
+	struct app_thread_shell_command_response response = {0};
+	struct op_run_user_shell_command command = {str_trim(params->command), params->has_timeout_ms,
+	                                            params->timeout_ms};
+	const struct op op = {.tag = OP_run_user_shell_command, .run_user_shell_command = &command};
+	struct thread *thread = threads_get(request, params->thread_id);
+	if (!thread)
+		return RPC_FAIL;
+	if (!command.command.len)
+		return rpc_fail(request, APP_INVALID_REQUEST, "command must not be empty");
+	if (command.command.len > LIMIT_USER_COMMAND)
+		return rpc_fail(request, APP_INVALID_REQUEST, "command must not have more than %d bytes",
+		                LIMIT_USER_COMMAND);
+	if (command.has_timeout_ms && command.timeout_ms < 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "timeoutMs must not be negative");
+	if (start_task(thread, &op, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	return rpc_reply(request, &response);
 }

@@ -6,6 +6,8 @@
 #include "app_server/settings/config_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_policy.h"
+#include "app_server/threads/rpc_thread.h"
+#include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -174,4 +176,37 @@ void thread_settings_tell(struct thread *thread)
 	settings.environments_count = 1;
 	struct app_thread_settings_updated_notification event = {str_of(thread->id), &settings};
 	thread_notify(thread, NOTIFY_thread_settings_updated, &event);
+}
+
+/* ---- thread/settings/update ---- */
+
+enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
+                                               const struct app_thread_settings_update_params *params)
+{
+	struct error err;
+	bool is_changed;
+	struct app_thread_settings_update_response response = {0};
+	struct thread *thread = threads_get(request, params->thread_id);
+	const struct app_turn_start_params wishes = {
+		.cwd = params->cwd,
+		.approval_policy = params->approval_policy,
+		.sandbox_policy = params->sandbox_policy,
+		.permissions = params->permissions,
+		.model = params->model,
+		.has_effort = params->has_effort,
+		.effort = params->effort,
+		.has_summary = params->has_summary,
+		.summary = params->summary,
+		.has_personality = params->has_personality,
+		.personality = params->personality,
+		.collaboration_mode = params->collaboration_mode,
+	};
+	if (!thread)
+		return RPC_FAIL;
+	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
+		return rpc_thread_refuse(request, &err);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	if (is_changed)
+		thread_settings_tell(thread);
+	return verdict;
 }

@@ -1,5 +1,5 @@
 /* Decoding itself is base/text; here is only the search for the fault, which few texts have. */
-#include "app_server/rpc/wire_bytes.h"
+#include "app_server/rpc/wire_base64.h"
 
 #include <stdio.h>
 
@@ -27,24 +27,24 @@ static bool has_loose_bits(struct str digits_only)
 	}
 }
 
-static void find_fault(struct str text, struct str body, char why[WIRE_BYTES_WHY])
+static void find_fault(struct str text, struct str body, char why[WIRE_BASE64_WHY])
 {
 	for (size_t i = 0; i < body.len; i++) {
 		if (digit_value(body.ptr[i]) < 0) {
-			snprintf(why, WIRE_BYTES_WHY, "Invalid symbol %d, offset %zu.", (unsigned char)body.ptr[i], i);
+			snprintf(why, WIRE_BASE64_WHY, "Invalid symbol %d, offset %zu.", (unsigned char)body.ptr[i], i);
 			return;
 		}
 	}
 	if (body.len % 4 == 1)
-		snprintf(why, WIRE_BYTES_WHY, "Invalid input length: %zu", text.len);
+		snprintf(why, WIRE_BASE64_WHY, "Invalid input length: %zu", text.len);
 	else if (has_loose_bits(body))
-		snprintf(why, WIRE_BYTES_WHY, "Invalid last symbol %d, offset %zu.",
+		snprintf(why, WIRE_BASE64_WHY, "Invalid last symbol %d, offset %zu.",
 		         (unsigned char)body.ptr[body.len - 1], body.len - 1);
 	else
-		snprintf(why, WIRE_BYTES_WHY, "Invalid padding");
+		snprintf(why, WIRE_BASE64_WHY, "Invalid padding");
 }
 
-bool wire_bytes_decode(struct buf *out, struct str text, char why[WIRE_BYTES_WHY])
+bool wire_base64_decode(struct buf *out, struct str text, char why[WIRE_BASE64_WHY])
 {
 	struct str body = text;
 	while (body.len && text.len - body.len < 2 && body.ptr[body.len - 1] == '=')
