@@ -1,5 +1,5 @@
-/* Back-pressure instead of refusals: the reference answers a burst with "overloaded" and loses some of those answers
- * (app-server-wire 18). Here a client that is ahead of its answers just is not read. */
+/* Backpressure instead of refusals: codex 0.169 answers a burst with "overloaded" errors and drops some of them. Here
+ * reading from a client stops while too many of its requests are unanswered. */
 #include "app_server/rpc/connection.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 /* ---- flow ---- */
 
-/* Not read while it is ahead of its answers; half the limit goes before the next word. A client that does not read what
- * it is sent may still send some requests: an interrupt must not wait for its reader. */
+/* Pauses reading at LIMIT_RPC_PENDING unanswered requests and resumes at half of that. A slow client may still send
+ * LIMIT_UNREAD_SUBMISSIONS messages, so that an interrupt gets through. */
 static void review_reading(struct connection *connection)
 {
 	size_t limit = connection->is_paused ? LIMIT_RPC_PENDING / 2 : LIMIT_RPC_PENDING;
@@ -129,7 +129,7 @@ static void on_frame(struct str frame, void *self)
 		        (unsigned long long)connection->frame_count, err.text);
 	else if (message.kind == RPC_REQUEST)
 		rpc_request_take(connection, &message);
-	else if (message.kind != RPC_NOTIFICATION) /* `initialized` is all that clients tell, and asks for nothing */
+	else if (message.kind != RPC_NOTIFICATION) /* the only notification of clients is `initialized`, which needs no action */
 		rpc_asks_answer(&connection->server->asks, connection, &message);
 	review_reading(connection);
 }
@@ -146,7 +146,7 @@ static void on_long_frame(struct str head, void *self)
 static void on_end(const struct error *err, void *self)
 {
 	struct connection *connection = self;
-	(void)err; /* a client that is gone is no failure */
+	(void)err; /* a client that disconnects is not an error */
 	connection->has_ended = true;
 	connection->is_slow = false;
 	review_holds(connection);
@@ -160,7 +160,7 @@ void connection_attach(struct connection *connection, struct transport *transpor
 	connection->transport = transport;
 }
 
-/* Its descriptor is needed now: nothing is flushed. */
+/* Closes without flushing: the listener needs the descriptor now. */
 static void on_evict(void *self)
 {
 	struct connection *connection = self;

@@ -1,11 +1,10 @@
-/* connection.h — one client on one transport: what it has said of itself, and what it waits for.
+/* connection.h — one client on one transport: its capabilities, its unanswered requests, its resources.
  *
- * Owns: its transport, the requests that are not answered yet. Borrows: the server. Loop thread only.
- * A client that sends faster than it is answered is read no further until LIMIT_RPC_PENDING allows; nothing is dropped.
- * LIMIT_UNREAD_SUBMISSIONS messages are taken from one that does not read what it is sent, so that it can interrupt. It
- * makes its threads stand still, for LIMIT_WATCHER_HOLD_MS where others watch them, too; after that its queue grows to
- * LIMIT_STREAM_QUEUE_HARD, where it is given up.
- * Source: app-server-wire 1, 2, 18. */
+ * Owns: its transport, requests and resources. Borrows: the server. Loop thread only.
+ * At LIMIT_RPC_PENDING unanswered requests the connection stops reading; no request is dropped. From a client that does
+ * not read, it still takes LIMIT_UNREAD_SUBMISSIONS messages, so that the client can interrupt. A slow client holds the
+ * threads it watches, for at most LIMIT_WATCHER_HOLD_MS if they have other watchers; then its send queue grows up to
+ * LIMIT_STREAM_QUEUE_HARD, where the client is disconnected. */
 #ifndef APP_SERVER_CONNECTION_H
 #define APP_SERVER_CONNECTION_H
 
@@ -23,14 +22,14 @@ struct client_resource;
 struct loop_timer;
 struct pending_client;
 
-/* What a room above keeps for a client. */
+/* The kind of a resource, set by the room that implements it. */
 struct client_resource_type {
 	void (*end)(struct client_resource *resource); /* the client is gone: frees it */
-	/* The client reads slowly (is_held), or does so no more; NULL: of no concern. */
+	/* The client became slow (is_held), or caught up; NULL: not affected. */
 	void (*hold)(struct client_resource *resource, bool is_held);
 };
 
-/* Embedded in a watch, command or search of a client, which ends with it. */
+/* Embedded in each watch, command and search of a client; ended with the connection. */
 struct client_resource {
 	struct list link; /* in the connection's resources */
 	const struct client_resource_type *type;
@@ -45,15 +44,15 @@ struct connection {
 	bool has_outcome_events;            /* it wants turn/failed and turn/cancelled */
 	char *client_name, *client_version; /* NULL before initialize */
 	size_t request_count;
-	bool is_slow;    /* it reads more slowly than there is to tell */
-	bool is_overdue; /* and has been waited for long enough */
+	bool is_slow;    /* its send queue is above the soft limit */
+	bool is_overdue; /* it has been slow for LIMIT_WATCHER_HOLD_MS */
 	/* private */
 	struct transport *transport; /* NULL once it has ended */
 	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
 	struct list requests;        /* not answered yet */
 	struct list resources;       /* struct client_resource, oldest first */
-	uint64_t frame_count;        /* for notes on what is malformed */
-	size_t unread_count;         /* frames of it since it is slow */
+	uint64_t frame_count;        /* numbers malformed messages in the log */
+	size_t unread_count;         /* messages received since it became slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
 	struct loop_timer *patience; /* NULL until it is slow for the first time */
 	bool is_paused;
@@ -67,17 +66,16 @@ extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
 /* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
 void connection_set_pending(struct connection *connection, struct pending_client *pending);
-/* Cancels its requests and stops its watching; threads go on. NULL is fine. */
+/* Cancels its requests and ends its resources; the threads it watched keep running. NULL is fine. */
 void connection_destroy(struct connection *connection);
 
 /* Sends what is in out and empties it. */
 void connection_send(struct connection *connection, struct buf *out);
-/* The same bytes that others get. A client that cannot take them now gets them later; its threads are held meanwhile,
- * and only a few more of its messages are read. */
+/* Queues an encoded frame. If the queue is above its soft limit afterwards, the client is slow until it drains. */
 void connection_send_frame(struct connection *connection, struct str frame);
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag);
 void connection_opt_out(struct connection *connection, enum app_notification_tag tag);
-/* One client alone is told. */
+/* Sends a notification to this client only. */
 void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params);
 /* One of its requests has been answered. */
 void connection_on_answered(struct connection *connection);

@@ -1,5 +1,5 @@
-/* Written by hand and not as records: the order of members, and that an id keeps the type it came with, are what
- * clients rely on, and both are plainer to read here than in a table. */
+/* The envelope is encoded by hand, not from a record: clients rely on the order of its members and on getting an id
+ * back with its own type. */
 #include "app_server/rpc/rpc.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* ---- in ---- */
 
-/* 7 and "a", but not 7.0 or null: what is echoed must be told apart the same way by every client. */
+/* Accepts 7 and "a", but not 7.0 or null: every client must be able to match the echoed id. */
 static bool is_id(const struct json *id)
 {
 	int64_t number;
@@ -109,7 +109,7 @@ void rpc_write_error(struct buf *out, struct str id, int code, struct str messag
 	end_frame(&w, start);
 }
 
-/* The id of a request. An answer's belongs to a question of ours, and says nothing to the client. */
+/* The id of a truncated request. A response carries the id of a request of ours, which must not be echoed. */
 static struct str peek_id(struct str head)
 {
 	auto_arena struct arena arena = {0};

@@ -1,7 +1,7 @@
 /* rpc.h — the envelope: one JSON text in, one out. JSON-RPC 2.0 without the member that says so.
  *
- * Owns: nothing; what is read borrows from the frame and an arena. Any thread. Errors say where a text breaks.
- * Source: app-server-wire 1. */
+ * Owns: nothing; a decoded message borrows from the frame and an arena. Any thread. Errors give the position of the
+ * mistake. */
 #ifndef APP_SERVER_RPC_H
 #define APP_SERVER_RPC_H
 
@@ -25,7 +25,7 @@ struct rpc_message {
 	const struct json *body; /* params, result or error; NULL: none */
 };
 
-/* ERR_invalid for a text that is no message. */
+/* ERR_invalid if the text is not a message. */
 int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, struct error *err);
 
 /* Each appends one frame with its newline. id is JSON text; STR_NONE writes null. */
@@ -33,7 +33,7 @@ void rpc_write_result(struct buf *out, struct str id, const struct record *recor
 void rpc_write_result_json(struct buf *out, struct str id, struct str json);
 /* data: JSON text, or STR_NONE. */
 void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
-/* The answer to a line beyond LIMIT_LINE that begins like this. */
+/* The error response to a line longer than LIMIT_LINE; head: its beginning. */
 void rpc_write_too_long(struct buf *out, struct str head);
 void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
 void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params);

@@ -15,8 +15,8 @@ struct rpc_ask {
 	struct list link;
 	int64_t id;
 	const struct app_server_request *type;
-	VEC(struct connection *) clients; /* who could still answer */
-	char *frame;                      /* as it was sent, for who comes later */
+	VEC(struct connection *) clients; /* those whose answer is accepted */
+	char *frame;                      /* the request as sent, for later watchers */
 	size_t frame_len;
 	enum rpc_ask_outcome failure; /* the last one; RPC_ASK_ANSWERED: there was none */
 	bool is_deciding;             /* its callback runs */
@@ -111,7 +111,7 @@ static bool was_asked(const struct rpc_ask *ask, const struct connection *client
 	return false;
 }
 
-/* The result as the row has it; false with a note if it is none. */
+/* Decodes the result; on failure logs why and returns false. */
 static bool decode(const struct rpc_ask *ask, const struct rpc_message *message, struct arena *arena, void **ret)
 {
 	struct error err;
@@ -148,7 +148,8 @@ static void forget_client(struct rpc_ask *ask, const struct connection *client)
 	}
 }
 
-/* Nobody is left who could answer, and not because all have gone: who fails has decided. */
+/* Fails the question if no client is left and at least one has failed. Without a failure it stays open for later
+ * watchers. */
 static void decide_if_all_failed(struct rpc_ask *ask)
 {
 	if (!ask->clients.count && ask->failure != RPC_ASK_ANSWERED)
@@ -175,7 +176,7 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 	decide_if_all_failed(ask);
 }
 
-/* Deciding one question may withdraw others: the list is begun anew after each. */
+/* Deciding one question may withdraw others, so the search starts again after each. */
 static struct rpc_ask *find_asked(struct rpc_asks *asks, const struct connection *client)
 {
 	struct rpc_ask *it;

@@ -1,5 +1,5 @@
-/* A scope exists while somebody holds it. Whoever finds none runs at once, which is what nearly every request does; so
- * the scopes are a plain list, searched only as far as there are answers pending. */
+/* A scope exists while a request holds it. Nearly every request finds none and runs at once, so the scopes are a plain
+ * list with one entry for each pending answer. */
 #include "app_server/rpc/rpc_scope.h"
 
 #include "app_server/rpc/rpc_request.h"
@@ -8,7 +8,7 @@
 struct rpc_scope {
 	struct list link;
 	struct rpc_scopes *scopes;
-	enum app_scope_kind kind; /* of whoever holds it */
+	enum app_scope_kind kind; /* of the request that holds it */
 	const char *name;         /* of the parameter or the key */
 	struct str value;         /* of the parameter */
 	char *text;               /* value's bytes */
@@ -16,7 +16,7 @@ struct rpc_scope {
 	struct list queue;
 };
 
-/* The parameter that tells requests of one kind apart, as it was decoded; absent: STR_NONE. */
+/* The decoded parameter that distinguishes requests of one kind; STR_NONE if absent. */
 static struct str scope_value(const struct rpc_request *request)
 {
 	const struct app_method *method = request->method;
@@ -111,7 +111,7 @@ void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_request *request)
 		loop_defer(&scopes->wake);
 }
 
-/* Lets those run whose turn it is: one, or several that share. One that waits again becomes the next holder. */
+/* Runs the next request, or several that may share the scope. One that answers later becomes the next holder. */
 static void run_next(struct rpc_scopes *scopes, struct rpc_scope *scope)
 {
 	while (!list_empty(&scope->queue)) {

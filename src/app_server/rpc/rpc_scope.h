@@ -1,8 +1,8 @@
-/* rpc_scope.h — which requests wait for which: those of one thread are answered in the order they came in, those
- * of different threads side by side (the scope column of app_method.def).
+/* rpc_scope.h — the order of requests: those of one thread are answered in order, those of different threads
+ * concurrently (the scope column of app_method.def).
  *
- * Only a request that is answered later can keep others waiting; there are as many scopes as such requests, so nothing
- * is kept of a thread that is quiet. Owns: the queues, not the requests. Loop thread only. */
+ * Only a request that is answered later makes others wait. A scope exists for each such request, so an idle thread has
+ * none. Owns: the queues, not the requests. Loop thread only. */
 #ifndef APP_SERVER_RPC_SCOPE_H
 #define APP_SERVER_RPC_SCOPE_H
 
@@ -13,7 +13,7 @@
 
 struct rpc_request;
 
-/* Runs a request whose turn has come, from the loop. */
+/* Runs the next request of a queue, from the loop. */
 typedef void (*rpc_scope_run_fn)(struct rpc_request *request);
 
 struct rpc_scopes {
@@ -26,11 +26,11 @@ struct rpc_scopes {
 void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop, rpc_scope_run_fn run);
 void rpc_scopes_finish(struct rpc_scopes *scopes); /* no request may be left */
 
-/* True: nothing keeps it from running now. False: it was put in line. */
+/* True: the request may run now. False: it was queued. */
 bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_request *request);
-/* It runs and will be answered later: who comes from now on waits for that. */
+/* The request is answered later: further requests of its scope are queued until then. */
 void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_request *request);
-/* It is answered, or gone, whether it ran, held or was in line. */
+/* The request was answered or cancelled, whether it ran, held the scope or was queued. */
 void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_request *request);
 
 #endif

@@ -21,7 +21,7 @@ struct services;
 struct store_index;
 struct threads;
 
-/* What the rooms above rpc/ do when a client changes. Each must be set. */
+/* Called when a client changes; implemented by the root for the rooms above rpc/. Each must be set. */
 struct server_events {
 	/* A client became slow, was waited for long enough, or caught up. */
 	void (*on_client_pace)(struct app_server *server);

@@ -1,4 +1,4 @@
-/* Decoding itself is base/text; here is only the search for the fault, which few texts have. */
+/* base/text.h decodes; this file finds the position of the mistake in the rare text that fails. */
 #include "app_server/rpc/wire_base64.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static int digit_value(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* The last digit before the padding must say nothing about bits that no byte has. */
+/* The last digit before the padding must not set bits beyond the last byte. */
 static bool has_loose_bits(struct str digits_only)
 {
 	int last = digits_only.len ? digit_value(digits_only.ptr[digits_only.len - 1]) : 0;

@@ -1,6 +1,6 @@
-/* wire_base64.h — bytes that came in base64, and what is wrong with those that are none.
+/* wire_base64.h — decodes base64 parameters, with the error texts of codex 0.169.
  *
- * Thread: any. The complaint is in the words that clients know from the reference. */
+ * Thread: any. */
 #ifndef APP_SERVER_WIRE_BASE64_H
 #define APP_SERVER_WIRE_BASE64_H
 
@@ -10,7 +10,8 @@
 
 enum { WIRE_BASE64_WHY = 80 };
 
-/* Appends the bytes, or says why not; then out holds some of them. It must have room for three quarters of the text. */
+/* Appends the decoded bytes. On failure writes the reason, and out may hold some of the bytes. out must have room for
+ * three quarters of the text. */
 bool wire_base64_decode(struct buf *out, struct str text, char why[WIRE_BASE64_WHY]);
 
 #endif

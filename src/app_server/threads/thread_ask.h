@@ -1,11 +1,9 @@
-/* thread_ask.h — what a turn asks of its clients: may this command run, may this patch be applied, what is wanted, what
- * does your tool answer?
+/* thread_ask.h — the questions of a turn to its clients: approvals of commands and patches, requests for user input,
+ * calls of clients' tools.
  *
- * A question goes to all who watch the thread. The first usable answer is handed to the engine at once and counts; if
- * every client that was asked fails, the question is refused. An answer that the engine no longer waits for leaves the
- * question open until the event that ends it. A permission waits for somebody to give it; a tool that nobody is there
- * for has failed.
- * Source: app-server-wire 6, 7, 9. */
+ * A question is sent to all watchers of the thread. The first valid answer goes to the engine at once; if every client
+ * fails, the answer is a refusal. An answer that the engine no longer expects leaves the question open until the event
+ * that ends it. An approval waits for a watcher to come; a call of a client's tool without watchers fails. */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H
 
@@ -16,17 +14,17 @@ struct thread;
 void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event);
 /* Without a usable answer the model gets an empty one. */
 void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event);
-/* Nobody has answered in time. */
+/* The question has timed out in the engine. */
 void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
-/* Nobody watches any more: calls of clients' tools have failed. */
+/* The last watcher is gone: open calls of clients' tools fail. */
 void thread_asks_abandon(struct thread *thread);
-/* That call is over, whoever ended it. */
+/* Closes the question of a call that has ended. */
 void thread_asks_forget_call(struct thread *thread, struct str call_id);
-/* What the thread waits for, without repeating; returns how many. */
+/* Writes the kinds of open questions, each once; returns their number. */
 size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);
-/* The turn is over: no answer is needed any more. */
+/* Closes all questions at the end of a turn. */
 void thread_asks_withdraw(struct thread *thread);
 
 #endif
