@@ -1,5 +1,5 @@
-/* A cursor has the shape that codex 0.169 uses, a JSON object in a string. Its ordinal is the entry's index in the list,
- * which only grows at its end. */
+/* A cursor has the shape that codex 0.169 uses, a JSON object in a string. Its ordinal is the entry's index in the
+ * list, which only grows at its end. */
 #include "app_server/history/history_page.h"
 
 #include "base/arena.h"

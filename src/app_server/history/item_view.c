@@ -1,5 +1,5 @@
-/* The engine's items have nearly the shape of the wire's. Stored and live threads share these functions, so that a client
- * sees the same item in both. */
+/* The engine's items have nearly the shape of the wire's. Stored and live threads share these functions, so that a
+ * client sees the same item in both. */
 #include "app_server/history/item_view.h"
 
 #include <stdlib.h>
@@ -206,7 +206,7 @@ static struct app_command_action action_of(const struct parsed_command *from, st
 		to.tag = app_command_action_read;
 		to.read = arena_new(arena, struct app_action_read);
 		*to.read = (struct app_action_read){from->read->cmd, from->read->name,
-		                                   full_path(cwd, from->read->path, arena)};
+		                                    full_path(cwd, from->read->path, arena)};
 		break;
 	case parsed_command_list_files:
 		to.tag = app_command_action_list_files;
@@ -227,7 +227,7 @@ static struct app_command_action action_of(const struct parsed_command *from, st
 }
 
 struct app_command_action *item_view_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
-                                          struct arena *arena)
+                                             struct arena *arena)
 {
 	struct app_command_action *ret = arena_array(arena, struct app_command_action, count);
 	for (size_t i = 0; i < count; i++)
@@ -264,7 +264,7 @@ static int by_path(const void *a, const void *b)
 }
 
 struct app_item_file_change *item_view_file_change(struct str id, const struct str *paths,
-                                                const struct file_change *changes, size_t count, struct arena *arena)
+                                                   const struct file_change *changes, size_t count, struct arena *arena)
 {
 	struct app_item_file_change *ret = arena_new(arena, struct app_item_file_change);
 	ret->id = id;
@@ -308,7 +308,7 @@ struct app_codex_error_info *item_view_error_info(struct str info, struct arena 
 /* ---- tools of the client, subagents ---- */
 
 struct app_dynamic_tool_call_output_content_item *item_view_dynamic_parts(const struct json *list, struct arena *arena,
-                                                                       size_t *ret_count)
+                                                                          size_t *ret_count)
 {
 	size_t most = json_is(list, JSON_array) ? list->count : 0, count = 0;
 	struct app_dynamic_tool_call_output_content_item *parts =

@@ -129,7 +129,7 @@ static void on_frame(struct str frame, void *self)
 		        (unsigned long long)connection->frame_count, err.text);
 	else if (message.kind == RPC_REQUEST)
 		rpc_request_take(connection, &message);
-	else if (message.kind != RPC_NOTIFICATION) /* the only notification of clients is `initialized`, which needs no action */
+	else if (message.kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
 		rpc_asks_answer(&connection->server->asks, connection, &message);
 	review_reading(connection);
 }

@@ -1,5 +1,5 @@
-/* thread/metadata/update: what clients correct of a thread's repository and settings. The thread is read on a worker, its
- * note is changed on the loop. */
+/* thread/metadata/update: what clients correct of a thread's repository and settings. The thread is read on a worker,
+ * its note is changed on the loop. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
 #include "app_server/store/stored_turns.h"

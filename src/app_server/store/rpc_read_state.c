@@ -1,5 +1,5 @@
-/* thread/readState/update. The thread is read on a worker, its note is changed on the loop: a client that changes another
- * revision than the present one gets that one instead. */
+/* thread/readState/update. The thread is read on a worker, its note is changed on the loop: a client that changes
+ * another revision than the present one gets that one instead. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread_read_state.h"

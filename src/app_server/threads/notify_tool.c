@@ -146,7 +146,8 @@ void on_event_apply_patch_approval_request(struct thread *thread, const struct e
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
 	start_patch(thread, body->turn_id,
-	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count,
+	                                  &arena));
 	thread_ask_patch(thread, body);
 }
 
@@ -155,7 +156,8 @@ void on_event_patch_apply_begin(struct thread *thread, const struct event *event
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
 	start_patch(thread, body->turn_id,
-	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
+	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count,
+	                                  &arena));
 }
 
 void on_event_patch_apply_end(struct thread *thread, const struct event *event)

@@ -128,8 +128,8 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 
 /* ---- thread/prepareApprovedPlan ---- */
 
-/* A plan made in one thread is carried out in another. The whole plan goes into that one's history, so the prompt can be
- * short. */
+/* A plan made in one thread is carried out in another. The whole plan goes into that one's history, so the prompt can
+ * be short. */
 static void write_plan(struct buf *out, struct str plan)
 {
 	struct json_writer w = json_writer(out);

@@ -1,5 +1,5 @@
-/* thread/revert. The rollout is read on a worker to find the turn; the Op is queued before the answer is written, so that a
- * client's next request finds the turns taken back. */
+/* thread/revert. The rollout is read on a worker to find the turn; the Op is queued before the answer is written, so
+ * that a client's next request finds the turns taken back. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/history_page.h"
 #include "app_server/threads/thread_read_state.h"

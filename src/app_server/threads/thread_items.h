@@ -24,7 +24,7 @@ struct thread_item {
 	struct app_thread_item item; /* as sent */
 	struct str id, turn_id;
 	int64_t started_at_ms;
-	struct buf text;  /* deltas so far: the text of a message or plan; of a command, the bytes of an incomplete character */
+	struct buf text;  /* deltas so far; of a command, the bytes of an incomplete character */
 	bool is_declined; /* the user declined it */
 	/* private */
 	struct list link;

@@ -66,7 +66,8 @@ void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id)
 	change(thread, &note);
 }
 
-void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history, const struct app_turn *from)
+void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,
+                                 const struct app_turn *from)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_note note = thread->note;
