@@ -3,7 +3,7 @@
  * Owns: the socket they come to. Borrows: server, loop, bearer, hosts; must end before the server. Loop thread only.
  * At most LIMIT_APP_CLIENTS at a time: then the client is closed that has waited longest without `initialize`, or, if
  * all have sent it, the newcomer (transport/pending_clients.h).
- * Errors: those of transport/websocket_listen.h. Source: app-server-wire 17. */
+ * Errors: those of transport/websocket_listen.h. */
 #ifndef APP_SERVER_APP_SERVER_LISTEN_H
 #define APP_SERVER_APP_SERVER_LISTEN_H
 

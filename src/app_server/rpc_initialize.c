@@ -1,4 +1,5 @@
-/* What a client says of itself. The name goes out as a header of every request to a model, so it must be one. */
+/* initialize: the client's name and capabilities. The name is sent as a header of every request to a model, so it must
+ * be a valid header value. */
 #include <stdio.h>
 
 #include "app_server/app_server_priv.h"
@@ -20,7 +21,7 @@ static char *make_id(const char *path)
 {
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
-	/* in a folder that cannot be written it is another one each time */
+	/* if the folder is not writable, each process has another id */
 	file_write_atomic(path, str_of(id), 0600, false, NULL);
 	return xstrdup(id);
 }
@@ -69,7 +70,7 @@ static void take_capabilities(struct connection *connection, const struct app_in
 	}
 }
 
-/* Clients read the version of the interface here, and refuse one that is too old for them. */
+/* Clients read the version of the interface from here, and some refuse older ones. */
 static void write_user_agent(struct buf *out, const struct app_client_info *client)
 {
 	struct user_agent agent = {
@@ -82,7 +83,7 @@ static void write_user_agent(struct buf *out, const struct app_client_info *clie
 	user_agent_write(out, &agent);
 }
 
-/* The mistake stays until somebody mends the file and starts the server anew; threads read the file themselves. */
+/* Sent to every client until the server restarts with a valid file. Threads read the file on their own. */
 static void tell_mistake(struct connection *connection, const char *text)
 {
 	struct config_mistake mistake = config_mistake_read(str_of(text));
@@ -97,7 +98,7 @@ static void tell_mistake(struct connection *connection, const char *text)
 	connection_notify(connection, NOTIFY_config_warning, &warning);
 }
 
-/* What follows the answer, whether or not the client sends `initialized`. */
+/* Sent right after the response: not every client sends `initialized`. */
 static void tell_state(struct connection *connection)
 {
 	char host[256] = "";

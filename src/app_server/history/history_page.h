@@ -9,14 +9,14 @@
 struct arena;
 struct error;
 
-/* What a cursor is for: kind of a query. */
+/* The lists that a cursor can belong to. */
 #define HISTORY_TURNS "turns"
 #define HISTORY_ITEMS "itemsByCreatedAtOrdinal"
 
 struct history_page_query {
 	struct str thread_id;
 	struct str cursor; /* JSON text of the wire, or STR_NONE */
-	const char *kind;  /* "turns", … : a cursor of another list is none */
+	const char *kind;  /* HISTORY_TURNS, …; a cursor of another list is invalid */
 	size_t count;      /* of the whole list, the oldest first */
 	bool has_limit, is_descending;
 	int64_t limit;

@@ -1,6 +1,6 @@
-/* item_view.h — ThreadItems, and what they are made of, from the records of the engine.
+/* item_view.h — converts the engine's records to ThreadItems of the wire and to their parts.
  *
- * Owns: nothing; results live in the arena and borrow from what they are made of. Any thread. */
+ * Owns: nothing; results live in the arena and borrow from the source. Any thread. */
 #ifndef APP_SERVER_ITEM_VIEW_H
 #define APP_SERVER_ITEM_VIEW_H
 
@@ -19,7 +19,7 @@ void item_view_set_times(struct app_thread_item *item, int64_t started_at_ms, in
 struct app_thread_item item_view(const struct turn_item *from, struct arena *arena);
 /* The words of a command, quoted for a shell and joined. */
 struct str item_view_command_text(const struct str *words, size_t count, struct arena *arena);
-/* What the command does, with full paths of the files that it reads. */
+/* The parsed actions of a command, with full paths of the files that it reads. */
 struct app_command_action *item_view_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
                                              struct arena *arena);
 /* A patch, its files in order of their paths. */

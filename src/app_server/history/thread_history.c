@@ -49,7 +49,7 @@ static void turn_close(struct history_builder *builder)
 	builder->is_open = false;
 }
 
-/* What sets the scene for what the user says, and is his message in other words, belongs to the turn. */
+/* Records of context directly before a user message belong to the turn of that message. */
 static size_t find_start(const struct history_builder *builder)
 {
 	size_t start = builder->record;
@@ -78,7 +78,7 @@ static void turn_open(struct history_builder *builder, struct str id, int64_t be
 	};
 }
 
-/* Lines before the first turn of a file that tells of none. */
+/* Opens a turn for items of a file that has no turn records. */
 static void turn_ensure(struct history_builder *builder)
 {
 	if (!builder->is_open)
@@ -139,7 +139,7 @@ static void on_error(struct history_builder *builder, const struct json *payload
 
 /* ---- items ---- */
 
-/* Of a command that ended behind its turn. */
+/* Adds a command that ended after its turn. */
 static bool item_push_late(struct history_builder *builder, struct str turn_id, const struct app_thread_item *item)
 {
 	if (!turn_id.ptr || (builder->is_open && str_eq(builder->turn.id, turn_id)))

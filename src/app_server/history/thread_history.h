@@ -1,4 +1,4 @@
-/* thread_history.h — the turns of a thread as its rollout tells them: what a resume, a read or a list shows.
+/* thread_history.h — the turns of a thread, read from its rollout, for resume, read and list requests.
  *
  * Understands what the reader does: item_completed lines and, in files that are not numbered, the older words
  * (user_message, agent_message, …) and the calls that the model made. A turn that was told to begin and never to

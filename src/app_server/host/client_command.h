@@ -1,9 +1,8 @@
 /* client_command.h — a command that a client runs for itself: command/exec and process/spawn.
  *
- * Owns: the process, what it printed, the words it was started with. Belongs to its client: when that goes away, the
- * command ends with its whole tree, and so it does when its time is over or it is terminated (KILL at once). What is
- * streamed waits for a client that reads slowly. Loop thread only. No callback runs inside the call that caused it.
- * Source: app-server-wire 16. */
+ * Owns: the process, its output and its arguments. A resource of its client: the command and its whole process tree are
+ * killed when the client disconnects, on timeout and on terminate. A client that reads slowly holds a streamed command.
+ * Loop thread only. No callback runs inside the call that caused it. */
 #ifndef APP_SERVER_CLIENT_COMMAND_H
 #define APP_SERVER_CLIENT_COMMAND_H
 
@@ -24,13 +23,14 @@ struct error;
 struct rpc_request;
 
 struct client_command_end {
-	int exit_code; /* 124: its time was over; 128 + n: signal n ended it */
-	bool is_cut;   /* somebody in the background still holds its output */
+	int exit_code; /* 124: timeout; 128 + n: killed by signal n */
+	bool is_cut;   /* a background process still has its output open */
 	struct str text[2]; /* by enum exec_stream; empty if it was streamed */
 	bool is_capped[2];
 };
 
-/* How a kind of command tells its client. The command is gone after on_end and on_failure. */
+/* How a kind of command reports to its client. on_end and on_failure are the last calls: the command is freed after
+ * them. */
 struct client_command_kind {
 	void (*on_output)(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped);
 	void (*on_end)(struct client_command *command, const struct client_command_end *end);
@@ -40,13 +40,13 @@ struct client_command_kind {
 
 struct client_command_stream {
 	struct buf kept;
-	uint64_t seen; /* bytes kept or told of */
+	uint64_t seen; /* bytes kept or sent */
 };
 
 struct client_command {
-	/* set by who starts it, before; the texts live in arena */
+	/* set by the caller before the start; texts live in arena */
 	const struct client_command_kind *kind;
-	struct str id; /* the client's; STR_NONE: it cannot be named */
+	struct str id; /* chosen by the client; STR_NONE: none */
 	const char *const *argv;
 	const char *cwd; /* absolute */
 	struct env env;
@@ -61,7 +61,7 @@ struct client_command {
 	struct arena arena;
 	/* private */
 	struct client_resource resource;
-	struct process *process; /* NULL while it is found out which fence works here */
+	struct process *process; /* NULL while the sandbox backend is probed */
 	struct sandbox_probe *probe;
 	struct loop_timer *timer;
 	struct client_command_stream streams[2];
@@ -69,12 +69,12 @@ struct client_command {
 	bool is_input_closed, is_held, is_overdue;
 };
 
-/* Not started, and not among the client's commands. */
+/* A command that is not started, and not yet a resource of the client. */
 struct client_command *client_command_create(struct connection *client, const struct client_command_kind *kind);
 /* Kills it if it runs. NULL is fine. */
 void client_command_destroy(struct client_command *command);
 
-/* Starts it, now or once a fence has been found; err says why not. */
+/* Starts it, after probing the sandbox backend if that is not known yet. */
 int client_command_start(struct client_command *command, struct error *err);
 
 /* NULL if the client has none of that kind and id. */

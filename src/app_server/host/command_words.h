@@ -1,7 +1,7 @@
-/* command_words.h — what a client says of a command it wants, read and checked: for command/exec and process/spawn.
+/* command_words.h — checks and decodes the parameters of command/exec and process/spawn.
  *
- * Each returns 0, or refuses the request in the words of the reference and returns -1.
- * Owns: nothing; what is made lives in the command. Loop thread only. Source: app-server-wire 16. */
+ * Each function returns 0, or fails the request with the error text of codex 0.169 and returns -1.
+ * Owns: nothing; results live in the command. Loop thread only. */
 #ifndef APP_SERVER_COMMAND_WORDS_H
 #define APP_SERVER_COMMAND_WORDS_H
 
@@ -14,11 +14,11 @@ int command_words_argv(struct rpc_request *request, const struct str *words, siz
                        struct client_command *command);
 /* json: {"NAME":"value","OTHER":null} or STR_NONE; changes command->env. */
 int command_words_env(struct rpc_request *request, struct str json, struct client_command *command);
-/* method: for the complaint. */
+/* method: for the error text. */
 int command_words_timeout(struct rpc_request *request, const char *method, bool has_timeout, int64_t timeout_ms,
                           struct client_command *command);
 int command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap, struct client_command *command);
-/* rows and cols as they came. */
+/* rows and cols: unchecked, from the wire. */
 int command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
                        struct pty_size *ret);
 
@@ -45,7 +45,7 @@ struct command_words_resize {
 int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
                          const struct client_command_kind *kind);
 
-/* The command that a request names; refuses it and returns NULL if there is none. */
+/* The command with this id; fails the request and returns NULL if it does not exist. */
 struct client_command *command_words_find(struct rpc_request *request, const struct client_command_kind *kind,
                                           const char *missing, struct str id);
 /* "failed to spawn <what>: …" */

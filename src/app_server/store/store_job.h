@@ -28,7 +28,7 @@ struct store_job {
 	struct rollout_index *index;       /* … which may be gone before the job is */
 	const void *params;          /* of the request's method */
 	bool is_loaded;              /* the thread that the parameters name was, when the job began */
-	atomic_bool stop;            /* nobody waits for it any more */
+	atomic_bool stop;            /* the client is gone: the worker may stop */
 	/* for run and reply */
 	struct arena arena;
 	void *out;

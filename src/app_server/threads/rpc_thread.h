@@ -9,15 +9,15 @@ struct arena;
 struct error;
 struct thread;
 
-/* Its Session is there (again): the request is answered, and everybody told of the thread. */
+/* The Session is configured: answers the request and notifies clients of the thread. */
 void rpc_thread_on_configured(struct thread *thread, const struct ev_session_configured *event);
-/* There will be none: the request is refused, and the thread goes. */
+/* The Session could not be configured: fails the request and destroys the thread. */
 void rpc_thread_on_refused(struct thread *thread, struct str message);
 
 /* The thread, without turns, and what it runs under. In the arena. */
 void rpc_thread_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
 
-/* What the queue of Ops cannot take now is told as overload; every other failure is the client's. */
+/* Fails the request: as overload if the queue of Ops is full, else with the error. */
 enum rpc_verdict rpc_thread_refuse(struct rpc_request *request, const struct error *err);
 
 #endif

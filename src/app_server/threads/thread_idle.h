@@ -1,15 +1,15 @@
-/* thread_idle.h — threads that nobody watches and that do nothing are held for a while, then unloaded: their rollout
- * is all there is to them. One timer for all of them, and none while every thread is watched or at work.
+/* thread_idle.h — unloads threads that are idle and have no watchers after app_server.idle_thread_timeout_ms; the
+ * rollout holds all that a later resume needs. One timer serves all threads and runs only while one has no watcher.
  *
- * Owned by the server. Loop thread only. Source: app-server-wire 12. */
+ * Loop thread only. */
 #ifndef APP_SERVER_THREAD_IDLE_H
 #define APP_SERVER_THREAD_IDLE_H
 
 struct thread;
 
-/* It is watched by one less, or has ended a turn. */
+/* Call after a watcher has left or a turn has ended. */
 void thread_idle_review(struct thread *thread);
-/* Unloads it now: its turn ends, and all are told that it is not loaded any more. */
+/* Unloads the thread now: interrupts its turn, sends the status notLoaded, and destroys it. */
 void thread_idle_unload(struct thread *thread);
 
 #endif
