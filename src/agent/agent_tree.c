@@ -151,11 +151,6 @@ static int check_child(const struct agent *parent, struct error *err)
 	return 0;
 }
 
-static bool is_blank(struct str text)
-{
-	return str_trim(text).len == 0;
-}
-
 struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err)
 {
 	struct agent_tree *tree = parent->tree;
@@ -176,7 +171,7 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 			error_wrap(err, "subagent launch failed");
 		return NULL;
 	}
-	bool is_idle = is_blank(launch->prompt) && !launch->item_count;
+	bool is_idle = str_is_blank(launch->prompt) && !launch->item_count;
 	agent_set_status(agent, is_idle ? subagent_status_ready : subagent_status_running);
 	return agent;
 }

@@ -76,14 +76,6 @@ static inline bool take(struct reader *r, char c)
 
 /* ---- strings ---- */
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The code unit of "\uXXXX" at `at`, or -1 if malformed. */
 static int32_t code_unit(const char *at, const char *end)
 {
@@ -91,7 +83,7 @@ static int32_t code_unit(const char *at, const char *end)
 	if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
 		return -1;
 	for (int i = 2; i < 6; i++) {
-		int digit = hex_value(at[i]);
+		int digit = str_hex_digit(at[i]);
 		if (digit < 0)
 			return -1;
 		unit = unit << 4 | digit;

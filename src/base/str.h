@@ -62,6 +62,27 @@ struct str str_trim(struct str s);
 struct str str_trim_start(struct str s);
 struct str str_trim_end(struct str s);
 
+/* The value of a hexadecimal digit in either case; -1 for any other character. */
+static inline int str_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static inline bool str_has_nul(struct str s)
+{
+	return s.len && memchr(s.ptr, '\0', s.len);
+}
+
+/* Nothing but ASCII whitespace. */
+static inline bool str_is_blank(struct str s)
+{
+	return str_trim(s).len == 0;
+}
+
 /* Cuts the next line off *rest (without its "\n"; a trailing "\r" stays). False when rest is empty. */
 bool str_next_line(struct str *rest, struct str *ret_line);
 /* Cuts up to `separator` off *rest. False when rest.ptr is NULL (all parts taken). */

@@ -366,21 +366,13 @@ void text_append_url_path(struct buf *out, struct str path)
 	}
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 void text_append_url_decoded(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
-		bool is_code = s.ptr[i] == '%' && s.len - i > 2 && hex_value(s.ptr[i + 1]) >= 0 &&
-		               hex_value(s.ptr[i + 2]) >= 0;
+		bool is_code = s.ptr[i] == '%' && s.len - i > 2 && str_hex_digit(s.ptr[i + 1]) >= 0 &&
+		               str_hex_digit(s.ptr[i + 2]) >= 0;
 		if (is_code) {
-			buf_append_char(out, (char)(hex_value(s.ptr[i + 1]) * 16 + hex_value(s.ptr[i + 2])));
+			buf_append_char(out, (char)(str_hex_digit(s.ptr[i + 1]) * 16 + str_hex_digit(s.ptr[i + 2])));
 			i += 2;
 		} else {
 			buf_append_char(out, s.ptr[i]);

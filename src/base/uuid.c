@@ -39,18 +39,13 @@ void uuid_v7(char out[UUID_TEXT_SIZE])
 		 (unsigned)(last_ms & 0xffff), counter, (r[2] & 0x3f) | 0x80, r[3], r[4], r[5], r[6], r[7], r[8], r[9]);
 }
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool uuid_is_valid(struct str text)
 {
 	if (text.len != UUID_TEXT_SIZE - 1)
 		return false;
 	for (size_t i = 0; i < text.len; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-		if (dash ? text.ptr[i] != '-' : !is_hex(text.ptr[i]))
+		if (dash ? text.ptr[i] != '-' : str_hex_digit(text.ptr[i]) < 0)
 			return false;
 	}
 	return true;

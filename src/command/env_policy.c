@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/glob.h"
 #include "base/mem.h"
 
 static const struct str core_names[] = {STR("HOME"),     STR("LOGNAME"), STR("PATH"), STR("SHELL"), STR("USER"),
@@ -20,38 +21,11 @@ static const struct env_var plain_terminal[] = {
         {STR("CODEX_CI"), STR("1")},
 };
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-/* Greedy with one point to fall back to: linear for real patterns, never exponential. */
-bool env_glob_match(struct str pattern, struct str name)
-{
-	size_t p = 0, n = 0, star = SIZE_MAX, star_n = 0;
-	while (n < name.len) {
-		if (p < pattern.len && pattern.ptr[p] == '*') {
-			star = p++;
-			star_n = n;
-		} else if (p < pattern.len && (pattern.ptr[p] == '?' || lower(pattern.ptr[p]) == lower(name.ptr[n]))) {
-			p++;
-			n++;
-		} else if (star != SIZE_MAX) {
-			p = star + 1;
-			n = ++star_n;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.len && pattern.ptr[p] == '*')
-		p++;
-	return p == pattern.len;
-}
-
 static bool matches_any(struct str name, const struct str *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (env_glob_match(patterns[i], name))
+		size_t steps = SIZE_MAX; /* names and their patterns are short */
+		if (glob_match(patterns[i], name, GLOB_NAME, &steps))
 			return true;
 	}
 	return false;

@@ -66,7 +66,4 @@ static inline const char *const *env_vars(const struct env *env)
 /* A variable of our own environment, or NULL; borrowed. */
 const char *env_own(const char *name);
 
-/* True if pattern (with * and ?) covers all of name; ASCII letters match in either case. */
-bool env_glob_match(struct str pattern, struct str name);
-
 #endif

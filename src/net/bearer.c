@@ -5,7 +5,6 @@
  * access_token.h wants them, which is stricter: others may not use them. */
 #include "net/bearer.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -162,18 +161,11 @@ static int read_secret(const char *path, struct buf *out, struct str *ret, struc
 	return 0;
 }
 
-static int nibble(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = memchr(digits, tolower((unsigned char)c), sizeof(digits) - 1);
-	return at ? (int)(at - digits) : -1;
-}
-
 static int read_digest(const char *hex, uint8_t *ret, struct error *err)
 {
 	bool is_good = strlen(hex) == SHA256_SIZE * 2;
 	for (size_t i = 0; is_good && i < SHA256_SIZE; i++) {
-		int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+		int high = str_hex_digit(hex[2 * i]), low = str_hex_digit(hex[2 * i + 1]);
 		is_good = high >= 0 && low >= 0;
 		ret[i] = (uint8_t)(high << 4 | low);
 	}

@@ -34,14 +34,6 @@ int http_body_start(struct http_body *body, const struct http_head *head, size_t
 	return 0;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* "1f4" or "1f4;extension" */
 static bool parse_chunk_size(struct str line, uint64_t *ret)
 {
@@ -51,7 +43,7 @@ static bool parse_chunk_size(struct str line, uint64_t *ret)
 	if (digits.len == 0 || digits.len > 15)
 		return false;
 	for (size_t i = 0; i < digits.len; i++) {
-		int digit = hex_digit(digits.ptr[i]);
+		int digit = str_hex_digit(digits.ptr[i]);
 		if (digit < 0)
 			return false;
 		size = size * 16 + (uint64_t)digit;

@@ -32,11 +32,6 @@ struct summary_reader {
 
 /* ---- when ---- */
 
-static int hex_value(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
-}
-
 /* The first 48 bits of a version-7 id are its milliseconds. */
 static bool uuid_ms(struct str id, int64_t *ret)
 {
@@ -45,7 +40,7 @@ static bool uuid_ms(struct str id, int64_t *ret)
 		return false;
 	for (size_t i = 0; i < 13; i++) {
 		if (i != 8)
-			ms = ms * 16 + hex_value(id.ptr[i]);
+			ms = ms * 16 + str_hex_digit(id.ptr[i]);
 	}
 	*ret = ms;
 	return true;

@@ -74,11 +74,6 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	return call;
 }
 
-static bool has_nul(struct str text)
-{
-	return text.len && memchr(text.ptr, '\0', text.len);
-}
-
 /* A command that ends at a NUL is another command than the one the user was shown: no word of an argument
  * vector, and no path, can hold one. What is in a patch is checked where it is parsed. */
 static int check_words(const struct record *record, const char *args, struct error *err)
@@ -94,7 +89,7 @@ static int check_words(const struct record *record, const char *args, struct err
 			words_count = *(const size_t *)(const void *)(args + fields[i].aux);
 		}
 		for (size_t n = 0; n < words_count; n++)
-			is_bad |= has_nul(words[n]);
+			is_bad |= str_has_nul(words[n]);
 		if (is_bad)
 			return error_set(err, ERR_invalid, "%s: a NUL character cannot be passed on", fields[i].name);
 	}

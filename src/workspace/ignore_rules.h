@@ -22,8 +22,4 @@ void ignore_rules_destroy(struct ignore_rules *rules); /* NULL is fine */
 enum ignore_verdict ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_folder,
                                        size_t *steps);
 
-/* True if pattern covers all of text: * and ? and [a-z] stop at slashes, ** between slashes does not, \ takes the next
- * as it is. */
-bool ignore_glob_match(struct str pattern, struct str text, size_t *steps);
-
 #endif

@@ -3,6 +3,7 @@
  * others are a .gitignore file. */
 #include "fuzz.h"
 
+#include "base/glob.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/ignore_rules.h"
@@ -144,8 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < MAX_LINES && str_next_line(&rest, &line); i++) {
 		size_t steps = LIMIT_WALK_STEPS, few = size % 64;
 		has_mark |= str_has_prefix(line, "\xef\xbb\xbf");
-		fuzz_check(ignore_glob_match(cut(line), path, &steps) == slow_match(cut(line), path));
-		fuzz_check(!ignore_glob_match(cut(line), path, &few) || slow_match(cut(line), path));
+		fuzz_check(glob_match(cut(line), path, GLOB_PATH, &steps) == slow_match(cut(line), path));
+		fuzz_check(!glob_match(cut(line), path, GLOB_PATH, &few) || slow_match(cut(line), path));
 		for (int is_folder = 0; is_folder < 2; is_folder++) {
 			enum ignore_verdict one = verdict_of(line, path, is_folder, &steps);
 			last[is_folder] = one == IGNORE_SILENT ? last[is_folder] : one;

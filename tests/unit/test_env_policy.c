@@ -27,44 +27,6 @@ static void expect_policy(const struct env_policy *policy, const char *want)
 	expect_vars(&env, want);
 }
 
-static void globs_match_names(void **state)
-{
-	(void)state;
-	static const struct {
-		struct str pattern, name;
-		bool matches;
-	} rows[] = {
-	        {STR("*KEY*"), STR("api_key_2"), true},
-	        {STR("*KEY*"), STR("KE"), false},
-	        {STR("AWS_*"), STR("aws_region"), true},
-	        {STR("AWS_*"), STR("XAWS_"), false},
-	        {STR("a?c"), STR("ABC"), true},
-	        {STR("a?c"), STR("AC"), false},
-	        {STR("*"), STR(""), true},
-	        {STR(""), STR(""), true},
-	        {STR(""), STR("A"), false},
-	        {STR("*a*b*c"), STR("xxaxxbxxbxc"), true},
-	        {STR("*a*b*c"), STR("xxaxxbxxbx"), false},
-	        {STR("a*"), STR("a"), true},
-	};
-	for (size_t i = 0; i < countof(rows); i++) {
-		if (env_glob_match(rows[i].pattern, rows[i].name) != rows[i].matches)
-			fail_msg("row %zu: %s against %s", i, rows[i].pattern.ptr, rows[i].name.ptr);
-	}
-}
-
-static void hostile_globs_end(void **state)
-{
-	(void)state;
-	char pattern[2001], name[2001];
-	for (size_t i = 0; i < 2000; i++) {
-		pattern[i] = i % 2 ? 'a' : '*';
-		name[i] = 'a';
-	}
-	assert_false(env_glob_match(str_n(pattern, 2000), str_n(name, 500)));
-	assert_true(env_glob_match(str_n(pattern, 2000), str_n(name, 2000)));
-}
-
 static void inherits_all_but_default_excludes(void **state)
 {
 	(void)state;
@@ -155,8 +117,6 @@ static void many_variables_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(globs_match_names),
-	        cmocka_unit_test(hostile_globs_end),
 	        cmocka_unit_test(inherits_all_but_default_excludes),
 	        cmocka_unit_test(default_excludes_can_be_ignored),
 	        cmocka_unit_test(inherits_core_or_nothing),

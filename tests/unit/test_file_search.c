@@ -9,79 +9,6 @@
 
 /* ---- patterns ---- */
 
-static void patterns_cover_whole_texts(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *pattern, *text;
-		bool fits;
-	} cases[] = {
-		{"*.c", "a.c", true},
-		{"*.c", "a/b.c", false},
-		{"**/b.c", "b.c", true},
-		{"**/b.c", "x/y/b.c", true},
-		{"a/**", "a/b/c", true},
-		{"a/**", "a", false},
-		{"a/**/z", "a/z", true},
-		{"a/**/z", "a/b/c/z", true},
-		{"a?c", "abc", true},
-		{"a?c", "a/c", false},
-		{"[a-c]x", "bx", true},
-		{"[!a-c]x", "bx", false},
-		{"[]]", "]", true},
-		{"[a", "[a", true},
-		{"\\*", "*", true},
-		{"\\*", "x", false},
-		{"", "", true},
-		{"*", "", true},
-		{"**/a*c/**/z", "b/a/abc/y/z", true},
-		{"**/a*c/**/z", "b/a/abd/y/z", false},
-		{"*a*b", "xaxb/ab", false},
-		{"**a*b", "xa/ab", false},
-		{"**a*b", "xayb", true},
-		{"**/b", "xb", false},
-		{"a**b*c", "a/x/bb/bc", false},
-		{"a**b*c", "axbbc", true},
-		{"**/a**/b", "ac/ab", false},
-	};
-	for (size_t i = 0; i < countof(cases); i++) {
-		size_t steps = 1000;
-		if (ignore_glob_match(str_of(cases[i].pattern), str_of(cases[i].text), &steps) != cases[i].fits)
-			fail_msg("%s against %s", cases[i].pattern, cases[i].text);
-	}
-}
-
-static void a_pattern_costs_no_more_than_its_steps(void **state)
-{
-	(void)state;
-	char pattern[129], text[256];
-	size_t steps = 300;
-	for (size_t i = 0; i < 128; i += 2)
-		memcpy(pattern + i, "*a", 2);
-	pattern[128] = '\0';
-	memset(text, 'a', 255);
-	text[255] = '\0';
-	text[254] = 'b';
-	assert_false(ignore_glob_match(str_of(pattern), str_of(text), &steps));
-	assert_int_equal(steps, 0);
-	steps = 100 * 1000;
-	assert_false(ignore_glob_match(str_of(pattern), str_of(text), &steps));
-	assert_true(steps > 0);
-}
-
-static void a_bracket_costs_its_length(void **state)
-{
-	(void)state;
-	auto_buf struct buf pattern;
-	size_t steps = 1000;
-	buf_init(&pattern, MIB);
-	buf_append_c(&pattern, "*[");
-	for (int i = 0; i < 10000; i++)
-		buf_append_char(&pattern, 'x');
-	assert_false(ignore_glob_match(buf_str(&pattern), STR("aaaaaaaaaa"), &steps));
-	assert_int_equal(steps, 0);
-}
-
 /* As a file that wants to keep the walk busy has them. */
 static void write_hostile_rules(struct buf *out)
 {
@@ -368,9 +295,6 @@ static void a_search_goes_on_with_another_query(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_cover_whole_texts),
-		cmocka_unit_test(a_pattern_costs_no_more_than_its_steps),
-		cmocka_unit_test(a_bracket_costs_its_length),
 		cmocka_unit_test(all_patterns_of_a_walk_share_their_steps),
 		cmocka_unit_test(the_last_rule_that_fits_decides),
 		TEST(all_is_found),

@@ -86,20 +86,11 @@ static bool fail_at(const struct toml_reader *start, const char *at, const char 
 	return toml_fail(&r, "%s", what);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool decode_code(const struct toml_reader *start, const char **from, const char *end, int digits, char **to)
 {
 	uint32_t code = 0;
 	for (int i = 0; i < digits; i++) {
-		int digit = *from < end ? hex_digit(**from) : -1;
+		int digit = *from < end ? str_hex_digit(**from) : -1;
 		if (digit < 0)
 			return fail_at(start, *from, "\\u needs 4 and \\U 8 hexadecimal digits");
 		code = code << 4 | (uint32_t)digit;

@@ -28,11 +28,6 @@ struct agent *tool_agent_find(struct tool_call *call, const struct agent *self, 
 	return agent;
 }
 
-static bool is_blank(struct str text)
-{
-	return str_trim(text).len == 0;
-}
-
 /* ---- sandbox_mode ---- */
 
 static const struct sandbox_word {
@@ -75,7 +70,7 @@ static int rank_of(enum sandbox_mode mode)
 static int read_sandbox(const struct tool_call *call, struct str text, struct agent_launch *launch, struct error *err)
 {
 	enum sandbox_mode own = call->host->sandbox->mode;
-	if (is_blank(text))
+	if (str_is_blank(text))
 		return 0;
 	if (!parse_sandbox(text, &launch->sandbox))
 		return error_set(err, ERR_invalid,
@@ -169,7 +164,7 @@ static void send_to_root(struct tool_call *call, struct agent *self, struct agen
 		                 STR("root agent cannot target agent 0; send a normal user message instead"));
 	} else if (args->interrupt) {
 		tool_call_finish(call, false, STR("cannot send an interrupt to agent 0 (the root UI thread)"));
-	} else if (!is_blank(args->prompt) && agent_post(root, self->id, false, args->prompt, &err) != 0) {
+	} else if (!str_is_blank(args->prompt) && agent_post(root, self->id, false, args->prompt, &err) != 0) {
 		tool_call_finishf(call, false, "%s", err.text);
 	} else {
 		struct json_writer w = json_writer(&call->output);
@@ -199,7 +194,7 @@ static int deliver(struct agent *self, struct agent *to, const struct args_subag
 {
 	if (agent_wake(to, err) != 0)
 		return -(int)err->code;
-	if (is_blank(args->prompt)) {
+	if (str_is_blank(args->prompt)) {
 		if (args->interrupt)
 			agent_pause(to);
 		else if (!agent_is_active(to))

@@ -1,0 +1,19 @@
+/* glob.h — matches a text against a pattern with wildcards. Pure. Thread: any. */
+#ifndef BASE_GLOB_H
+#define BASE_GLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+enum glob_kind {
+	GLOB_NAME, /* * and ? match anything; ASCII letters match in either case */
+	GLOB_PATH, /* as in gitignore(5): *, ? and [a-z] stop at slashes, ** between slashes does not, \ quotes */
+};
+
+/* True if pattern matches all of text. *steps is the budget: about a step for each character compared is taken from it,
+ * and at 0 nothing matches. */
+bool glob_match(struct str pattern, struct str text, enum glob_kind kind, size_t *steps);
+
+#endif
