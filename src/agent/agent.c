@@ -1,5 +1,5 @@
-/* One agent's changes. A status is told only when it is another one; an end is told in the order status, inbox, waits,
- * so that who is woken finds everything in its place. */
+/* Changes of one agent. A status event is emitted only if the status changed. The end of an agent's work updates the
+ * status, then the parent's inbox, then wakes the waits, so that a woken wait finds the new state. */
 #include "agent/agent.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-void agent_tell(struct agent *about, enum event_tag tag, const void *body)
+void agent_emit(struct agent *about, enum event_tag tag, const void *body)
 {
 	const struct agent_tree_options *options = &about->tree->options;
 	options->ops->tell(about, tag, body, options->self);
@@ -28,7 +28,7 @@ static struct ev_agent_inbox depths(const struct agent *agent)
 	};
 }
 
-static void tell_added(struct agent *agent, const struct agent_message *message)
+static void emit_added(struct agent *agent, const struct agent_message *message)
 {
 	struct ev_agent_inbox event = depths(agent);
 	struct inbox_message added = {
@@ -40,16 +40,16 @@ static void tell_added(struct agent *agent, const struct agent_message *message)
 		.outcome = message->outcome,
 	};
 	event.message = &added;
-	agent_tell(agent, EV_agent_inbox, &event);
+	agent_emit(agent, EV_agent_inbox, &event);
 }
 
-void agent_tell_inbox(struct agent *agent)
+void agent_emit_inbox(struct agent *agent)
 {
 	struct ev_agent_inbox event = depths(agent);
-	agent_tell(agent, EV_agent_inbox, &event);
+	agent_emit(agent, EV_agent_inbox, &event);
 }
 
-static struct agent_message *tell_taken(struct agent *agent, struct agent_message *message)
+static struct agent_message *emit_taken(struct agent *agent, struct agent_message *message)
 {
 	if (!message)
 		return NULL;
@@ -57,7 +57,7 @@ static struct agent_message *tell_taken(struct agent *agent, struct agent_messag
 	event.has_taken_from = true;
 	event.taken_from = (int64_t)message->sender;
 	agent->taking = message;
-	agent_tell(agent, EV_agent_inbox, &event);
+	agent_emit(agent, EV_agent_inbox, &event);
 	agent->taking = NULL;
 	return message;
 }
@@ -143,7 +143,7 @@ void agent_set_status(struct agent *agent, enum subagent_status status)
 		.has_status = true,
 		.status = status,
 	};
-	agent_tell(agent, EV_subagent_lifecycle, &event);
+	agent_emit(agent, EV_subagent_lifecycle, &event);
 }
 
 char *agent_tidy(struct str text)
@@ -170,7 +170,7 @@ void agent_set_label(struct agent *agent, struct str label)
 	agent->label = tidy;
 }
 
-/* The first 80 characters (subagents 3). */
+/* The first AGENT_SUMMARY_LENGTH characters. */
 void agent_set_summary(struct agent *agent, struct str prompt)
 {
 	size_t at = 0, characters = 0;
@@ -224,7 +224,7 @@ void agent_add_thinking(struct agent *agent, struct str text)
 		.session_id = str_of(agent->session_id),
 		.reasoning_header = str_of(agent->header),
 	};
-	agent_tell(agent, EV_subagent_lifecycle, &event);
+	agent_emit(agent, EV_subagent_lifecycle, &event);
 }
 
 void agent_begin(struct agent *agent)
@@ -243,7 +243,7 @@ void agent_note_start(struct agent *agent)
 		agent_begin(agent);
 }
 
-/* An agent in between is told in words: its Session knows no other form of message (subagents 5). */
+/* The message that a subagent gets when one of its own children ends: its session accepts only text. */
 static void write_end(const struct agent *agent, struct buf *out)
 {
 	static const char *const words[] = {
@@ -270,7 +270,7 @@ void agent_waits_wake(struct agent *waiter)
 	}
 }
 
-static void tell_parent(struct agent *agent)
+static void notify_parent(struct agent *agent)
 {
 	struct agent *parent = agent->parent;
 	auto_buf struct buf words;
@@ -284,7 +284,7 @@ static void tell_parent(struct agent *agent)
 	agent_inbox_add(&parent->inbox, &message, NULL); /* ends always fit */
 	if (!parent->parent) /* the inbox needs no words, but the record has nothing else of them */
 		message.text = str_of(agent->result.text);
-	tell_added(parent, &message);
+	emit_added(parent, &message);
 	agent_waits_wake(parent);
 	parent->tree->options.ops->deliver(parent, parent->tree->options.self);
 }
@@ -305,7 +305,7 @@ void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text)
 	free(agent->result.text);
 	agent->result = (struct agent_result){outcome, text.ptr ? str_dup(text) : NULL};
 	agent_set_status(agent, statuses[outcome]);
-	tell_parent(agent);
+	notify_parent(agent);
 }
 
 int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err)
@@ -314,7 +314,7 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
 	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
 		return error_wrap(err, "agent_id %llu cannot be told", (unsigned long long)agent->id);
-	tell_added(agent, &message);
+	emit_added(agent, &message);
 	agent_waits_wake(agent);
 	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
 	return 0;
@@ -322,10 +322,10 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 
 struct agent_message *agent_take(struct agent *agent)
 {
-	return tell_taken(agent, agent_inbox_take(&agent->inbox));
+	return emit_taken(agent, agent_inbox_take(&agent->inbox));
 }
 
 struct agent_message *agent_take_from(struct agent *agent, uint64_t sender)
 {
-	return tell_taken(agent, agent_inbox_take_from(&agent->inbox, sender));
+	return emit_taken(agent, agent_inbox_take_from(&agent->inbox, sender));
 }

@@ -1,5 +1,5 @@
-/* A message is one allocation with its text behind it: ten thousand of them cost what they say and little more.
- * The two queues are lists because whoever waits for one sender takes from the middle. */
+/* A message is one allocation that includes its text. The two queues are linked lists, because a wait for one sender
+ * takes messages from the middle. */
 #include "agent/agent_inbox.h"
 
 #include <string.h>

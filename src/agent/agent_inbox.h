@@ -1,8 +1,7 @@
 /* agent_inbox.h — two queues of messages for one agent: interrupts, which go first, and the others.
  *
- * Owns: its messages; one that is taken out is the taker's. Nothing here tells anybody (agent.h does).
- * Bounds: LIMIT_AGENT_INBOX messages of LIMIT_AGENT_MESSAGE bytes; how others' work ended always fits.
- * Source: subagents 3.3, 5, 10.6. */
+ * Owns: its messages; the caller owns one that it takes out. Emits no events (agent.h does).
+ * Bounds: LIMIT_AGENT_INBOX messages of LIMIT_AGENT_MESSAGE bytes; results of other agents are always accepted. */
 #ifndef AGENT_AGENT_INBOX_H
 #define AGENT_AGENT_INBOX_H
 
@@ -20,9 +19,9 @@ struct agent_message {
 	/* read-only */
 	uint64_t sender;
 	bool is_interrupt;
-	enum agent_outcome outcome; /* not none: no words to it, but how the sender's work ended */
+	enum agent_outcome outcome; /* not none: the result of the sender's work */
 	int64_t at_ms;
-	struct str text; /* absent: an end without words */
+	struct str text; /* absent: a result without text */
 	/* private */
 	struct list link;
 	uint64_t order; /* of arrival */

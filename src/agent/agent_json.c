@@ -1,4 +1,4 @@
-/* The order of members is the reference's, so that a transcript can be compared line by line. */
+/* Members have the order that Codex 0.169 uses, so that transcripts can be compared line by line. */
 #include "agent/agent_json.h"
 
 #include "base/clock.h"
@@ -116,7 +116,7 @@ static void write_message(const struct agent *reader, const struct agent_message
 	jw_object_end(w);
 }
 
-/* An end without words is told as the completion, not as a message. */
+/* A result without text is in `completion` only. */
 static void write_messages(const struct agent *reader, const struct agent_news *news, struct json_writer *w)
 {
 	jw_key(w, "messages");
@@ -182,7 +182,7 @@ static void write_sibling(const struct agent *agent, struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* The reader's other children at a glance, so that it need not ask for a list. */
+/* The states of all the reader's children, which saves a call of subagent_list. */
 static void write_family(const struct agent *reader, struct json_writer *w)
 {
 	const struct agent *agent;

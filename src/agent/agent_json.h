@@ -1,4 +1,4 @@
-/* agent_json.h — how agents look to a model: the answers of the tools (subagents 3). */
+/* agent_json.h — agents as JSON: what the tools answer to a model. */
 #ifndef AGENT_AGENT_JSON_H
 #define AGENT_AGENT_JSON_H
 
@@ -8,7 +8,7 @@
 /* Borrowed from the agent until it changes. */
 struct subagent_summary agent_summary(const struct agent *agent);
 
-/* What spawn, fork and send_message answer with: `{session_id … status`, then the caller's own members, then
+/* The answer of spawn, fork and send_message: `{session_id … status`, then the caller's own members, then
  * `label … pending_interrupts}`. */
 void agent_write_head(const struct agent *agent, struct json_writer *w);
 void agent_write_tail(const struct agent *agent, struct json_writer *w);
@@ -17,14 +17,14 @@ void agent_write_listed(const struct agent *agent, struct json_writer *w);
 /* subagent_cancel's answer. */
 void agent_write_canceled(const struct agent *agent, struct str reason, struct json_writer *w);
 
-/* What a wait comes back with, or what an inbox is emptied into. */
+/* The result of a wait, or the messages taken out of an inbox. */
 struct agent_news {
-	struct agent *about; /* whose news; NULL: somebody's that is known no more */
-	struct agent_message **messages; /* for `reader`, by time; the ends among them stand for themselves */
+	struct agent *about; /* their sender; NULL: an agent that was removed */
+	struct agent_message **messages; /* for `reader`, by time, results among them */
 	size_t count;
 	bool timed_out;
-	bool is_injected; /* nobody waited for it */
-	bool has_more;    /* other news follow at once: those say how the others are */
+	bool is_injected; /* delivered without a wait */
+	bool has_more;    /* other news follow at once, and the last of them lists the other children */
 };
 void agent_write_news(const struct agent *reader, const struct agent_news *news, struct json_writer *w);
 

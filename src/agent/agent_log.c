@@ -1,4 +1,4 @@
-/* Events are kept as they were told and become JSON only when somebody asks: most never are. */
+/* Events are encoded only when the log is read, because most are never read. */
 #include "agent/agent_log.h"
 
 #include "base/buf.h"
@@ -40,7 +40,7 @@ struct window {
 	bool is_cut;
 };
 
-/* Times never go back within a log but where the clock was set; then the part asked for is what lies between. */
+/* Times increase within a log unless the clock was set back. */
 static struct window find_window(const struct agent_log *log, const struct agent_log_query *query)
 {
 	struct window window = {.to = log->count};
@@ -67,7 +67,7 @@ static void write_entry(const struct agent_log_entry *entry, struct json_writer 
 	jw_object_end(w);
 }
 
-/* "[…]", and where the bytes allowed end, fewer entries than the window had. */
+/* "[…]" with as many entries of the window as max_bytes allows. */
 static void write_events(const struct agent_log *log, struct window *window, size_t max_bytes, struct buf *out)
 {
 	struct json_writer w = json_writer(out);

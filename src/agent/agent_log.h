@@ -1,6 +1,4 @@
-/* agent_log.h — the latest events of a subagent, for who wants to look without disturbing it.
- *
- * A ring of LIMIT_AGENT_LOG events. Owns: the events. Reading changes nothing (seed 001, subagents 3.8). */
+/* agent_log.h — a ring of the latest LIMIT_AGENT_LOG events of a subagent. Owns: the events. */
 #ifndef AGENT_AGENT_LOG_H
 #define AGENT_AGENT_LOG_H
 
@@ -22,7 +20,7 @@ struct agent_log {
 	size_t first, count;
 };
 
-/* What part of a log is asked for. */
+/* The part of a log to return. */
 struct agent_log_query {
 	bool has_since, has_before;
 	int64_t since_ms, before_ms; /* both not included */

@@ -1,5 +1,5 @@
-/* An inbox line that brings a message adds it; one that takes a message away says whose it was, and by what is left,
- * from which queue: within a queue each sender's messages leave in the order they came. */
+/* An inbox event with a message adds it. An event that removes one names its sender, and its counts show the queue:
+ * within a queue the messages of one sender leave in order of arrival. */
 #include "agent/agent_restore.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static void restore_created(struct agent_tree *tree, const struct subagent_summa
 {
 	struct agent *agent = summary->agent_id > 0 ? agent_tree_find(tree, (uint64_t)summary->agent_id) : NULL;
 	struct agent *parent = agent_tree_find(tree, (uint64_t)summary->parent_agent_id);
-	if (agent) { /* opened again */
+	if (agent) { /* loaded again */
 		agent->origin = summary->origin;
 		agent->status = summary->status;
 	} else if (parent) {
@@ -47,7 +47,7 @@ void agent_restore_lifecycle(struct agent_tree *tree, const struct ev_subagent_l
 	}
 }
 
-/* How work ended is known again, whether or not the news of it was read. */
+/* Restores the result of the sender's work, whether or not the message was read. */
 static void restore_result(struct agent_tree *tree, const struct inbox_message *message)
 {
 	struct agent *sender = agent_tree_find(tree, (uint64_t)message->sender_agent_id);
@@ -70,8 +70,8 @@ static void restore_message(struct agent *agent, const struct inbox_message *mes
 	if (message->outcome != agent_outcome_none)
 		restore_result(agent->tree, message);
 	if (message->outcome != agent_outcome_none && !agent->parent)
-		added.text = STR_NONE; /* the root is told by the completion */
-	agent_inbox_add(&agent->inbox, &added, NULL); /* what is over the limit was never there */
+		added.text = STR_NONE; /* the root reads the completion instead */
+	agent_inbox_add(&agent->inbox, &added, NULL); /* what exceeds the limit was never accepted */
 }
 
 void agent_restore_inbox(struct agent_tree *tree, const struct ev_agent_inbox *event)

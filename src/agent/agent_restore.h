@@ -1,8 +1,8 @@
-/* agent_restore.h — a tree as it was, from the events that told of it (seed 001, subagents 6).
+/* agent_restore.h — restores a tree from the events of a rollout.
  *
- * Replayed events change what is known and nothing else: nobody is told again, no Session is made. Agents that were at
- * work keep that status until somebody finds out what became of them (engine/codex/agents_resume.c).
- * Unknown numbers and shapes are passed over: a file may come from a newer version, or be damaged. */
+ * Replayed events change the tree only: no event is emitted and no session is created. Agents that were active keep
+ * that status until engine/codex/agents_resume.c settles it.
+ * Unknown ids and forms are ignored: a file may come from a newer version, or be damaged. */
 #ifndef AGENT_AGENT_RESTORE_H
 #define AGENT_AGENT_RESTORE_H
 

@@ -1,5 +1,4 @@
-/* The registry of agents. Everything that changes here is told at once, in the order subagents 2 gives, so that a
- * client which keeps its own picture from the events has the same tree. */
+/* The registry of agents. Each change is emitted at once, so that a client can rebuild the tree from the events. */
 #include "agent/agent_tree.h"
 
 #include <stdio.h>
@@ -75,12 +74,12 @@ void agent_tree_destroy(struct agent_tree *tree)
 	free(tree);
 }
 
-static void tell_created(struct agent *agent)
+static void emit_created(struct agent *agent)
 {
 	struct subagent_summary summary = agent_summary(agent);
 	struct ev_subagent_lifecycle event = {.event = subagent_change_created, .subagent = &summary};
-	agent_tell(agent, EV_subagent_lifecycle, &event);
-	agent_tell_inbox(agent);
+	agent_emit(agent, EV_subagent_lifecycle, &event);
+	agent_emit_inbox(agent);
 }
 
 void agent_tree_forget(struct agent *agent)
@@ -97,7 +96,7 @@ static void forget(struct agent *agent)
 		.agent_id = (int64_t)agent->id,
 		.session_id = str_of(agent->session_id),
 	};
-	agent_tell(agent, EV_subagent_lifecycle, &event);
+	agent_emit(agent, EV_subagent_lifecycle, &event);
 	agent_tree_forget(agent);
 }
 
@@ -111,8 +110,8 @@ static bool has_active(const struct agent *agent)
 	return false;
 }
 
-/* A finished agent keeps its connections and its history in memory in case it is asked again: only so many do. One that
- * has something to read, or to hear from those below it, has not finished for good. */
+/* At most LIMIT_AGENTS_KEPT finished agents keep their sessions loaded; closes the oldest. An agent with unread
+ * messages or active descendants is not finished. */
 static void make_room(struct agent_tree *tree)
 {
 	struct agent *agent, *oldest = NULL;
@@ -164,7 +163,7 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 	agent->label = agent_tidy(launch->label);
 	agent_set_summary(agent, launch->prompt);
 	agent->status = subagent_status_queued;
-	tell_created(agent);
+	emit_created(agent);
 	if (tree->options.ops->open(agent, launch, tree->options.self, err) != 0) {
 		forget(agent);
 		if (!launch->tool)
@@ -213,7 +212,7 @@ int agent_wake(struct agent *agent, struct error *err)
 	agent->is_shut = false;
 	agent->aborts_due = 0;
 	agent->status = subagent_status_ready;
-	tell_created(agent);
+	emit_created(agent);
 	return 0;
 }
 
@@ -264,7 +263,7 @@ void agent_cancel_children(struct agent *agent)
 	}
 }
 
-/* Children have higher numbers than their parents, so going backwards nobody is left without one. */
+/* Children have higher ids than their parents, so going backwards removes children first. */
 void agent_prune(struct agent *agent)
 {
 	struct agent_tree *tree = agent->tree;

@@ -1,8 +1,7 @@
-/* agent_tree.h — the agents of one session: the root and every subagent below it, by number (seed 001).
+/* agent_tree.h — the agents of one session: the root and all its subagents, by id.
  *
- * Numbers only go up, also when agents are gone and when the session is resumed. The tree knows nothing of Sessions:
- * it asks for them through agent_ops, which engine/ implements.
- * Owns: its agents, waits and watchdogs. Loop thread only. Source: subagents 1, 4, 7, 10. */
+ * Ids are never reused, also after a resume. Sessions are created and closed through agent_ops, which engine/
+ * implements. Owns: its agents, waits and watchdogs. Loop thread only. */
 #ifndef AGENT_AGENT_TREE_H
 #define AGENT_AGENT_TREE_H
 
@@ -11,28 +10,28 @@
 struct error;
 
 struct agent_tree *agent_tree_create(const struct agent_tree_options *options);
-/* Closes the Sessions of all subagents and forgets them, without telling anybody. */
+/* Closes the sessions of all subagents and removes them, without events. */
 void agent_tree_clear(struct agent_tree *tree);
-/* The same, and the root goes as well: nobody's calls may be waiting any more. NULL is fine. */
+/* The same, and the root as well. No wait of a call may remain. NULL is fine. */
 void agent_tree_destroy(struct agent_tree *tree);
 
-/* A new subagent of parent. NULL and err, in the words the model is told. */
+/* A new subagent of parent. NULL and err; the model reads its text. */
 struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
-/* One that an earlier process had: known, and without a Session. */
+/* Adds a subagent of an earlier process, without a session. */
 struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, const struct subagent_summary *summary);
-/* Drops it from the tree without telling anybody; who stands below it must be gone or have another parent. */
+/* Removes it from the tree without an event; its children must be removed or have another parent. */
 void agent_tree_forget(struct agent *agent);
-/* Before it gets new work: it has a place, and a Session behind it. */
+/* Loads its session and makes it active, for new work. ERR_limit: too many are active. */
 int agent_wake(struct agent *agent, struct error *err);
-/* Ends what it works on without ending it: it waits for the next words. */
+/* Interrupts its task; the agent is ready for the next prompt. */
 void agent_pause(struct agent *agent);
-/* Ends it and its Session, and those of all below it; agent_wake brings one back. */
+/* Cancels it and its descendants and closes their sessions; agent_wake loads one again. */
 void agent_shut(struct agent *agent);
-/* Ends it for good: canceled. No effect on one that has ended. Those below it are canceled as well. */
+/* Cancels its work; no-op if that has ended. */
 void agent_cancel(struct agent *agent);
-/* Cancels everything below it. */
+/* Cancels its descendants. */
 void agent_cancel_children(struct agent *agent);
-/* Forgets it and all below it; their records stay. */
+/* Removes it and its descendants; their rollouts stay. */
 void agent_prune(struct agent *agent);
 
 #endif

@@ -1,5 +1,5 @@
-/* A wait looks for news once a loop round after something may have changed, and finds them wherever they are: nothing
- * can be missed between two looks, because what there is stays in the inbox until it is taken. */
+/* A wait looks for news in the loop iteration after a possible change. No news is lost between two looks, because
+ * messages stay in the inbox until they are taken. */
 #include "agent/agent_wait.h"
 
 #include "base/limits.h"
@@ -22,7 +22,7 @@ static bool is_awaited(const struct agent *agent, const struct agent *reader, co
 	return target ? agent == target : agent->parent == reader;
 }
 
-/* The one whose message came first. */
+/* The sender of the oldest message. */
 static struct agent *find_sender(const struct agent *reader, const struct agent *target)
 {
 	struct agent *found = NULL, *agent;
@@ -37,7 +37,7 @@ static struct agent *find_sender(const struct agent *reader, const struct agent 
 	return found;
 }
 
-/* An end is news until it is read; where nobody is left who could bring other news, it is so again. */
+/* A completion is pending until it is read. If no awaited agent is active, the last completion is returned again. */
 static struct agent *find_news(const struct agent *reader, const struct agent *target)
 {
 	struct agent *agent, *ended = NULL;
@@ -93,7 +93,7 @@ static void end(struct agent_wait *wait, enum agent_wake wake, struct agent *abo
 	on_end(wake, about, self);
 }
 
-/* Of those waited for, one that still works, else any. */
+/* One of the awaited agents, preferably an active one. */
 static struct agent *find_awaited(const struct agent_wait *wait)
 {
 	struct agent *agent, *found = NULL;
@@ -155,7 +155,7 @@ void agent_waits_interrupt(struct agent *waiter)
 	agent_waits_wake(waiter);
 }
 
-/* Who waits for one that goes is told of it; who goes itself waits no more. */
+/* Wakes the waits for a removed agent and destroys the agent's own waits. */
 void agent_waits_drop(struct agent *agent)
 {
 	struct agent_wait *wait;

@@ -1,7 +1,7 @@
-/* agent_wait.h — somebody waits for news: of one agent, or of any that may have some (subagents 3.5).
+/* agent_wait.h — waits for news of one agent or of any child.
  *
- * News are messages in the waiter's inbox and ends of its children. A wait runs its callback once, from the loop,
- * unless it is ended before. Owns: nothing of the agents. Loop thread only. */
+ * News are messages in the waiter's inbox and completions of its children. A wait runs its callback once, from the
+ * loop, unless it is destroyed before. Owns: nothing of the agents. Loop thread only. */
 #ifndef AGENT_AGENT_WAIT_H
 #define AGENT_AGENT_WAIT_H
 
@@ -12,13 +12,13 @@ struct agent_wait;
 enum agent_wake {
 	AGENT_WAKE_news,
 	AGENT_WAKE_timeout,
-	AGENT_WAKE_gone, /* the one waited for is known no more */
-	AGENT_WAKE_user, /* the user has said something: they come first */
+	AGENT_WAKE_gone, /* the awaited agent was removed */
+	AGENT_WAKE_user, /* user input arrived and has priority */
 };
-/* `about` has the news (timeout: the one waited for longest). The wait is over and gone. */
+/* `about` has the news (timeout: one of the awaited agents). The wait is destroyed. */
 typedef void (*agent_wait_fn)(enum agent_wake wake, struct agent *about, void *self);
 
-/* Who has what is waited for; NULL: nobody yet. */
+/* Returns the agent with news; NULL: no news yet. */
 typedef struct agent *(*agent_find_fn)(struct agent *waiter, void *self);
 
 struct agent_wait_options {
@@ -32,16 +32,16 @@ struct agent_wait_options {
 struct agent_wait *agent_wait_start(const struct agent_wait_options *options);
 void agent_wait_destroy(struct agent_wait *wait); /* NULL is fine */
 
-/* Takes what `news.about` has sent to the reader, as much as one answer can hold (LIMIT_AGENT_NEWS); the messages are
- * the caller's. The rest stays, and is news. */
+/* Takes the messages that `news.about` sent to the reader, at most LIMIT_AGENT_NEWS bytes; the caller owns them. The
+ * rest stays pending. */
 void agent_take_news(struct agent *reader, struct agent_news *news);
 void agent_news_finish(struct agent_news *news);
 
 /* ---- for agent/ and engine/ ---- */
 
-/* The user has spoken to the waiter. */
+/* Ends the waits of the waiter with AGENT_WAKE_user. */
 void agent_waits_interrupt(struct agent *waiter);
-/* The agent is going away. */
+/* The agent is being removed. */
 void agent_waits_drop(struct agent *agent);
 
 #endif

@@ -1,4 +1,4 @@
-/* A ping that nobody read makes a second one pointless: they would only pile up in front of an agent that is busy. */
+/* A ping is skipped while the previous one is unread, so that they do not pile up in the inbox of a busy agent. */
 #include "agent/agent_watchdog.h"
 
 #include "base/error.h"

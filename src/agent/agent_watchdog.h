@@ -1,6 +1,6 @@
-/* agent_watchdog.h — a message that comes again and again, to nudge an agent (subagents 3.6).
+/* agent_watchdog.h — a message that is posted to an agent at an interval.
  *
- * One for each pair of who set it and whom it is for. A ping is left out while the one before has not been read.
+ * One for each pair of owner and target. A ping is skipped while the previous one is unread.
  * Owns: its message and timer. Loop thread only. */
 #ifndef AGENT_AGENT_WATCHDOG_H
 #define AGENT_AGENT_WATCHDOG_H
@@ -19,7 +19,7 @@ int agent_watchdog_start(struct agent *owner, struct agent *target, uint64_t int
                          enum agent_watchdog_action *ret_action, struct error *err);
 enum agent_watchdog_action agent_watchdog_cancel(struct agent *owner, const struct agent *target);
 
-/* The agent is going away: its own and those for it end. For agent/. */
+/* The agent is being removed: destroys its own watchdogs and those for it. For agent/. */
 void agent_watchdogs_drop(struct agent *agent);
 
 #endif
