@@ -1,4 +1,4 @@
-/* A command is told as three kinds of events, which all say the same of it; what they say is gathered here once. */
+/* The begin, output and end events of a command share most of their fields, so one struct holds these. */
 #include "tool/exec/exec_command.h"
 
 #include "base/clock.h"
@@ -209,7 +209,7 @@ struct parsed_command *exec_command_parsed(struct exec_command *command, size_t 
 
 void exec_command_tell_begin(struct exec_command *command)
 {
-	if (command->is_begun) /* it was asked about again */
+	if (command->is_begun) /* a second approval request for the same command */
 		return;
 	auto_arena struct arena arena = {0};
 	size_t parsed_count;

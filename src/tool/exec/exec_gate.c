@@ -1,5 +1,5 @@
-/* A command begins before its question, so that a client can show what the question is about (protocol-v1 4), unless
- * the client expects it after the answer. A forbidden command is refused before any event: it never began. */
+/* exec_command_begin is emitted before the approval request, so that clients can render it, unless the host sets
+ * begins_once_allowed. A forbidden command emits no events. */
 #include "tool/exec/exec_gate.h"
 
 #include "base/limits.h"
@@ -85,7 +85,7 @@ static void remember(struct exec_command *command)
 	auto_buf struct buf key;
 	buf_init(&key, LIMIT_LINE);
 	exec_command_key(command, &key);
-	if (!key.over) /* cut short it would stand for other commands, too */
+	if (!key.over) /* a truncated key would match other commands */
 		command->host->remember(command->host, buf_str(&key));
 }
 
@@ -122,9 +122,8 @@ void exec_gate_refusal(bool is_unified, struct buf *out)
 
 /* ---- again, outside the sandbox ---- */
 
-/* Whether a fence stopped a command is a guess from what it printed, so it is never the reason to do something, only to
- * ask: the second run, without the fence, takes the user's word. Somebody who has approved the command already gave it
- * (that is what the approval under `untrusted` is for). */
+/* That the sandbox stopped a command is a guess from its output, so it only leads to an approval request: the second
+ * run, outside the sandbox, needs the user's approval. An approval of the first run counts as one. */
 #define RETRY_REASON "command failed; retry without sandbox?"
 
 static void tell_client(struct exec_command *command, struct str evidence)

@@ -1,6 +1,6 @@
-/* A script that cannot be read as plain commands is judged as the one command it is started with, so a rule about `rm`
- * does not see into it; what holds it then is the fence. What is proposed for good is never the start of an
- * interpreter or of anything else that runs what it is told: such a rule would allow everything. */
+/* A script that cannot be parsed into plain commands is judged as one command, the shell: a rule about `rm` does not
+ * apply to it, and the sandbox alone limits it. A proposed rule never begins with a bare interpreter or another program
+ * that runs its arguments, because it would allow everything. */
 #include "tool/exec/exec_judge.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include "tool/exec/exec_decision.h"
 #include "workspace/git_inert.h"
 
-/* What commands in the sandbox can write one of them could change a moment after the look. */
+/* A sandboxed command could change a writable repository right after this check. */
 static bool can_run_git(const struct exec_command *command)
 {
 	char git[PATH_MAX];
@@ -20,7 +20,7 @@ static bool can_run_git(const struct exec_command *command)
 	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
 }
 
-/* has_moved: the script has left the folder by then, so git would read another repository. */
+/* has_moved: the script changed the folder before, so git would read another repository. */
 static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
 {
 	return plain_command_is_safe(plain) &&
@@ -39,7 +39,7 @@ static enum exec_kind kind_of_unread(const struct exec_command *command)
 	return command_is_dangerous(command->argv) ? EXEC_dangerous : EXEC_ordinary;
 }
 
-/* The plain commands, or else the vector as one that nothing is known of. */
+/* The plain commands of a script; false: the vector as one command. */
 static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
 {
 	if (command_parse_argv(command->argv, arena, ret))
@@ -53,7 +53,7 @@ static bool read_commands(struct exec_command *command, struct arena *arena, str
 	return false;
 }
 
-/* Programs that run what they are told: a text or a file, or another program with arguments of its own. */
+/* True if program has one of the names, whatever its version suffix. */
 static bool is_named(const char *program, const char *const *names)
 {
 	const char *name = shell_base_name(program);
@@ -84,7 +84,7 @@ static bool runs_programs(const char *program)
 	return is_named(program, names);
 }
 
-/* A rule that begins like this would allow whatever comes next. */
+/* True if a rule with this prefix would allow arbitrary commands. */
 static bool allows_anything(const struct str *words, size_t count, bool is_whole)
 {
 	if (count == 1)
@@ -129,7 +129,7 @@ static bool begins_with_prefix(const struct exec_command *command, const struct 
 	return true;
 }
 
-/* What the model asks to be allowed for good is put to the user only if it is about this command. */
+/* The model's prefix rule is proposed only if it matches this command. */
 static void propose_prefix(struct exec_command *command, const struct command_list *list, struct exec_judgement *ret)
 {
 	struct exec_match match;
@@ -145,7 +145,7 @@ static void propose_prefix(struct exec_command *command, const struct command_li
 	propose(command, command->prefix, command->prefix_count, is_whole, ret);
 }
 
-/* One of them: by rule or by the table. */
+/* Judges one plain command by rule or by the table. */
 static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read, bool has_moved,
                       struct exec_judgement *ret)
 {
@@ -169,7 +169,7 @@ static void judge_one(struct exec_command *command, const struct plain_command *
 	ret->justification = arena_str(&command->arena, match.justification);
 }
 
-/* One question stands for all of a script; each of its kinds must be allowed. */
+/* One approval request covers a whole script; the policy must allow each kind of question in it. */
 static bool may_ask(const struct ask_for_approval *policy, const struct exec_judgement *judgement)
 {
 	for (int question = 0; question < QUESTION_count; question++)
