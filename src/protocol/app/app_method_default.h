@@ -1,4 +1,4 @@
-/* app_method_default.h — gives every row macro of app_method.def that an expansion did not define an empty meaning.
+/* app_method_default.h — defines all row macros of app_method.def that an expansion did not define as empty.
  * No include guard: included before each expansion, with app_method_undef.h after it. */
 #ifndef METHOD
 #define METHOD(...)

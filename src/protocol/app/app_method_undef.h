@@ -1,4 +1,4 @@
-/* app_method_undef.h — forgets the row macros of app_method.def. No include guard: included after each expansion. */
+/* app_method_undef.h — undefines the row macros of app_method.def. No include guard: included after each expansion. */
 #undef METHOD
 #undef METHOD_LACKS
 #undef METHOD_REFUSES

@@ -1,4 +1,4 @@
-/* The descriptions behind the structs of app.h: the same rows, expanded again. */
+/* The runtime descriptions of the structs in app.h: a second expansion of the same rows. */
 #include "protocol/message/app.h"
 
 #include "base/mem.h"
@@ -29,7 +29,7 @@
 #include "protocol/app/app_record.def"
 #include "protocol/record/record_undef.h"
 
-/* The words of the scope column; pasted, not passed, for their commas. */
+/* The words of the scope column. They expand to text with commas, so rows paste their names instead of passing them. */
 #define SCOPE_ANY .scope = APP_SCOPE_ANY
 #define SCOPE_THREAD .scope = APP_SCOPE_THREAD, .scope_key = "threadId"
 #define SCOPE_GLOBAL(key) .scope = APP_SCOPE_GLOBAL, .scope_key = key

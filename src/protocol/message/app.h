@@ -1,7 +1,7 @@
-/* app.h — the app-server's wire as C: the structs of its records, and tables of its methods, notifications and
- * requests to clients (app_method.def, app_notification.def, app_server_request.def; records: app_record.def).
+/* app.h — the app-server protocol in C: structs of its records, and tables of its methods, notifications and
+ * server requests (app_method.def, app_notification.def, app_server_request.def; records: app_record.def).
  *
- * Owns: nothing; tables are static. Thread: any. Source: app-server-wire. */
+ * Owns: nothing; tables are static. Thread: any. */
 #ifndef PROTOCOL_APP_H
 #define PROTOCOL_APP_H
 
@@ -54,26 +54,26 @@ enum app_method_tag {
 };
 
 enum app_scope_kind {
-	APP_SCOPE_ANY,    /* waits for nobody */
-	APP_SCOPE_THREAD, /* alone on its thread */
-	APP_SCOPE_GLOBAL, /* alone on key */
-	APP_SCOPE_SHARED, /* on key, together with others of this kind */
-	APP_SCOPE_BY,     /* alone on the value of the parameter named key */
+	APP_SCOPE_ANY,    /* not serialized */
+	APP_SCOPE_THREAD, /* exclusive on its thread */
+	APP_SCOPE_GLOBAL, /* exclusive on key */
+	APP_SCOPE_SHARED, /* shared on key */
+	APP_SCOPE_BY,     /* exclusive on the value of the parameter named key */
 };
 
 enum app_class { APP_LOCAL, APP_MODEL, APP_PARTLY, APP_CLOUD, APP_VENDOR, APP_WINDOWS };
 
 enum app_flag {
-	EXPERIMENTAL_API = 1, /* only for clients that asked for it */
-	PARAMS_OPTIONAL = 2,  /* the request may come without params */
-	RESOLVED = 4,         /* the end of this question is told */
+	EXPERIMENTAL_API = 1, /* only for clients that opted in */
+	PARAMS_OPTIONAL = 2,  /* params may be absent */
+	RESOLVED = 4,         /* serverRequest/resolved reports the end of this request */
 };
 
 enum app_audience { APP_TO_ALL, APP_TO_WATCHERS, APP_TO_CALLER };
 
-/* The codes of JSON-RPC errors, as clients know them. */
+/* JSON-RPC error codes that clients rely on. */
 enum app_error_code {
-	APP_INVALID_REQUEST = -32600, /* also unknown methods, bad parameters, unknown threads (app-server-wire 1) */
+	APP_INVALID_REQUEST = -32600, /* also for unknown methods, invalid parameters and unknown threads */
 	APP_METHOD_NOT_FOUND = -32601,
 	APP_INVALID_PARAMS = -32602,
 	APP_INTERNAL_ERROR = -32603,
@@ -82,7 +82,7 @@ enum app_error_code {
 
 enum app_outcome {
 	APP_SERVED,
-	APP_LACKS,   /* text: what this version would need */
+	APP_LACKS,   /* text: the missing feature */
 	APP_REFUSES, /* text: the message; code */
 	APP_ANSWERS, /* text: the result */
 };
@@ -101,7 +101,7 @@ struct app_method {
 };
 
 extern const struct app_method app_methods[METHOD_count];
-/* NULL if there is none of that name. */
+/* NULL if the method is unknown. */
 const struct app_method *app_method_find(struct str wire);
 
 /* ---- notifications, requests to clients ---- */
@@ -122,7 +122,7 @@ struct app_notification {
 };
 
 extern const struct app_notification app_notifications[NOTIFY_count];
-/* NOTIFY_count if there is none of that name. */
+/* NOTIFY_count if the notification is unknown. */
 enum app_notification_tag app_notification_find(struct str wire);
 
 enum app_server_request_tag {

@@ -1,5 +1,5 @@
-/* Methods, notifications and questions are three tables, since the server needs other things of each. To a client's
- * language they are the same: a word, parameters, perhaps a result. */
+/* Methods, notifications and server requests have a table each because the server needs different columns for each.
+ * The generators of schemas need the same three columns of all: name, parameters, result. */
 #include "protocol/message/app_message.h"
 
 #include "protocol/message/app.h"

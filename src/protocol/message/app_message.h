@@ -1,5 +1,5 @@
-/* app_message.h — the messages of the app-server's tables in one form: what goes which way, for whom writes them down
- * in another language. Owns nothing. Thread: any. */
+/* app_message.h — uniform access to the messages in the app-server's tables, for the generators of schemas and types.
+ * Owns nothing. Thread: any. */
 #ifndef PROTOCOL_APP_MESSAGE_H
 #define PROTOCOL_APP_MESSAGE_H
 
@@ -30,10 +30,10 @@ const char *app_message_kind_name(enum app_message_kind kind);
 bool app_message_has_id(enum app_message_kind kind);
 size_t app_message_count(enum app_message_kind kind);
 struct app_message app_message_get(enum app_message_kind kind, size_t index);
-/* Takes one finished file of such a language; path is relative to the folder of them all. */
+/* Receives one generated file; path is relative to the output folder. */
 typedef int (*app_message_file_fn)(const char *path, struct str text, struct error *err, void *self);
 
-/* Adds the params, and the results if wanted, of all messages of a kind that the set shows. */
+/* Adds the params, and with has_results the results, of all messages of a kind that the set includes. */
 void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set);
 
 #endif

@@ -1,7 +1,8 @@
-/* Who says `reject` knows of three kinds of questions and could answer no other: those are refused.
+/* A client that sends `reject` knows three kinds of approval requests and cannot answer others, so all other kinds are
+ * denied as well.
  *
- * Nobody below this file meets `reject`: whoever keeps a policy keeps a copy, and the copy is always granular. So the
- * questions know one form only. */
+ * approval_copy converts `reject` to `granular`. All stored policies are copies, so the rest of the engine handles only
+ * `granular`. */
 #include "protocol/message/approval.h"
 
 #include "base/arena.h"

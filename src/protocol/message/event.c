@@ -1,4 +1,4 @@
-/* Like submission.c: the struct lives in its own arena, and a delta costs one allocation. */
+/* The struct is allocated in its own arena, as in submission.c, so a delta costs one allocation. */
 #include "protocol/message/event.h"
 
 struct event *event_create(struct str id, enum event_tag tag, const void *body)

@@ -1,4 +1,4 @@
-/* event.h — what the engine tells: the id of the submission that caused it, and an EventMsg.
+/* event.h — an event of the engine: the id of the submission that caused it, and an EventMsg.
  * Owns: everything in it, in one arena. */
 #ifndef PROTOCOL_EVENT_H
 #define PROTOCOL_EVENT_H
@@ -8,7 +8,7 @@
 #include "protocol/record/types.h"
 
 struct event {
-	struct str id; /* sub_id; "" for what no submission caused */
+	struct str id; /* sub_id; "" if no submission caused the event */
 	struct event_msg msg;
 	/* private */
 	struct list link; /* in an event queue */

@@ -1,5 +1,5 @@
-/* The layout is a fact that clients rely on: a heading, then a list of "- title — file:first-last", each with its body
- * indented by two blanks. What a reviewer left out is left out here too, rather than shown as ":0-0". */
+/* Clients parse this layout: a heading, then a list of "- title — file:first-last", each with its body indented by two
+ * spaces. A missing location is omitted instead of being written as ":0-0". */
 #include "protocol/message/review_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The struct lives in its own arena, so a submission is one block for short Ops and one free for all. */
+/* The struct is allocated in its own arena: a short Op needs one block, and one call frees a submission. */
 #include "protocol/message/submission.h"
 
 #include "base/error.h"
@@ -21,7 +21,7 @@ struct submission *submission_create(struct str id, const struct op *op)
 	return submission;
 }
 
-/* Two ids or two Ops: whichever was taken, it could be the wrong one (protocol-v1 1). */
+/* A submission with two ids or two Ops is rejected, because either could be the wrong one. */
 static const char *find_duplicate(const struct json *root)
 {
 	size_t ids = 0, ops = 0;

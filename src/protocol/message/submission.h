@@ -1,4 +1,4 @@
-/* submission.h — what a UI sends: an id of its choosing and an Op (protocol-v1 section 1).
+/* submission.h — a request to the engine: an id chosen by the front end, and an Op.
  * Owns: everything in it, in one arena. */
 #ifndef PROTOCOL_SUBMISSION_H
 #define PROTOCOL_SUBMISSION_H
@@ -12,7 +12,7 @@ struct error;
 struct submission {
 	struct str id;
 	struct op op;
-	struct str mode_word; /* the mode of op.collaboration_mode as the client wrote it; absent if it named none */
+	struct str mode_word; /* the mode in op.collaboration_mode as written by the client; absent if it has none */
 	/* private */
 	struct list link; /* in a submission queue */
 	struct arena arena;
@@ -20,7 +20,7 @@ struct submission {
 
 /* A deep copy of id and op. */
 struct submission *submission_create(struct str id, const struct op *op);
-/* From one JSON text {"id":…,"op":…}; NULL and err with the reason (protocol-v1 1, "invalid submission"). */
+/* From one JSON text {"id":…,"op":…}; NULL and err if it is invalid. */
 struct submission *submission_decode(struct str json, struct error *err);
 void submission_encode(const struct submission *submission, struct json_writer *w);
 void submission_destroy(struct submission *submission);

@@ -1,4 +1,4 @@
-/* op_default.h — gives every row macro of op.def that an expansion did not define an empty meaning.
+/* op_default.h — defines all row macros of op.def that an expansion did not define as empty.
  * No include guard: included before each expansion, with op_undef.h after it. */
 #ifndef OP
 #define OP(...)

@@ -1,4 +1,4 @@
-/* op_undef.h — forgets the row macros of op.def. No include guard: included after each expansion. */
+/* op_undef.h — undefines the row macros of op.def. No include guard: included after each expansion. */
 #undef OP
 #undef OP_UNIT
 #undef OP_LACKS

@@ -1,5 +1,4 @@
-/* The tables are generated from enum.def and app_enum.def by including them twice: once for the words, once for the
- * types. */
+/* Includes enum.def and app_enum.def twice: once for the words, once for the types. */
 #include "protocol/record/enum.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* enum.h — one C enum and one word table for each ENUM of enum.def and app_enum.def: `enum sandbox_mode` with values
- * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to read and write the words. */
+/* enum.h — a C enum and a word table for each ENUM of enum.def and app_enum.def: `enum sandbox_mode` with values
+ * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to parse and write the words. */
 #ifndef PROTOCOL_ENUM_H
 #define PROTOCOL_ENUM_H
 
@@ -22,7 +22,7 @@
 struct enum_word {
 	const char *wire;
 	int value;
-	bool is_alias; /* read, never written */
+	bool is_alias; /* accepted, never written */
 };
 
 struct enum_type {
@@ -43,11 +43,11 @@ struct enum_type {
 #undef ALIAS
 #undef ENUM_END
 
-/* The word a value is written as; "" for a value out of range. */
+/* The wire word of a value; "" if the value is out of range. */
 const char *enum_wire(const struct enum_type *type, int value);
-/* False if word is none of the type's. */
+/* False if the type has no such word. */
 bool enum_parse(const struct enum_type *type, struct str word, int *ret);
-/* "one of `a`, `b`" / "`a` or `b`" into out, cut to size bytes; for messages. */
+/* Writes "one of `a`, `b`, `c`" or "`a` or `b`" to out, truncated to size bytes; for error messages. */
 void enum_expected(const struct enum_type *type, char *out, size_t size);
 
 #endif

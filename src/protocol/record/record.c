@@ -1,5 +1,5 @@
-/* One walk over the field rows per job (record_decode.c, record_encode.c, and copying here). What a field is decides a
- * switch in each and nowhere else, so a new Op, Event or method needs rows and no code. */
+/* Decoding (record_decode.c), encoding (record_encode.c) and copying (here) each walk over the field rows and switch on
+ * the kind of the field. A new Op, Event or method therefore needs rows but no code. */
 #include "protocol/record/record.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 const struct variant *union_find_tag(const struct union_type *type, int tag)
 {
 	if (tag >= 0 && (size_t)tag < type->count && type->variants[tag].tag == tag && !type->variants[tag].is_alias)
-		return &type->variants[tag]; /* always, where the aliases stand last */
+		return &type->variants[tag]; /* the usual case: aliases come last */
 	for (size_t i = 0; i < type->count; i++) {
 		if (type->variants[i].tag == tag && !type->variants[i].is_alias)
 			return &type->variants[i];
@@ -35,7 +35,7 @@ static char upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* snake_case to camelCase; an underscore that begins the name is part of it. */
+/* Converts snake_case to camelCase; a leading underscore is part of the name. */
 static void write_camel(const char *snake, char buffer[FIELD_NAME_SIZE])
 {
 	size_t len = 0;
@@ -116,7 +116,7 @@ bool field_is_absent(const struct field *field, const void *value)
 
 /* ---- copying ---- */
 
-/* A long text that an event shows twice, as a command's output is, is copied once. */
+/* A long text that occurs twice in an event, such as the output of a command, is copied once. */
 struct twin {
 	struct str from, copy;
 };
@@ -209,7 +209,7 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 		copy_list(field, arena, out);
 		return;
 	default:
-		return; /* scalars came along with the struct */
+		return; /* scalars were copied with the struct */
 	}
 }
 

@@ -1,16 +1,14 @@
-/* record.h — the machinery behind the tables: one description of a record, from which decoding,
- * encoding and copying follow.
+/* record.h — descriptions of records, and the decoding, encoding and copying that they drive.
  *
- * A record is a C struct whose fields are rows in a .def file (types.def says how to write one).
- * A union is a tag and a pointer to the record of that tag. Decoded values live in an arena and
- * borrow from nothing else; they are never freed singly. An all-zero struct is a valid value with
- * every optional field absent.
- * Decoding follows serde (protocol-v1 section 1): unknown fields are ignored, absent and null are
- * the same for optional fields, messages read "missing field `x`", "unknown variant `x`, …".
+ * A record is a C struct whose fields are rows in a .def file (types.def documents the notation). A union is a tag and
+ * a pointer to the record of that tag. Decoded values live in an arena and refer to nothing outside of it. An all-zero
+ * struct is a valid value with all optional fields absent.
  *
- * Two families share this: that of Ops and Events writes field names as they stand in the rows, that of the
- * app-server in camelCase (field_wire_name says how), and its messages are nothing but serde's words, which its
- * clients compare. */
+ * Decoding follows serde: unknown fields are ignored, absent and null are equivalent for optional fields, and errors
+ * read "missing field `x`", "unknown variant `x`, …".
+ *
+ * Two families use this: Ops and Events write field names as in the rows; the app-server writes them in camelCase
+ * (field_wire_name). Error messages of the app-server are exactly serde's, because its clients compare them. */
 #ifndef PROTOCOL_RECORD_H
 #define PROTOCOL_RECORD_H
 
@@ -43,20 +41,20 @@ enum field_kind {
 	FIELD_ints,    /* int64_t *, and NAME_count */
 	FIELD_records, /* struct NAME *, and NAME_count */
 	FIELD_unions,  /* struct NAME *, and NAME_count */
-	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records may have
-	                * keys as well, and is a map then */
-	FIELD_jsons,   /* only as shown: a list of any JSON */
+	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records with
+	                * keys are a map, too */
+	FIELD_jsons,   /* only in published types: a list of any JSON */
 };
 
 enum presence {
-	REQ, /* must be there; always written */
+	REQ, /* required; always written */
 	DEF, /* zero value when absent; always written */
-	OPT, /* left out when absent */
+	OPT, /* omitted when absent */
 	NUL, /* written as null when absent; a list is absent while it has no pointer */
 	PRESENCE_MASK = 3,
-	EXPERIMENTAL = 4, /* with one of the others: only for clients that asked for what may still change */
-	ALIAS_NAME = 16,  /* another name of the field at this offset: read, never written */
-	NULL_COUNTS = 8,  /* with OPT, of an OPT_INT: null is no absence, but the value FIELD_NULL */
+	EXPERIMENTAL = 4, /* combined with one of the others: only for clients that opted in to unstable fields */
+	ALIAS_NAME = 16,  /* another name of the field at this offset: accepted, never written */
+	NULL_COUNTS = 8,  /* with OPT, for an OPT_INT: null is the value FIELD_NULL, not absence */
 };
 
 /* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode it. */
@@ -91,7 +89,7 @@ struct record {
 	size_t size;
 	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
 	enum record_family family;
-	bool is_open; /* the struct is one struct str: whatever object came, as text */
+	bool is_open; /* the struct is one struct str: any object, as text */
 	const struct union_type *shown; /* of an open one, the union that is published in its place, or NULL */
 };
 
@@ -99,8 +97,8 @@ struct variant {
 	const char *wire;
 	int tag;
 	bool is_alias;              /* accepted, never written */
-	bool is_value;              /* {"x":v}: the body's one field is written as itself */
-	const struct record *body;  /* NULL: nothing but the tag */
+	bool is_value;              /* {"x":v}: the value of the body's only field */
+	const struct record *body;  /* NULL: only the tag */
 	const char *doc;
 };
 
@@ -120,24 +118,24 @@ struct union_type {
 	const char *doc;
 };
 
-/* Every union struct starts like this, whatever typed names its body has. */
+/* The common beginning of all union structs. */
 struct union_head {
 	int tag;
 	void *body;
 };
 
 enum { FIELD_NAME_SIZE = 64 };
-/* The field's name on the wire; in camelCase by the rules: "_x" becomes "X", "__" stays as "_", an underscore at the
- * end (of a name that C keeps for itself) goes. */
+/* The field's name on the wire. In camelCase "_x" becomes "X", "__" becomes "_", and a trailing underscore (of a name
+ * that is a C keyword) is removed. */
 const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE]);
-/* The record's name on the wire: of the app-server's family "ThreadStartParams" for app_thread_start_params. */
+/* The record's name on the wire; in the app-server's family "ThreadStartParams" for app_thread_start_params. */
 const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
 /* The field as it is in the published types. */
 struct field field_as_shown(const struct field *field);
-/* NULL if it has no field of that name (the row's). */
+/* NULL if no row has that name. */
 const struct field *record_find_field(const struct record *record, const char *name);
 
-/* Fills *out (of record->size bytes, zeroed) from an object; text is copied into the arena. */
+/* Decodes an object into *out (record->size bytes, zeroed); text is copied into the arena. */
 int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
                   struct error *err);
 int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
@@ -147,15 +145,15 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 void record_encode(const struct record *record, const void *value, struct json_writer *w);
 void union_encode(const struct union_type *type, const void *value, struct json_writer *w);
 
-/* How another date wrote the same: which fields it did not know, which unions it tagged externally, and which of
- * those variants were but their word. */
+/* Differences of an older version of the protocol: fields that it lacks, unions that it tags externally, and variants
+ * of these that it writes as their word alone. */
 struct record_dialect {
 	bool (*omits)(const struct record *record, const struct field *field, const void *self);
 	bool (*is_external)(const struct union_type *type, const void *self);
 	bool (*is_bare)(const struct variant *variant, const void *self);
 	const void *self;
 };
-/* The same in a dialect; NULL: none. */
+/* The same in a dialect; NULL: the current version. */
 void union_encode_as(const struct union_type *type, const void *value, const struct record_dialect *dialect,
                      struct json_writer *w);
 
@@ -163,9 +161,9 @@ void union_encode_as(const struct union_type *type, const void *value, const str
 void record_copy(const struct record *record, const void *from, struct arena *arena, void *out);
 void union_copy(const struct union_type *type, const void *from, struct arena *arena, void *out);
 
-/* The variant of a tag (never an alias), NULL if there is none. */
+/* The variant of a tag (never an alias), NULL if the tag is unknown. */
 const struct variant *union_find_tag(const struct union_type *type, int tag);
-/* The variant of a wire word, aliases included, NULL if there is none. */
+/* The variant of a wire word, including aliases; NULL if the word is unknown. */
 const struct variant *union_find_wire(const struct union_type *type, struct str wire);
 
 #endif

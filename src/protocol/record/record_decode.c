@@ -1,4 +1,4 @@
-/* JSON into structs, as serde would: the texts of what is wrong are compared by clients of the app-server. */
+/* Decodes JSON into structs as serde does. The error messages are serde's, because app-server clients compare them. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@ static bool is_required(const struct field *field)
 	return (field->presence & PRESENCE_MASK) == REQ;
 }
 
-/* "integer `5`", "string \"x\"", "map", … as serde names what it did not expect. */
+/* serde's names of unexpected values: "integer `5`", "string \"x\"", "map", … */
 static int wrong_type(const struct json *json, const char *expected, struct error *err)
 {
 	static const char *const names[] = {"null", "boolean", "number", "string", "sequence", "map"};
@@ -42,7 +42,7 @@ static int decode_enum(const struct field *field, const struct json *json, int *
 	return error_set(err, ERR_invalid, "unknown variant `%.*s`, expected %s", STR_ARG(word), expected);
 }
 
-/* A path means the same whatever folder the program runs in. */
+/* Paths must be absolute, so that they do not depend on the program's working directory. */
 static int decode_path(const struct json *json, struct arena *arena, struct str *out, struct error *err)
 {
 	struct str text;
@@ -134,7 +134,7 @@ static int decode_records(const struct field *field, const struct json *json, st
 	return 0;
 }
 
-/* Lists and maps of unions differ only in that a map keeps its keys. */
+/* Decodes a list of unions, or a map of them, which also stores its keys. */
 static int decode_unions(const struct field *field, const struct json *json, struct arena *arena, void *out,
                          struct error *err)
 {
@@ -227,7 +227,7 @@ static int decode_present(const struct field *field, const struct json *json, st
 	}
 }
 
-/* Ops come from people's scripts too, so there the field is named that a complaint is about. */
+/* Ops are also written by hand in scripts, so their errors name the field. */
 static int decode_field(const struct record *record, const struct field *field, const struct json *member,
                         struct arena *arena, void *out, struct error *err)
 {
@@ -237,7 +237,7 @@ static int decode_field(const struct record *record, const struct field *field, 
 	return status;
 }
 
-/* Leaves the field as it is, which means absent. */
+/* Leaves the field zero, which means absent. */
 static void decode_absent(const struct field *field, const struct json *member, void *out)
 {
 	if (!member || !(field->presence & NULL_COUNTS))
@@ -282,7 +282,7 @@ int record_decode(const struct record *record, const struct json *json, struct a
 	return 0;
 }
 
-/* The whole of a record that has one field is that field. */
+/* Decodes the value of a record's only field. */
 static int decode_value(const struct record *record, const struct json *json, struct arena *arena, void *out,
                         struct error *err)
 {
@@ -362,7 +362,7 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 			return error_set(err, ERR_invalid, tag ? "`%s` must be a string" : "missing field `%s`",
 			                 type->key);
 	}
-	/* {"tag":{…}}, also for internally tagged types: what the wire of 2025-10 wrote (protocol-v1 section 1) */
+	/* {"tag":{…}} is also accepted for internally tagged types: the form of profile v1-2025-10 */
 	if (is_object && json->count == 1)
 		return decode_variant(type, json->child->key, json->child, arena, out, err);
 	if (!type->key && json_to_str(json, &wire))

@@ -1,4 +1,4 @@
-/* record_default.h — gives every row macro that an expansion did not define an empty meaning.
+/* record_default.h — defines all row macros that an expansion did not define as empty.
  * No include guard: included before each expansion, with record_undef.h after it. */
 #ifndef RECORD
 #define RECORD(...)

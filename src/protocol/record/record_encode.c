@@ -1,4 +1,4 @@
-/* Structs into JSON. A dialect, how another date wrote the same, is asked at every field and every union. */
+/* Encodes structs as JSON. A dialect (an older version of the protocol) is consulted at each field and union. */
 #include "protocol/record/enum.h"
 #include "protocol/record/record_priv.h"
 
@@ -80,7 +80,7 @@ static void encode_value(const struct field *field, const void *value, const str
 	}
 }
 
-/* A list that may be null is null until somebody gave it a place, and empty after that. */
+/* A nullable list is null while its pointer is NULL; with a pointer and no items it is empty. */
 static bool is_null(const struct field *field, const void *value)
 {
 	bool may_be = (field->presence & PRESENCE_MASK) == NUL;

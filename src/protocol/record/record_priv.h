@@ -1,4 +1,4 @@
-/* record_priv.h — how the files of the codec reach a field of a struct. Private to protocol/. */
+/* record_priv.h — access to the fields of a struct for the codec. Private to protocol/. */
 #ifndef PROTOCOL_RECORD_PRIV_H
 #define PROTOCOL_RECORD_PRIV_H
 
@@ -9,7 +9,7 @@
 
 enum { UNION_SIZE = sizeof(struct union_head) };
 
-/* Nobody gave it a value: NULL, no items, or has_NAME is false. */
+/* The field has no value: NULL, no items, or has_NAME is false. */
 bool field_is_absent(const struct field *field, const void *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file.
  * Each RECORD opens a function so that `Self` can name the struct inside offsetof.
- * RECORD_FAMILY, if it was defined before, is the family they belong to.
+ * RECORD_FAMILY, if defined, is the family of the records.
  * No include guard: it is the expansion itself. */
 #define SHOWN_flag {true, false, FIELD_bool}
 #define SHOWN_list {true, false, FIELD_jsons}

@@ -1,4 +1,4 @@
-/* record_undef.h — forgets every row macro of the record notation. No include guard: included after each expansion. */
+/* record_undef.h — undefines all row macros of the record notation. No include guard: included after each expansion. */
 #undef RECORD
 #undef RECORD_END
 #undef RECORD_EMPTY

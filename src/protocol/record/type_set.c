@@ -1,5 +1,5 @@
-/* Two languages are written from the same tables, so what both must know stands here: which types there are and what
- * they are called. A type is added before its parts, which ends the walk where types contain themselves. */
+/* The generators of JSON Schema and TypeScript share this: the set of types and their names. A type is added before
+ * its parts, so the walk ends at types that contain themselves. */
 #include "protocol/record/type_set.h"
 
 #include <stdlib.h>
@@ -137,7 +137,7 @@ void type_set_finish(struct type_set *set)
 	vec_finish(&set->types);
 }
 
-/* False if it is there. */
+/* False if the set already contains the type. */
 static bool insert(struct type_set *set, const struct named_type *type)
 {
 	vec_for_each(it, &set->types) {

@@ -1,8 +1,7 @@
-/* type_set.h — the types of the app-server that have a name, as files for other languages need them: which there are,
- * what they are made of, and where each of them stands.
+/* type_set.h — the named types of the app-server for generated schema files: their names, parts and folders.
  *
- * A record, union or enum has the name that is its own in PascalCase; the bodies of a union's variants have none and
- * are written where they stand. A set holds each type once, sorted by name. It owns its names; the types are tables.
+ * The name of a record, union or enum is its C name in PascalCase; bodies of union variants have no name and are
+ * written inline. A set holds each type once, sorted by name. It owns the names; the types are static tables.
  * Thread: any. */
 #ifndef PROTOCOL_TYPE_SET_H
 #define PROTOCOL_TYPE_SET_H
@@ -21,27 +20,27 @@ struct named_type {
 
 struct type_set {
 	VEC(struct named_type) types;
-	bool is_experimental; /* also what is marked EXPERIMENTAL */
-	bool is_flat;         /* without what its types are made of */
+	bool is_experimental; /* includes fields and messages marked EXPERIMENTAL */
+	bool is_flat;         /* excludes the parts of its types */
 };
 
 void type_set_finish(struct type_set *set);
-/* Adds the type, and all that it is made of unless the set is flat. */
+/* Adds the type, and its parts recursively unless the set is flat. */
 void type_set_add(struct type_set *set, enum type_kind kind, const void *type);
-/* Adds what a type is made of, not the type itself; of a flat set, only what it names itself. */
+/* Adds the parts of a type, not the type itself; for a flat set, only the direct parts. */
 void type_set_add_parts(struct type_set *set, enum type_kind kind, const void *type);
 void type_set_sort(struct type_set *set);
 
 /* "ThreadStartParams" for app_thread_start_params, "ReasoningEffort" for reasoning_effort. */
 const char *type_name(const char *name, char buffer[FIELD_NAME_SIZE]);
-/* That of a record, or of the union that is published in its place. */
+/* The name of a record, or of the union that is published in its place. */
 const char *record_type_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
-/* The named type that a field's value, or each of its items, is; false if it has none. */
+/* The named type of a field's value or of its items; false if it has no name. */
 bool field_named_type(const struct field *field, struct named_type *ret);
 bool field_is_shown(const struct type_set *set, const struct field *field);
-/* Whether null is understood, or told. */
+/* True if the field accepts or emits null. */
 bool field_is_nullable(const struct field *field);
-/* "inProgress", "on-request", "input_text" as part of a title: "InProgress", "OnRequest", "InputText". */
+/* The form of a word in titles: "InProgress", "OnRequest", "InputText" for "inProgress", "on-request", "input_text". */
 const char *word_title(const char *word, char buffer[FIELD_NAME_SIZE]);
 
 /* "", "v1/" or "v2/" (app_folder.def). */

@@ -1,5 +1,5 @@
-/* The descriptions behind the structs of types.h: the same rows, expanded a second time.
- * The expansion is record_rows.h; tools reuse it for their arguments. */
+/* The runtime descriptions of the structs in types.h: a second expansion of the same rows, by record_rows.h, which
+ * tools also use for their arguments. */
 #include "protocol/record/types.h"
 
 #include "base/mem.h"
@@ -49,6 +49,6 @@ static const struct variant event_variants[] = {
 };
 
 const struct union_type union_op = {
-	"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), "what a client asks for"};
+	"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), "an operation"};
 const struct union_type union_event_msg = {
-	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "what the engine tells"};
+	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "an event of the engine"};

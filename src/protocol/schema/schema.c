@@ -1,5 +1,5 @@
-/* A schema follows from the rows that also decode and encode, so it cannot promise what the program does not do.
- * What null means follows from the presence of a field: OPT and NUL take it for absent, and only NUL tells it. */
+/* Schemas are generated from the rows that drive decoding and encoding, so they match the program's behaviour.
+ * OPT and NUL fields accept null as absent; only NUL fields emit it. */
 #include "protocol/schema/schema.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void write_doc(const struct schema *schema, const char *doc)
 		jw_member_cstr(schema->w, "description", doc);
 }
 
-/* "type": "x", or with null */
+/* "type": "x", or "type": ["x", "null"] */
 static void write_type(const struct schema *schema, const char *type, bool is_nullable)
 {
 	if (!is_nullable) {
@@ -38,7 +38,7 @@ static void write_type(const struct schema *schema, const char *type, bool is_nu
 	jw_array_end(schema->w);
 }
 
-/* Beside the reference may stand a description, which is why it is not alone. */
+/* Draft 7 ignores the siblings of "$ref", so a reference with a description is wrapped in "allOf". */
 static void write_ref_members(const struct schema *schema, const char *name, bool is_nullable)
 {
 	jw_key(schema->w, is_nullable ? "anyOf" : "allOf");
@@ -124,7 +124,7 @@ static void write_field_members(const struct schema *schema, const struct field 
 	}
 }
 
-/* What an absent field of presence DEF means: the zero value. */
+/* Writes the default of a DEF field: the zero value. */
 static void write_default(const struct schema *schema, const struct field *field)
 {
 	static const char *const zeros[] = {
@@ -167,7 +167,7 @@ static void write_properties(const struct schema *schema, const struct record *r
 	}
 }
 
-/* "required", with the key of a union first; no list where it would be empty. */
+/* Writes "required", the key of a union first; omitted if the list is empty. */
 static void write_required(const struct schema *schema, const struct record *record, const char *key)
 {
 	size_t count = 0, written = 0;

@@ -1,8 +1,7 @@
-/* schema.h — the app-server's tables as JSON Schema (draft 7), for clients that check what they send or
- * make types of it.
+/* schema.h — the app-server's tables as JSON Schema (draft 7), for clients that validate messages or generate types.
  *
- * Titles, definitions and files are named as those of codex 0.169.0 are, whose clients find them by these names;
- * descriptions are the docs of the rows. Thread: any. Errors: those of the writer that is given. */
+ * Titles, definitions and files have the names used by codex 0.169.0, because clients depend on them. Descriptions are
+ * the docs of the rows. Thread: any. Errors: those of the given writer. */
 #ifndef PROTOCOL_SCHEMA_H
 #define PROTOCOL_SCHEMA_H
 
@@ -13,16 +12,16 @@ struct error;
 
 struct schema {
 	struct json_writer *w;
-	const struct type_set *set; /* what of it is shown */
-	bool is_nested; /* definitions of v2 stand in a folder of their own */
+	const struct type_set *set; /* the types to include */
+	bool is_nested; /* definitions of v2 are in a folder of their own */
 };
 
-/* The members of a type's schema, inside an object that is the caller's: type, properties, oneOf, … */
+/* Writes the members of a type's schema (type, properties, oneOf, …) into an object that the caller opened. */
 void schema_write_members(const struct schema *schema, enum type_kind kind, const void *type);
 /* {"$ref":…} */
 void schema_write_ref(const struct schema *schema, const char *name);
 
-/* All files, one after the other, up to the first error. */
+/* Writes all files; stops at the first error. */
 int schema_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
 
 #endif

@@ -1,6 +1,6 @@
-/* One file for each type that a message carries, each with all that it refers to, so that any of them can be used
- * alone; and two with everything. The envelope of JSON-RPC has no rows: rpc.c of the server reads and writes it by
- * hand, so here it is text, too. */
+/* Each type that a message carries has a file with all definitions that it refers to, so that every file can be used
+ * alone; two more files contain all types. The JSON-RPC envelope has no rows because the server's rpc.c parses and
+ * writes it by hand, so its schema is text here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define OBJECT(properties, required) \
 	"\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]"
 
-/* The members of their schemas. */
+/* Schemas of the envelope types. */
 static const struct envelope {
 	const char *name, *members;
 	bool is_alone; /* refers to nothing */
@@ -80,7 +80,7 @@ static int end_file(struct files *files, const char *folder, const char *title)
 
 static void write_envelope(struct files *files, const struct envelope *envelope)
 {
-	jw_raw(&files->w, str_of(envelope->members)); /* "key":value, with the comma before it */
+	jw_raw(&files->w, str_of(envelope->members)); /* "key":value; jw_raw adds the comma before it */
 }
 
 static void define_envelope(struct files *files, const struct envelope *envelope)
@@ -278,7 +278,7 @@ static int write_whole(struct files *files, const struct type_set *all)
 	return end_file(files, "", "codex_app_server_protocol.schemas");
 }
 
-/* Without the questions to clients, and flat. */
+/* Excludes server requests; definitions are flat. */
 static int write_whole_v2(struct files *files, const struct type_set *all)
 {
 	struct type_set set = {.is_experimental = files->is_experimental};
@@ -335,7 +335,7 @@ static int write_message_files(struct files *files)
 	return status;
 }
 
-/* What a client reads and writes as one piece. Params that may be absent have no file, as in the reference. */
+/* Adds the types that a message carries. Optional params have no file, as in codex 0.169. */
 static void add_carried(enum app_message_kind kind, struct type_set *carried)
 {
 	for (size_t i = 0; i < app_message_count(kind); i++) {

@@ -1,5 +1,5 @@
-/* The same rows as in schema.c, for a language in which a type is one expression. Bodies of unions are written where
- * they stand, since they have no name on the wire. */
+/* Generates TypeScript from the rows that schema.c uses; a type is one expression. Bodies of union variants are written
+ * inline because they have no name on the wire. */
 #include "protocol/schema/typescript.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 struct script {
 	struct buf *out;
 	const struct type_set *set;
-	bool is_input; /* clients may leave out what has a default */
+	bool is_input; /* fields with a default are optional */
 };
 
-/* Docs are ours and contain no end of a comment. */
+/* Docs come from the tables and contain no end of a comment. */
 static void append_doc(struct buf *out, const char *indent, const char *doc)
 {
 	if (doc && *doc)

@@ -1,8 +1,8 @@
-/* typescript.h — the app-server's tables as TypeScript types: one file for each, and an index of each folder.
+/* typescript.h — the app-server's tables as TypeScript types: one file per type, and an index for each folder.
  *
- * Names and folders are those of codex 0.169.0, whose clients import by them. A field is `x?: T | null` where it is
- * left out when there is nothing, `x: T | null` where it is told as null; one that has a default may be left out of
- * parameters and of what only they are made of. Thread: any. Errors: those of the writer that is given. */
+ * Names and folders are those of codex 0.169.0, from which clients import. An OPT field is `x?: T | null`, a NUL field
+ * `x: T | null`; a field with a default is optional in parameters and in types used only by them. Thread: any.
+ * Errors: those of the given writer. */
 #ifndef PROTOCOL_TYPESCRIPT_H
 #define PROTOCOL_TYPESCRIPT_H
 
@@ -11,10 +11,10 @@
 
 struct error;
 
-/* What stands right of "export type X =". is_input: clients send it, and nobody else. */
+/* Appends the right side of "export type X =". is_input: only clients send the type. */
 void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type, bool is_input);
 
-/* All files, one after the other, up to the first error. */
+/* Writes all files; stops at the first error. */
 int typescript_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
 
 #endif

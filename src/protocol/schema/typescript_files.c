@@ -1,5 +1,4 @@
-/* Each file imports what it names: its direct parts, by paths between the two folders. Who only wants the types of one
- * version imports the index of its folder. */
+/* Each file imports its direct parts by relative paths. The index of a folder exports all types of one version. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ struct files {
 	struct error *err;
 	void *self;
 	struct type_set all;
-	struct type_set told; /* of them, what the server sends */
+	struct type_set sent; /* the types that the server sends */
 	struct buf body, text;
 };
 
@@ -35,14 +34,14 @@ static void begin_file(struct files *files)
 	buf_append_c(&files->text, first_line);
 }
 
-/* From a file in one folder to a type that may be in the other. */
+/* Appends an import from a file in one folder of a type in either folder. */
 static void append_import(struct files *files, const char *name, bool from_inner)
 {
 	const char *way = is_inner(name) == from_inner ? "./" : from_inner ? "../" : "./v2/";
 	buf_printf(&files->text, "import type { %s } from \"%s%s\";\n", name, way, name);
 }
 
-/* What has no row but is named in the body. */
+/* Appends an import of a type that has no row but is named in the body. */
 static void append_plain_import(struct files *files, const char *name, const char *path, bool from_inner)
 {
 	if (str_find(buf_str(&files->body), str_of(name)) >= 0)
@@ -85,23 +84,23 @@ static bool ends_with(const char *name, const char *end)
 
 static bool is_input(const struct files *files, const struct named_type *type)
 {
-	vec_for_each(it, &files->told.types) {
+	vec_for_each(it, &files->sent.types) {
 		if (it->kind == type->kind && it->type == type->type)
 			return ends_with(type->name, "Params");
 	}
 	return true;
 }
 
-/* What comes in answers, notifications and questions; answers to questions are the client's. */
-static void add_told(struct type_set *told)
+/* Adds the types of responses, notifications and server requests. Answers to server requests come from the client. */
+static void add_sent(struct type_set *sent)
 {
 	for (size_t i = 0; i < app_message_count(MESSAGE_client_request); i++) {
 		struct app_message message = app_message_get(MESSAGE_client_request, i);
 		if (message.result)
-			type_set_add(told, TYPE_record, message.result);
+			type_set_add(sent, TYPE_record, message.result);
 	}
-	app_message_add_types(MESSAGE_server_request, false, told);
-	app_message_add_types(MESSAGE_server_notification, false, told);
+	app_message_add_types(MESSAGE_server_request, false, sent);
+	app_message_add_types(MESSAGE_server_notification, false, sent);
 }
 
 static int write_type(struct files *files, const struct named_type *type)
@@ -166,7 +165,7 @@ static const struct plain {
 	 "export type RequestId = string | number;\n"},
 	{"", "ServerNotificationEnvelope",
 	 "import type { ServerNotification } from \"./ServerNotification\";\n\n"
-	 "/** A notification as it comes: with the Unix milliseconds at which it was told. */\n"
+	 "/** A notification as it comes: with the Unix milliseconds at which it was sent. */\n"
 	 "export type ServerNotificationEnvelope = { emittedAtMs?: number } & ServerNotification;\n"},
 	{"serde_json/", "JsonValue",
 	 "/** Anything that JSON can say. */\n"
@@ -214,7 +213,7 @@ static int write_all(struct files *files)
 {
 	for (int kind = 0; kind < MESSAGE_kind_count; kind++)
 		app_message_add_types((enum app_message_kind)kind, true, &files->all);
-	add_told(&files->told);
+	add_sent(&files->sent);
 	type_set_sort(&files->all);
 	int status = write_plains(files);
 	for (int kind = 0; kind < MESSAGE_kind_count && status == 0; kind++)
@@ -232,12 +231,12 @@ int typescript_write_files(bool is_experimental, app_message_file_fn write, stru
 {
 	struct files files = {.is_experimental = is_experimental, .write = write, .err = err, .self = self};
 	files.all.is_experimental = is_experimental;
-	files.told.is_experimental = true; /* what is told to some is told */
+	files.sent.is_experimental = true; /* includes types sent only to clients that opted in */
 	buf_init(&files.body, LIMIT_SCHEMA_FILE);
 	buf_init(&files.text, LIMIT_SCHEMA_FILE);
 	int status = write_all(&files);
 	type_set_finish(&files.all);
-	type_set_finish(&files.told);
+	type_set_finish(&files.sent);
 	buf_finish(&files.body);
 	buf_finish(&files.text);
 	return status;
