@@ -1,5 +1,5 @@
-/* Both tags have their first character nowhere else, so a text that stops being a tag can only begin another one with
- * the character that did not fit: what waits is always a part of the tag itself, and needs no memory. */
+/* The first character of each tag occurs in it only once. After a mismatch a new tag can therefore begin only at the
+ * mismatching character, so pending input is always a prefix of the tag and needs no buffer. */
 #include "model/hidden_span.h"
 
 static const struct str open_tag = {"<oai-mem-citation>", 18}, close_tag = {"</oai-mem-citation>", 19};
@@ -15,7 +15,7 @@ static void see(struct hidden_span *span, struct str text)
 		span->on_seen(text, span->self);
 }
 
-/* The tag that is looked for is whole: it begins at `start` of the piece. */
+/* A tag is complete; it begins at `start` of the piece. */
 static void turn_over(struct hidden_span *span, struct str piece, size_t from, size_t start)
 {
 	see(span, str_n(piece.ptr + from, start - from));
@@ -25,8 +25,8 @@ static void turn_over(struct hidden_span *span, struct str piece, size_t from, s
 
 void hidden_span_feed(struct hidden_span *span, struct str piece)
 {
-	size_t from = 0, at = 0;   /* what is not seen yet; where to look */
-	size_t start = 0;          /* of what may be a tag */
+	size_t from = 0, at = 0;   /* first byte not passed on; current position */
+	size_t start = 0;          /* of a possible tag */
 	size_t carried = span->at; /* bytes of it in earlier pieces */
 	while (at < piece.len) {
 		const struct str *tag = span->is_inside ? &close_tag : &open_tag;

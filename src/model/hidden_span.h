@@ -1,9 +1,9 @@
-/* hidden_span.h — leaves out what stands between two tags anywhere in a text that comes in pieces.
+/* hidden_span.h — removes the spans between two tags from a streamed text.
  *
- * The model marks sources for its memory this way; they are not for the user's eyes. What may be the beginning of a
- * tag waits for the next piece. A span that is never closed hides the rest of what comes in pieces; who has the whole
- * text asks hidden_span_find_unclosed, and need not lose it.
- * Owns: nothing. Any thread. Source: plan-skills-questions 2 (0.169). */
+ * The model marks the sources of its memory with these tags; they are not displayed. A possible beginning of a tag is
+ * held back until the next piece. A span that is never closed hides the rest of a streamed text; a caller with the
+ * complete text can recover it with hidden_span_find_unclosed.
+ * Owns: nothing. Any thread. */
 #ifndef MODEL_HIDDEN_SPAN_H
 #define MODEL_HIDDEN_SPAN_H
 
@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-/* A part of what is seen; borrowed during the call, never empty. */
+/* Receives visible text; borrowed during the call, never empty. */
 typedef void (*hidden_span_seen_fn)(struct str text, void *self);
 
 struct hidden_span {
@@ -20,16 +20,16 @@ struct hidden_span {
 	hidden_span_seen_fn on_seen;
 	void *self;
 	size_t at;      /* bytes of the tag that the text ends with */
-	bool is_inside; /* the closing tag is looked for */
+	bool is_inside; /* inside a span: the closing tag is expected */
 };
 
 void hidden_span_init(struct hidden_span *span, hidden_span_seen_fn on_seen, void *self);
 void hidden_span_feed(struct hidden_span *span, struct str piece);
-/* The text is whole: what waited is no tag. */
+/* End of the text: passes on the incomplete tag that was held back. */
 void hidden_span_end(struct hidden_span *span);
 
-/* Of a whole text: where a tag begins that is never closed, and, into *ret_rest, what stands behind that tag.
- * Negative if there is none. */
+/* The offset of an opening tag that is never closed in a complete text, and in *ret_rest the text after it. Negative if
+ * all tags are closed. */
 ptrdiff_t hidden_span_find_unclosed(struct str text, struct str *ret_rest);
 
 #endif

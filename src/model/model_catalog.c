@@ -1,6 +1,6 @@
-/* The catalog is data compiled in: no request asks the provider for its models (the reference does, and ignores the
- * answer of any server but its own), and nothing has to be read or cached before the first prompt can leave.
- * A few dozen rows are scanned once a turn; an index would cost more than it saves. */
+/* The catalog is compiled in, so the first prompt does not wait for a list of models or a cache file. (codex 0.169
+ * requests the list, but uses it only from OpenAI's server.)
+ * A lookup scans a few dozen rows once per turn; an index would cost more than it saves. */
 #include "model/model_catalog.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static const struct model_row rows[] = {
 /* clang-format on */
 #undef EFFORT
 
-/* What any server of the Responses API can be expected to take: no reasoning, no verbosity, no free-form tools. */
+/* Parameters that every server of the Responses API accepts: no reasoning, no verbosity, no free-form tools. */
 static const struct model_info fallback = {
 	.name = "",
 	.about = "",

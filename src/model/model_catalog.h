@@ -1,8 +1,7 @@
-/* model_catalog.h — what we know of each model: the rows of model.def, and a fallback for every other name.
+/* model_catalog.h — properties of the models: the rows of model.def, and a fallback for all other names.
  *
- * Owns: nothing; rows are static. A model_info is a plain value: whoever asks may change his copy (a config file
- * overrides windows and limits). Thread: any. Errors: none, an unknown name is an answer (is_known is false).
- * Source: core 1.2, 1.5, 12.2; app-server-wire 16, 19. */
+ * Owns: nothing; rows are static. A model_info is a plain value that callers may change (configuration overrides
+ * windows and limits). Thread: any. Errors: none; an unknown name returns the fallback (is_known is false). */
 #ifndef MODEL_MODEL_CATALOG_H
 #define MODEL_MODEL_CATALOG_H
 
@@ -14,39 +13,38 @@
 #include "base/text.h"
 #include "protocol/record/enum.h"
 
-/* How apply_patch is offered: as a JSON function, which every server of the Responses API can relay, or as a
- * free-form tool with a grammar, which saves the model from escaping a patch into JSON. */
+/* The form of the apply_patch tool: a JSON function, which all servers of the Responses API support, or a free-form
+ * tool with a grammar, which does not require the model to escape the patch as JSON. */
 enum model_patch_form { MODEL_PATCH_function, MODEL_PATCH_freeform, MODEL_PATCH_none };
 
 struct model_info {
-	struct str slug; /* the name as it goes out */
+	struct str slug; /* the name sent to the provider */
 	const char *name;
 	const char *about;
-	int64_t context_window; /* tokens; what is told to users is model_info_window */
+	int64_t context_window; /* tokens; the reported size is model_info_window */
 	int64_t max_output;
 	uint32_t efforts;                     /* bit 1 << enum reasoning_effort */
-	enum reasoning_effort default_effort; /* unset: the field is not sent */
+	enum reasoning_effort default_effort; /* unset: omitted from requests */
 	enum reasoning_summary default_summary;
 	enum verbosity default_verbosity;
 	enum model_patch_form patch_form;
-	struct text_budget output_budget; /* of one tool output */
-	bool is_known;                    /* false: a fallback, worth one warning a session */
+	struct text_budget output_budget; /* limit of one tool output */
+	bool is_known;                    /* false: the fallback, which causes one warning per session */
 	bool is_default;
-	bool is_hidden;     /* usable, not listed */
-	bool has_reasoning; /* takes `reasoning` */
-	bool has_verbosity; /* takes `text.verbosity` */
+	bool is_hidden;     /* usable by name, not listed */
+	bool has_reasoning; /* accepts `reasoning` */
+	bool has_verbosity; /* accepts `text.verbosity` */
 	bool has_parallel_calls;
 	bool has_image_input;
-	bool has_personality; /* we have words for how it talks */
+	bool has_personality; /* prompts for the personalities exist */
 };
 
-/* The model of that name. A row also answers for its variants: after the longest matching slug may follow
- * "-…", ":…" or "@…" (dates, sizes), and before it "…/" (a provider's namespace). The result's slug is
- * the asked name and borrows from it. */
+/* The model of that name. A row also matches variants of its slug: a suffix "-…", ":…" or "@…" (dates, sizes) and a
+ * prefix "…/" (a provider's namespace); the longest match is used. The result's slug is the given name, borrowed. */
 struct model_info model_catalog_get(struct str slug);
 /* The default model. */
 struct model_info model_catalog_default(void);
-/* The index-th row in picker order, hidden ones included; false past the end. */
+/* The row at index in picker order, including hidden ones; false past the end. */
 bool model_catalog_at(size_t index, struct model_info *ret_info);
 
 bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort);

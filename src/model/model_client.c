@@ -1,9 +1,9 @@
-/* A call is a small state machine around model_exchange: a try runs, or the wait for the next try, or the answer is
- * known and its last bytes are awaited. One timer serves all three.
+/* A call is a state machine around model_exchange with one timer: an attempt is running, the next attempt is pending,
+ * or the outcome is known and the end of the response is pending.
  *
- * The last bytes matter: an answer that is read to its end leaves a connection that the next request can use, and
- * that saves a round trip or three on every tool call. A server that keeps the stream open after
- * response.completed is given a moment, then dropped. */
+ * Reading a response to its end allows the next request to reuse the connection, which saves one to three round trips
+ * per tool call. If a server keeps the stream open after response.completed, the connection is closed after a short
+ * timeout. */
 #include "model/model_client.h"
 
 #include "base/error.h"
@@ -29,10 +29,10 @@ struct model_client {
 };
 
 enum call_state {
-	CALL_REFUSED,   /* cannot be sent: `refusal` is delivered soon */
-	CALL_TRYING,    /* the timer watches for silence */
-	CALL_WAITING,   /* the timer starts the next try */
-	CALL_LINGERING, /* the outcome is known; the timer ends the wait for the last bytes */
+	CALL_REFUSED,   /* cannot be sent: `refusal` is delivered in the next round of the loop */
+	CALL_TRYING,    /* the timer detects an idle connection */
+	CALL_WAITING,   /* the timer starts the next attempt */
+	CALL_LINGERING, /* the outcome is known; the timer limits the wait for the end of the response */
 };
 
 struct model_call {
@@ -41,17 +41,17 @@ struct model_call {
 	const struct model_handler *handler;
 	void *self;
 	struct model_request request;
-	struct buf url; /* as it may be shown */
+	struct buf url; /* with secrets masked */
 	enum call_state state;
 	unsigned tries;
-	struct http_call *http; /* non-NULL iff a try runs */
+	struct http_call *http; /* non-NULL iff an attempt is running */
 	struct model_exchange exchange;
-	uint64_t heard;    /* exchange.events when last looked at */
+	uint64_t heard;    /* exchange.events at the last check */
 	uint64_t heard_at; /* loop time of the last event */
 	struct loop_timer *timer;
 	bool is_paused;
-	unsigned depth; /* of our functions that call the handler; the call is freed when the last returns */
-	bool is_over;   /* the handler is not called any more */
+	unsigned depth; /* nested functions that call the handler; the call is freed when the last one returns */
+	bool is_over;   /* the handler is no longer called */
 	struct model_error refusal;
 };
 
@@ -73,7 +73,7 @@ static void call_enter(struct model_call *call)
 	call->depth++;
 }
 
-/* False if the call has ended meanwhile; it must not be touched any more. */
+/* False if the call ended meanwhile; it must not be accessed then. */
 static bool call_leave(struct model_call *call)
 {
 	call->depth--;
@@ -122,13 +122,13 @@ static void call_fail(struct model_call *call, struct model_error *error)
 
 static void call_try(struct model_call *call);
 
-/* A server of this machine that nobody has started does not start by itself while the request is repeated. */
+/* A local server that is not running will not start during retries, so the call fails at once. */
 static bool is_not_started(const struct model_call *call, const struct error *cause)
 {
 	return call->client->provider->start && cause && cause->code == ERR_connect;
 }
 
-/* The try is over: what comes next? */
+/* Ends an attempt: delivers the outcome or schedules the next attempt. */
 static void call_settle(struct model_call *call, const struct error *cause)
 {
 	struct model_error error;
@@ -289,7 +289,7 @@ static void add_headers(struct model_call *call)
 		vec_push(&call->request.headers, str_of(provider->authorization));
 }
 
-/* Makes ready what every try sends. */
+/* Prepares the request, which all attempts share. */
 static int call_prepare(struct model_call *call, const struct model_prompt *prompt, struct model_error *ret_error)
 {
 	struct error err;

@@ -1,6 +1,6 @@
-/* One table says what each kind of failure is called, whether it is worth another try and what a tired person can
- * do about it; the functions here only recognise kinds in what servers and transports report. Bodies are foreign
- * bytes: they are made valid UTF-8 and cut before they enter a text. */
+/* model_error.def lists the kinds of failures with their codes, texts and advice; the functions here map the reports of
+ * servers and transports to kinds. Response bodies are untrusted: they are converted to valid UTF-8 and truncated
+ * before they are included in a text. */
 #include "model/model_error.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "model/model_retry.h"
 #include "net/http_head.h"
 
-/* How much of an answer's body is quoted beside a status and a URL. */
+/* Bytes of a response's body that are quoted with its status and URL. */
 enum { QUOTE_MAX = 1000 };
 
 enum info_form { PLAIN, STATUS };
@@ -78,7 +78,7 @@ static void set_detail(struct model_error *error, struct str detail)
 
 /* ---- answers with an error status ---- */
 
-/* The words for people in a body: error.message of JSON, or the body itself. */
+/* The error message in a body: error.message of JSON, or the body itself. */
 static struct str body_message(const struct json *json, struct str body)
 {
 	struct str message = STR_NONE;
@@ -231,7 +231,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 static const struct {
 	const char *code;
 	enum model_error_kind kind;
-	bool says_message; /* the kind's text goes on with the server's */
+	bool says_message; /* the server's message follows the kind's text */
 } failure_codes[] = {
 	{"context_length_exceeded", MODEL_ERROR_context_window_exceeded, false},
 	{"insufficient_quota", MODEL_ERROR_quota_exceeded, false},

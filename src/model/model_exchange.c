@@ -1,5 +1,5 @@
-/* What went wrong is judged at the end, when everything is known: a status, a content type, whether events came and
- * how the connection ended. Keeping that judgement away from sockets and timers lets tests try every combination. */
+/* The outcome is determined at the end from the status, the content type, the events and the end of the connection.
+ * This code is independent of sockets and timers, so that tests can cover all combinations. */
 #include "model/model_exchange.h"
 
 #include "base/clock.h"
@@ -11,9 +11,9 @@
 #include "net/http_head.h"
 #include "protocol/record/types.h"
 
-/* How much is quoted of an answer that is no event stream. */
+/* Bytes that are quoted of a response that is not an event stream. */
 enum { GLIMPSE_MAX = 200 };
-/* How much of a header is shown, and what an answer's head or body can grow to when its secrets are masked. */
+/* The displayed bytes of a header, and the limit of a head or body after masking its secrets. */
 enum { SHOWN_HEADER_MAX = 200, MASKED_MAX = 4 * LIMIT_HTTP_ERROR_BODY };
 
 static bool on_sse(const struct sse_event *event, void *self)
@@ -55,14 +55,14 @@ static struct str keep_header(struct model_exchange *exchange, const struct http
 	return arena_str(&exchange->arena, http_head_get(head, name));
 }
 
-static void tell_header(struct model_exchange *exchange, enum response_event_type type, struct str value)
+static void emit_header(struct model_exchange *exchange, enum response_event_type type, struct str value)
 {
 	struct response_event event = {.type = type, .text = value};
 	if (value.len && is_success(exchange) && !exchange->is_stopped)
 		exchange->on_event(&event, exchange->self);
 }
 
-/* A header may hold any byte from 0x80 on, and what the server was sent; what is shown to people is neither. */
+/* A header for display: valid UTF-8, secrets masked. A server may echo credentials and any byte from 0x80. */
 static struct str shown(struct model_exchange *exchange, struct str value)
 {
 	auto_buf struct buf masked, clean;
@@ -93,8 +93,8 @@ void model_exchange_head(struct model_exchange *exchange, int status, const stru
 		limits.credits->balance = shown(exchange, limits.credits->balance);
 	if (has_limits || (is_success(exchange) && exchange->is_event_stream))
 		exchange->on_event(&event, exchange->self);
-	tell_header(exchange, RESPONSE_turn_state, http_head_get(head, "x-codex-turn-state"));
-	tell_header(exchange, RESPONSE_served_by, shown(exchange, http_head_get(head, "openai-model")));
+	emit_header(exchange, RESPONSE_turn_state, http_head_get(head, "x-codex-turn-state"));
+	emit_header(exchange, RESPONSE_served_by, shown(exchange, http_head_get(head, "openai-model")));
 }
 
 static void keep_body(struct model_exchange *exchange, struct str bytes, size_t max)

@@ -1,5 +1,5 @@
-/* The text is put together from pieces so that each rule is written once and only what holds is said: a model that
- * reads about questions it cannot ask will try to ask them. */
+/* The text is composed of parts, so that each rule is written once and only rules in effect are included: a model that
+ * reads about approval requests will send them even if they are disabled. */
 #include "model/model_permissions.h"
 
 #include "base/text.h"
@@ -47,7 +47,7 @@ static void write_line(struct buf *out, struct str text)
 	buf_append_char(out, '\n');
 }
 
-/* What a granular policy lets be asked, and what it answers with no. */
+/* Lists the approval requests that a granular policy permits and those that it denies. */
 static void write_questions(struct buf *out, const struct ask_for_approval *policy)
 {
 	for (int question = 0; question < QUESTION_count; question++)

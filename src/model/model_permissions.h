@@ -1,7 +1,6 @@
-/* model_permissions.h — tells the model what its commands may do and when the user is asked.
+/* model_permissions.h — the message to the model that describes the sandbox and the approval policy.
  *
- * Owns: nothing. Thread: any. The words are in prompt/sandbox_*.md, network_*.md and approval_*.md.
- * Source: core 1.3 (the frame; the text is ours). */
+ * Owns: nothing. Thread: any. The texts are in prompt/sandbox_*.md, network_*.md and approval_*.md. */
 #ifndef MODEL_MODEL_PERMISSIONS_H
 #define MODEL_MODEL_PERMISSIONS_H
 
@@ -16,7 +15,7 @@ struct model_permissions {
 	enum sandbox_mode sandbox;
 	const struct ask_for_approval *approval;
 	bool has_network;
-	const struct str *writable; /* folders, for workspace-write */
+	const struct str *writable; /* writable folders of workspace-write */
 	size_t writable_count;
 };
 

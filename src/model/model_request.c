@@ -1,6 +1,6 @@
-/* A long session sends megabytes of history with every tool call. What changes between two calls is a few hundred
- * bytes around it, so only those are written here; the history goes from the caller's buffer to the socket.
- * The order of keys is the reference's: prompt caches compare bytes. */
+/* A long session sends megabytes of history with each tool call. Only the few hundred bytes around it are written here;
+ * the history is sent from the caller's buffer without a copy.
+ * The order of keys is that of codex 0.169, because prompt caches compare bytes. */
 #include "model/model_request.h"
 
 #include "base/error.h"
@@ -70,7 +70,7 @@ static void write_head(struct buf *out, const struct model_prompt *prompt)
 	jw_array(&w);
 }
 
-/* Everything after the tools. */
+/* The members after the tools. */
 static void write_tail(struct buf *out, const struct model_prompt *prompt)
 {
 	struct json_writer w = json_writer(out);
@@ -107,7 +107,8 @@ void model_request_add_header(struct model_request *request, const char *name, s
 	vec_push(&request->headers, str_of(line));
 }
 
-/* The ids go out under the names of both eras: gateways route and log by them. A subagent's session is its root's. */
+/* The ids are sent under the old and the new header names, because gateways route and log by them. The session id of a
+ * subagent is that of its root. */
 static void add_ids(struct model_request *request, const struct model_prompt *prompt)
 {
 	struct str session_id = prompt->root_thread_id.len ? prompt->root_thread_id : prompt->thread_id;

@@ -1,8 +1,8 @@
-/* model_request.h — a prompt as the Responses API wants it.
+/* model_request.h — a prompt as a request of the Responses API.
  *
- * The body is a list of slices: a head and a tail written here, and between them the history exactly as the caller
- * keeps it, never copied. Owns: head, tail and headers. Borrows: everything the prompt points to, until
- * model_request_finish. Thread: any. Errors: ERR_limit. Source: core 1.1, 1.2. */
+ * The body is a list of slices: a head and a tail written here, and between them the caller's history, not copied.
+ * Owns: head, tail and headers. Borrows: everything that the prompt refers to, until model_request_finish.
+ * Thread: any. Errors: ERR_limit. */
 #ifndef MODEL_MODEL_REQUEST_H
 #define MODEL_MODEL_REQUEST_H
 
@@ -18,39 +18,39 @@
 struct error;
 struct model_info;
 
-/* Everything one response is asked for with. Slices may be absent where it says so. */
+/* The contents of one request. Slices may be absent where noted. */
 struct model_prompt {
 	const struct model_info *info;
 	struct str instructions; /* may be absent */
-	/* The history: each slice holds one or more items as JSON, separated by commas. Empty slices are passed over.
+	/* The history: each slice holds one or more items as JSON, separated by commas. Empty slices are skipped.
 	 */
 	const struct str *input;
 	size_t input_count;
 	struct str tools;               /* a JSON array; may be absent */
 	enum reasoning_effort effort;   /* unset: the model's default */
-	enum reasoning_summary summary; /* none: not asked for */
+	enum reasoning_summary summary; /* none: not requested */
 	enum verbosity verbosity;       /* unset: the model's default */
-	bool is_serial;                 /* one tool call at a time, even if the model can do more */
-	bool is_private;          /* the server is to keep nothing, whatever its provider's settings are */
-	bool is_stored;           /* the server is to keep the response; set by the client as the provider wants */
+	bool is_serial;                 /* disables parallel tool calls */
+	bool is_private;          /* the server must not store the response; overrides the provider's settings */
+	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */
 	struct str output_schema; /* JSON the answer must conform to; may be absent */
 	struct str thread_id;
 	struct str root_thread_id, parent_thread_id; /* of a subagent; else absent */
 	struct str previous_response_id; /* may be absent */
-	struct str turn_state;           /* of an earlier answer in this turn; may be absent */
-	struct str subagent;             /* who asks, if it is not the user's own thread; may be absent */
+	struct str turn_state;           /* of an earlier response in this turn; may be absent */
+	struct str subagent;             /* kind of the sender if it is not the user's thread; may be absent */
 };
 
 struct model_request {
 	/* read-only */
-	VEC(struct str) body;    /* to be sent one after the other */
+	VEC(struct str) body;    /* slices in order */
 	VEC(struct str) headers; /* "name: value" */
 	/* private */
 	struct buf head, tail;
 	struct arena arena;
 };
 
-/* Fills request; end it with model_request_finish also when this fails. */
+/* Initialises request; model_request_finish is required also after a failure. */
 int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err);
 /* Adds a header, copied. */
 void model_request_add_header(struct model_request *request, const char *name, struct str value);

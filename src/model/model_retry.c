@@ -1,6 +1,5 @@
-/* Waiting is decided by pure functions of their arguments, chance included, so that tests and the scripted model
- * see the same delays as users. What a server asks for is bounded: a wrong clock or a hostile header must not
- * park a task for a day. */
+/* Delays are pure functions of their arguments, including the random number, so that tests can check them. Delays
+ * requested by a server are limited: a wrong clock or a malicious header must not stop a task for a day. */
 #include "model/model_retry.h"
 
 #include "base/limits.h"
@@ -62,7 +61,7 @@ static int64_t month_of(struct str name)
 	return 0;
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT", the one form that may be sent today (RFC 9110 5.6.7). Unix seconds, or -1. */
+/* "Sun, 06 Nov 1994 08:49:37 GMT", the only form that RFC 9110 5.6.7 permits to send. Unix seconds, or -1. */
 static int64_t unix_of_http_date(struct str s)
 {
 	static const char shape[] = "..., .. ... .... ..:..:.. GMT";

@@ -1,6 +1,6 @@
-/* Which header holds a secret cannot be known by its name alone: gateways invent names. So each configured header
- * counts as one, save those named below. Words that are too short are left alone: "none" or "local" stand for a key
- * where a local server wants none, and are words of ordinary sentences. */
+/* A header's name does not show whether it holds a secret, because gateways invent names. All configured headers
+ * therefore count as secrets, except those listed below. Short words are not masked: "none" or "local" are placeholders
+ * for the key of a local server, and occur in ordinary text. */
 #include "model/model_secrets.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "config/model_provider.h"
 
-/* A key, a word of a header, and the part of a secret that a cut text may end with. */
+/* Minimum lengths of a key, of a word of a header, and of a truncated secret at the end of a text. */
 enum { KEY_MIN = 6, WORD_MIN = 8, TAIL_MIN = 4 };
 
 static const struct str mask = {"[redacted]", 10};
@@ -30,7 +30,7 @@ static void add(struct model_secrets *secrets, struct str word, size_t min)
 	vec_push(&secrets->words, word);
 	if (str_find_char(word, '/') < 0)
 		return;
-	auto_buf struct buf escaped; /* as some servers write a slash in JSON */
+	auto_buf struct buf escaped; /* with "\/" for "/", as some servers write JSON */
 	buf_init(&escaped, 2 * word.len);
 	for (size_t i = 0; i < word.len; i++) {
 		if (word.ptr[i] == '/')
@@ -45,7 +45,7 @@ static bool is_separator(char c)
 	return c == ' ' || c == '\t' || c == ';' || c == ',';
 }
 
-/* "Basic abcd" and "session=abcd; id=efgh" hold abcd, and efgh. */
+/* Adds the words of a value: abcd of "Basic abcd", abcd and efgh of "session=abcd; id=efgh". */
 static void add_words(struct model_secrets *secrets, struct str value, size_t min)
 {
 	while (value.len) {
@@ -182,7 +182,7 @@ void model_secrets_finish(struct model_secrets *secrets)
 	arena_finish(&secrets->arena);
 }
 
-/* How many bytes at the start of text are a secret, or the beginning of one where the text ends; 0: none. */
+/* The length of the secret at the start of text, or of its prefix if the text ends within it; 0: none. */
 static size_t secret_at(const struct model_secrets *secrets, struct str text)
 {
 	size_t longest = 0;

@@ -1,5 +1,5 @@
-/* Ten thousand small deltas are an ordinary answer, so the way of a delta is short: one parse into an arena that is
- * reset, not freed, one look at the type, one call. Nothing is copied; nothing is kept but the final state. */
+/* A response may consist of ten thousand small deltas. Each costs one parse into an arena that is reset, not freed, one
+ * lookup of the type and one call. Nothing is copied, and only the final state is kept. */
 #include "model/model_stream.h"
 
 #include "base/json.h"
@@ -68,7 +68,7 @@ static void fail_incomplete(struct model_stream *stream, const struct json *root
 	model_error_set(&stream->error, MODEL_ERROR_incomplete, reason);
 }
 
-/* An `error` event: the members at its top, or in `error`. */
+/* An `error` event; its members are at the top level or in `error`. */
 static void fail_error(struct model_stream *stream, const struct json *root)
 {
 	const struct json *inner = json_get(root, "error");
@@ -128,7 +128,7 @@ static void dispatch(struct model_stream *stream, enum response_event_type type,
 	}
 }
 
-/* One wrong byte in a long message must not cost the message: a second look, with U+FFFD in its place. */
+/* Parses again with invalid bytes replaced by U+FFFD, so that one wrong byte does not lose a long message. */
 static const struct json *parse_lossy(struct arena *arena, struct str data)
 {
 	auto_buf struct buf clean;

@@ -1,8 +1,7 @@
-/* model_stream.h — the events of a model's answer, one JSON text after the other, as struct response_event.
+/* model_stream.h — decodes the events of a model's response to struct response_event.
  *
- * Owns: a scratch arena. What an event points to is borrowed until on_event returns. Thread: any, one at a time.
- * Forgiving where servers differ: text that is no JSON, unknown types and missing members are passed over.
- * Source: core 1.7; app-server-wire 14. */
+ * Owns: a scratch arena. Data of an event is borrowed until on_event returns. Thread: any, one at a time.
+ * Tolerates differences between servers: text that is not JSON, unknown types and missing members are ignored. */
 #ifndef MODEL_MODEL_STREAM_H
 #define MODEL_MODEL_STREAM_H
 
@@ -21,19 +20,19 @@ enum response_event_type {
 #define RESPONSE_EVENT(name, wire) RESPONSE_##name,
 #include "model/response_event.def"
 #undef RESPONSE_EVENT
-	RESPONSE_rate_limits, /* from the head of the answer */
-	RESPONSE_turn_state,  /* from the head of the answer: text goes out with the turn's next requests */
-	RESPONSE_served_by,   /* from the head of the answer: text is the model that answers */
+	RESPONSE_rate_limits, /* from the response's head */
+	RESPONSE_turn_state,  /* from the response's head: text is sent with the turn's next requests */
+	RESPONSE_served_by,   /* from the response's head: text is the model that answers */
 	RESPONSE_count
 };
 
 struct response_event {
 	enum response_event_type type;
-	struct str id;           /* created, completed: the response's; deltas and parts: the item's. May be absent */
+	struct str id;           /* created, completed: the response id; deltas, parts: the item id. May be absent */
 	struct str text;         /* deltas, turn_state, served_by */
-	int64_t index;           /* summary_part, summary_delta: which summary; reasoning_delta: which content */
+	int64_t index;           /* summary_part, summary_delta: the summary; reasoning_delta: the content */
 	const struct json *item; /* item_added, item_done; item->span is its JSON as sent */
-	const struct token_usage *usage;  /* completed; NULL if the server did not say */
+	const struct token_usage *usage;  /* completed; NULL if the server did not report it */
 	const struct rate_limits *limits; /* rate_limits */
 };
 
@@ -44,18 +43,18 @@ enum model_stream_state { MODEL_STREAM_OPEN, MODEL_STREAM_COMPLETED, MODEL_STREA
 struct model_stream {
 	/* read-only */
 	enum model_stream_state state;
-	bool has_events;          /* at least one JSON object came */
-	struct model_error error; /* once FAILED: what the server said */
+	bool has_events;          /* at least one JSON object was received */
+	struct model_error error; /* in state FAILED: the server's error */
 	/* private */
 	response_event_fn on_event;
 	void *self;
 	struct arena arena;
 };
 
-/* on_event gets everything but failed, incomplete and error, which become `error`. */
+/* on_event receives all events except failed, incomplete and error, which set `error`. */
 void model_stream_init(struct model_stream *stream, response_event_fn on_event, void *self);
-/* The data of one event, and its SSE name for servers that put the type only there. False once the stream is
- * completed or failed: what follows is of no interest. */
+/* Feeds the data of one event, and its SSE name for servers that send the type only there. False after the stream
+ * completed or failed; further events are ignored. */
 bool model_stream_feed(struct model_stream *stream, struct str name, struct str data);
 void model_stream_finish(struct model_stream *stream);
 

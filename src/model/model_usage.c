@@ -1,5 +1,5 @@
-/* Counting is kept apart from the client because the engine, resumed sessions and user interfaces all do it, and it
- * must come out the same everywhere. */
+/* Usage is separate from the client because the engine, resumed sessions and user interfaces compute it, with the same
+ * results. */
 #include "model/model_usage.h"
 
 #include <stdio.h>

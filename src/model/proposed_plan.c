@@ -1,6 +1,6 @@
-/* Two readers in a row: the first leaves out what nobody shall see, the second finds the block in what is left. A whole
- * message goes the same way as one in pieces, so that what was streamed and what is told at the end agree; but what a
- * forgotten closing tag has hidden is seen at the end. */
+/* Two filters: the first removes hidden spans, the second finds the plan in the remaining text. A complete message
+ * takes the same path as a streamed one, so that the deltas and the final item agree, except that text after an
+ * unclosed tag is part of the final item. */
 #include "model/proposed_plan.h"
 
 static const struct tagged_block plan_block = {{"<proposed_plan>", 15}, {"</proposed_plan>", 16}};

@@ -1,7 +1,7 @@
-/* proposed_plan.h — the plan in a message of the model: a block between tags, and what is said around it.
+/* proposed_plan.h — separates the plan in a message of the model, a block between tags, from the text around it.
  *
- * Of several blocks the last is the plan. Spans that are not for the user are left out of both.
- * Owns: what waits for the next piece. Any thread. Source: seed 004, plan-skills-questions 2. */
+ * The last of several blocks is the plan. Hidden spans are removed from both.
+ * Owns: text held back until the next piece. Any thread. */
 #ifndef MODEL_PROPOSED_PLAN_H
 #define MODEL_PROPOSED_PLAN_H
 
@@ -10,7 +10,7 @@
 
 typedef void (*proposed_plan_fn)(enum tagged_segment segment, struct str text, void *self);
 
-/* A message that comes in pieces. It must not move. */
+/* The state of a streamed message. It must not be moved in memory. */
 struct proposed_plan {
 	/* private */
 	struct tagged_text blocks;
@@ -22,10 +22,10 @@ struct proposed_plan {
 void proposed_plan_init(struct proposed_plan *plan, proposed_plan_fn on_segment, void *self);
 void proposed_plan_finish(struct proposed_plan *plan);
 void proposed_plan_feed(struct proposed_plan *plan, struct str piece);
-/* The message is whole. */
+/* Ends the message. */
 void proposed_plan_end(struct proposed_plan *plan);
 
-/* A whole message: what it says to the user, and its plan, each appended. False if it proposes none. */
+/* Splits a complete message: appends its text and its plan. False if it has no plan. */
 bool proposed_plan_split(struct str message, struct buf *ret_text, struct buf *ret_plan);
 
 #endif

@@ -1,7 +1,6 @@
-/* A line is looked at byte by byte only until it can be no tag, which is at its first byte for nearly all of them: the
- * rest is found by memchr and passed on as a slice of the piece. What must wait is copied only where the piece ends.
- * The reference looks again at the whole line with each character; here the place in the tag is kept instead, so that
- * a line costs the same however it comes. */
+/* A line is examined byte by byte only while it may be a tag; nearly all lines fail at the first byte, and the rest is
+ * found by memchr and passed on as a slice of the piece. Only a possible tag at the end of a piece is copied. The
+ * position in the tag is kept between pieces, so the cost of a line does not depend on the number of pieces. */
 #include "model/tagged_text.h"
 
 #include "base/limits.h"
@@ -27,8 +26,8 @@ static void tell(struct tagged_text *tagged, enum tagged_segment segment, struct
 	tagged->on_segment(segment, tagged->active, text, tagged->self);
 }
 
-/* Text that is no tag: what was held back, and what follows it. */
-static void tell_text(struct tagged_text *tagged, struct str text)
+/* Emits text: the bytes held back, then `text`. */
+static void emit_text(struct tagged_text *tagged, struct str text)
 {
 	enum tagged_segment segment = tagged->active ? TAGGED_INNER : TAGGED_TEXT;
 	if (tagged->held.len) {
@@ -51,7 +50,7 @@ static void begin_line(struct tagged_text *tagged)
 	tagged->live = 0;
 }
 
-/* The tag that would count now. */
+/* The tag that is valid in the current state. */
 static struct str tag_of(const struct tagged_text *tagged, size_t index)
 {
 	const struct tagged_block *block = &tagged->blocks[index];
@@ -65,7 +64,7 @@ static bool is_candidate(const struct tagged_text *tagged, size_t index)
 	return tagged->at == 0 || (tagged->live >> index & 1);
 }
 
-/* The line goes on like a tag? */
+/* True if the line with this byte may still be a tag. */
 static bool take_tag_byte(struct tagged_text *tagged, char c)
 {
 	unsigned live = 0;
@@ -81,7 +80,7 @@ static bool take_tag_byte(struct tagged_text *tagged, char c)
 	return true;
 }
 
-/* The block whose tag the line has been, NULL if it has been none. */
+/* The block whose tag the line is, or NULL. */
 static const struct tagged_block *whole_tag(const struct tagged_text *tagged)
 {
 	for (size_t i = 0; i < tagged->count && tagged->at; i++) {
@@ -93,7 +92,7 @@ static const struct tagged_block *whole_tag(const struct tagged_text *tagged)
 
 enum white { WHITE_no, WHITE_part, WHITE_yes };
 
-/* Unicode's White_Space as UTF-8, and how the longer ones begin. */
+/* Unicode's White_Space characters in UTF-8, and the prefixes of the longer ones. */
 static const uint32_t white_parts[] = {0xc2, 0xe1, 0xe2, 0xe3, 0xe19a, 0xe280, 0xe281, 0xe380};
 static const uint32_t whites[] = {0xc285,   0xc2a0,   0xe19a80, 0xe28080, 0xe28081, 0xe28082, 0xe28083,
                                   0xe28084, 0xe28085, 0xe28086, 0xe28087, 0xe28088, 0xe28089, 0xe2808a,
@@ -108,7 +107,7 @@ static bool is_among(uint32_t bytes, const uint32_t *list, size_t count)
 	return false;
 }
 
-/* A byte at a time: these are the bytes of the character so far. */
+/* bytes: those of the character so far. */
 static enum white white_of(uint32_t bytes)
 {
 	if (bytes < 0x80)
@@ -118,7 +117,7 @@ static enum white white_of(uint32_t bytes)
 	return is_among(bytes, white_parts, countof(white_parts)) ? WHITE_part : WHITE_no;
 }
 
-/* One more byte of the line, which is not its end. False: it is no tag. */
+/* Examines a byte before the end of the line. False: the line is not a tag. */
 static bool take_byte(struct tagged_text *tagged, char c)
 {
 	if (++tagged->line_len > LIMIT_TAG_LINE)
@@ -134,7 +133,7 @@ static bool take_byte(struct tagged_text *tagged, char c)
 	return true;
 }
 
-/* The line is over. True if it was a tag, which is told. */
+/* Ends a line. True if it was a tag, which is emitted. */
 static bool take_line(struct tagged_text *tagged)
 {
 	const struct tagged_block *block = tagged->partial ? NULL : whole_tag(tagged);
@@ -153,7 +152,7 @@ static bool take_line(struct tagged_text *tagged)
 
 /* ---- pieces ---- */
 
-/* The rest of a line that is no tag; where the next line begins, or the end. */
+/* Skips the rest of a line that is not a tag. Returns the start of the next line, or the end. */
 static size_t skip_line(struct tagged_text *tagged, struct str piece, size_t at)
 {
 	const char *end = memchr(piece.ptr + at, '\n', piece.len - at);
@@ -165,19 +164,19 @@ static size_t skip_line(struct tagged_text *tagged, struct str piece, size_t at)
 
 void tagged_text_feed(struct tagged_text *tagged, struct str piece)
 {
-	size_t from = 0, line = 0; /* what is not told yet; where its last line begins */
+	size_t from = 0, line = 0; /* first byte not emitted; start of the current line */
 	for (size_t at = 0; at < piece.len;) {
 		if (!tagged->may_be_tag) {
 			line = at = skip_line(tagged, piece, at);
 		} else if (piece.ptr[at] != '\n') {
 			tagged->may_be_tag = take_byte(tagged, piece.ptr[at]);
-			at += tagged->may_be_tag; /* else it is passed over with the rest of its line */
+			at += tagged->may_be_tag; /* else the byte is skipped with the rest of its line */
 		} else if (!whole_tag(tagged) || tagged->partial) {
 			begin_line(tagged);
 			line = ++at;
 		} else {
 			if (line > from)
-				tell_text(tagged, str_n(piece.ptr + from, line - from));
+				emit_text(tagged, str_n(piece.ptr + from, line - from));
 			take_line(tagged);
 			begin_line(tagged);
 			from = line = ++at;
@@ -185,17 +184,17 @@ void tagged_text_feed(struct tagged_text *tagged, struct str piece)
 	}
 	if (tagged->may_be_tag && line < piece.len) {
 		if (line > from)
-			tell_text(tagged, str_n(piece.ptr + from, line - from));
+			emit_text(tagged, str_n(piece.ptr + from, line - from));
 		buf_append(&tagged->held, piece.ptr + line, piece.len - line);
 	} else if (from < piece.len) {
-		tell_text(tagged, str_n(piece.ptr + from, piece.len - from));
+		emit_text(tagged, str_n(piece.ptr + from, piece.len - from));
 	}
 }
 
 void tagged_text_end(struct tagged_text *tagged)
 {
 	if (!tagged->may_be_tag || !take_line(tagged))
-		tell_text(tagged, STR(""));
+		emit_text(tagged, STR(""));
 	if (tagged->active)
 		tell(tagged, TAGGED_END, STR(""));
 	tagged->active = NULL;

@@ -1,11 +1,11 @@
-/* tagged_text.h — finds blocks in a text that comes in pieces: tags alone on their lines, and what is between them.
+/* tagged_text.h — finds blocks in a streamed text: tags on lines of their own, and the text between them.
  *
- * A line that may still be a tag is held back, and no longer than that; all else is passed on as it comes. A tag counts
- * on a line of its own, whatever whitespace (Unicode's) is around it. An opening tag inside a block and a closing one
- * outside are text; a block that is open at the end is closed there. What is told does not depend on how the text was
- * cut, but for where the texts are cut; texts of one piece that follow each other are told as one.
- * Takes a bounded time for each byte. A line of more than LIMIT_TAG_LINE bytes is no tag.
- * Owns: what is held back. Any thread. Source: seed 004, plan-skills-questions 1. */
+ * A line is held back while it may be a tag; other text is emitted at once. A tag is alone on its line, except for
+ * (Unicode) white space. An opening tag inside a block and a closing tag outside of one are text; a block that is open
+ * at the end is closed there. The division of the input into pieces changes only the division of the emitted text.
+ * Adjacent texts of one piece are emitted together.
+ * The time per byte is bounded. A line of more than LIMIT_TAG_LINE bytes is not a tag.
+ * Owns: the text held back. Any thread. */
 #ifndef MODEL_TAGGED_TEXT_H
 #define MODEL_TAGGED_TEXT_H
 
@@ -15,19 +15,19 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* A kind of block. Its tags are ASCII without whitespace, and differ from those of other kinds. */
+/* A kind of block. Its tags are ASCII without white space and differ from those of other kinds. */
 struct tagged_block {
 	struct str open, close;
 };
 
 enum tagged_segment {
-	TAGGED_TEXT,  /* outside of blocks */
+	TAGGED_TEXT,  /* text outside of blocks */
 	TAGGED_START, /* a block begins; text is empty */
-	TAGGED_INNER, /* inside of the block */
+	TAGGED_INNER, /* text inside of the block */
 	TAGGED_END,   /* the block ends; text is empty */
 };
 
-/* The text is borrowed during the call, and never empty where there is one. */
+/* The text is borrowed during the call; TAGGED_TEXT and TAGGED_INNER are never empty. */
 typedef void (*tagged_segment_fn)(enum tagged_segment segment, const struct tagged_block *block, struct str text,
                                   void *self);
 
@@ -38,13 +38,13 @@ struct tagged_text {
 	tagged_segment_fn on_segment;
 	void *self;
 	const struct tagged_block *active; /* the block that is open */
-	struct buf held;                   /* what came in earlier pieces of a line that may still be a tag */
+	struct buf held;                   /* bytes from earlier pieces of a line that may be a tag */
 	size_t line_len;                   /* bytes of that line */
-	unsigned live;                     /* blocks whose tag the line begins like, a bit each */
+	unsigned live;                     /* a bit for each block whose tag begins with the line */
 	size_t at;                         /* bytes of the tag so far */
-	uint32_t partial;                  /* bytes so far of what may become a whitespace character */
-	bool is_trailing;                  /* whitespace came behind the tag */
-	bool may_be_tag;                   /* the line; false: its text is passed on */
+	uint32_t partial;                  /* bytes of an incomplete white space character */
+	bool is_trailing;                  /* white space followed the tag */
+	bool may_be_tag;                   /* false: the line's text is emitted at once */
 };
 
 /* At most 32 kinds; they are borrowed. */
@@ -53,7 +53,7 @@ void tagged_text_init(struct tagged_text *tagged, const struct tagged_block *blo
 void tagged_text_finish(struct tagged_text *tagged);
 
 void tagged_text_feed(struct tagged_text *tagged, struct str piece);
-/* The text is whole. The next feed begins another. */
+/* Ends the text. The next feed begins another one. */
 void tagged_text_end(struct tagged_text *tagged);
 
 #endif
