@@ -70,7 +70,7 @@ static int hex_digit(char c)
 	return found ? (int)(found - digits) : -1;
 }
 
-/* Without %XX, in the arena. */
+/* Decodes %XX; the result is in the arena. */
 static struct str percent_decode(struct model_secrets *secrets, struct str text)
 {
 	auto_buf struct buf out;
@@ -92,7 +92,7 @@ static void add_decoded(struct model_secrets *secrets, struct str text, size_t m
 		add(secrets, decoded, min);
 }
 
-/* "Basic BASE64" stands for NAME:PASSWORD. */
+/* Adds the NAME:PASSWORD of "Basic BASE64". */
 static void add_basic(struct model_secrets *secrets, struct str base64)
 {
 	auto_buf struct buf decoded;
@@ -104,7 +104,7 @@ static void add_basic(struct model_secrets *secrets, struct str base64)
 		add(secrets, password, KEY_MIN);
 }
 
-/* NAME:PASSWORD@ of a URL, which is sent as a Basic header. */
+/* Adds the NAME:PASSWORD@ of a URL, which is sent as a Basic header. */
 static void add_userinfo(struct model_secrets *secrets, struct str url)
 {
 	ptrdiff_t start = str_find(url, STR("://"));

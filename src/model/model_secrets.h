@@ -1,9 +1,9 @@
 /* model_secrets.h — masks a provider's credentials in texts.
  *
  * Servers quote requests in their errors, which reach clients, logs and rollouts. All such texts are masked before they
- * leave model/: the key, the words of configured headers except those with a known harmless name, query parameters whose
- * name suggests a secret, and the password of a URL or of a Basic header; each in the form sent and in the form that the
- * server decodes. Other encodings (a hash, or base64 of a key) are not recognised.
+ * leave model/: the key, the words of configured headers except those with a known harmless name, query parameters
+ * whose name suggests a secret, and the password of a URL or of a Basic header; each in the form sent and in the form
+ * that the server decodes. Other encodings (a hash, or base64 of a key) are not recognised.
  *
  * Owns: its list. Borrows: the provider, which must outlive it. An all-zero struct is empty. Thread: any. */
 #ifndef MODEL_MODEL_SECRETS_H
