@@ -1,5 +1,5 @@
-/* One binary, many names: what argv[0] or the first word says decides. Nothing is set up before that, so
- * `--version` and a patch cost no more than their own work. */
+/* The entry point of all commands: argv[0] or the first word selects one. Nothing is initialized before that, so that
+ * `--version` and apply_patch start fast. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ static int run_completion(int argc, char **argv)
 	return completion_main(&codex_command, argc, argv);
 }
 
-/* A word with blanks is a task for somebody who expects codex "…" to do it. */
+/* A word with spaces is probably a prompt: the user expects codex "…" to run it. */
 static int refuse_word(const char *text)
 {
 	struct error err;
@@ -92,13 +92,14 @@ static int refuse_word(const char *text)
 
 static int refuse_nothing(void)
 {
-	fputs("error: codex needs to be told what to do\n\n", stderr);
+	fputs("error: a command is required\n\n", stderr);
 	cli_print_help(&codex_command, STDERR_FILENO);
 	return 2;
 }
 
-/* glibc would learn from the first large message to keep such blocks in its heap, where they leave holes. Fixed
- * thresholds give a message's memory back when the message is gone: a third of the peak of a long answer. */
+/* With dynamic thresholds glibc serves large blocks from the heap after the first large message is freed, which
+ * fragments it. Fixed thresholds return the memory of a message to the system when it is freed, which reduces the
+ * peak of a long response by a third. */
 static void configure_memory(void)
 {
 #ifdef __GLIBC__
@@ -107,7 +108,7 @@ static void configure_memory(void)
 #endif
 }
 
-/* argv[at] is the word; options before it belong to the command and are moved behind it. */
+/* argv[at] is the word; options before it belong to the command and are moved after it. */
 static int run_word(int argc, char **argv, int at)
 {
 	char *text = argv[at];
@@ -118,13 +119,13 @@ static int run_word(int argc, char **argv, int at)
 	argv[1] = text;
 	configure_memory();
 	log_configure(config_env("CODEX_LOG"));
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone is an error of one write, not our end … */
-	signal(SIGXFSZ, SIG_IGN); /* … and so is a limit on the size of files */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the write … */
+	signal(SIGXFSZ, SIG_IGN); /* … and so is an exceeded file size limit */
 	return word->run(argc - 1, argv + 1);
 }
 
-/* A standard stream that was closed would be the next file that is opened, and get what is printed. What
- * takes its place is opened the wrong way round, so that using it fails as it did before. */
+/* If a standard stream is closed, the next opened file would get its descriptor and receive printed output. /dev/null
+ * takes its place, opened in the opposite direction, so that reads and writes still fail. */
 static void keep_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

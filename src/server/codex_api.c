@@ -1,9 +1,9 @@
-/* The public door over the engine's own: JSON text on the outside, a loop on a thread inside. Two lists
- * under one lock are all the two sides share; everything else belongs to the engine's thread.
- * The event descriptor is an eventfd that is raised exactly while there is something to get.
+/* The public API: JSON text outside, an engine with its loop on a thread inside. The two threads share two lists under
+ * one lock; all other data belongs to the engine's thread. The event descriptor is an eventfd that is readable while an
+ * event is available.
  *
- * A host that does not take its events holds the engine (codex_hold); one that goes on submitting all the same is told
- * CODEX_FULL once the answers have filled the list twice. */
+ * If the host does not take its events, the engine is held (codex_hold). Submissions return CODEX_FULL once events have
+ * filled the list twice. */
 #include "codex/codex.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ struct codex_handle {
 	size_t waiting;
 	struct list events;
 	size_t event_bytes;
-	bool is_full; /* from LIMIT_API_QUEUE bytes of events on, until half of that is gone */
+	bool is_full; /* set at LIMIT_API_QUEUE bytes of events, cleared at half of that */
 	bool has_ended;
 	bool is_closing;
 	int event_fd;
@@ -72,7 +72,7 @@ static void lower_fd(struct codex_handle *handle)
 
 /* ---- the engine's thread ---- */
 
-/* Holds the engine or lets it go on, as the other side's reading asks for. */
+/* Holds or resumes the engine, depending on whether the host takes its events. */
 static void follow_reader(struct codex_handle *handle)
 {
 	pthread_mutex_lock(&handle->lock);
@@ -118,7 +118,7 @@ static void on_event(const struct event *event, void *self)
 	follow_reader(handle);
 }
 
-/* With the lock held. Submissions wait while nobody takes the answers to those before. */
+/* With the lock held. False while the host does not take the events of earlier submissions. */
 static bool takes_submissions(const struct codex_handle *handle)
 {
 	return handle->event_bytes <= 2 * LIMIT_API_QUEUE;
@@ -138,7 +138,7 @@ static struct submission *take_submission(struct codex_handle *handle)
 	return submission;
 }
 
-/* No more at once than the engine's own queue holds; that one is emptied before the loop wakes us again. */
+/* Moves at most as many submissions as the engine's queue holds; the engine drains it before the next call. */
 static void on_wake(uv_async_t *wake)
 {
 	struct codex_handle *handle = wake->data;
@@ -328,7 +328,7 @@ static void deadline_in(int timeout_ms, struct timespec *ret)
 	}
 }
 
-/* With the lock held: event has been taken off the list. */
+/* With the lock held, after an event was removed from the list. */
 static void make_room(struct codex_handle *handle, const struct queued_event *event)
 {
 	handle->event_bytes -= event->len;
@@ -338,7 +338,7 @@ static void make_room(struct codex_handle *handle, const struct queued_event *ev
 	uv_async_send(&handle->wake);
 }
 
-/* With the lock held: until there is an event, the end, or the deadline. */
+/* With the lock held. Waits for an event, the end or the timeout. */
 static void wait_for_event(struct codex_handle *handle, int timeout_ms)
 {
 	struct timespec deadline;

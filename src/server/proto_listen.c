@@ -1,4 +1,5 @@
-/* A client's server ends inside a call from itself, so it is only marked there and destroyed in the next round. */
+/* A client's server reports its end from one of its own functions, so it is marked there and destroyed in the next
+ * round of the loop. */
 #include "server/proto_listen.h"
 
 #include <errno.h>
@@ -18,9 +19,9 @@
 struct client {
 	struct list link;
 	struct proto_listen *listen;
-	struct token_gate *gate;     /* until it has shown the token, if it must */
+	struct token_gate *gate;     /* until the client has sent the token, if one is required */
 	struct proto_server *server; /* from then on */
-	struct pending_client *pending; /* its place, which is safe once it has shown the token or sent a line */
+	struct pending_client *pending; /* its entry; exempt from eviction after the token or the first line */
 	bool has_ended;
 };
 
@@ -30,9 +31,9 @@ struct proto_listen {
 	struct pending_clients *places;
 	struct list clients;
 	size_t count;
-	size_t most; /* of them since memory was last given back */
-	struct loop_deferred sweep; /* destroys what has ended */
-	bool was_told;
+	size_t most; /* largest count since memory was last released */
+	struct loop_deferred sweep; /* destroys ended clients */
+	bool has_ended;
 };
 
 static void client_destroy(struct client *client)
@@ -48,11 +49,11 @@ static void client_destroy(struct client *client)
 static void on_evict(void *self)
 {
 	struct client *client = self;
-	loop_defer(&client->listen->sweep); /* it may have been the last one that a shutdown waits for */
+	loop_defer(&client->listen->sweep); /* a shutdown may wait for this client */
 	client_destroy(client);
 }
 
-/* Half of the clients are gone: what they needed is the system's again, however long we go on listening. */
+/* Releases free heap memory to the system when half of the clients have left. */
 static void give_back_memory(struct proto_listen *listen)
 {
 	if (listen->count > listen->most / 2)
@@ -70,9 +71,9 @@ static void on_sweep(void *self)
 			client_destroy(it);
 	}
 	give_back_memory(listen);
-	if (listen->listener || listen->count || listen->was_told)
+	if (listen->listener || listen->count || listen->has_ended)
 		return;
-	listen->was_told = true;
+	listen->has_ended = true;
 	listen->options.on_end(listen->options.self);
 }
 
@@ -142,7 +143,7 @@ static void on_connect(int fd, void *self)
 		serve(client, fd);
 }
 
-/* Whoever is let in can run commands. Nothing is accepted before the loop runs. */
+/* A client can run commands, so a remote address needs a token. No connection is accepted before the loop runs. */
 static int check_address(const struct proto_listen *listen, const char *address, struct error *err)
 {
 	if (str_has_prefix(str_of(address), "ws://"))

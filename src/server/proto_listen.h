@@ -1,9 +1,10 @@
-/* proto_listen.h — a socket that any number of clients connect to, each with a Codex of its own.
+/* proto_listen.h — a listening socket whose clients have an engine each.
  *
- * Owns: the socket, and the servers of its clients. Loop thread only.
- * At most LIMIT_PROTO_CLIENTS at a time: then the one is closed that has waited longest without showing its token, or,
- * where none is asked for, without a line; else the newcomer (transport/pending_clients.h). With options->token every
- * client has to pass a token_gate first, and only then may the address be one that other machines reach. */
+ * Owns: the socket and the servers of its clients. Loop thread only.
+ * At the limit of LIMIT_PROTO_CLIENTS a new connection evicts the client that has waited longest without sending its
+ * token (its first line, if no token is required); if no client is waiting, the new connection is closed
+ * (transport/pending_clients.h). With options->token each client must pass a token_gate; an address that other machines
+ * can reach requires one. */
 #ifndef SERVER_PROTO_LISTEN_H
 #define SERVER_PROTO_LISTEN_H
 
@@ -11,10 +12,10 @@
 
 struct proto_listen;
 
-/* options->on_end runs after proto_listen_shut_down, once the last client is served. */
+/* options->on_end runs after proto_listen_shut_down, when the last client has ended. */
 struct proto_listen *proto_listen_create(const struct proto_options *options, const char *address, struct error *err);
 const char *proto_listen_address(const struct proto_listen *listen);
-/* No new clients; the present ones as if they had sent shutdown. */
+/* Accepts no new clients, and shuts the current ones down as after Op shutdown. */
 void proto_listen_shut_down(struct proto_listen *listen);
 void proto_listen_destroy(struct proto_listen *listen); /* NULL is fine */
 

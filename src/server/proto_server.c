@@ -1,14 +1,14 @@
-/* Nothing is interpreted here: submissions go in as they are, events leave as the wire profile writes them. What this
- * file knows is when a conversation over bytes is over.
+/* Submissions are passed to the engine and events are written by the wire profile; this file decides when the
+ * conversation is over.
  *
- * The submission queue is short, and a client may send thousands of lines at once: the line that does not fit waits
- * here and the transport with it, so that nothing is refused that only came early.
+ * The submission queue is short, and a client may send thousands of lines at once. A submission that does not fit is
+ * kept here and the transport is paused until the queue has room, so that none is rejected.
  *
- * A client that does not read what it is sent holds its Codex. LIMIT_UNREAD_SUBMISSIONS of its lines are read
- * meanwhile, whatever waits to be sent, so that it can answer and interrupt; then no more until it has caught up.
+ * A client that does not read its output holds its engine. Up to LIMIT_UNREAD_SUBMISSIONS of its lines are still read,
+ * so that it can answer requests and interrupt; then reading stops until the client has caught up.
  *
- * A web page can make a browser send a request to a port of this machine, with lines of its own in the body. The lines
- * of HTTP around them are no submissions, and end the connection before any is carried out. */
+ * A web page can make a browser send an HTTP request to a local port, with submissions as lines of the body. The lines
+ * of the HTTP header are not submissions and end the connection before a line of the body is processed. */
 #include "server/proto_server.h"
 
 #include <stdio.h>
@@ -31,22 +31,22 @@ struct proto_server {
 	struct wire_style style;
 	struct codex *codex;
 	struct transport *transport;
-	struct submission *waiting;    /* for room in the queue */
-	struct loop_deferred retry;    /* submits what waits */
-	struct loop_deferred look;     /* whether it is over, once the client has said all */
-	struct loop_deferred finished; /* tells the owner, outside the engine's callbacks */
+	struct submission *waiting;    /* pending until the queue has room */
+	struct loop_deferred retry;    /* submits the waiting one */
+	struct loop_deferred look;     /* after the client's end of file: checks whether to end */
+	struct loop_deferred finished; /* calls on_end outside of the engine's callbacks */
 	struct buf out;
-	bool is_full;        /* the client does not read: the codex is held */
-	size_t unread_count; /* lines of it since */
-	bool has_been_heard; /* its first line was an object */
-	bool is_refused;     /* it speaks something else: nothing of it is looked at any more */
+	bool is_full;        /* the client does not read: the engine is held */
+	size_t unread_count; /* lines read since then */
+	bool has_been_heard; /* the client's first line was an object */
+	bool is_refused;     /* not a client of this protocol: its input is ignored */
 	bool has_said_all;
 	bool is_ending; /* shutdown was submitted */
 };
 
 /* ---- out ---- */
 
-/* Reads from the client, or does not, as things stand now. */
+/* Pauses or resumes reading from the client. */
 static void choose_input(struct proto_server *server)
 {
 	if (server->waiting || server->is_refused || server->unread_count > LIMIT_UNREAD_SUBMISSIONS)
@@ -78,7 +78,7 @@ static void send_event(struct proto_server *server, const struct event *event)
 	wire_profile_write_whole(&server->style, event, &server->out);
 	send_frames(server, buf_str(&server->out));
 	if (server->out.cap > LIMIT_STREAM_KEEP)
-		buf_finish(&server->out); /* one large event does not keep its memory */
+		buf_finish(&server->out); /* the memory of a large event is not kept */
 	else
 		buf_clear(&server->out);
 	if (!server->out.data)
@@ -104,7 +104,7 @@ static void on_finished(void *self)
 
 /* ---- in ---- */
 
-/* What is waiting takes its turn before anything newer is read. */
+/* Submits, or keeps the submission as `waiting`; nothing is read before it was submitted. */
 static void offer(struct proto_server *server, struct submission *submission)
 {
 	if (codex_submit_op(server->codex, submission->id, &submission->op, NULL) == 0) {
@@ -116,7 +116,7 @@ static void offer(struct proto_server *server, struct submission *submission)
 	loop_defer(&server->retry);
 }
 
-/* Of our own accord; nothing may be waiting. */
+/* Submits an Op of the server itself; requires that no submission is waiting. */
 static void submit(struct proto_server *server, const char *id, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
@@ -156,7 +156,7 @@ static void refuse(struct proto_server *server)
 	proto_server_shut_down(server);
 }
 
-/* Whether the client may go on after this line; only of a socket can it not be known who is there. */
+/* False if the line ends the connection. Only clients of a socket are checked; others were started by the user. */
 static bool admit(struct proto_server *server, struct str frame)
 {
 	if (server->is_refused)
@@ -173,7 +173,7 @@ static bool admit(struct proto_server *server, struct str frame)
 	return true;
 }
 
-/* One more line of a client that may not be reading. */
+/* Counts a line of a client that may not be reading. */
 static void count_unread(struct proto_server *server)
 {
 	if (!server->is_full)
@@ -232,7 +232,7 @@ static void on_look(void *self)
 	struct proto_server *server = self;
 	enum codex_state state = codex_get_state(server->codex);
 	if (state == CODEX_QUEUED)
-		loop_defer(&server->look); /* the queues empty themselves in the loop's next round */
+		loop_defer(&server->look); /* the queues are drained in the next round of the loop */
 	else if (state != CODEX_RUNNING)
 		proto_server_shut_down(server);
 }
@@ -266,7 +266,7 @@ static void open_codex(struct proto_server *server)
 	};
 	server->codex = codex_open(&options);
 	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
-	bool is_legacy = server->style.profile == wire_profile_legacy2025; /* it counted this submission as its first */
+	bool is_legacy = server->style.profile == wire_profile_legacy2025; /* whose ids start here */
 	if (!own->no_auto_configure)
 		submit(server, is_legacy ? "0" : "", OP_configure_session, &configure);
 }

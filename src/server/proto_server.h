@@ -1,11 +1,10 @@
-/* proto_server.h — one client of the raw queues: lines of Submissions in, lines of Events out.
+/* proto_server.h — one client of the event protocol: lines of submissions in, lines of events out.
  *
- * Owns: its Codex and its transport. Borrows: loop, services. Loop thread only.
- * A line that is no submission is a note on standard error and no event. At a socket, a first line that is no JSON
- * object and any line that could belong to an HTTP message end the connection instead, before anything after it is
- * carried out. When the client has said all (end of file), a running Task goes on to its end unless it waits for an
- * answer that can no longer come; then, or when the
- * client is gone, follows the same as after Op shutdown. Source: protocol-v1 1. */
+ * Owns: its engine and its transport. Borrows: loop, services. Loop thread only.
+ * A line that is not a submission is reported on standard error and causes no event. On a socket, a first line that is
+ * not a JSON object and any line that may be part of an HTTP message end the connection before later lines are
+ * processed. After the client's end of file a running Task continues to its end, unless it waits for an answer that can
+ * no longer arrive. Then, or when the client disconnects, the engine shuts down as after Op shutdown. */
 #ifndef SERVER_PROTO_SERVER_H
 #define SERVER_PROTO_SERVER_H
 
@@ -22,13 +21,13 @@ struct proto_options {
 	struct services *services;
 	struct config *config; /* a reference is taken */
 	const char *cwd;
-	int in, out; /* descriptors of the client, the server's from then on */
+	int in, out; /* the client's descriptors; owned by the server from then on */
 	bool no_auto_configure; /* the client sends configure_session itself */
-	bool is_socket;         /* the client came to a listener: who it is, is not known */
-	void (*on_heard)(void *self); /* its first line has been read, and is an object; NULL: nobody asks */
-	const char *token;      /* what a client of proto_listen must show first; borrowed; NULL: nothing */
-	const char *resume_path; /* the session that is configured goes on with this rollout; NULL: a new one */
-	/* Runs once, when the Codex has shut down and all is sent or queued. Destroy the server then. */
+	bool is_socket;         /* the client connected to a listener, so it may be any program */
+	void (*on_heard)(void *self); /* the first line was read and is an object; may be NULL */
+	const char *token;      /* token that clients of proto_listen must send first; borrowed; NULL: none */
+	const char *resume_path; /* rollout that the session resumes; NULL: a new session */
+	/* Runs once, when the engine has shut down and all output is sent or queued. Destroy the server then. */
 	void (*on_end)(void *self);
 	void *self;
 };

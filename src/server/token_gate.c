@@ -1,6 +1,6 @@
-/* Not a transport: before the token is known, a stranger may cost a few kilobytes, not a line of 16 MiB and an engine.
- * The line is looked at where it lies and then taken, up to its end and no further, so that nothing needs to be handed
- * on with the descriptor. */
+/* This does not use a transport: before a client is authenticated it must cost a few kilobytes, not a buffer of 16 MiB
+ * and an engine. The line is inspected in the socket's buffer (MSG_PEEK) and consumed exactly to its end, so the
+ * descriptor can be passed on without buffered data. */
 #include "server/token_gate.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 struct token_gate {
 	uv_poll_t poll;
-	struct loop_timer *timer; /* until it is refused */
-	int fd;                   /* -1: handed on, or closed */
+	struct loop_timer *timer; /* limits the wait, then delays the refusal */
+	int fd;                   /* -1: passed on or closed */
 	const char *token;
 	struct buf line;
 	token_gate_done_fn on_done;
@@ -50,7 +50,7 @@ static void send_refusal(int fd)
 	event_encode(event, &w);
 	buf_append_char(&out, '\n');
 	ssize_t ignored = send(fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-	(void)ignored; /* a courtesy */
+	(void)ignored; /* best effort */
 	event_destroy(event);
 }
 
@@ -64,7 +64,7 @@ static void on_refuse(void *self)
 	finish(gate, -1);
 }
 
-/* Whatever more it sends is not read. */
+/* Refuses the connection after a delay; further input is not read. */
 static void refuse_later(struct token_gate *gate)
 {
 	uv_poll_stop(&gate->poll);
@@ -81,7 +81,7 @@ static void judge(struct token_gate *gate)
 		refuse_later(gate);
 }
 
-/* Takes what has come, at most to the line's end; true if that was it. ret_is_over: no more will come. */
+/* Consumes received bytes up to the end of the line; true if the line is complete. ret_is_over: end of the input. */
 static bool take_bytes(struct token_gate *gate, bool *ret_is_over)
 {
 	char bytes[KIB];

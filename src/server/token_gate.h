@@ -1,20 +1,20 @@
-/* token_gate.h — a connection that must show a token before anything else of it is read.
+/* token_gate.h — authenticates a connection by a token before other input is read.
  *
- * The first line has to be {"token":"…"}, at most LIMIT_TOKEN_LINE bytes and within LIMIT_TOKEN_MS; there is one try.
- * What follows that line stays in the socket for whoever serves the connection. A refusal is an error event, and comes
- * LIMIT_TOKEN_REFUSE_MS late, so that guessing is slow. Owns: the descriptor while it waits. Loop thread only. */
+ * The first line must be {"token":"…"}, at most LIMIT_TOKEN_LINE bytes, within LIMIT_TOKEN_MS; there is one attempt.
+ * Input after that line stays in the socket. A refusal is an error event, sent after LIMIT_TOKEN_REFUSE_MS to slow down
+ * guessing. Owns: the descriptor until it is passed on. Loop thread only. */
 #ifndef SERVER_TOKEN_GATE_H
 #define SERVER_TOKEN_GATE_H
 
 struct loop;
 struct token_gate;
 
-/* fd: the connection, now the callee's; -1: it was refused and is closed. Destroy the gate in it or later. */
+/* fd: the connection, now owned by the callee; -1: it was refused and is closed. Destroy the gate in it or later. */
 typedef void (*token_gate_done_fn)(int fd, void *self);
 
-/* fd: a connected socket that does not block; token: borrowed. on_done runs once, from the loop. */
+/* fd: a connected, nonblocking socket; token: borrowed. on_done runs once, from the loop. */
 struct token_gate *token_gate_create(struct loop *loop, int fd, const char *token, token_gate_done_fn on_done,
                                      void *self);
-void token_gate_destroy(struct token_gate *gate); /* closes a connection that still waits; NULL is fine */
+void token_gate_destroy(struct token_gate *gate); /* closes a pending connection; NULL is a no-op */
 
 #endif

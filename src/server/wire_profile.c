@@ -1,6 +1,5 @@
-/* The engine tells each thing once, as an item. Clients of before items, and those of both dates listen for the older
- * events too, which follow the item at once: they are made here, where they leave, so that nothing below carries
- * two words for one fact. */
+/* The engine emits each fact once, as an item. Clients also expect the legacy events of the time before items, which
+ * follow the item at once. They are created here, at the output, so that the engine has one form of each fact. */
 #include "server/wire_profile.h"
 
 #include <stdio.h>
@@ -217,7 +216,7 @@ static void write_item_twins(struct wire *wire, const struct turn_item *item)
 		write_msg(wire, EV_context_compacted, &(struct ev_context_compacted){0});
 		return;
 	default:
-		return; /* a plan has no twin */
+		return; /* plans have no legacy event */
 	}
 }
 
@@ -262,10 +261,10 @@ static void write_twins(struct wire *wire, const struct event_msg *msg)
 	}
 }
 
-/* ---- what was told in other words ---- */
+/* ---- events in older forms ---- */
 
-/* The kinds of January 2026 have no "default": what was not plan mode was "custom". A client that has said "default"
- * knows those of February. */
+/* The modes of January 2026 do not include "default": modes other than plan were "custom". A client that has sent
+ * "default" knows the modes of February. */
 static const char *mode_word(const struct wire *wire, enum mode_kind mode)
 {
 	if (mode == mode_kind_default && !wire->style->speaks_default)
@@ -292,7 +291,7 @@ static void write_task_started(struct wire *wire, const struct ev_task_started *
 	buf_append_char(wire->out, '\n');
 }
 
-/* Who asked for a command was a flag in October 2025. */
+/* The source of a command was a flag in October 2025. */
 static void write_flagged_begin(struct wire *wire, const struct ev_exec_begin *event)
 {
 	struct ev_exec_begin flagged = *event;
@@ -301,13 +300,13 @@ static void write_flagged_begin(struct wire *wire, const struct ev_exec_begin *e
 	write_msg(wire, EV_exec_command_begin, &flagged);
 }
 
-/* The counts stood in the event itself, once a response; there were no limits. */
+/* The counts were members of the event itself, once per response, without rate limits. */
 static void write_flat_usage(struct wire *wire, const struct ev_token_count *event)
 {
-	if (!event->info || event->info->total_token_usage->total_tokens == wire->style->told_tokens)
+	if (!event->info || event->info->total_token_usage->total_tokens == wire->style->sent_tokens)
 		return;
 	const struct token_usage *usage = event->info->last_token_usage;
-	wire->style->told_tokens = event->info->total_token_usage->total_tokens;
+	wire->style->sent_tokens = event->info->total_token_usage->total_tokens;
 	struct json_writer w = json_writer(wire->out);
 	jw_object(&w);
 	jw_member_str(&w, "id", wire->id);
@@ -324,7 +323,7 @@ static void write_flat_usage(struct wire *wire, const struct ev_token_count *eve
 	buf_append_char(wire->out, '\n');
 }
 
-/* True if the event was another one before October 2025. */
+/* True if the event had another form before October 2025. */
 static bool write_legacy(struct wire *wire, const struct event_msg *msg)
 {
 	struct ev_error error = {.message = STR("Turn interrupted")};
@@ -349,7 +348,7 @@ static bool write_legacy(struct wire *wire, const struct event_msg *msg)
 	}
 }
 
-/* A patch that somebody was asked about began once that was allowed: what a begin would have said is in the end. */
+/* Holds patch_apply_begin back until the user has approved the patch; patch_apply_end has its data. */
 static bool holds_patch(struct wire *wire, const struct event_msg *msg)
 {
 	if (msg->tag == EV_patch_apply_begin)
@@ -357,7 +356,7 @@ static bool holds_patch(struct wire *wire, const struct event_msg *msg)
 	return msg->tag == EV_patch_apply_begin && wire->style->holds_patch;
 }
 
-/* False for the end of a patch that was refused, which had none. */
+/* False for the end of a denied patch, for which older versions sent no event. */
 static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 {
 	struct ev_patch_begin begin = {
@@ -376,7 +375,7 @@ static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 	return true;
 }
 
-/* In October 2025 there were items, but not these. */
+/* Items that did not exist in October 2025. */
 static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg)
 {
 	const struct turn_item *item = NULL;
@@ -388,7 +387,7 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
 }
 
-/* A message began without words, also one that came whole; in plan mode it began with a part that has none. */
+/* item_started of a message has no text, even if the message arrived complete; in plan mode it has an empty part. */
 static bool is_message_start(const struct event_msg *msg)
 {
 	if (msg->tag != EV_item_started || msg->item_started->item->tag != turn_item_agent_message)
@@ -448,7 +447,7 @@ void wire_profile_write_whole(struct wire_style *style, const struct event *even
 	struct ev_warning body = {.message = str_of(text)};
 	struct event *warning = event_create(event->id, EV_warning, &body);
 	size_t max = out->max;
-	buf_finish(out); /* what was written of it is hundreds of megabytes */
+	buf_finish(out); /* the partial output may be hundreds of megabytes */
 	buf_init(out, max);
 	wire_profile_write(style, warning, out);
 	event_destroy(warning);

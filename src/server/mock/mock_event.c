@@ -1,6 +1,6 @@
-/* What a real server repeats (response.content_part.*, response.output_text.done, the items once more in
- * response.completed) is left out: clients of the Responses API take items from output_item.done, and a script that
- * wants more can write the events itself. */
+/* Redundant events of a real server (response.content_part.*, response.output_text.done, the items in
+ * response.completed) are omitted: clients of the Responses API take items from output_item.done, and a script can
+ * write other events itself. */
 #include "server/mock/mock_event.h"
 
 #include <inttypes.h>
@@ -138,7 +138,7 @@ static void write_call(struct json_writer *w, const struct mock_item *item, cons
 	jw_member_str(w, key, text.ptr ? text : STR(""));
 }
 
-/* The item object; without text it has only begun. */
+/* The item object; without text for an item that starts. */
 static void write_item(struct json_writer *w, const struct mock_item *item, struct str text, struct str content)
 {
 	enum mock_step_kind kind = item->step->kind;

@@ -1,6 +1,6 @@
 /* mock_event.h — the events of a Responses stream, as server-sent events.
  *
- * Owns nothing. Thread: any, one at a time. Source: core 1.4, 1.7. */
+ * Owns nothing. Thread: any, one at a time. */
 #ifndef SERVER_MOCK_EVENT_H
 #define SERVER_MOCK_EVENT_H
 
@@ -12,16 +12,16 @@
 
 struct json;
 
-/* An output item on its way. */
+/* An output item that is being sent. */
 struct mock_item {
 	const struct mock_step *step; /* a message, reasoning, delta, call or custom step */
-	struct str call_id;           /* the step's own; empty: made from the numbers */
-	uint64_t request;             /* which request is answered, from 1 */
-	unsigned index;               /* of the item in the answer, from 0 */
+	struct str call_id;           /* from the step; empty: derived from the numbers */
+	uint64_t request;             /* number of the request, from 1 */
+	unsigned index;               /* of the item in the response, from 0 */
 };
 
 void mock_event_created(struct buf *out, uint64_t request);
-/* usage gives the counts; what it leaves out is 0. If it is NULL the two numbers stand instead. */
+/* usage has the counts; missing ones are 0. If it is NULL, the two numbers are used. */
 void mock_event_completed(struct buf *out, uint64_t request, const struct json *usage, uint64_t input_tokens,
                           uint64_t output_tokens);
 void mock_event_item_added(struct buf *out, const struct mock_item *item);

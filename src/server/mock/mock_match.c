@@ -1,6 +1,5 @@
-/* Conditions stay the JSON they were written as: a script holds few of them and each is looked at once per request,
- * so turning them into structs would only add a second shape to keep right. What is checked when the script is read
- * is that every key is known and every value has a type that can match. */
+/* Conditions are kept as JSON: a script has few of them and each is evaluated once per request, so a conversion to
+ * structs would not pay. When the script is read, keys must be known and values must have a type that can match. */
 #include "server/mock/mock_match.h"
 
 #include <stdio.h>
@@ -10,9 +9,9 @@
 #include "base/mem.h"
 #include "net/http_head.h"
 
-enum { SHOWN_MAX = 200 }; /* bytes of a request's value that a message repeats */
+enum { SHOWN_MAX = 200 }; /* bytes of a request's value that a message quotes */
 
-/* What any_node tries on each node that a path names. */
+/* The test that any_node applies to each node on a path. */
 struct probe {
 	bool (*test)(const struct json *node, struct probe *probe);
 	const struct json *want;
@@ -53,7 +52,7 @@ static bool any_node(const struct json *node, struct str path, struct probe *pro
 	return false;
 }
 
-/* True if needle stands in the text of node: decoded for strings, as written for everything else. */
+/* True if the text of node contains needle: the decoded text of strings, the JSON text of other values. */
 static bool has_text(const struct json *node, struct str needle)
 {
 	return str_find(node->type == JSON_string ? node->text : node->span, needle) >= 0;

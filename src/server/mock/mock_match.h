@@ -22,7 +22,7 @@ struct mock_match {
 	const struct json *header;
 };
 
-/* What a condition looks at; borrowed. */
+/* The input of a condition; borrowed. */
 struct mock_request {
 	const struct http_head *head;
 	struct str body;
@@ -30,10 +30,10 @@ struct mock_request {
 };
 
 int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
-/* True, or false and err saying what differs. */
+/* True if the request matches; else false, and err describes the difference. */
 bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
 
-/* The first node at path whose text holds needle (decoded for strings); NULL if there is none. */
+/* The first node at path whose text contains needle (decoded for strings), or NULL. */
 const struct json *mock_path_find(const struct json *root, struct str path, struct str needle);
 
 #endif

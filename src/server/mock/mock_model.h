@@ -1,9 +1,9 @@
-/* mock_model.h — a model that says what its script says: a Responses server for demos, tests and benches.
+/* mock_model.h — a scripted model: a Responses server for demos, tests and benchmarks (docs/mock-model.md).
  *
- * Owns: the script, the listening socket, the exchanges going on, the record. Borrows: the loop.
- * Thread: loop only. Only POST …/responses takes a reply from the script; POST …/gate/NAME opens a gate; all else is
- * answered 404. A request that does not fit the script is answered 400 (500 when no reply is left), noted and
- * counted. Source: docs/mock-model.md. */
+ * Owns: the script, the listening socket, the running exchanges, the record. Borrows: the loop.
+ * Thread: loop only. POST …/responses takes a reply from the script; POST …/gate/NAME opens a gate; other requests are
+ * answered with 404. A request that does not match the script is answered with 400 (500 if no reply is left), reported
+ * and counted. */
 #ifndef SERVER_MOCK_MODEL_H
 #define SERVER_MOCK_MODEL_H
 
@@ -25,20 +25,20 @@ struct mock_options {
 	uint16_t port;              /* 0: any that is free */
 	bool allow_remote;          /* host need not be a loopback address */
 	const char *record_path;    /* NULL: no record */
-	mock_model_note_fn on_note; /* says what did not fit; may be NULL */
+	mock_model_note_fn on_note; /* receives reports of mismatches; may be NULL */
 	void *self;
 };
 
 struct mock_model *mock_model_create(struct loop *loop, const struct mock_options *options, struct error *err);
-/* Drops all connections. NULL is fine. */
+/* Closes all connections. NULL is a no-op. */
 void mock_model_destroy(struct mock_model *mock);
 
 uint16_t mock_model_port(const struct mock_model *mock);
 /* Requests to POST …/responses so far. */
 uint64_t mock_model_requests(const struct mock_model *mock);
-/* Those among them that did not fit the script. */
+/* The number of those that did not match the script. */
 uint64_t mock_model_failures(const struct mock_model *mock);
-/* Lets replies that wait at the gate go on, now and later. */
+/* Opens the gate: replies that wait for it continue, and later ones do not wait. */
 void mock_model_open_gate(struct mock_model *mock, struct str name);
 
 #endif

@@ -1,7 +1,7 @@
-/* mock_play.h — one scripted reply as a stream of bytes, made as fast as it is taken.
+/* mock_play.h — generates the bytes of one scripted reply on demand.
  *
- * Owns: what it needs to go on. Borrows: the reply. Thread: loop only. Knows no sockets: the caller sends the bytes
- * and does what mock_play_next asks for. */
+ * Owns: its state. Borrows: the reply. Thread: loop only. Independent of sockets: the caller sends the bytes and
+ * performs the acts that mock_play_next returns. */
 #ifndef SERVER_MOCK_PLAY_H
 #define SERVER_MOCK_PLAY_H
 
@@ -20,17 +20,17 @@ struct mock_reply;
 struct mock_request;
 struct mock_step;
 
-/* What is to be done after the bytes have been sent. */
+/* The act to perform after sending the bytes. */
 enum mock_act {
-	MOCK_ACT_MORE,  /* call again when there is room */
-	MOCK_ACT_HEAD,  /* send the head if it is not out yet, then call again */
+	MOCK_ACT_MORE,  /* call again when the client can receive more */
+	MOCK_ACT_HEAD,  /* send the head unless it was sent, then call again */
 	MOCK_ACT_WAIT,  /* call again after wait_ms */
 	MOCK_ACT_GATE,  /* call again when the gate is open */
 	MOCK_ACT_HANG,  /* never call again */
-	MOCK_ACT_END,   /* end the answer */
-	MOCK_ACT_DROP,  /* close without an end */
+	MOCK_ACT_END,   /* end the response */
+	MOCK_ACT_DROP,  /* close without ending the response */
 	MOCK_ACT_RESET, /* the same with a reset */
-	MOCK_ACT_LIMIT, /* a text grew past its limit: close */
+	MOCK_ACT_LIMIT, /* a text exceeded its limit: close */
 };
 
 struct mock_play {
@@ -45,13 +45,13 @@ struct mock_play {
 	struct mock_vars vars;
 	size_t step;     /* index into the reply's steps */
 	size_t inner;    /* index into a repeat's steps */
-	uint64_t phase;  /* how far the current step is; 0: not begun */
-	struct str text; /* the whole text of the current step: a slice of the script or of `made` */
+	uint64_t phase;  /* progress of the current step; 0: not begun */
+	struct str text; /* the complete text of the current step: a slice of the script or of `made` */
 	struct buf made;
-	VEC(size_t) cuts;      /* ends of the pieces of text, if the script lists them */
-	struct mock_item item; /* the one on its way */
+	VEC(size_t) cuts;      /* ends of the deltas of text, if the script lists them */
+	struct mock_item item; /* the current item */
 	struct buf call_id;
-	struct buf open; /* text of the message that "delta" steps add to */
+	struct buf open; /* text of the message that "delta" steps append to */
 	bool has_open;
 	bool has_started;
 	bool has_completed;
@@ -60,7 +60,7 @@ struct mock_play {
 	const struct json *usage;
 };
 
-/* err if a value to be taken is not in the request. To be finished in both cases. */
+/* Fails if the request lacks a value to be taken. mock_play_finish is required in both cases. */
 int mock_play_init(struct mock_play *play, const struct mock_reply *reply, const struct mock_request *request,
                    uint64_t number, struct error *err);
 void mock_play_finish(struct mock_play *play);

@@ -1,5 +1,5 @@
-/* Lines are written here and now, in the loop's thread: an append to a local file costs microseconds, and only so is
- * a line certain to be there before the answer is. */
+/* Lines are written synchronously in the loop's thread: an append to a local file takes microseconds, and the line must
+ * be in the file before the response is sent. */
 #include "server/mock/mock_record.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static bool is_secret(struct str name)
 	return false;
 }
 
-/* "Bearer sk-…" becomes "Bearer ***": that there was a key, and of which kind, may be asserted. */
+/* "Bearer sk-…" becomes "Bearer ***", so that tests can assert the presence and the kind of a key. */
 static void write_masked(struct json_writer *w, struct str value)
 {
 	ptrdiff_t blank = str_find_char(value, ' ');
@@ -75,7 +75,7 @@ static void write_headers(struct json_writer *w, const struct http_head *head)
 	jw_object_end(w);
 }
 
-/* JSON stays JSON, on one line: in it a line end can only be a blank. */
+/* JSON is written on one line: line ends outside of its strings are white space, and strings contain none. */
 static void write_body(struct json_writer *w, const struct mock_request *request)
 {
 	jw_key(w, "body");

@@ -1,7 +1,7 @@
-/* mock_record.h — the requests that the scripted model has seen, one JSON line each.
+/* mock_record.h — a log of the scripted model's requests, one JSON line each.
  *
  * Owns: the file. Thread: loop only. Credentials in headers are masked.
- * A line is in the file before its request is answered: whoever has the answer can read it. */
+ * A line is written before its request is answered, so a client that has the response can read it. */
 #ifndef SERVER_MOCK_RECORD_H
 #define SERVER_MOCK_RECORD_H
 
@@ -11,11 +11,11 @@ struct error;
 struct mock_record;
 struct mock_request;
 
-/* Appends to path, making it if need be. */
+/* Appends to path; creates the file if it does not exist. */
 struct mock_record *mock_record_create(const char *path, struct error *err);
 void mock_record_destroy(struct mock_record *record); /* NULL is fine */
 
-/* number is the request's, from 1; 0 for one that no reply of the script is for. at_ms counts from the start. */
+/* number: that of the request, from 1; 0 if it takes no reply of the script. at_ms: time since the start. */
 int mock_record_write(struct mock_record *record, uint64_t number, const struct mock_request *request, uint64_t at_ms,
                       struct error *err);
 

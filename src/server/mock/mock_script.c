@@ -1,7 +1,6 @@
-/* A script is read in one go and checked to the last step before the first request is answered. The text is copied
- * once into the arena and the trees borrow from the copy, so a script full of long events costs its size once. Line
- * ends inside a reply become blanks after it was read: in JSON they can only be blanks, and what is copied into the
- * data line of an event must not hold any. */
+/* A script is read and validated completely before the first request is answered. The text is copied once into the
+ * arena and the JSON trees borrow from the copy. Line ends inside a reply are replaced by spaces, because the data line
+ * of an event must not contain them; in JSON they are only white space. */
 #include "server/mock/mock_script.h"
 
 #include "base/buf.h"
@@ -125,7 +124,7 @@ static int read_reply(struct arena *arena, const struct json *node, struct mock_
 	return 0;
 }
 
-/* Turns a comment into blanks. Returns the end of its line. */
+/* Overwrites a comment with spaces. Returns the end of its line. */
 static char *blank_comment(struct reader *reader, char *at)
 {
 	while (at < reader->end && *at != '\n')
@@ -142,7 +141,7 @@ static char *skip_comment_line(struct reader *reader, char *at)
 	return text < reader->end && *text == '#' ? blank_comment(reader, text) : at;
 }
 
-/* Past blanks and comments, to the first byte of a reply. False at the end of the script. */
+/* Skips white space and comments up to the first byte of a reply. False at the end of the script. */
 static bool find_reply(struct reader *reader)
 {
 	for (; reader->at < reader->end; reader->at++) {
@@ -157,7 +156,7 @@ static bool find_reply(struct reader *reader)
 	return false;
 }
 
-/* From an opening bracket to behind the closing one, or to the end of the script. */
+/* The position after the bracket that closes the one at `at`, or the end of the script. */
 static char *find_end(struct reader *reader, char *at)
 {
 	unsigned depth = 0;
@@ -193,7 +192,7 @@ static bool next_text(struct reader *reader, struct str *ret)
 	return true;
 }
 
-/* The same mistake again, behind as many lines as stand before it: the parser then names the line of the script. */
+/* Parses the invalid text again after as many empty lines as precede it, so that the error names the script's line. */
 static int json_error_at(struct str text, unsigned line, struct error *err)
 {
 	auto_arena struct arena arena = {0};
@@ -229,7 +228,7 @@ static int read_next(struct reader *reader, struct str text, struct mock_reply *
 	return 0;
 }
 
-/* An ordered reply behind one that answers for ever would wait in vain. */
+/* Rejects an ordered reply after one that answers all further requests, because it would never be used. */
 static int check_order(const struct mock_reply *replies, size_t count, struct error *err)
 {
 	const struct mock_reply *forever = NULL;

@@ -1,8 +1,8 @@
-/* mock_script.h — the script of the scripted model, read and checked.
+/* mock_script.h — the script of the scripted model (docs/mock-model.md).
  *
  * Owns: its text and everything parsed from it, in one arena. Thread: any, one at a time.
- * A script is a sequence of JSON objects, one reply each; lines that start with # are comments. Mistakes are found
- * when it is read, never while it plays, and are named with their line. Source: docs/mock-model.md. */
+ * A script is a sequence of JSON objects, one reply each; lines that start with # are comments. Errors are found when
+ * the script is read, not while it plays, and name their line. */
 #ifndef SERVER_MOCK_SCRIPT_H
 #define SERVER_MOCK_SCRIPT_H
 
@@ -17,10 +17,10 @@
 struct error;
 struct json;
 
-/* A value cut out of the request, for {name} in the reply's texts. */
+/* A value extracted from the request, for {name} in the reply's texts. */
 struct mock_take {
 	struct str name;
-	struct str from;  /* path of the text to look in */
+	struct str from;  /* path of the text that contains it */
 	struct str after; /* the value is the word that follows this */
 };
 
@@ -51,14 +51,14 @@ struct mock_script {
 	struct arena arena;
 };
 
-/* Copies text. 0, or an error that names the line; the script is to be finished in both cases. */
+/* Copies text. 0, or an error that names the line; mock_script_finish is required in both cases. */
 int mock_script_parse(struct mock_script *script, struct str text, struct error *err);
 /* The same with a file's bytes. */
 int mock_script_read(struct mock_script *script, const char *path, struct error *err);
 void mock_script_finish(struct mock_script *script);
 
-/* The reply for this request, its times counted down: the first whose "when" holds, else the first without one that
- * is not used up; NULL if there is none. */
+/* Takes the reply for this request and decrements its times: the first whose "when" matches, else the first without
+ * "when" that is not used up; NULL if no reply is left. */
 const struct mock_reply *mock_script_take(struct mock_script *script, const struct mock_request *request);
 
 #endif

@@ -1,6 +1,6 @@
-/* A step is one row of mock_script.def: which key names it, how its value is read, what may stand beside it. Reading
- * is a walk over the rows; only rules about the order of steps are written out. Unknown keys are errors, because a
- * misspelt step that silently does nothing would make a test pass for the wrong reason. */
+/* A row of mock_script.def defines a step: its key, the type of its value and its other keys. The rules about the order
+ * of steps are code. Unknown keys are errors, because a misspelt step without an effect could make a test pass for the
+ * wrong reason. */
 #include "server/mock/mock_step.h"
 
 #include "base/arena.h"
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "net/http_head.h"
 
-/* Where a value is read to and within which bounds. */
+/* The destination of a value and its bounds. */
 struct slot {
 	struct arena *arena;
 	void *field;
@@ -340,7 +340,7 @@ static int check_in_repeat(const struct mock_step *step, struct error *err)
 	return 0;
 }
 
-/* What the steps before this one leave room for. */
+/* The state that the preceding steps leave. */
 struct place {
 	const struct mock_step *end; /* the step that ended the reply */
 	bool has_sent;

@@ -1,5 +1,4 @@
-/* Most texts of a script hold no braces and go out as they stand, so putting values in starts with a search for one
- * and copies runs, not bytes. */
+/* Most texts of a script contain no braces, so substitution searches for a brace and copies the runs between. */
 #include "server/mock/mock_text.h"
 
 #include <inttypes.h>
@@ -62,7 +61,7 @@ static bool has_vars(const struct mock_vars *vars)
 	return vars->round > 0 || vars->count > 0;
 }
 
-/* Appends the value of a name; false if there is none. */
+/* Appends the value of a name; false if the name is unknown. */
 static bool append_value(struct buf *out, struct str name, const struct mock_vars *vars)
 {
 	if (vars->round > 0 && str_is(name, "i")) {
@@ -78,7 +77,7 @@ static bool append_value(struct buf *out, struct str name, const struct mock_var
 	return false;
 }
 
-/* The word between the brace at the start of text and the one that closes it; empty if it is no word. */
+/* The word in braces at the start of text; empty if the braces contain no word. */
 static struct str braced_word(struct str text)
 {
 	struct str rest = str_skip(text, 1);
@@ -101,7 +100,7 @@ void mock_vars_append(struct buf *out, struct str text, const struct mock_vars *
 	buf_append_str(out, text);
 }
 
-/* The first period is copied from the pattern, the rest from what is there already, twice as much each time. */
+/* Copies the first period from the pattern and the rest from the output, twice as much each time. */
 void mock_fill_append(struct buf *out, struct str pattern, uint64_t skip, uint64_t size)
 {
 	char *room = buf_reserve(out, (size_t)size);

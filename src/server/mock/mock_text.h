@@ -1,6 +1,6 @@
-/* mock_text.h — the texts of a script, with {i} and taken values put in.
+/* mock_text.h — substitutes {i} and taken values in the texts of a script.
  *
- * Owns: the taken values. Thread: any, one at a time. {word} for a word that is no variable stays as it is. */
+ * Owns: the taken values. Thread: any, one at a time. {word} is unchanged if the word is not a variable. */
 #ifndef SERVER_MOCK_TEXT_H
 #define SERVER_MOCK_TEXT_H
 
@@ -20,21 +20,21 @@ struct mock_var {
 	struct str value;
 };
 
-/* What may stand in braces. All-zero: nothing. */
+/* The variables. All-zero: none. */
 struct mock_vars {
-	uint64_t round; /* value of {i}: which time a repeat does its steps, from 1; 0: not in a repeat */
+	uint64_t round; /* value of {i}: iteration of the repeat, from 1; 0: not in a repeat */
 	/* private */
 	struct arena arena;
 	struct mock_var *items;
 	size_t count;
 };
 
-/* Cuts the values out of the request; err names the one that is not there. */
+/* Extracts the values from the request; err names a missing one. */
 int mock_vars_take(struct mock_vars *vars, const struct mock_takes *takes, const struct mock_request *request,
                    struct error *err);
 void mock_vars_finish(struct mock_vars *vars);
 
-/* True if appending text would give exactly its bytes. */
+/* True if text needs no substitution. */
 bool mock_text_is_plain(const struct mock_text *text, const struct mock_vars *vars);
 void mock_text_append(struct buf *out, const struct mock_text *text, const struct mock_vars *vars);
 void mock_vars_append(struct buf *out, struct str text, const struct mock_vars *vars);
