@@ -1,8 +1,8 @@
-/* cli.h — command lines from tables: parsing, --help and completion follow from the same rows.
+/* cli.h — command lines from tables: parsing, --help and completion use the same rows.
  *
- * A command's options are rows of struct cli_option that say where in its options struct a value goes; its words are
- * what may stand first behind its name, with a command of their own or not. All tables are constant.
- * Values are borrowed from argv. Errors are worded as people who know the reference expect, exit status 2. */
+ * A command's options are rows of struct cli_option with the offset of their value in the options struct; its words are
+ * the subcommands and fixed arguments that may follow its name. All tables are constant.
+ * Values are borrowed from argv. Errors are worded as in codex 0.169; the exit status is 2. */
 #ifndef UI_CLI_H
 #define UI_CLI_H
 
@@ -74,7 +74,7 @@ struct cli_result {
 	bool wants_version;
 };
 
-/* Reads argv[1..] and answers --help, --version and mistakes. Returns -1 to go on, else the exit status.
+/* Parses argv[1..] and handles --help, --version and errors. Returns -1 to continue, else the exit status.
  * cli_finish frees the lists in either case. */
 int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result);
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result);
@@ -92,7 +92,7 @@ const struct cli_word *cli_find_word(const struct cli_command *command, const ch
 /* Fills err for a word that is not among the command's, with the nearest one that is; returns -ERR_usage. */
 int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
 
-/* What --help shows, at most 80 columns wide. */
+/* Appends the text of --help, at most 80 columns wide. */
 void cli_append_help(const struct cli_command *command, struct buf *out);
 void cli_print_help(const struct cli_command *command, int fd);
 /* "codex exec" of version 1.2.3 is "codex-cli-exec 1.2.3". */

@@ -1,5 +1,5 @@
-/* Help is laid out for 80 columns whatever the terminal: a fixed width reads well and can be tested. A
- * name that is too long for its column pushes its text to the next line instead of moving the column. */
+/* Help is formatted for 80 columns on all terminals, because a fixed width is readable and can be tested. If a name is
+ * too long for its column, its text starts on the next line. */
 #include <stdio.h>
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* Distance counts a swap of neighbours as one slip, as fingers make them (optimal string alignment); a
- * third of a word may be wrong. Somebody who typed only the start of a word is as near as one slip. */
+/* The distance is the optimal string alignment distance, in which a swap of neighbours is one error; up to a third of a
+ * word may be wrong. A prefix of a word has distance one. */
 #include "ui/cli/cli_suggest.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* cli_suggest.h — the word somebody meant: nearest by slips of the finger, or continuing what was typed.
+/* cli_suggest.h — suggests the word nearest to a mistyped one, or one that it is a prefix of.
  *
  *	struct cli_suggest suggest = {.wrong = STR("modle")};
  *	cli_suggest_offer(&suggest, STR("model"));

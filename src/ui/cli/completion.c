@@ -1,5 +1,5 @@
-/* The scripts are complete in themselves instead of asking the program at each press of a key: they work
- * while it is being replaced, and cost nothing but the shell's own work. */
+/* The scripts contain all words instead of running codex for each completion, so they are fast and work while the
+ * binary is being replaced. */
 #include "ui/cli/completion.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* completion.h — `codex completion`: scripts that complete command lines in bash, zsh and fish.
  *
- * Written from the same rows as parsing and --help, so they cannot fall behind. */
+ * Generated from the rows that parsing and --help use. */
 #ifndef UI_COMPLETION_H
 #define UI_COMPLETION_H
 

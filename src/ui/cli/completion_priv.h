@@ -6,13 +6,13 @@
 #include "ui/cli/cli.h"
 
 enum completion_value {
-	COMPLETION_nothing, /* a flag, or a value nobody can guess */
+	COMPLETION_nothing, /* a flag, or a value without known candidates */
 	COMPLETION_choices,
 	COMPLETION_files,
 	COMPLETION_folders,
 };
 
-/* What can be offered as the option's value. */
+/* The kind of candidates for the option's value. */
 enum completion_value completion_value(const struct cli_option *option);
 /* "a|b|c" as "a b c". */
 void completion_append_choices(struct buf *out, const char *choices);

@@ -1,4 +1,4 @@
-/* NO_COLOR (no-color.org) turns colour off only for "auto": somebody who says --color always means it. */
+/* NO_COLOR (no-color.org) disables colour only for "auto"; --color always overrides it. */
 #include "ui/cli/terminal_style.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* A command's output or a model's words could otherwise retitle the window, rewrite what was shown before,
- * or on some terminals type commands. C1 controls count too: U+009B starts a sequence as ESC [ does.
+/* Escape sequences in a command's output or a model's text could retitle the window, overwrite earlier output or, on
+ * some terminals, type commands. C1 controls count too: U+009B starts a sequence as ESC [ does.
  *
- * Characters that reorder their neighbours or take no room are written as <U+202E>: whoever approves a command must
- * see the words that run. Variation selectors after a character beyond ASCII (emoji) are the exception. */
+ * Characters that reorder their neighbours or have no width are written as <U+202E>, so that the user sees the command
+ * that an approval runs. Variation selectors after a non-ASCII character (emoji) are the exception. */
 #include "ui/cli/terminal_text.h"
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@ void terminal_text_append(struct buf *out, struct str text);
 /* The longest start of text that surely fits in so many columns: whole characters, where one that is not
  * ASCII counts two. */
 struct str terminal_text_cut(struct str text, size_t columns);
-/* What stands on the screen after a line was printed: what came behind the last carriage return in it. */
+/* The visible part of a printed line: the text after its last carriage return. */
 struct str terminal_text_line(struct str line);
 
 /* Columns of the terminal at fd; 80 if it does not say. */

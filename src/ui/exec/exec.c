@@ -35,7 +35,7 @@
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
 
-/* What people and systems end a program with. */
+/* The signals that end a run. */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct exec {
@@ -61,7 +61,7 @@ struct exec {
 	bool is_over; /* shutdown was submitted */
 };
 
-/* What the target of a review is made of. */
+/* The bodies of a review target. */
 struct review_words {
 	struct review_target target;
 	struct review_branch branch;
@@ -156,7 +156,7 @@ static int pick_session(struct exec *exec, struct error *err)
 	return status;
 }
 
-/* A copy that nobody is to keep is not made: without a record, the session itself stays as it is. */
+/* With --ephemeral no copy is made: an unrecorded run leaves the session's rollout unchanged. */
 static int fork_session(struct exec *exec, struct error *err)
 {
 	if (!exec->options.forks || !exec->resume_path || exec->options.ephemeral)
@@ -169,7 +169,8 @@ static int fork_session(struct exec *exec, struct error *err)
 	return 0;
 }
 
-/* In words; --last, and nothing to go on from is a new session, as the reference has it (core 10). */
+/* Finds the session by id or name, or the last one. --last without a recorded session starts a new one, as in codex
+ * 0.169. */
 static int find_session(struct exec *exec, struct error *err)
 {
 	const struct exec_options *options = &exec->options;
@@ -296,7 +297,7 @@ static void submit_review(struct exec *exec)
 	submit(exec, "0", OP_review, &review);
 }
 
-/* A non-interactive run has nobody to ask: what waits for an answer is told no. */
+/* Denies pending requests: a non-interactive run cannot ask the user. */
 static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
 {
 	struct review_decision denied = {.tag = review_decision_denied};
@@ -404,7 +405,7 @@ static void unwatch_signals(struct exec *exec)
 
 static void submit_session(struct exec *exec)
 {
-	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* core 14: who should be? */
+	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user */
 	struct exec_fences fences;
 	exec_config_fences(&exec->options, exec->config, &fences);
 	struct op_configure_session op = {

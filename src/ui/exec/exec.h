@@ -1,5 +1,5 @@
-/* exec.h — `codex exec`: one prompt, one Task, an exit status. A UI like any other: it submits Ops and
- * prints Events (core 14). */
+/* exec.h — `codex exec`: one prompt, one task, an exit status. It submits Ops and prints Events like other front
+ * ends. */
 #ifndef UI_EXEC_H
 #define UI_EXEC_H
 
@@ -8,7 +8,7 @@
 int exec_main(int argc, char **argv);
 /* `codex review`: the same for a review. */
 int review_main(int argc, char **argv);
-/* `codex resume`, `codex fork`: the same behind a recorded session, or a copy of one. */
+/* `codex resume`, `codex fork`: the same in a recorded session, or in a copy of one. */
 int resume_main(int argc, char **argv);
 int fork_main(int argc, char **argv);
 

@@ -14,7 +14,7 @@
 
 enum { FLAGS_MAX = 8 };
 
-/* What the run's flags stand for; each is named in an error it causes. */
+/* Lists the settings that the run's flags set; an error names the flag that caused it. */
 static size_t list_flags(const struct exec_options *options, struct config_flag flags[FLAGS_MAX])
 {
 	size_t count = 0;
@@ -117,7 +117,7 @@ void exec_config_warn(const struct exec_options *options, const struct config *c
 static void add_root(struct exec_fences *fences, const char *dir)
 {
 	char *full = realpath(dir, NULL);
-	if (!full) /* it may come to be later; the fence says so if it is needed before */
+	if (!full) /* it may be created later; the sandbox reports it if it is needed before */
 		full = xstrdup(dir);
 	vec_push(&fences->owned, full);
 	vec_push(&fences->roots, str_of(full));

@@ -1,6 +1,5 @@
-/* Progress belongs to stderr and the answer to stdout, so that `codex exec … > answer.md` is clean and
- * still tells what goes on. What comes from outside is shown, never obeyed, and in bounds: the whole of it
- * is in the rollout. */
+/* Progress is printed on stderr and the answer on stdout, so that `codex exec … > answer.md` contains only the answer.
+ * Control characters in the output are escaped, and long output is truncated; the rollout has all of it. */
 #include "ui/exec/exec_printer.h"
 
 #include <stdio.h>
@@ -160,7 +159,7 @@ static void on_exec_begin(struct exec_human *human, const struct event *event)
 	const struct ev_exec_begin *begun = event->msg.exec_command_begin;
 	print_command(human, begun->command, begun->command_count, begun->cwd, begun->call_id);
 	human->running++;
-	if (begun->command_count) /* the script is what tells it from others */
+	if (begun->command_count) /* the script distinguishes it from others */
 		status_line_set(human->status, "Running ", begun->command[begun->command_count - 1]);
 }
 
@@ -287,7 +286,7 @@ static void on_plan_update(struct exec_human *human, const struct event *event)
 static void on_token_count(struct exec_human *human, const struct event *event)
 {
 	const struct token_usage_info *info = event->msg.token_count->info;
-	if (info) /* what did not come from the provider's cache (core 12.2) */
+	if (info) /* uncached tokens */
 		human->blended = info->total_token_usage->input_tokens - info->total_token_usage->cached_input_tokens +
 		                 info->total_token_usage->output_tokens;
 }
@@ -324,7 +323,7 @@ static void on_turn_aborted(struct exec_human *human, const struct event *event)
 	heading(human, STYLE_yellow, "interrupted");
 }
 
-/* Where both streams end on one screen, the answer stands there already. */
+/* If stdout and stderr are the same terminal, the answer is already displayed. */
 static void print_answer(struct exec_human *human, struct str answer, struct str shown)
 {
 	bool is_terminal = isatty(STDOUT_FILENO);

@@ -1,5 +1,5 @@
-/* The engine tells the model of a file that is missing, after which it may well say that it sees no image:
- * somebody who mistyped a name wants to know why. */
+/* The engine reports a missing file to the model, which may answer that it sees no image. The warning here tells the
+ * user why. */
 #include "ui/exec/exec_images.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@ struct exec_images {
 };
 
 /* Each value is a file, or files split by commas; relative to the process's folder, not to --cd. A file that cannot
- * be read is warned of on stderr; the engine will tell the model. */
+ * be read causes a warning on stderr; the engine reports it to the model. */
 void exec_images_init(struct exec_images *images, const struct cli_list *values);
 void exec_images_finish(struct exec_images *images);
 

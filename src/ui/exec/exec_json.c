@@ -1,5 +1,5 @@
-/* The event stream that the official SDKs read (core 14): item ids count up, deltas are left out, usage
- * is the session's total. Each event is one write, so a reader never sees half a line for long. */
+/* The event stream that the official SDKs read: item ids are increasing numbers, deltas are omitted, usage is the
+ * session's total. Each event is one write, so that readers receive whole lines. */
 #include "ui/exec/exec_printer.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct exec_json {
 	struct token_usage usage;
 	struct buf error; /* text of the last error event */
 	bool has_failed;
-	bool is_turn_over; /* what ends now was told as open at the turn's end */
+	bool is_turn_over; /* items that end now were closed with the turn */
 };
 
 /* ---- lines ---- */
@@ -331,7 +331,7 @@ static void on_stream_error(struct exec_json *json, const struct event *event)
 	write_error(json, buf_str(&text));
 }
 
-/* What the turn leaves open ends with it: the to-do list, then commands that still run (core 14). */
+/* Completes the items that are open at the turn's end: the to-do list, then running commands. */
 static void close_turn(struct exec_json *json)
 {
 	json->is_turn_over = true;

@@ -170,7 +170,7 @@ static int read_word(const struct cli_command *command, struct exec_options *opt
 	return 0;
 }
 
-/* What a review is of: one of these. */
+/* Checks that a review has exactly one target. */
 static int read_review(struct exec_options *options, struct error *err)
 {
 	const struct {

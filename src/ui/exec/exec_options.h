@@ -21,13 +21,13 @@ struct exec_options {
 	bool forks;            /* in a copy of it */
 	bool picks;            /* neither named nor --last: it is chosen from a list */
 	const char *resume_id; /* NULL: --last, or picked */
-	bool asks_prompt;      /* on a terminal, where there is none */
+	bool asks_prompt;      /* asks on the terminal for the missing prompt */
 	const char *prompt;    /* NULL: from standard input */
 };
 
 extern const struct cli_command exec_command, review_command, resume_command, fork_command;
 
-/* Fills options from argv[1..], for one of these commands. Returns -1 to go on, else the exit status (help was
+/* Fills options from argv[1..], for one of these commands. Returns -1 to continue, else the exit status (help was
  * printed, or an error). */
 int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
                       int argc, char **argv);

@@ -1,5 +1,5 @@
-/* Whoever reads standard output must be able to trust the exit status: what could not be written there
- * (a full disk, a reader that went away) is remembered for it. */
+/* Failures to write to standard output (a full disk, a closed pipe) are recorded, because they must change the exit
+ * status. */
 #include "ui/exec/exec_printer.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* exec_printer.h — how `codex exec` shows events: one of two printers behind the same functions.
+/* exec_printer.h — how `codex exec` prints events: one interface with two implementations.
  *
  * Both read the same Event stream; neither changes what happens. Owns: its notes on open items. */
 #ifndef UI_EXEC_PRINTER_H
@@ -31,7 +31,7 @@ struct exec_printer {
 /* For printers: writes on standard output, until that fails once. */
 void exec_printer_write(struct exec_printer *printer, struct str bytes);
 
-/* JSON lines on stdout (core 14). */
+/* JSON lines on stdout. */
 struct exec_printer *exec_json_create(void);
 /* For people: progress on stderr, the last message on stdout. facts is borrowed. */
 struct exec_printer *exec_human_create(struct loop *loop, const struct exec_facts *facts);

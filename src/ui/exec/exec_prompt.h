@@ -1,4 +1,4 @@
-/* exec_prompt.h — the prompt of `codex exec`, from its argument, standard input, or both (core 14). */
+/* exec_prompt.h — the prompt of `codex exec`, from its argument, standard input, or both. */
 #ifndef UI_EXEC_PROMPT_H
 #define UI_EXEC_PROMPT_H
 

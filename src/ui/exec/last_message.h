@@ -1,8 +1,7 @@
-/* last_message.h — the agent's last message, and the file that -o wants it in.
+/* last_message.h — the agent's last message, and the file of option -o.
  *
  * Owns: a copy of the text, the descriptor of the file. Loop thread. The file is opened before the run, so that a
- * path that cannot be written costs no tokens; its old content stays until there is a new one.
- * Source: core 14. */
+ * path that cannot be written costs no tokens; its content is kept until there is a new message. */
 #ifndef UI_LAST_MESSAGE_H
 #define UI_LAST_MESSAGE_H
 
@@ -11,7 +10,7 @@
 struct error;
 
 struct last_message {
-	const char *path; /* borrowed; NULL: nobody wants a file */
+	const char *path; /* borrowed; NULL: no file */
 	int fd;
 	struct str text; /* owned; STR_NONE: the agent said nothing */
 };

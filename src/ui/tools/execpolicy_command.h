@@ -1,4 +1,4 @@
-/* execpolicy_command.h — `codex execpolicy check`: what rules say of a command, without running it (core 2.4). */
+/* execpolicy_command.h — `codex execpolicy check`: what rules say of a command, without running it. */
 #ifndef UI_EXECPOLICY_COMMAND_H
 #define UI_EXECPOLICY_COMMAND_H
 

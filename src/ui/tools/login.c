@@ -1,5 +1,5 @@
-/* A key comes through standard input alone: arguments are seen by every user of the machine and kept in
- * the shell's history. config.toml is not read, so that a mistake there keeps nobody from logging in. */
+/* A key is read from standard input only, because arguments are visible to all users of the machine and stored in the
+ * shell's history. config.toml is not read, so that an error in it does not prevent a login. */
 #include "ui/tools/login.h"
 
 #include <stdio.h>
@@ -89,7 +89,7 @@ static int store_key(const char *home)
 	return 0;
 }
 
-/* Enough of it to tell two keys apart; nothing of one so short that this would give it away. */
+/* Prints enough of a key to distinguish it from others, and nothing of a short one. */
 static void print_key(struct str key)
 {
 	if (key.len <= KEY_SHORT)

@@ -1,6 +1,6 @@
-/* login.h — `codex login` and `codex logout`: the API key in $CODEX_HOME/auth.json (core 15).
+/* login.h — `codex login` and `codex logout`: the API key in $CODEX_HOME/auth.json.
  *
- * What they say goes to standard error, as programs that look at it expect. No key is ever shown whole. */
+ * Messages are printed on standard error, as programs that parse them expect. Keys are never printed in full. */
 #ifndef UI_LOGIN_H
 #define UI_LOGIN_H
 
@@ -9,7 +9,7 @@
 extern const struct cli_command login_command;
 extern const struct cli_command logout_command;
 
-/* Exit status: 0, 1 if it failed or nobody is logged in, 2 for a command line that cannot be understood. */
+/* Exit status: 0, 1 if it failed or no key is stored, 2 for a command line that cannot be understood. */
 int login_main(int argc, char **argv);
 int logout_main(int argc, char **argv);
 

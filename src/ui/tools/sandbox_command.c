@@ -1,6 +1,6 @@
-/* The same policy, plan and fence as in a session, so that what holds here holds there. Only the start is another
- * one: the command keeps the user's streams, terminal and process group, as `sudo` or `nice` would leave them. What it
- * leaves in the background ends with it. */
+/* Uses the policy, plan and sandbox of a session, so that a command behaves as it does there. Only the start differs:
+ * the command keeps the user's streams, terminal and process group, as with `sudo` or `nice`. Its descendants are
+ * terminated when it ends. */
 #include "ui/tools/sandbox_command.h"
 
 #include <errno.h>
@@ -94,7 +94,7 @@ struct run {
 
 /* ---- the policy ---- */
 
-/* Links are followed: the policy wants real paths. What is not there stays, and is refused by name. */
+/* Resolves links, because the policy needs real paths. A missing path is unchanged, and the error names it. */
 static const char *real_path(struct run *run, struct str path)
 {
 	const char *text = arena_cstr(&run->arena, path);
@@ -212,7 +212,7 @@ static void fill_env(struct run *run)
 		env_set(&run->env, STR("CODEX_SANDBOX_NETWORK_DISABLED"), STR("1"));
 }
 
-/* Behind a fence the fence is what is started, and would say it in its own words. */
+/* Checks that the program exists, because otherwise the sandbox helper would report it with a message of its own. */
 static int check_program(struct run *run)
 {
 	auto_free char *path = spawn_find_program(run->argv[0], env_vars(&run->env), NULL, &run->err);
@@ -262,7 +262,7 @@ static void on_probed(void *self)
 	loop_stop(self);
 }
 
-/* What the trials needed is gone before the command begins. */
+/* Tries the sandbox; the resources of the trial are released before the command starts. */
 static void try_backend(struct run *run)
 {
 	struct sandbox_probe *probe = sandbox_probe_create(run->loop, run->policy.backend, on_probed, run->loop);
@@ -301,7 +301,7 @@ static bool is_system_name(const char *word)
 	return strcmp(word, "linux") == 0 || strcmp(word, "landlock") == 0;
 }
 
-/* The first word that is no option, or "--"; argc if there is none. */
+/* The index of the first word that is not an option, or of "--"; argc if all are options. */
 static int find_word(int argc, char **argv)
 {
 	struct cli_result words;

@@ -1,6 +1,6 @@
-/* sandbox_command.h — `codex sandbox -- COMMAND`: one command in the fence that the engine would put around it.
+/* sandbox_command.h — `codex sandbox -- COMMAND`: runs one command in the engine's sandbox.
  *
- * An edge: it reads the configuration, runs the command at the user's own terminal and ends as it did (core 16). */
+ * It reads the configuration, runs the command on the user's terminal and exits with its status. */
 #ifndef UI_SANDBOX_COMMAND_H
 #define UI_SANDBOX_COMMAND_H
 
@@ -9,7 +9,7 @@
 extern const struct cli_command sandbox_command;
 
 /* Exit status: the command's; 128 and the signal's number if one ended it; 126 and 127 if there is no such program; 1
- * if it could not be fenced in; 2 for a wrong command line. */
+ * if the sandbox is not available; 2 for a wrong command line. */
 int sandbox_main(int argc, char **argv);
 
 #endif
