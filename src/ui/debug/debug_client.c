@@ -1,6 +1,6 @@
-/* What the client knows of the session is only what it has to: whether a task is under way, and which questions wait.
- * Both follow from events of any wire profile. A script cannot look and decide, so each of its lines waits until no
- * task runs or a question is asked; a person's lines go out at once. */
+/* The client tracks only whether a task is running and which requests are pending. Both follow from events of any wire
+ * profile. Each line of a script waits until no task runs or a request is pending, because a script cannot react to
+ * events; lines typed by a user are sent at once. */
 #include "ui/debug/debug_client.h"
 
 #include <stdio.h>
@@ -114,7 +114,7 @@ static void leave(struct debug_client *client)
 	submit_plain(client, "shutdown");
 }
 
-/* What follows from a change: the next line of a script, or the end behind its last one. */
+/* Called after a change: reads the next line of a script, or ends the session after the last one. */
 static void go_on(struct debug_client *client)
 {
 	bool may_go_on = !client->is_busy || client->questions.count;

@@ -1,6 +1,6 @@
-/* debug_client.h — a conversation with an engine: what is typed goes out as Ops, what comes back is printed.
+/* debug_client.h — an interactive client of an engine: sends input as Ops and prints events.
  *
- * Owns: the peer and the input. Loop thread only. Source: seed 004. */
+ * Owns: the peer and the input. Loop thread only. */
 #ifndef UI_DEBUG_CLIENT_H
 #define UI_DEBUG_CLIENT_H
 

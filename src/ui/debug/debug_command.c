@@ -115,7 +115,7 @@ static const char *const *own_engine(const struct debug_run *run)
 	return argv;
 }
 
-/* The words of a command, and the NULL behind them. */
+/* The words of a command, terminated by NULL. */
 static const char *const *command_words(const struct cli_list *words)
 {
 	const char **argv = xcalloc(words->count + 1, sizeof(*argv));

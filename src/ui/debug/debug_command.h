@@ -1,4 +1,4 @@
-/* debug_command.h — `codex debug-client`: a terminal at the raw queues of an engine (seed 004). */
+/* debug_command.h — `codex debug-client`: an interactive client of the event protocol. */
 #ifndef UI_DEBUG_COMMAND_H
 #define UI_DEBUG_COMMAND_H
 

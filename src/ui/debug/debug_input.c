@@ -1,5 +1,5 @@
-/* Terminals and pipes are polled: a stream of libuv would close them and change a terminal's mode. What epoll refuses,
- * files and /dev/null, never makes a reader wait. */
+/* Terminals and pipes are polled, because a stream of libuv would close them and change the terminal's mode. epoll
+ * refuses files and /dev/null, which never block a reader. */
 #include "ui/debug/debug_input.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ struct debug_input *debug_input_create(struct loop *loop, int fd, const struct d
 {
 	struct debug_input *input = xnew(struct debug_input);
 	input->fd = fd;
-	input->flags = fcntl(fd, F_GETFL); /* polling makes it not block, for everybody who has it */
+	input->flags = fcntl(fd, F_GETFL); /* polling makes the open file nonblocking, also for other processes */
 	input->events = events;
 	input->self = self;
 	frame_lines_init(&input->lines, LIMIT_LINE);

@@ -1,6 +1,6 @@
 /* debug_peer.h — the engine that codex debug-client talks to: at a socket, or a child of its own.
  *
- * Owns: the transport, and the child, which sees Ctrl-C only if it is told. Loop thread only. */
+ * Owns: the transport, and the child, which does not receive Ctrl-C. Loop thread only. */
 #ifndef UI_DEBUG_PEER_H
 #define UI_DEBUG_PEER_H
 

@@ -1,7 +1,7 @@
-/* doctor.h — what this machine offers the engine, and what is in its way: one row of doctor.def a check.
+/* doctor.h — checks of the installation and the system; each is a row of doctor.def.
  *
- * A check looks and tells; it changes nothing (but for an index that is to be made anew), starts nothing but the trials
- * of the sandbox, and asks nobody on the network unless that is wished. No text of it holds a secret.
+ * Checks change nothing (except the index with rebuilds_index), start no programs except the trials of the sandbox, and
+ * connect to the network only on request. Their texts contain no secrets.
  * Owns: what the checks found. Thread: the one that runs the loop; doctor_run turns it. */
 #ifndef UI_DOCTOR_H
 #define UI_DOCTOR_H
@@ -40,7 +40,7 @@ struct doctor {
 	struct arena arena;
 	struct config *config; /* NULL: it cannot be loaded */
 	struct error config_error;
-	const char *home; /* CODEX_HOME; NULL: there is none */
+	const char *home; /* CODEX_HOME; NULL: unknown */
 	struct loop *loop;
 	VEC(struct doctor_finding) findings;
 };

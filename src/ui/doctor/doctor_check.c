@@ -95,7 +95,7 @@ void doctor_check_credentials(struct doctor *doctor)
 
 /* ---- the provider ---- */
 
-/* -1 and errno. Waits: nothing else goes on in this program. */
+/* -1 and errno on failure. Blocks, because the program does nothing else. */
 static int dial(const struct addrinfo *address)
 {
 	auto_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -255,7 +255,7 @@ static void tell_index(struct doctor *doctor, const struct rollout_index_state *
 		            (unsigned long long)state->files, (unsigned long long)state->texts);
 }
 
-/* A cache: whatever is wrong with it, lists and searches are slower, not other. */
+/* The index is a cache: without it lists and searches are slower, with the same results. */
 void doctor_check_index(struct doctor *doctor)
 {
 	struct rollout_index_state state;

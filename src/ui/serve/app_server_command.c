@@ -166,8 +166,8 @@ static int listen_at(struct app_server_run *run, struct error *err)
 	return 0;
 }
 
-/* Who started us in the background waits for this, or for the end of the descriptor. */
-static void tell_starter(const struct app_server_run *run)
+/* Notifies the process that started the server in the background; it waits for this byte or the end of the file. */
+static void notify_starter(const struct app_server_run *run)
 {
 	uint64_t fd;
 	if (!run->options.ready_fd || !str_to_u64(str_of(run->options.ready_fd), &fd) || fd > INT_MAX)
@@ -183,7 +183,7 @@ static int open_place(struct app_server_run *run, struct error *err)
 		return app_server_connect_stdio(run->server, STDIN_FILENO, STDOUT_FILENO, err);
 	int status = listen_at(run, err);
 	if (status == 0)
-		tell_starter(run);
+		notify_starter(run);
 	return status;
 }
 
@@ -294,7 +294,7 @@ static int run_command(struct app_server_run *run)
 	return status != 0 ? error_exit_status(err.code) : 0;
 }
 
-/* A command of its own behind this one's name; -1 if there is none. Options before it are its own. */
+/* Runs a subcommand; -1 if the command line has none. Options before it belong to it. */
 static int run_word(int argc, char **argv)
 {
 	struct cli_result words;

@@ -1,4 +1,4 @@
-/* app_server_command.h — `codex app-server`: JSON-RPC for editors and other programs (seed 002). */
+/* app_server_command.h — `codex app-server`: JSON-RPC for editors and other programs. */
 #ifndef UI_APP_SERVER_COMMAND_H
 #define UI_APP_SERVER_COMMAND_H
 

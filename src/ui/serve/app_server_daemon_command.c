@@ -1,4 +1,4 @@
-/* What was found or done is one line of JSON on standard output, as programs that drive the reference expect it. */
+/* The result is one line of JSON on standard output, as programs that use codex 0.169 expect. */
 #include "ui/serve/app_server_daemon_command.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* Two commands that differ in what they write. The files are made one after the other and written whole; what is in
- * the folder besides is left alone. No configuration is loaded: the protocol is the same for everybody. */
+/* Two commands that differ in the files that they write. Each file is written completely before the next; other files
+ * in the folder are unchanged. No configuration is loaded, because the protocol does not depend on it. */
 #include "ui/serve/app_server_generate_command.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Which place an address means is decided before anything is loaded, so that a mistake is told at once and, like all
- * mistakes of a command line, with status 2. */
+/* Addresses are parsed before anything is loaded, so that an error is reported at once and, like all errors of the
+ * command line, with status 2. */
 #include "ui/serve/app_server_options.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* app_server_options.h — what `codex app-server` is asked to do: where clients come from, and who may come in.
+/* app_server_options.h — the options of `codex app-server`: the address for clients and their authentication.
  *
- * Values are borrowed from argv, except the socket's path. Source: the reference's --help; app-server-wire 17. */
+ * Values are borrowed from argv, except the socket's path. The options are those of codex 0.169. */
 #ifndef UI_APP_SERVER_OPTIONS_H
 #define UI_APP_SERVER_OPTIONS_H
 
@@ -17,7 +17,7 @@ struct app_server_options_read {
 	bool stdio;
 	struct bearer_options bearer;
 	struct cli_list hosts;
-	const char *ready_fd; /* of who started us, to be told that clients may come */
+	const char *ready_fd; /* descriptor for notifying the starting process that the server accepts clients */
 };
 
 enum { APP_SERVER_OPTION_COUNT = 12 };
@@ -29,7 +29,7 @@ enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_S
 int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
                              struct error *err);
 
-/* Where the clients of one CODEX_HOME meet: the path of the socket of unix://. Owned. */
+/* The default path of the socket of a CODEX_HOME, for unix://. Owned. */
 char *app_server_options_socket(const char *codex_home);
 
 #endif

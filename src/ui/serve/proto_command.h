@@ -1,4 +1,4 @@
-/* proto_command.h — `codex proto`: the raw queues on standard input and output (seed 000). */
+/* proto_command.h — `codex proto`: the event protocol on standard input and output. */
 #ifndef UI_PROTO_COMMAND_H
 #define UI_PROTO_COMMAND_H
 

@@ -1,5 +1,5 @@
-/* Following is watching the rollout: no server is asked, so it works whoever runs the session. A burst of changes is
- * one new picture. */
+/* Changes are followed by watching the rollout, so this works for sessions of any process. A burst of changes is
+ * printed once. */
 #include "ui/sessions/agents_command.h"
 
 #include <stdio.h>
@@ -122,7 +122,7 @@ static int follow(struct follower *follower)
 		watch = watch_create(follower->loop, folder, on_change, follower, &err);
 	if (watch) {
 		follower->redraw = loop_timer_create(follower->loop, on_redraw, follower);
-		follower->status = print(follower); /* what changes from here on is told */
+		follower->status = print(follower); /* later changes cause a notification */
 		if (follower->status == 0)
 			loop_run(follower->loop);
 	} else {

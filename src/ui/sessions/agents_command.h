@@ -1,4 +1,4 @@
-/* agents_command.h — `codex agents`: the tree of a session's agents, once or as it changes (issue 8). */
+/* agents_command.h — `codex agents`: the tree of a session's agents, once or as it changes. */
 #ifndef UI_AGENTS_COMMAND_H
 #define UI_AGENTS_COMMAND_H
 

@@ -1,5 +1,5 @@
-/* The root's rollout has every change of the tree, so the events are replayed; an agent's own rollout is opened only
- * for the tokens it has used. What a record says of one that works is believed only while some process holds it. */
+/* The root's rollout records all changes of the tree, so its events are replayed; the rollout of an agent is read only
+ * for its token usage. A recorded status of a working agent is valid only while a process holds the session. */
 #include "ui/sessions/agents_view.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* agents_view.h — the tree of a session's agents as its rollout tells it, whether it runs now or did once.
+/* agents_view.h — the tree of a session's agents from its rollout, for running and ended sessions.
  *
- * Owns: what it has read. Blocking; for a command that does nothing else. Source: subagents 6, issue 8 "To look at". */
+ * Owns: the data it has read. Blocking; for a command that does nothing else. */
 #ifndef UI_AGENTS_VIEW_H
 #define UI_AGENTS_VIEW_H
 

@@ -1,6 +1,5 @@
-/* There is no screen to draw on: a list with numbers, and a line that is read, serve people on any terminal, and a
- * table serves pipes. Subagents' sessions are left out, they go on with their root's; so is what nobody has said
- * anything in. */
+/* A numbered list and an input line work on all terminals; output to a pipe is a table. Sessions of subagents are
+ * omitted, because they are resumed with their root, and so are sessions without a message of the user. */
 #include "ui/sessions/session_pick.h"
 
 #include <stdio.h>
@@ -59,7 +58,7 @@ static bool is_prefix(struct str word)
 	return word.len >= LEAST_PREFIX;
 }
 
-/* NULL and no error: there is none. */
+/* NULL without an error if no session matches. */
 static char *find_prefix(const char *home, struct str prefix, struct error *err)
 {
 	struct prefix_search search = {.prefix = prefix};

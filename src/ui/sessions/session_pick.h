@@ -1,4 +1,4 @@
-/* session_pick.h — which recorded session somebody means: said in a word, or chosen from a list.
+/* session_pick.h — finds the recorded session that the user names or chooses from a list.
  *
  * Blocking; before a loop runs. Owns: nothing; paths are the caller's. Errors: ERR_not_found, ERR_invalid (several). */
 #ifndef UI_SESSION_PICK_H

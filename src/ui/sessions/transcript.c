@@ -1,6 +1,6 @@
-/* What was said is Markdown already and stands as it is; what a program printed goes between fences that are longer
- * than any in it, so that no output can end its block and pass for the agent's words. Kinds of items that have no words
- * of their own are named, not left out. */
+/* Messages are Markdown and are copied unchanged. Output of programs is written as a code block whose delimiter is
+ * longer than any run of backticks in it, so that output cannot end the block and appear as text of the agent. Items
+ * without text are named, not omitted. */
 #include "ui/sessions/transcript.h"
 
 #include <string.h>
