@@ -21,7 +21,7 @@
 
 static struct codex *root_of(const struct codex *codex)
 {
-	return codex->agent->tree->root->session;
+	return codex->env.agent->tree->root->session;
 }
 
 /* ---- telling ---- */
@@ -45,7 +45,7 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 {
 	struct codex *root = self;
 	struct codex *parent = about->parent ? about->parent->session : root;
-	if (!root->config->features.subagent_tools)
+	if (!root->env.config->features.subagent_tools)
 		return;
 	struct codex *reader = about->session;
 	if (about->taking && reader)
@@ -68,7 +68,7 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 /* What has come meanwhile counts as well, and what is taken by the lines that follow. */
 static struct ev_agent_inbox depths_before(const struct codex *codex, size_t index)
 {
-	const struct agent *agent = codex->agent;
+	const struct agent *agent = codex->env.agent;
 	const struct agent_taken *taken = &codex->taken.items[index];
 	struct ev_agent_inbox event = {
 		.agent_id = (int64_t)agent->id,
@@ -86,7 +86,7 @@ static struct ev_agent_inbox depths_before(const struct codex *codex, size_t ind
 /* Two files: the history first, and then at once that it has been read. */
 void agents_record_taken(struct session *session)
 {
-	struct codex *codex = session->codex;
+	struct codex *codex = codex_of(session);
 	if (!codex->taken.count)
 		return;
 	struct codex *root = root_of(codex);
@@ -113,7 +113,7 @@ static void deliver(struct agent *agent, void *self)
 /* News alone make a root work, if its model has tools that say so. */
 static bool begins_tasks(const struct codex *root)
 {
-	return root->config->features.subagent_tools && root->config->subagent_root_inbox_autosubmit;
+	return root->env.config->features.subagent_tools && root->env.config->subagent_root_inbox_autosubmit;
 }
 
 /* What wakes an agent by itself (a ping, the end of one that it started) must not make more of them work than may. */
@@ -127,18 +127,18 @@ static void on_hear(void *self)
 {
 	struct codex *codex = self;
 	struct session *session = codex->session;
-	const struct agent_inbox *inbox = &codex->agent->inbox;
+	const struct agent_inbox *inbox = &codex->env.agent->inbox;
 	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
 		return;
-	if (codex->agent->status == subagent_status_canceled) /* until somebody wants more of it */
+	if (codex->env.agent->status == subagent_status_canceled) /* until somebody wants more of it */
 		return;
-	if (!codex->agent->parent && !begins_tasks(codex))
+	if (!codex->env.agent->parent && !begins_tasks(codex))
 		return;
-	if (!session->task && !has_place(codex->agent)) /* until another one ends */
+	if (!session->task && !has_place(codex->env.agent)) /* until another one ends */
 		return;
 	bool is_urgent = inbox->interrupt_count > 0;
 	if (is_urgent && session->task) {
-		codex->agent->aborts_due++;
+		codex->env.agent->aborts_due++;
 		task_abort(session->task, turn_abort_reason_interrupted);
 	}
 	if (session->task)
@@ -150,15 +150,15 @@ static void on_hear(void *self)
 
 void agents_on_task_end(struct session *session)
 {
-	struct codex *codex = session->codex;
-	if (codex->agent && !root_of(codex)->is_quiet && !agent_inbox_is_empty(&codex->agent->inbox))
+	struct codex *codex = codex_of(session);
+	if (codex->env.agent && !root_of(codex)->is_quiet && !agent_inbox_is_empty(&codex->env.agent->inbox))
 		loop_defer(&codex->hear);
 }
 
 void agents_on_input(struct session *session)
 {
-	if (session->codex->agent)
-		agent_waits_interrupt(session->codex->agent);
+	if (session->env->agent)
+		agent_waits_interrupt(session->env->agent);
 }
 
 /* ---- ending ---- */
@@ -192,14 +192,14 @@ static void close_child(struct agent *agent, void *self)
 
 void agents_set_quiet(struct codex *codex, bool is_quiet)
 {
-	if (codex->agent)
+	if (codex->env.agent)
 		root_of(codex)->is_quiet = is_quiet;
 }
 
 void agents_on_interrupt(struct codex *codex)
 {
-	if (codex->agent && codex->config->agents.interrupt_cascade)
-		agent_cancel_children(codex->agent);
+	if (codex->env.agent && codex->env.config->agents.interrupt_cascade)
+		agent_cancel_children(codex->env.agent);
 }
 
 /* ---- the tree ---- */
@@ -223,11 +223,11 @@ static size_t max_active(const struct config *config)
 
 static void make_tree(struct session *session)
 {
-	struct codex *root = session->codex;
-	const struct config *config = root->config;
+	struct codex *root = codex_of(session);
+	const struct config *config = root->env.config;
 	double scale = config->debug.clock_scale;
 	struct agent_tree_options options = {
-		.loop = root->services->loop,
+		.loop = root->env.loop,
 		.ops = &ops,
 		.self = root,
 		.root_session = session->id,
@@ -237,71 +237,46 @@ static void make_tree(struct session *session)
 		.keeps_places = config->subagent_slots_until_prune,
 	};
 	root->agents = agent_tree_create(&options);
-	root->agent = root->agents->root;
-	root->agent->session = root;
-	loop_deferred_init(&root->hear, root->services->loop, on_hear, root);
+	root->env.agent = root->agents->root;
+	root->env.agent->session = root;
+	loop_deferred_init(&root->hear, root->env.loop, on_hear, root);
 }
 
 struct agent *agents_self(struct session *session)
 {
-	struct codex *codex = session->codex;
-	const struct config *config = codex->config;
-	if (!codex->agent &&
+	struct codex *codex = codex_of(session);
+	const struct config *config = codex->env.config;
+	if (!codex->env.agent &&
 	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab))
 		make_tree(session);
-	return codex->agent;
+	return codex->env.agent;
 }
 
-const struct session *agents_parent(const struct session *session)
+const struct session *agents_parent(void *self)
 {
-	const struct agent *agent = session->codex->agent;
+	const struct codex *child = self;
+	const struct agent *agent = child->env.agent;
 	const struct codex *parent = agent && agent->parent ? agent->parent->session : NULL;
 	return parent ? parent->session : NULL;
-}
-
-struct agent_kin agents_kin(const struct session *session)
-{
-	const struct agent *agent = session->codex->agent;
-	if (!agent || !agent->parent)
-		return (struct agent_kin){0};
-	return (struct agent_kin){str_of(agent_root(agent)->session_id), str_of(agent->parent->session_id)};
-}
-
-bool agents_offers(const struct session *session, enum tool_tag tag)
-{
-	const struct agent *agent = session->codex->agent;
-	bool starts = tag == TOOL_subagent_spawn || tag == TOOL_subagent_fork;
-	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
-}
-
-/* How deep those tools go, unless somebody says otherwise (subagents 7). */
-enum { OTHERS_DEPTH = 1 };
-
-bool agents_offers_others(const struct session *session)
-{
-	const struct config *config = session->codex->config;
-	const struct agent *agent = session->codex->agent;
-	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : OTHERS_DEPTH;
-	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
 }
 
 void agents_join(struct codex *child, struct agent *agent)
 {
 	const struct codex *root = agent->tree->root->session;
-	child->agent = agent;
+	child->env.agent = agent;
 	child->holds = root->on_child ? 0 : root->holds;
 	agent->session = child;
-	loop_deferred_init(&child->hear, child->services->loop, on_hear, child);
+	loop_deferred_init(&child->hear, child->env.loop, on_hear, child);
 }
 
 void agents_announce(struct codex *child)
 {
 	const struct codex *root = root_of(child);
 	struct codex_child about = {
-		.thread_id = child->agent->session_id,
-		.parent_thread_id = child->agent->parent->session_id,
-		.nickname = child->agent->label,
-		.depth = child->agent->depth,
+		.thread_id = child->env.agent->session_id,
+		.parent_thread_id = child->env.agent->parent->session_id,
+		.nickname = child->env.agent->label,
+		.depth = child->env.agent->depth,
 	};
 	if (root->on_child)
 		root->on_child(child, &about, root->self);
@@ -331,7 +306,7 @@ void agents_destroy(struct codex *root)
 		return;
 	agent_tree_destroy(root->agents);
 	root->agents = NULL;
-	root->agent = NULL;
+	root->env.agent = NULL;
 }
 
 /* ---- what a subagent tells ---- */
@@ -340,9 +315,9 @@ static void on_complete(struct codex *child, const struct ev_task_complete *even
 {
 	auto_free char *failure = steal(child->failure);
 	if (failure)
-		agent_end(child->agent, agent_outcome_failed, str_of(failure));
+		agent_end(child->env.agent, agent_outcome_failed, str_of(failure));
 	else
-		agent_end(child->agent, agent_outcome_completed, event->last_agent_message);
+		agent_end(child->env.agent, agent_outcome_completed, event->last_agent_message);
 }
 
 static void follow(struct codex *child, const struct event *event)
@@ -350,10 +325,10 @@ static void follow(struct codex *child, const struct event *event)
 	const struct event_msg *msg = &event->msg;
 	switch (msg->tag) {
 	case EV_task_started:
-		agent_note_start(child->agent);
+		agent_note_start(child->env.agent);
 		return;
 	case EV_reasoning_content_delta:
-		agent_add_thinking(child->agent, msg->reasoning_content_delta->delta);
+		agent_add_thinking(child->env.agent, msg->reasoning_content_delta->delta);
 		return;
 	case EV_error:
 		free(child->failure);
@@ -363,7 +338,7 @@ static void follow(struct codex *child, const struct event *event)
 		on_complete(child, msg->task_complete);
 		return;
 	case EV_turn_aborted:
-		agent_end(child->agent, agent_outcome_canceled,
+		agent_end(child->env.agent, agent_outcome_canceled,
 		          str_of(enum_wire(&enum_turn_abort_reason, (int)msg->turn_aborted->reason)));
 		return;
 	default:
@@ -390,15 +365,15 @@ static void wake_waiting(struct codex *root)
 void agents_take_event(struct codex *child, struct event *event)
 {
 	struct codex *root = root_of(child);
-	bool was_active = agent_is_active(child->agent);
+	bool was_active = agent_is_active(child->env.agent);
 	follow(child, event);
-	if (was_active && !agent_is_active(child->agent))
+	if (was_active && !agent_is_active(child->env.agent))
 		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
 	else if (is_question(event->msg.tag)) /* somebody has to hear it */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
-	agent_log_add(&child->agent->log, event);
+	agent_log_add(&child->env.agent->log, event);
 }
 
 /* The Session of a subagent whose questions are asked by the root's events; NULL: somebody hears it itself. */

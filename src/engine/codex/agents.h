@@ -20,17 +20,8 @@ struct session;
 
 /* Who this Session is; NULL if subagents are switched off. */
 struct agent *agents_self(struct session *session);
-/* The Session that started it; NULL: it is a root's. */
-const struct session *agents_parent(const struct session *session);
-/* Whose subagent it is, by thread; both absent: nobody's. Borrowed from the tree. */
-struct agent_kin {
-	struct str root_id, parent_id;
-};
-struct agent_kin agents_kin(const struct session *session);
-/* Whether a model of this Session is told of that tool of subagents: who may start no others is not told how. */
-bool agents_offers(const struct session *session, enum tool_tag tag);
-/* Likewise the tools that name agents by their threads. */
-bool agents_offers_others(const struct session *session);
+/* Of struct session_ops; self: the Codex. */
+const struct session *agents_parent(void *self);
 /* The root's end, in two steps: closes every subagent; then, when the root's own Session is gone, forgets the tree. */
 void agents_close(struct codex *root);
 void agents_destroy(struct codex *root);

@@ -83,8 +83,8 @@ static void record_notification(struct session *session, const struct agent *abo
 
 static bool reads_as_user(const struct session *session, const struct agent_message *message)
 {
-	const struct config *config = session->codex->config;
-	const struct agent *self = session->codex->agent;
+	const struct config *config = session->env->config;
+	const struct agent *self = session->env->agent;
 	bool is_from_root = message->sender == 0 && self->parent && message->outcome == agent_outcome_none;
 	return is_from_root && (config->root_agent_uses_user_messages || !config->features.subagent_tools);
 }
@@ -92,7 +92,7 @@ static bool reads_as_user(const struct session *session, const struct agent_mess
 /* Everything of one sender but what reads like a user's. */
 static void hear_sender(struct session *session, struct agent *about, struct agent_message *first)
 {
-	struct agent *self = session->codex->agent;
+	struct agent *self = session->env->agent;
 	struct agent_news news = {.about = about, .is_injected = true};
 	struct agent_news rest = {.about = about};
 	agent_take_news(self, &rest);
@@ -103,7 +103,7 @@ static void hear_sender(struct session *session, struct agent *about, struct age
 		news.messages[i + 1] = rest.messages[i];
 	free(rest.messages);
 	news.has_more = !agent_inbox_is_empty(&self->inbox);
-	if (session->codex->config->features.subagent_tools)
+	if (session->env->config->features.subagent_tools)
 		record_news(session, self, &news);
 	else
 		record_notification(session, about);
@@ -116,16 +116,16 @@ static bool hear_gone(struct session *session, struct agent_message *message)
 	struct agent_news news = {.messages = &message, .count = 1, .is_injected = true};
 	if (message->outcome != agent_outcome_none || !message->text.len)
 		return false;
-	if (session->codex->config->features.subagent_tools)
-		record_news(session, session->codex->agent, &news);
+	if (session->env->config->features.subagent_tools)
+		record_news(session, session->env->agent, &news);
 	return true;
 }
 
 bool agents_hear(struct session *session, bool interrupts_only)
 {
-	struct agent *self = session->codex->agent;
+	struct agent *self = session->env->agent;
 	bool has_heard = false;
-	if (!self || (!self->parent && !session->codex->config->subagent_root_inbox_autosubmit))
+	if (!self || (!self->parent && !session->env->config->subagent_root_inbox_autosubmit))
 		return false;
 	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
 		struct agent_message *message = agent_take(self);
@@ -146,6 +146,6 @@ bool agents_hear(struct session *session, bool interrupts_only)
 
 void agents_hear_early(struct session *session)
 {
-	if (session->codex->config->subagent_inbox_inject_before_tools && !session->aside)
+	if (session->env->config->subagent_inbox_inject_before_tools && !session->aside)
 		agents_hear(session, false);
 }

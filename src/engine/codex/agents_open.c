@@ -10,6 +10,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_session.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -22,16 +23,16 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 {
 	struct codex_options options = {
 		.services = parent->services,
-		.config = parent->config,
-		.source = parent->source,
+		.config = parent->env.config,
+		.source = parent->env.source,
 		.cwd = parent->session->settings->cwd,
-		.client = parent->client,
-		.client_version = parent->client_version,
-		.ephemeral = parent->ephemeral,
+		.client = parent->env.client,
+		.client_version = parent->env.client_version,
+		.ephemeral = parent->env.ephemeral,
 		.mutes_output = true,
-		.begins_once_allowed = parent->begins_once_allowed,
-		.is_interactive = parent->is_interactive,
-		.is_unattended = parent->is_unattended,
+		.begins_once_allowed = parent->env.begins_once_allowed,
+		.is_interactive = parent->env.is_interactive,
+		.is_unattended = parent->env.is_unattended,
 		.steers = true,
 	};
 	struct codex *child = codex_open(&options);
@@ -97,8 +98,7 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 		.user_instructions = str_of(parent->session->user_instructions),
 	};
 	choose_effort(&op, settings, launch);
-	child->session = session_create(child, STR(""), &op, err);
-	return child->session ? 0 : -(int)err->code;
+	return codex_open_session(child, STR(""), &op, err);
 }
 
 /* ---- a fork's history ---- */
@@ -260,8 +260,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 static int resume(struct codex *child, const struct codex *above, const char *path, struct error *err)
 {
 	struct op_configure_session op = {.resume_path = str_of(path)};
-	child->session = session_create(child, STR(""), &op, err);
-	if (!child->session)
+	if (codex_open_session(child, STR(""), &op, err) != 0)
 		return -(int)err->code;
 	return take_settings(child->session, above->session->settings, err);
 }
@@ -271,7 +270,7 @@ int agents_reopen(struct agent *agent, void *self, struct error *err)
 {
 	struct codex *root = self, *above = agent->parent->session ? agent->parent->session : root;
 	unsigned long long id = agent->id;
-	auto_free char *path = rollout_list_find_id(config_home(root->config), str_of(agent->session_id), err);
+	auto_free char *path = rollout_list_find_id(config_home(root->env.config), str_of(agent->session_id), err);
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
 	struct codex *child = open_codex(above, agent);

@@ -69,11 +69,11 @@ static void restore_watchdogs(struct agent_tree *tree, const struct rollout_read
 
 void agents_restore(struct session *session, const struct rollout_reader *reader)
 {
-	struct codex *codex = session->codex;
+	struct codex *codex = codex_of(session);
 	bool has_any = false;
 	vec_for_each(record, &reader->records)
 		has_any |= is_about_agents(record);
-	if (codex->agent || !has_any || !agents_self(session))
+	if (codex->env.agent || !has_any || !agents_self(session))
 		return;
 	vec_for_each(record, &reader->records) {
 		if (is_about_agents(record))
@@ -116,14 +116,14 @@ static void find_out(struct agent *agent, const char *home)
 
 void agents_tell_restored(struct session *session)
 {
-	struct codex *codex = session->codex;
+	struct codex *codex = codex_of(session);
 	struct agent *agent;
 	if (!codex->agents)
 		return;
 	codex->is_quiet = true;
 	list_for_each(agent, &codex->agents->agents, link) {
 		if (agent->parent && agent_is_active(agent))
-			find_out(agent, config_home(codex->config));
+			find_out(agent, config_home(codex->env.config));
 	}
 	codex->is_quiet = false;
 }

@@ -9,13 +9,14 @@
 #include "config/config.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_session.h"
+#include "engine/codex/sample.h"
 #include "engine/session/context_initial.h"
 #include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"
-#include "model/prompt.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_session.h"
 
@@ -88,7 +89,7 @@ void codex_carry_out(struct codex *codex)
 
 void codex_deliver(struct codex *codex, struct event *event)
 {
-	if (codex->agent && codex->agent->parent) {
+	if (codex->env.agent && codex->env.agent->parent) {
 		agents_take_event(codex, event);
 		return;
 	}
@@ -108,9 +109,42 @@ static void on_events(void *self)
 		loop_defer(&codex->eq.wake);
 }
 
-struct str codex_originator(const struct codex *codex)
+/* ---- what the Session calls ---- */
+
+static void push_event(void *self, struct str sub_id, enum event_tag tag, const void *body)
 {
-	return str_of(codex->client ? codex->client : codex->services->originator);
+	struct codex *codex = self;
+	eq_push(&codex->eq, sub_id, tag, body);
+}
+
+static const struct session_ops session_ops = {
+	.push = push_event,
+	.parent = agents_parent,
+	.on_model_close = samples_end,
+};
+
+static struct session_env env_of(struct codex *codex, const struct codex_options *options)
+{
+	return (struct session_env){
+		.ops = &session_ops,
+		.self = codex,
+		.loop = options->services->loop,
+		.http = options->services->http,
+		.config = config_ref(options->config),
+		.skill_roots = &options->services->skill_roots,
+		.source = options->source,
+		.cwd = xstrdup(options->cwd),
+		.originator = str_of(options->services->originator),
+		.client = options->client ? xstrdup(options->client) : NULL,
+		.client_version = options->client_version ? xstrdup(options->client_version) : NULL,
+		.ephemeral = options->ephemeral,
+		.mutes_output = options->mutes_output,
+		.begins_once_allowed = options->begins_once_allowed,
+		.is_interactive = options->is_interactive,
+		.is_unattended = options->is_unattended,
+		.serves_tools = options->serves_tools,
+		.runs_unasked = options->runs_unasked,
+	};
 }
 
 struct codex *codex_open(const struct codex_options *options)
@@ -118,19 +152,11 @@ struct codex *codex_open(const struct codex_options *options)
 	struct codex *codex = xnew(struct codex);
 	struct loop *loop = options->services->loop;
 	codex->services = options->services;
-	codex->config = config_ref(options->config);
-	codex->source = options->source;
-	codex->cwd = xstrdup(options->cwd);
-	codex->client = options->client ? xstrdup(options->client) : NULL;
-	codex->client_version = options->client_version ? xstrdup(options->client_version) : NULL;
-	codex->ephemeral = options->ephemeral;
-	codex->is_interactive = options->is_interactive;
-	codex->is_unattended = options->is_unattended;
-	codex->serves_tools = options->serves_tools;
+	codex->env = env_of(codex, options);
+	if (codex->env.client)
+		codex->env.originator = str_of(codex->env.client);
 	codex->steers = options->steers;
-	codex->runs_unasked = options->runs_unasked;
-	codex->mutes_output = options->mutes_output;
-	codex->begins_once_allowed = options->begins_once_allowed;
+	list_init(&codex->samples);
 	codex->on_event = options->on_event;
 	codex->on_child = options->on_child;
 	codex->self = options->self;
@@ -202,20 +228,20 @@ const char *codex_record_path(const struct codex *codex)
 
 struct str codex_mode_text(enum mode_kind mode)
 {
-	return mode == mode_kind_plan ? prompt_mode_plan : prompt_mode_default;
+	return settings_default_mode_text(mode);
 }
 
 void codex_hold(struct codex *codex)
 {
 	if (codex->holds++ == 0 && codex->session)
-		session_hold(codex->session);
+		codex_hold_session(codex);
 	agents_hold(codex, true);
 }
 
 void codex_release(struct codex *codex)
 {
 	if (codex->holds && --codex->holds == 0 && codex->session)
-		session_release(codex->session);
+		codex_release_session(codex);
 	agents_hold(codex, false);
 }
 
@@ -246,16 +272,16 @@ void codex_close(struct codex *codex)
 	agents_close(codex);
 	if (codex->hear.loop)
 		loop_deferred_finish(&codex->hear);
-	session_destroy(codex->session);
+	codex_close_session(codex);
 	agents_destroy(codex); /* the Session's calls may have waited for somebody of the tree */
 	record_gate_finish(&codex->gate);
 	resume_wait_finish(&codex->resume_wait);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
-	config_unref(codex->config);
-	free(codex->cwd);
-	free(codex->client);
-	free(codex->client_version);
+	config_unref(codex->env.config);
+	free(codex->env.cwd);
+	free(codex->env.client);
+	free(codex->env.client_version);
 	free(codex->failure);
 	vec_finish(&codex->taken);
 	free(codex);

@@ -3,11 +3,13 @@
 #define ENGINE_CODEX_PRIV_H
 
 #include "base/vec.h"
-#include "engine/session/resume_wait.h"
+#include "engine/codex/resume_wait.h"
 #include "engine/codex/codex.h"
 #include "engine/codex/event_queue.h"
 #include "engine/codex/record_gate.h"
 #include "engine/codex/submission_queue.h"
+#include "engine/session/session.h"
+#include "engine/session/session_env.h"
 
 struct agent;
 struct agent_tree;
@@ -19,17 +21,8 @@ struct session;
 
 struct codex {
 	struct services *services;
-	struct config *config;
-	enum session_source source;
-	char *cwd;
-	char *client, *client_version; /* NULL: the services' originator */
-	bool ephemeral;
-	bool mutes_output;
-	bool begins_once_allowed;
-	bool is_interactive;
-	bool is_unattended;
-	bool serves_tools;
-	bool steers, runs_unasked;
+	struct session_env env; /* lent to the Session */
+	bool steers;            /* input joins a running Task by default */
 	codex_event_fn on_event;
 	void (*on_child)(struct codex *child, const struct codex_child *about, void *self);
 	void *self;
@@ -37,11 +30,11 @@ struct codex {
 	struct resume_wait resume_wait;
 	struct event_queue eq;
 	struct session *session; /* NULL until configure_session */
+	struct list samples;     /* in progress: struct codex_sample */
 	struct record_gate gate;
 	unsigned holds; /* not yet released */
 	bool is_shut_down;
 	struct agent_tree *agents; /* of the root Codex; NULL until one is asked for */
-	struct agent *agent;       /* who this one is in its tree; NULL: it has none */
 	bool is_quiet;             /* the root's: what comes to inboxes now begins no Task, but waits for one */
 	struct loop_deferred hear; /* its inbox; with `agent` */
 	VEC(struct agent_taken) taken; /* out of its inbox, but not in its history yet */
@@ -55,8 +48,12 @@ struct codex {
 #include "protocol/op/op.def"
 #include "protocol/op/op_undef.h"
 
-/* Who drives it (core 1.1). */
-struct str codex_originator(const struct codex *codex);
+/* The Codex that owns this Session. */
+static inline struct codex *codex_of(const struct session *session)
+{
+	return session->env->self;
+}
+
 void codex_dispatch(struct codex *codex, const struct submission *submission);
 /* Carries out what has been submitted, at once, unless a resume waits. */
 void codex_carry_out(struct codex *codex);

@@ -86,18 +86,18 @@ static void run(struct session *session, const struct task *task, const struct s
 	for (size_t i = 0; i < count; i++)
 		argv[i] = arena_cstr(&arena, words[i]);
 	argv[count] = notice;
-	if (detached_start(&session->notices, session->codex->services->loop, argv, task->settings->cwd, &err) != 0)
+	if (detached_start(&session->notices, session->env->loop, argv, task->settings->cwd, &err) != 0)
 		log_debug("not notified: %s", err.text);
 }
 
 bool notify_is_wanted(const struct session *session)
 {
-	return session->notify.count || session->codex->config->notify.count;
+	return session->notify.count || session->env->config->notify.count;
 }
 
 void notify_task_complete(struct session *session, const struct task *task, struct str last_message)
 {
-	const struct config_strings *configured = &session->codex->config->notify;
+	const struct config_strings *configured = &session->env->config->notify;
 	bool is_own = session->notify.count;
 	const struct str *words = is_own ? session->notify.words : configured->items;
 	size_t count = is_own ? session->notify.count : configured->count;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_session.h"
 #include "engine/session/session.h"
 #include "engine/codex/session_host.h"
 #include "engine/session/session_record.h"
@@ -21,15 +22,13 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	struct error err;
 	const struct op_configure_session *op = submission->op.configure_session;
 	if (codex->session) {
-		if (session_reconfigure(codex->session, submission->id, op, &err) != 0)
+		if (codex_reconfigure_session(codex, submission->id, op, &err) != 0)
 			codex_refuse(codex, submission->id, bad_request, err.text);
 		return;
 	}
 	if (op->resume_path.ptr && resume_wait_load(codex, submission))
 		return;
-	codex->session = session_create(codex, submission->id, op, &err);
-	resume_wait_drop_load(codex);
-	if (codex->session)
+	if (codex_open_session(codex, submission->id, op, &err) == 0)
 		agents_tell_restored(codex->session);
 	else if (err.code != ERR_busy || !resume_wait_begin(codex, submission))
 		codex_refuse(codex, submission->id, bad_request, err.text);
@@ -164,7 +163,7 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 {
 	record_gate_force(codex);
 	if (codex->agents)
-		agent_cancel_children(codex->agent);
+		agent_cancel_children(codex->env.agent);
 	if (codex->session && codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
 	if (codex->session)

@@ -18,7 +18,7 @@ static const char bad_request[] = "\"bad_request\"";
 
 void on_op_add_to_history(struct codex *codex, const struct submission *submission)
 {
-	const struct config *config = codex->config;
+	const struct config *config = codex->env.config;
 	const struct prompt_entry entry = {
 		.session_id = str_of(codex->session->id),
 		.ts = clock_unix_ms() / 1000,
@@ -38,7 +38,7 @@ void on_op_get_history_entry_request(struct codex *codex, const struct submissio
 	struct prompt_entry found;
 	struct history_entry entry;
 	struct ev_history_entry_response event = {.offset = op->offset, .log_id = op->log_id};
-	if (prompt_history_find(config_home(codex->config), op->log_id, op->offset, &arena, &found)) {
+	if (prompt_history_find(config_home(codex->env.config), op->log_id, op->offset, &arena, &found)) {
 		entry = (struct history_entry){found.session_id, found.ts, found.text};
 		event.entry = &entry;
 	}
@@ -76,7 +76,7 @@ void on_op_set_thread_name(struct codex *codex, const struct submission *submiss
 		             "This session is not recorded: a name could not lead back to it.");
 		return;
 	}
-	if (rollout_name_set(config_home(codex->config), str_of(session->id), name, &err) != 0) {
+	if (rollout_name_set(config_home(codex->env.config), str_of(session->id), name, &err) != 0) {
 		codex_refuse(codex, submission->id, "\"other\"", err.text);
 		return;
 	}

@@ -22,7 +22,7 @@ struct request {
  * of the user's own. Who goes on from elsewhere cannot join. */
 static bool steers(const struct codex *codex, const struct request *request)
 {
-	enum running_input wish = codex->config->on_input_while_running;
+	enum running_input wish = codex->env.config->on_input_while_running;
 	if (request->has_mode && request->mode != running_input_unset)
 		wish = request->mode;
 	if (request->response_id.ptr)

@@ -67,7 +67,7 @@ static void shut_gate(struct codex *codex, const struct error *err)
 	gate->is_shut = true;
 	codex_hold(codex);
 	if (!gate->retry)
-		gate->retry = loop_timer_create(codex->services->loop, on_retry, codex);
+		gate->retry = loop_timer_create(codex->env.loop, on_retry, codex);
 	loop_timer_start(gate->retry, RETRY_MS);
 	snprintf(text, sizeof(text),
 	         "The disk is full: %s. The session stands still until there is room, and then goes on by itself; "

@@ -21,23 +21,23 @@ struct services *services_create(struct loop *loop, const char *originator)
 
 static void drop_skill_roots(struct services *services)
 {
-	vec_for_each(root, &services->skill_roots)
+	vec_for_each(root, &services->skill_roots.paths)
 		free((char *)(uintptr_t)root->ptr);
-	services->skill_roots.count = 0;
+	services->skill_roots.paths.count = 0;
 }
 
 void services_set_skill_roots(struct services *services, const struct str *roots, size_t count)
 {
 	drop_skill_roots(services);
 	for (size_t i = 0; i < count; i++)
-		vec_push(&services->skill_roots, str_n(str_dup(roots[i]), roots[i].len));
-	services->skill_roots_generation++;
+		vec_push(&services->skill_roots.paths, str_n(str_dup(roots[i]), roots[i].len));
+	services->skill_roots.generation++;
 }
 
 const struct str *services_skill_roots(const struct services *services, size_t *ret_count)
 {
-	*ret_count = services->skill_roots.count;
-	return services->skill_roots.items;
+	*ret_count = services->skill_roots.paths.count;
+	return services->skill_roots.paths.items;
 }
 
 void services_destroy(struct services *services)
@@ -46,7 +46,7 @@ void services_destroy(struct services *services)
 		return;
 	http_client_destroy(services->http);
 	drop_skill_roots(services);
-	vec_finish(&services->skill_roots);
+	vec_finish(&services->skill_roots.paths);
 	free(services->originator);
 	free(services);
 }

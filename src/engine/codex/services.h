@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "base/vec.h"
+#include "engine/session/session_env.h"
 
 struct http_client;
 struct loop;
@@ -14,8 +14,7 @@ struct services {
 	struct loop *loop;
 	struct http_client *http; /* connections to models, made at the first request */
 	char *originator;         /* "codex_exec", … : who drives us (core 1.1) */
-	VEC(struct str) skill_roots;    /* beside the configured ones; owned */
-	uint64_t skill_roots_generation; /* another one when they change */
+	struct skill_roots skill_roots;
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "engine/codex/codex_priv.h"
 #include "engine/codex/services.h"
 #include "engine/session/session.h"
+#include "engine/session/session_model.h"
 #include "engine/task/task.h"
 #include "command/env_policy.h"
 #include "tool/exec/command_env.h"
@@ -70,7 +71,7 @@ static void host_remember(struct tool_host *host, struct str key)
 static struct agent *host_agent(struct tool_host *host, bool by_thread)
 {
 	const struct session *session = session_of(host);
-	bool has_tools = by_thread ? agents_offers_others(session) : session->codex->config->features.subagent_tools;
+	bool has_tools = by_thread ? session_offers_agents(session) : session->env->config->features.subagent_tools;
 	return has_tools ? agents_self(session_of(host)) : NULL;
 }
 
@@ -83,14 +84,14 @@ static void on_rules_warning(const char *text, void *self)
 static const struct exec_policy *host_rules(struct tool_host *host)
 {
 	struct session *session = session_of(host);
-	return exec_rules_get(&session->rules, session->codex->config, on_rules_warning, session);
+	return exec_rules_get(&session->rules, session->env->config, on_rules_warning, session);
 }
 
 static void host_amend(struct tool_host *host, const struct str *words, size_t count)
 {
 	struct error err;
 	struct session *session = session_of(host);
-	if (exec_rules_amend(&session->rules, session->codex->config, words, count, &err) != 0)
+	if (exec_rules_amend(&session->rules, session->env->config, words, count, &err) != 0)
 		session_warn(session, host->turn_id, "the rule counts for this session only: %s", err.text);
 }
 
@@ -100,7 +101,7 @@ static const char *const *host_command_env(struct tool_host *host, bool is_model
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
-	command_env_of_config(&session->codex->config->shell_environment_policy, &session->command_env);
+	command_env_of_config(&session->env->config->shell_environment_policy, &session->command_env);
 	bool has_fence = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
 	                              host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
@@ -121,20 +122,21 @@ static void on_interrupt(void *self)
 
 void session_host_init(struct session *session)
 {
-	struct loop *loop = session->codex->services->loop;
+	struct loop *loop = session->env->loop;
 	session->host = (struct tool_host){
 		.loop = loop,
 		.thread_id = session->id,
-		.mutes_output = session->codex->mutes_output,
-		.begins_once_allowed = session->codex->begins_once_allowed,
-		.is_held = session->codex->holds > 0,
+		.mutes_output = session->env->mutes_output,
+		.begins_once_allowed = session->env->begins_once_allowed,
+		.is_held = codex_of(session)->holds > 0,
 		.command_env = host_command_env,
 		.emit = host_emit,
-		.has_collab = session->codex->config->features.collab,
-		.asks_in_default_mode = session->codex->config->features.default_mode_request_user_input,
-		.is_unattended = session->codex->is_unattended,
-		.allows_login_shell = session->codex->config->allow_login_shell,
-		.question_timeout_ms = (uint64_t)session->codex->config->request_user_input_timeout_ms,
+		.has_collab = session->env->config->features.collab,
+		.asks_in_default_mode = session->env->config->features.default_mode_request_user_input,
+		.is_unattended = session->env->is_unattended,
+		.dynamic = session->env->serves_tools ? session->dynamic_tools : NULL,
+		.allows_login_shell = session->env->config->allow_login_shell,
+		.question_timeout_ms = (uint64_t)session->env->config->request_user_input_timeout_ms,
 		.ask = host_ask,
 		.ask_client = host_ask_client,
 		.unask = host_unask,
@@ -148,9 +150,6 @@ void session_host_init(struct session *session)
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
-	list_init(&session->samples);
-	list_init(&session->shells);
-	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }
@@ -164,7 +163,7 @@ void session_lend_host(struct session *session, const struct task *task)
 	host->sandbox = &task->settings->sandbox_policy;
 	host->mode = task->settings->mode;
 	host->effort = settings_shown_effort(task->settings);
-	host->offers_update_plan = session->codex->config->tools.update_plan;
+	host->offers_update_plan = session->env->config->tools.update_plan;
 	host->output_budget = task->settings->info.output_budget;
 }
 
@@ -178,7 +177,6 @@ void session_end_commands(struct session *session)
 void session_host_finish(struct session *session)
 {
 	session_destroy_shells(session);
-	buf_finish(&session->unheard);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);

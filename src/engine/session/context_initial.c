@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
@@ -62,7 +61,7 @@ static void tell_permissions(const struct listener *to, const struct settings *s
 static void tell_instructions(const struct listener *to, const struct settings *settings)
 {
 	struct session *session = to->session;
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	auto_buf struct buf docs, text;
 	buf_init(&docs, LIMIT_CONTEXT_TEXT);
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
@@ -100,9 +99,9 @@ static bool is_mode_plain(const struct settings *settings)
 /* Who it is among the agents of its tree (subagents 4). */
 static void tell_agents(const struct listener *to)
 {
-	const struct codex *codex = to->session->codex;
-	bool is_child = codex->agent && codex->agent->parent;
-	if (codex->config->features.subagent_tools)
+	const struct session_env *env = to->session->env;
+	bool is_child = env->agent && env->agent->parent;
+	if (env->config->features.subagent_tools)
 		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
 }
 

@@ -7,8 +7,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -81,7 +79,7 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
 	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
 		change.approval_policy = &policy;
-	return settings_with(session->settings, session->codex->config, &change, NULL);
+	return settings_with(session->settings, session->env->config, &change, NULL);
 }
 
 static void take_history(struct session *session, struct resume_load *load)
@@ -116,19 +114,19 @@ static void warn_of_tools(struct session *session, const struct rollout_reader *
 		             reader->path);
 }
 
-struct resume_load *session_resume_plan(const struct codex *codex, struct str path)
+struct resume_load *session_resume_plan(const struct session_env *env, struct str path)
 {
 	struct resume_load *load = resume_load_create(path);
-	load->opens = !codex->ephemeral;
-	load->shows_events = codex->is_interactive;
-	load->fsync = codex->config->fsync;
+	load->opens = !env->ephemeral;
+	load->shows_events = env->is_interactive;
+	load->fsync = env->config->fsync;
 	return load;
 }
 
-int session_resume(struct session *session, struct resume_load *load, struct error *err)
+int session_resume(struct session *session, struct error *err)
 {
+	struct resume_load *load = session->resumed;
 	struct rollout_reader *reader = load->reader;
-	session->resumed = load;
 	if (load->err.code) {
 		if (err)
 			*err = load->err;
@@ -138,7 +136,6 @@ int session_resume(struct session *session, struct resume_load *load, struct err
 	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
 	take_history(session, load);
 	take_usage(session, reader);
-	agents_restore(session, reader);
 	take_dynamic_tools(session, reader->meta.dynamic_tools);
 	return 0;
 }

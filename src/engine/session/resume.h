@@ -4,16 +4,16 @@
 
 #include "base/str.h"
 
-struct codex;
 struct error;
 struct resume_load;
 struct session;
+struct session_env;
 
 /* What has to be loaded to resume the rollout at path; resume_load_run does it. */
-struct resume_load *session_resume_plan(const struct codex *codex, struct str path);
-/* Takes over the thread id, history, usage and last settings of a rollout that was loaded, and records in it from now
- * on. The session must be new. The load becomes the session's, also on failure. */
-int session_resume(struct session *session, struct resume_load *load, struct error *err);
+struct resume_load *session_resume_plan(const struct session_env *env, struct str path);
+/* Takes the thread id, history, usage and last settings from the rollout that was loaded (session->resumed), and records
+ * in it from now on. The session must be new. */
+int session_resume(struct session *session, struct error *err);
 /* The events that a client is shown after a resume, as a JSON array; absent if nobody looks, there are none, or they
  * are too many: the rollout has them. Borrowed until session_resume_tell. */
 struct str session_resume_messages(const struct session *session);

@@ -15,29 +15,24 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/model_provider.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
-#include "engine/task/sample.h"
-#include "engine/codex/services.h"
-#include "engine/codex/session_host.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
 #include "engine/session/session_skills.h"
 #include "engine/session/session_usage.h"
-#include "engine/task/task.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
-#include "tool/exec/exec_command.h"
 #include "workspace/git_info.h"
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
 {
-	eq_push(&session->codex->eq, sub_id, tag, body);
+	const struct session_env *env = session->env;
+	env->ops->push(env->self, sub_id, tag, body);
 	session_record_event(session, sub_id, tag, body);
 }
 
@@ -61,7 +56,7 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 	session_emit(session, sub_id, EV_warning, &event);
 }
 
-static void tell_configured(struct session *session, struct str sub_id)
+static void emit_configured(struct session *session, struct str sub_id)
 {
 	const struct settings *settings = session->settings;
 	struct ev_session_configured event = {
@@ -75,8 +70,8 @@ static void tell_configured(struct session *session, struct str sub_id)
 		.reasoning_effort = settings->effort,
 		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
 	};
-	if (session->codex->is_interactive) /* nobody else can bring a prompt back */
-		prompt_history_measure(config_home(session->codex->config), &event.history_log_id,
+	if (session->env->is_interactive) /* nobody else can bring a prompt back */
+		prompt_history_measure(config_home(session->env->config), &event.history_log_id,
 		                       &event.history_entry_count);
 	event.initial_messages = session_resume_messages(session);
 	session_emit(session, sub_id, EV_session_configured, &event);
@@ -118,7 +113,7 @@ static void take_notify(struct session *session, const struct op_configure_sessi
 /* A new session's file. Its first line says where work began, so that a list can show it (core 10). */
 static void start_rollout(struct session *session)
 {
-	struct codex *codex = session->codex;
+	const struct session_env *env = session->env;
 	struct git_info git = {0};
 	auto_buf struct buf tools;
 	buf_init(&tools, LIMIT_TOOLS_JSON);
@@ -130,9 +125,9 @@ static void start_rollout(struct session *session)
 		.thread_id = str_of(session->id),
 		.started_at_ms = clock_unix_ms(),
 		.cwd = str_of(session->settings->cwd),
-		.originator = codex_originator(codex),
+		.originator = env->originator,
 		.cli_version = STR(CODEX_VERSION),
-		.source = codex->source,
+		.source = env->source,
 		.model_provider = str_of(session->provider->id),
 		.is_paginated = true,
 		.base_instructions = session_instructions(session),
@@ -141,14 +136,14 @@ static void start_rollout(struct session *session)
 		.git_url = str_of(git.origin_url),
 		.dynamic_tools = session->dynamic_tools ? buf_str(&tools) : STR_NONE,
 	};
-	const struct agent *agent = codex->agent;
+	const struct agent *agent = env->agent;
 	if (agent && agent->parent) {
 		meta.root_thread_id = str_of(agent_root(agent)->session_id);
 		meta.parent_thread_id = str_of(agent->parent->session_id);
 		meta.depth = agent->depth;
 		meta.nickname = str_of(agent->label);
 	}
-	session->rollout = rollout_writer_create(config_home(codex->config), &meta, codex->config->fsync);
+	session->rollout = rollout_writer_create(config_home(env->config), &meta, env->config->fsync);
 	git_info_finish(&git);
 }
 
@@ -168,22 +163,22 @@ static int take_dynamic_tools(struct session *session, struct str described, str
 static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
 {
 	if (op->resume_path.ptr)
-		return session_resume(session, resume_wait_take(session->codex, op->resume_path), err);
-	if (!session->codex->ephemeral)
+		return session_resume(session, err);
+	if (!session->env->ephemeral)
 		start_rollout(session);
 	return 0;
 }
 
 static int fill(struct session *session, const struct op_configure_session *op, struct error *err)
 {
-	struct codex *codex = session->codex;
+	const struct session_env *env = session->env;
 	struct settings_change change = change_of(op);
 	if (session_model_open(session, op->provider, err) != 0)
 		return -(int)err->code;
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
-	struct settings *base = settings_create(codex->config, codex->cwd, session->provider->oss_model);
-	session->settings = settings_with(base, codex->config, &change, err);
+	struct settings *base = settings_create(env->config, env->cwd, session->provider->oss_model);
+	session->settings = settings_with(base, env->config, &change, err);
 	settings_unref(base);
 	if (!session->settings)
 		return -(int)err->code;
@@ -197,13 +192,14 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 	return open_record(session, op, err);
 }
 
-struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
-                               struct error *err)
+struct session *session_create(const struct session_env *env, const struct op_configure_session *op,
+                               struct resume_load *load, struct error *err)
 {
 	struct session *session = xnew(struct session);
-	session->codex = codex;
-	if (codex->agent) /* a subagent's is known already */
-		memcpy(session->id, codex->agent->session_id, sizeof(session->id));
+	session->env = env;
+	session->resumed = load;
+	if (env->agent) /* the tree has given a subagent its id */
+		memcpy(session->id, env->agent->session_id, sizeof(session->id));
 	else
 		uuid_v7(session->id);
 	context_init(&session->context);
@@ -211,20 +207,23 @@ struct session *session_create(struct codex *codex, struct str sub_id, const str
 	questions_init(&session->questions);
 	detached_init(&session->notices);
 	buf_init(&session->tools, LIMIT_TOOLS_JSON);
-	session_host_init(session);
+	list_init(&session->shells);
+	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	if (fill(session, op, err) != 0) {
 		session_destroy(session);
 		return NULL;
 	}
-	if (session->codex->serves_tools) /* nobody else would carry them out */
-		session->host.dynamic = session->dynamic_tools;
-	tell_configured(session, sub_id);
-	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
-	session_resume_tell(session);
 	return session;
 }
 
-/* What the settings of tasks do not hold. What cannot be read leaves everything as it was. */
+void session_announce(struct session *session, struct str sub_id)
+{
+	emit_configured(session, sub_id);
+	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
+	session_resume_tell(session);
+}
+
+/* Applies the fields that are not in struct settings. On error nothing changes. */
 static int take_over(struct session *session, const struct op_configure_session *op, struct error *err)
 {
 	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0)
@@ -239,33 +238,37 @@ static int take_over(struct session *session, const struct op_configure_session 
 	return 0;
 }
 
-int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
-                        struct error *err)
+struct settings *session_check_configure(const struct session *session, const struct op_configure_session *op,
+                                         struct error *err)
 {
 	struct settings_change change = change_of(op);
-	if (op->resume_path.ptr)
-		return error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
-	if (op->dynamic_tools.ptr)
-		return error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
-	struct settings *settings = settings_with(session->settings, session->codex->config, &change, err);
-	if (!settings)
-		return -(int)err->code;
-	if (session->task)
-		task_abort(session->task, turn_abort_reason_interrupted);
-	session_end_commands(session);
+	if (op->resume_path.ptr) {
+		error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
+		return NULL;
+	}
+	if (op->dynamic_tools.ptr) {
+		error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
+		return NULL;
+	}
+	return settings_with(session->settings, session->env->config, &change, err);
+}
+
+int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                        struct settings *settings, struct error *err)
+{
 	if (take_over(session, op, err) != 0) {
 		settings_unref(settings);
 		return -(int)err->code;
 	}
 	settings_unref(session->settings);
 	session->settings = settings;
-	tell_configured(session, sub_id);
+	emit_configured(session, sub_id);
 	return 0;
 }
 
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err)
 {
-	struct settings *settings = settings_with(session->settings, session->codex->config, change, err);
+	struct settings *settings = settings_with(session->settings, session->env->config, change, err);
 	if (!settings)
 		return -(int)err->code;
 	settings_unref(session->settings);
@@ -319,33 +322,16 @@ void session_go_elsewhere(struct session *session, struct str response_id)
 	session->has_new_history = true;
 }
 
-void session_hold(struct session *session)
-{
-	exec_commands_hold(&session->host);
-	if (session->task)
-		task_hold(session->task);
-}
-
-void session_release(struct session *session)
-{
-	exec_commands_release(&session->host);
-	if (session->task)
-		task_release(session->task);
-}
-
 void session_destroy(struct session *session)
 {
 	if (!session)
 		return;
-	task_destroy(session->task);
-	session_host_finish(session);
 	if (session->rollout)
 		session_flush_rollout(session, NULL);
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);
-	samples_end(session);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	approvals_finish(&session->approvals);
@@ -358,6 +344,7 @@ void session_destroy(struct session *session)
 	arena_finish(&session->notify.arena);
 	detached_finish(&session->notices);
 	buf_finish(&session->tools);
+	buf_finish(&session->unheard);
 	free(session->tools_model);
 	free(session->base_instructions);
 	free(session->user_instructions);

@@ -10,6 +10,7 @@
 #include "engine/history/context.h"
 #include "engine/session/exec_rules.h"
 #include "engine/session/question.h"
+#include "engine/session/session_env.h"
 #include "engine/session/settings.h"
 #include "loop/loop.h"
 #include "model/model_usage.h"
@@ -18,7 +19,6 @@
 #include "protocol/record/types.h"
 #include "tool/tool_host.h"
 
-struct codex;
 struct dynamic_tools;
 struct error;
 struct model_client;
@@ -31,7 +31,7 @@ struct session_skills;
 struct task;
 
 struct session {
-	struct codex *codex;
+	const struct session_env *env; /* lent by the owner */
 	char id[UUID_TEXT_SIZE];   /* thread id */
 	struct settings *settings; /* of the next Task */
 	struct context context;
@@ -50,7 +50,6 @@ struct session {
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
-	struct list samples;            /* under way: struct codex_sample */
 	struct list shells;             /* commands of the user's own that run: struct session_shell */
 	struct buf unheard;             /* what came of them, not in the history yet: items as JSON, one per line */
 	struct env command_env;         /* made when a command runs */
@@ -82,13 +81,20 @@ struct session {
 	struct tool_host host; /* lent to tool calls */
 };
 
-/* Makes the Session and tells session_configured with sub_id. NULL and err if it cannot be. */
-struct session *session_create(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
-                               struct error *err);
-/* Aborts running work, then takes over new values; history and id stay. */
+/* Makes the Session; emits warnings at most. NULL and err if it cannot be. load: the rollout that op resumes, or NULL;
+ * taken over. */
+struct session *session_create(const struct session_env *env, const struct op_configure_session *op,
+                               struct resume_load *load, struct error *err);
+/* Emits session_configured with sub_id, and what follows it. */
+void session_announce(struct session *session, struct str sub_id);
+/* The settings that a further configure_session asks for, now the caller's; NULL and err if it cannot be applied. */
+struct settings *session_check_configure(const struct session *session, const struct op_configure_session *op,
+                                         struct error *err);
+/* Applies it; history and id stay. Takes settings over. Nothing of the Session may run. */
 int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
-                        struct error *err);
-void session_destroy(struct session *session); /* NULL is fine */
+                        struct settings *settings, struct error *err);
+/* What runs in it has ended. NULL is fine. */
+void session_destroy(struct session *session);
 
 /* Puts an event on the codex's queue. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
@@ -96,10 +102,6 @@ void session_emit(struct session *session, struct str sub_id, enum event_tag tag
 bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Nobody takes events now (codex_hold): what makes them in numbers stands still. */
-void session_hold(struct session *session);
-void session_release(struct session *session);
 
 /* Takes over changed settings for later Tasks. */
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);

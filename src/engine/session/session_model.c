@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "agent/agent_tree.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -16,10 +17,6 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
-#include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/task/sample.h"
-#include "engine/codex/services.h"
 #include "engine/session/session_aside.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -42,11 +39,11 @@ static struct model_provider *provider_of(const struct config *config, struct st
 
 int session_model_open(struct session *session, struct str described, struct error *err)
 {
-	struct services *services = session->codex->services;
-	struct model_provider *provider = provider_of(session->codex->config, described, err);
+	const struct session_env *env = session->env;
+	struct model_provider *provider = provider_of(session->env->config, described, err);
 	if (!provider)
 		return -(int)err->code;
-	samples_end(session);
+	env->ops->on_model_close(env->self);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	session->provider = provider;
@@ -54,16 +51,24 @@ int session_model_open(struct session *session, struct str described, struct err
 	session->tools_model = NULL;
 	context_break_chain(&session->context);
 	struct model_client_options options = {
-		.loop = services->loop,
-		.http = services->http,
+		.loop = env->loop,
+		.http = env->http,
 		.provider = session->provider,
-		.agent = {.originator = codex_originator(session->codex),
+		.agent = {.originator = env->originator,
 	                  .version = STR(CODEX_VERSION),
-	                  .client = str_of(session->codex->client),
-	                  .client_version = str_of(session->codex->client_version)},
+	                  .client = str_of(env->client),
+	                  .client_version = str_of(env->client_version)},
 	};
 	session->model = model_client_create(&options);
 	return 0;
+}
+
+struct session_kin session_kin(const struct session *session)
+{
+	const struct agent *agent = session->env->agent;
+	if (!agent || !agent->parent)
+		return (struct session_kin){0};
+	return (struct session_kin){str_of(agent_root(agent)->session_id), str_of(agent->parent->session_id)};
 }
 
 bool session_is_chained(const struct session *session)
@@ -73,15 +78,33 @@ bool session_is_chained(const struct session *session)
 
 bool session_lacks_tool(const struct session *session, const struct tool_type *type)
 {
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	return (type == tool_get(TOOL_update_plan) && !config->tools.update_plan) ||
 	       (type == tool_get(TOOL_view_image) && !config->tools.view_image);
+}
+
+/* Subagents at the depth limit cannot start others, so they get no tools for it. */
+static bool offers_subagents(const struct session *session, enum tool_tag tag)
+{
+	const struct agent *agent = session->env->agent;
+	bool starts = tag == TOOL_subagent_spawn || tag == TOOL_subagent_fork;
+	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
+}
+
+enum { AGENTS_DEPTH = 1 }; /* of the tools that name agents by thread, where max_depth is not configured */
+
+bool session_offers_agents(const struct session *session)
+{
+	const struct config *config = session->env->config;
+	const struct agent *agent = session->env->agent;
+	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : AGENTS_DEPTH;
+	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
 }
 
 /* Which form of shell tool: the config can ask for the older ones (core 1.5). */
 static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
 {
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	bool unified = config->features.unified_exec;
 	if (session->aside && tag > TOOL_shell_command && tag != TOOL_view_image)
 		return false; /* who looks at the user's work does not change it, and has nobody work for it */
@@ -108,11 +131,11 @@ static bool is_offered(const struct session *session, const struct settings *set
 	case TOOL_subagent_prune:
 	case TOOL_subagent_logs:
 	case TOOL_subagent_cancel:
-		return config->features.subagent_tools && agents_offers(session, tag);
+		return config->features.subagent_tools && offers_subagents(session, tag);
 	case TOOL_request_user_input:
-		return !session->codex->is_unattended;
+		return !session->env->is_unattended;
 	case TOOL_wait:
-		return !session->aside && config->features.collab && agents_offers_others(session);
+		return !session->aside && config->features.collab && session_offers_agents(session);
 	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
 		return false;
 	case TOOL_update_plan:
@@ -125,7 +148,7 @@ static bool is_offered(const struct session *session, const struct settings *set
 /* A tool that the provider runs itself: {"type":"web_search","external_web_access":false} (core 1.5). */
 static void write_web_search(const struct session *session, struct json_writer *w)
 {
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	enum web_search_mode mode = config->web_search;
 	if (mode == web_search_mode_unset && config->is_set.tools && config->tools.is_set.web_search)
 		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
@@ -165,7 +188,7 @@ struct str session_tools(struct session *session, const struct settings *setting
 			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
 			                &w);
 	}
-	if (!session->aside && agents_offers_others(session))
+	if (!session->aside && session_offers_agents(session))
 		tool_spec_write_agents(&w);
 	if (!session->aside)
 		dynamic_tools_write_specs(session->host.dynamic,
@@ -244,8 +267,8 @@ static void append_personality(struct session *session, struct buf *text)
 
 int session_read_base(struct session *session, struct str own, struct error *err)
 {
-	const struct config *config = session->codex->config;
-	const struct session *parent = agents_parent(session);
+	const struct config *config = session->env->config;
+	const struct session *parent = session->env->ops->parent(session->env->self);
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	if (parent) {
@@ -284,7 +307,7 @@ static void on_refused(const char *path, const char *why, void *self)
 
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)
 {
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	bool is_cut = false;
 	struct agents_md_options options = {
 		.home = config_home(config),
@@ -312,7 +335,7 @@ void session_warn_unknown_model(struct session *session, const struct task *task
 	const struct settings *settings = task->settings;
 	if (settings->info.is_known || session->has_warned_model)
 		return;
-	if (session->codex->config->is_set.model_context_window) /* what the warning asks for was done */
+	if (session->env->config->is_set.model_context_window) /* what the warning asks for was done */
 		return;
 	session->has_warned_model = true;
 	session_warn(session, task->id,

@@ -17,6 +17,12 @@ struct tool_type;
  * lacks its key; the session then keeps what it has. No request may be under way. */
 int session_model_open(struct session *session, struct str provider, struct error *err);
 
+/* The threads above a subagent's, borrowed from the tree; both absent for a root. */
+struct session_kin {
+	struct str root_id, parent_id;
+};
+struct session_kin session_kin(const struct session *session);
+
 /* Requests go on from the provider's last response and bring only what is new. */
 bool session_is_chained(const struct session *session);
 
@@ -24,6 +30,8 @@ bool session_is_chained(const struct session *session);
 struct str session_tools(struct session *session, const struct settings *settings);
 /* The user has taken this tool from the model: a call of it is none. */
 bool session_lacks_tool(const struct session *session, const struct tool_type *type);
+/* Whether the model gets the tools that name agents by their threads. */
+bool session_offers_agents(const struct session *session);
 /* Makes the system prompt: own if it is there, else the configured file, else the built-in text; and what the
  * configuration adds to it. Fails if the file cannot be read. */
 int session_read_base(struct session *session, struct str own, struct error *err);

@@ -8,8 +8,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
 #include "rollout/rollout_journal.h"
@@ -175,7 +173,7 @@ static void on_synced(const struct error *err, void *self)
 void session_sync_rollout(struct session *session)
 {
 	if (session->rollout && session_flush_rollout(session, NULL) == 0)
-		rollout_writer_sync(session->rollout, session->codex->services->loop, on_synced, NULL);
+		rollout_writer_sync(session->rollout, session->env->loop, on_synced, NULL);
 }
 
 /* {"type":"thread_rolled_back","num_turns":n}: how many user turns a resume drops (core 10). */

@@ -9,8 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/history/user_message.h"
 #include "loop/worker.h"
@@ -51,16 +49,16 @@ static void on_change(void *self)
 	session_emit(skills->session, STR(""), EV_skills_update_available, NULL);
 }
 
-/* The roots that all sessions of the process share may be other ones now. */
+/* All sessions of the process share the roots, and a client may have changed them. */
 static void take_places(struct session_skills *skills)
 {
-	const struct codex *codex = skills->session->codex;
-	const struct services *services = codex->services;
-	if (skills->places && skills->roots_generation == services->skill_roots_generation)
+	const struct session_env *env = skills->session->env;
+	const struct skill_roots *roots = env->skill_roots;
+	if (skills->places && skills->roots_generation == roots->generation)
 		return;
 	skill_places_destroy(skills->places);
-	skills->places = skill_places_create(codex->config, services->skill_roots.items, services->skill_roots.count);
-	skills->roots_generation = services->skill_roots_generation;
+	skills->places = skill_places_create(env->config, roots->paths.items, roots->paths.count);
+	skills->roots_generation = roots->generation;
 	skills->is_stale = true;
 }
 
@@ -77,7 +75,7 @@ static struct session_skills *get(struct session *session)
 
 static void look(struct session_skills *skills, struct str cwd)
 {
-	struct loop *loop = skills->session->codex->services->loop;
+	struct loop *loop = skills->session->env->loop;
 	arena_finish(&skills->arena);
 	skills->entry = skill_scan(skills->places, cwd, &skills->arena);
 	skills->is_stale = false;
@@ -147,7 +145,7 @@ static void warn_cut(struct session *session, struct skill_brief_cut cut)
 
 void session_skills_describe(struct session *session, const struct settings *settings, struct buf *out)
 {
-	if (session->codex->config->skills.include_instructions)
+	if (session->env->config->skills.include_instructions)
 		warn_cut(session, skill_brief_write(find(session, settings->cwd), out));
 }
 
@@ -238,7 +236,7 @@ void session_skills_list(struct session *session, struct str sub_id, const struc
 	struct session_skills *skills = get(session);
 	struct list_request *request = request_create(skills, sub_id);
 	struct str own = str_of(session->settings->cwd);
-	request->look = skill_look_start(session->codex->services->loop, skills->places,
+	request->look = skill_look_start(session->env->loop, skills->places,
 	                                 op->cwds_count ? op->cwds : &own, op->cwds_count ? op->cwds_count : 1,
 	                                 on_listed, request);
 	find(session, session->settings->cwd); /* from now on a change is told */
@@ -262,6 +260,6 @@ static void on_prompts(void *self)
 void session_prompts_list(struct session *session, struct str sub_id)
 {
 	struct list_request *request = request_create(get(session), sub_id);
-	request->home = xstrdup(config_home(session->codex->config));
-	worker_run(session->codex->services->loop, read_prompts, on_prompts, request);
+	request->home = xstrdup(config_home(session->env->config));
+	worker_run(session->env->loop, read_prompts, on_prompts, request);
 }

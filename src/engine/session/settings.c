@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
-#include "engine/codex/codex.h"
+#include "model/prompt.h"
 #include "protocol/message/approval.h"
 
 struct settings *settings_ref(struct settings *settings)
@@ -171,11 +171,16 @@ static void set_mode(struct settings *settings, const struct collaboration_mode 
 	settings->mode_instructions = text.ptr ? arena_cstr(&settings->arena, text) : NULL;
 }
 
+struct str settings_default_mode_text(enum mode_kind mode)
+{
+	return mode == mode_kind_plan ? prompt_mode_plan : prompt_mode_default;
+}
+
 struct str settings_mode_text(const struct settings *settings)
 {
 	if (settings->mode_instructions)
 		return str_of(settings->mode_instructions);
-	return settings->tells_mode ? codex_mode_text(settings->mode) : STR_NONE;
+	return settings->tells_mode ? settings_default_mode_text(settings->mode) : STR_NONE;
 }
 
 static struct settings *settings_copy(const struct settings *base)

@@ -56,7 +56,9 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 /* A new snapshot; NULL and err if a value cannot be used (ERR_invalid: cwd relative or no folder). */
 struct settings *settings_with(const struct settings *base, const struct config *config,
                                const struct settings_change *change, struct error *err);
-/* What the model is to be told of its mode; STR_NONE: nothing. */
+/* The built-in instructions of a mode. */
+struct str settings_default_mode_text(enum mode_kind mode);
+/* The instructions for the settings' mode, the client's or the built-in ones; STR_NONE: the model gets none. */
 struct str settings_mode_text(const struct settings *settings);
 /* The effort that requests ask for or, where they name none, the model's default; medium where that is not known. */
 enum reasoning_effort settings_shown_effort(const struct settings *settings);

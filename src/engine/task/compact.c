@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/context_initial.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
@@ -73,7 +72,7 @@ static int write_question(struct task *task, struct error *err)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
-	if (read_question(task->session->codex->config, &text, err) != 0)
+	if (read_question(task->session->env->config, &text, err) != 0)
 		return -(int)err->code;
 	text_message_write(&task->compact->question, "user", buf_str(&text));
 	return 0;

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/task/compact.h"
 #include "engine/session/context_initial.h"
 #include "engine/history/response_item.h"
@@ -218,7 +217,7 @@ static const struct task_kind kind = {
  * proposes no plan. */
 static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
 {
-	const struct config *config = session->codex->config;
+	const struct config *config = session->env->config;
 	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
 	struct settings_change change = {.model = str_of(config->review_model), .approval_policy = &never};
 	struct settings *settings = settings_with(session->settings, config, &change, err);

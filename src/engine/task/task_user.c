@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/task/compact.h"
 #include "engine/session/context_initial.h"
 #include "engine/session/session.h"
@@ -231,7 +230,7 @@ static struct task_user *create(struct session *session, struct str id)
 
 void task_start_user(struct session *session, struct str id, const struct task_input *input)
 {
-	if (input->count == 0 && !session->codex->runs_unasked) { /* nothing said, nothing to begin */
+	if (input->count == 0 && !session->env->runs_unasked) { /* nothing said, nothing to begin */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}

@@ -10,8 +10,6 @@
 #include "base/log.h"
 #include "config/model_provider.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/session/session_aside.h"
 #include "engine/session/session_model.h"
@@ -172,7 +170,7 @@ static void send_request(struct turn *turn)
 	struct task *task = turn->task;
 	struct session *session = task->session;
 	const struct session_voice *voice = session_find_voice(session);
-	struct agent_kin kin = agents_kin(session);
+	struct session_kin kin = session_kin(session);
 	bool is_step = !turn->question.item.ptr;
 	struct model_prompt prompt = {
 		.info = &task->settings->info,
@@ -194,14 +192,14 @@ static void send_request(struct turn *turn)
 	turn->is_complete = false;
 	turn->has_limits = false;
 	turn->call = model_client_stream(session->model, &prompt, &handler, turn);
-	if (session->codex->holds)
+	if (session->host.is_held)
 		model_call_pause(turn->call);
 }
 
 struct turn *turn_ask(struct task *task, const struct turn_question *question)
 {
 	struct turn *turn = xnew(struct turn);
-	struct loop *loop = task->session->codex->services->loop;
+	struct loop *loop = task->session->env->loop;
 	turn->task = task;
 	turn->question = *question;
 	turn->retry = loop_timer_create(loop, on_retry, turn);

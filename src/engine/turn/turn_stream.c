@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
@@ -200,7 +199,7 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 
 static bool shows_raw(const struct turn *turn)
 {
-	return turn->task->session->codex->config->show_raw_agent_reasoning;
+	return turn->task->session->env->config->show_raw_agent_reasoning;
 }
 
 static void on_raw_delta(struct turn *turn, const struct response_event *event)

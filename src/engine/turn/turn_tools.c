@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
@@ -142,7 +141,7 @@ static bool shares_id(struct turn *turn, const struct turn_tool *tool)
 
 static void start_ready(struct turn *turn)
 {
-	bool is_held = turn->task->session->codex->holds > 0;
+	bool is_held = turn->task->session->host.is_held;
 	size_t count = turn->tools.count < LIMIT_TOOL_CALLS ? turn->tools.count : LIMIT_TOOL_CALLS;
 	while (turn->started < count && !turn->is_exclusive && !is_held) {
 		struct turn_tool *tool = &turn->tools.items[turn->started];

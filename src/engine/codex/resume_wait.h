@@ -31,8 +31,6 @@ struct resume_wait {
 bool resume_wait_load(struct codex *codex, const struct submission *submission);
 /* What was read, the caller's; read on the spot if nobody asked for it before. */
 struct resume_load *resume_wait_take(struct codex *codex, struct str path);
-/* Nobody will take it any more. */
-void resume_wait_drop_load(struct codex *codex);
 /* True if the submission, a configure_session that found its session locked, will be tried again. */
 bool resume_wait_begin(struct codex *codex, const struct submission *submission);
 bool resume_wait_is_on(const struct codex *codex);

@@ -1,6 +1,6 @@
 /* It is offered the tools of a turn although none will run: a prompt that begins like those before it costs a fraction
  * where the provider keeps the beginnings of prompts. A broken stream ends it: who asked can ask again. */
-#include "engine/task/sample.h"
+#include "engine/codex/sample.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #include "model/model_client.h"
 
 struct codex_sample {
-	struct list link; /* in the Session's */
+	struct list link; /* in the Codex's */
 	struct session *session;
 	struct context history;
 	struct str *input;
@@ -122,11 +122,11 @@ static void ask(struct codex_sample *sample, enum reasoning_effort effort)
 	sample->call = model_client_stream(session->model, &prompt, &handler, sample);
 }
 
-static size_t count(const struct session *session)
+static size_t count(const struct codex *codex)
 {
 	size_t count = 0;
 	const struct codex_sample *it;
-	list_for_each(it, &session->samples, link)
+	list_for_each(it, &codex->samples, link)
 		count++;
 	return count;
 }
@@ -138,7 +138,7 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 		error_set(err, ERR_busy, "a turn is in progress: wait for its end before you ask for a sample");
 		return NULL;
 	}
-	if (count(session) >= LIMIT_SAMPLES) {
+	if (count(codex) >= LIMIT_SAMPLES) {
 		error_set(err, ERR_limit, "the thread has %d samples under way already; wait for one", LIMIT_SAMPLES);
 		return NULL;
 	}
@@ -151,7 +151,7 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 	buf_init(&sample->tools, tools.len + 1);
 	buf_append_str(&sample->tools, tools);
 	context_share(&sample->history, &session->context, session->context.items.count);
-	list_append(&session->samples, &sample->link);
+	list_append(&codex->samples, &sample->link);
 	ask(sample, wish->effort);
 	return sample;
 }
@@ -171,11 +171,12 @@ void codex_sample_destroy(struct codex_sample *sample)
 	free(sample);
 }
 
-void samples_end(struct session *session)
+void samples_end(void *self)
 {
+	struct codex *codex = self;
 	struct error err;
 	struct codex_sample *sample;
 	error_set(&err, ERR_cancelled, "the thread has changed or was closed before the model gave a sample");
-	while ((sample = list_first(&session->samples, struct codex_sample, link)))
+	while ((sample = list_first(&codex->samples, struct codex_sample, link)))
 		tell(sample, &err);
 }

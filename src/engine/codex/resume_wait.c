@@ -1,11 +1,10 @@
 /* For the lock a timer, as the kernel tells nobody when a lock of the other kind (flock) comes free; it runs only while
  * a resume waits. */
-#include "engine/session/resume_wait.h"
+#include "engine/codex/resume_wait.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "loop/loop.h"
@@ -60,10 +59,10 @@ bool resume_wait_load(struct codex *codex, const struct submission *submission)
 	if (wait->load)
 		return false;
 	struct resume_job *job = xnew(struct resume_job);
-	*job = (struct resume_job){codex, session_resume_plan(codex, submission->op.configure_session->resume_path)};
+	*job = (struct resume_job){codex, session_resume_plan(&codex->env, submission->op.configure_session->resume_path)};
 	wait->job = job;
 	wait->held = submission_create(submission->id, &submission->op);
-	worker_run(codex->services->loop, on_work, on_worked, job);
+	worker_run(codex->env.loop, on_work, on_worked, job);
 	return true;
 }
 
@@ -71,15 +70,10 @@ struct resume_load *resume_wait_take(struct codex *codex, struct str path)
 {
 	struct resume_load *load = steal(codex->resume_wait.load);
 	if (!load) {
-		load = session_resume_plan(codex, path);
+		load = session_resume_plan(&codex->env, path);
 		resume_load_run(load);
 	}
 	return load;
-}
-
-void resume_wait_drop_load(struct codex *codex)
-{
-	resume_load_destroy(steal(codex->resume_wait.load));
 }
 
 /* ---- waiting for a lock ---- */
@@ -96,7 +90,7 @@ bool resume_wait_begin(struct codex *codex, const struct submission *submission)
 	if (clock_now_ms() >= wait->deadline_ms)
 		return false;
 	if (!wait->timer)
-		wait->timer = loop_timer_create(codex->services->loop, on_again, codex);
+		wait->timer = loop_timer_create(codex->env.loop, on_again, codex);
 	wait->held = submission_create(submission->id, &submission->op);
 	loop_timer_start(wait->timer, RETRY_MS);
 	return true;

@@ -7,9 +7,9 @@
 #ifndef ENGINE_SAMPLE_H
 #define ENGINE_SAMPLE_H
 
-struct session;
+struct codex;
 
-/* The Session's Model is going: who waits is told so. */
-void samples_end(struct session *session);
+/* Cancels all samples of a Codex, each with ERR_cancelled. Of struct session_ops; self: the Codex. */
+void samples_end(void *self);
 
 #endif

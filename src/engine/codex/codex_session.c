@@ -1,0 +1,68 @@
+/* The Codex owns both the Session and what works on it (the Task, commands, samples), so the order in which they begin
+ * and end is decided here; the Session itself is data. */
+#include "engine/codex/codex_session.h"
+
+#include "base/error.h"
+#include "engine/codex/agents.h"
+#include "engine/codex/codex_priv.h"
+#include "engine/codex/sample.h"
+#include "engine/codex/session_host.h"
+#include "engine/session/resume_load.h"
+#include "engine/session/session.h"
+#include "engine/task/task.h"
+#include "tool/exec/exec_command.h"
+
+int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                       struct error *err)
+{
+	struct resume_load *load = op->resume_path.ptr ? resume_wait_take(codex, op->resume_path) : NULL;
+	struct session *session = session_create(&codex->env, op, load, err);
+	if (!session)
+		return -(int)err->code;
+	session_host_init(session);
+	if (session->resumed)
+		agents_restore(session, session->resumed->reader);
+	session_announce(session, sub_id);
+	codex->session = session;
+	return 0;
+}
+
+int codex_reconfigure_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                              struct error *err)
+{
+	struct session *session = codex->session;
+	struct settings *settings = session_check_configure(session, op, err);
+	if (!settings)
+		return -(int)err->code;
+	if (session->task)
+		task_abort(session->task, turn_abort_reason_interrupted);
+	session_end_commands(session);
+	return session_reconfigure(session, sub_id, op, settings, err);
+}
+
+void codex_hold_session(struct codex *codex)
+{
+	struct session *session = codex->session;
+	exec_commands_hold(&session->host);
+	if (session->task)
+		task_hold(session->task);
+}
+
+void codex_release_session(struct codex *codex)
+{
+	struct session *session = codex->session;
+	exec_commands_release(&session->host);
+	if (session->task)
+		task_release(session->task);
+}
+
+void codex_close_session(struct codex *codex)
+{
+	struct session *session = codex->session;
+	if (!session)
+		return;
+	task_destroy(session->task);
+	session_host_finish(session);
+	samples_end(codex);
+	session_destroy(session);
+}

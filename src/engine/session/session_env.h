@@ -1,0 +1,56 @@
+/* session_env.h — what a Session is given by the Codex that owns it: facts that last as long as it, and four calls.
+ *
+ * A Session knows no Codex; everything it needs from above is here. The Codex owns the struct and lends it.
+ * Loop thread only. */
+#ifndef ENGINE_SESSION_ENV_H
+#define ENGINE_SESSION_ENV_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "protocol/message/event.h"
+#include "protocol/record/types.h"
+
+struct agent;
+struct config;
+struct http_client;
+struct loop;
+struct session;
+
+struct session_ops {
+	/* Puts an event on the event queue; copies id and body. */
+	void (*push)(void *self, struct str sub_id, enum event_tag tag, const void *body);
+	/* The Session that started this one as a subagent; NULL for a root, and while the parent is unloaded. */
+	const struct session *(*parent)(void *self);
+	/* Cancels the requests beside the Task: the model client that they use is about to be destroyed. */
+	void (*on_model_close)(void *self);
+};
+
+/* Folders with skills beside the configured ones, shared by all Sessions of the process. */
+struct skill_roots {
+	VEC(struct str) paths; /* owned */
+	uint64_t generation;   /* changes with the paths */
+};
+
+struct session_env {
+	const struct session_ops *ops;
+	void *self;
+	struct loop *loop;
+	struct http_client *http;
+	struct config *config;
+	const struct skill_roots *skill_roots;
+	struct agent *agent; /* of this Session in its tree; NULL while there is no tree */
+	enum session_source source;
+	char *cwd;              /* default folder; absolute */
+	struct str originator;  /* the program that drives the engine */
+	char *client, *client_version; /* of the program that drives this Codex, or NULL */
+	bool ephemeral;           /* no rollout */
+	bool mutes_output;        /* no exec_command_output_delta */
+	bool begins_once_allowed; /* exec_command_begin follows the approval */
+	bool is_interactive;      /* a user can answer */
+	bool is_unattended;       /* no user can, and the model is informed of it */
+	bool serves_tools;        /* the client carries out calls of its dynamic tools */
+	bool runs_unasked;        /* input without items starts a Turn */
+};
+
+#endif
