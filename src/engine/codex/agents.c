@@ -84,9 +84,10 @@ static struct ev_agent_inbox depths_before(const struct codex *codex, size_t ind
 }
 
 /* Two files: the history first, and then at once that it has been read. */
-void agents_record_taken(struct session *session)
+void agents_record_taken(void *self)
 {
-	struct codex *codex = codex_of(session);
+	struct codex *codex = self;
+	struct session *session = codex->session;
 	if (!codex->taken.count)
 		return;
 	struct codex *root = root_of(codex);
@@ -145,12 +146,11 @@ static void on_hear(void *self)
 		return;
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
-	task_start_heard(session, str_of(id), is_urgent);
+	task_start_heard(&codex->tasks, str_of(id), is_urgent);
 }
 
-void agents_on_task_end(struct session *session)
+void agents_on_task_end(struct codex *codex)
 {
-	struct codex *codex = codex_of(session);
 	if (codex->env.agent && !root_of(codex)->is_quiet && !agent_inbox_is_empty(&codex->env.agent->inbox))
 		loop_defer(&codex->hear);
 }

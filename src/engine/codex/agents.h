@@ -36,16 +36,13 @@ void agents_tell_restored(struct session *session);
 /* An event of a subagent's Codex, taken over: its state follows from it, and its listener hears it. */
 void agents_take_event(struct codex *child, struct event *event);
 
-/* The Session's inbox goes into its history, where items may stand now; interrupts_only: what goes first. True if
- * there was anything. */
-bool agents_hear(struct session *session, bool interrupts_only);
-/* What was taken out of its inbox stands in its history now, and the record may say so: whoever dies before that has
- * not read it, and reads it when it is resumed. */
-void agents_record_taken(struct session *session);
-/* The same before the outputs of a response's calls, for who configured it so. */
-void agents_hear_early(struct session *session);
+/* For the Tasks; self: the Codex. */
+extern const struct inbox_ops agents_inbox;
+/* Records the inbox in the history; interrupts_only: the interrupts alone. True if there was anything. */
+bool agents_hear(void *owner, bool interrupts_only);
+void agents_record_taken(void *self);
 /* A Task has ended: what came meanwhile may begin another. */
-void agents_on_task_end(struct session *session);
+void agents_on_task_end(struct codex *codex);
 /* The user has said something to a Session that may be waiting for subagents. */
 void agents_on_input(struct session *session);
 /* What comes to inboxes now begins no Task, but waits for one: who stops everything does not want to hear at once that

@@ -121,9 +121,11 @@ static bool hear_gone(struct session *session, struct agent_message *message)
 	return true;
 }
 
-bool agents_hear(struct session *session, bool interrupts_only)
+bool agents_hear(void *owner, bool interrupts_only)
 {
-	struct agent *self = session->env->agent;
+	struct codex *codex = owner;
+	struct session *session = codex->session;
+	struct agent *self = codex->env.agent;
 	bool has_heard = false;
 	if (!self || (!self->parent && !session->env->config->subagent_root_inbox_autosubmit))
 		return false;
@@ -140,12 +142,19 @@ bool agents_hear(struct session *session, bool interrupts_only)
 		has_heard |= about || hear_gone(session, message);
 		agent_message_destroy(message);
 	}
-	agents_record_taken(session);
+	agents_record_taken(codex);
 	return has_heard;
 }
 
-void agents_hear_early(struct session *session)
+static void hear_early(void *self)
 {
-	if (session->env->config->subagent_inbox_inject_before_tools && !session->aside)
-		agents_hear(session, false);
+	struct codex *codex = self;
+	if (codex->env.config->subagent_inbox_inject_before_tools && !codex->session->aside)
+		agents_hear(codex, false);
 }
+
+const struct inbox_ops agents_inbox = {
+	.read = agents_hear,
+	.read_early = hear_early,
+	.record_taken = agents_record_taken,
+};

@@ -10,6 +10,7 @@
 #include "engine/codex/submission_queue.h"
 #include "engine/session/session.h"
 #include "engine/session/session_env.h"
+#include "engine/task/task.h"
 
 struct agent;
 struct agent_tree;
@@ -30,6 +31,7 @@ struct codex {
 	struct resume_wait resume_wait;
 	struct event_queue eq;
 	struct session *session; /* NULL until configure_session */
+	struct task_owner tasks; /* of the Session's Tasks */
 	struct list samples;     /* in progress: struct codex_sample */
 	struct record_gate gate;
 	unsigned holds; /* not yet released */

@@ -5,12 +5,41 @@
 #include "base/error.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_priv.h"
+#include "engine/codex/notify.h"
 #include "engine/codex/sample.h"
 #include "engine/codex/session_host.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
 #include "tool/exec/exec_command.h"
+
+/* ---- what the Tasks report ---- */
+
+static void on_task_start(void *self, const struct task *task)
+{
+	const struct codex *codex = self;
+	session_lend_host(codex->session, task);
+}
+
+static void on_task_success(void *self, const struct task *task)
+{
+	const struct codex *codex = self;
+	if (notify_is_wanted(codex->session))
+		notify_task_complete(codex->session, task);
+}
+
+static void on_task_end(void *self)
+{
+	agents_on_task_end(self);
+}
+
+static const struct task_events task_events = {
+	.on_start = on_task_start,
+	.on_success = on_task_success,
+	.on_end = on_task_end,
+};
+
+/* ---- the Session ---- */
 
 int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
                        struct error *err)
@@ -24,6 +53,12 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 		agents_restore(session, session->resumed->reader);
 	session_announce(session, sub_id);
 	codex->session = session;
+	codex->tasks = (struct task_owner){
+		.session = session,
+		.events = &task_events,
+		.inbox = &agents_inbox,
+		.self = codex,
+	};
 	return 0;
 }
 

@@ -95,15 +95,17 @@ bool notify_is_wanted(const struct session *session)
 	return session->notify.count || session->env->config->notify.count;
 }
 
-void notify_task_complete(struct session *session, const struct task *task, struct str last_message)
+void notify_task_complete(struct session *session, const struct task *task)
 {
 	const struct config_strings *configured = &session->env->config->notify;
 	bool is_own = session->notify.count;
 	const struct str *words = is_own ? session->notify.words : configured->items;
 	size_t count = is_own ? session->notify.count : configured->count;
-	auto_buf struct buf notice;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf notice, spare;
+	buf_init(&spare, LIMIT_SSE_EVENT);
 	buf_init(&notice, LIMIT_NOTIFY);
-	write_notice(session, task, last_message, &notice);
+	write_notice(session, task, task_last_message(task, &arena, &spare), &notice);
 	if (notice.over)
 		log_debug("not notified: the notice is too large");
 	else

@@ -4,14 +4,12 @@
 
 #include <stdbool.h>
 
-#include "base/str.h"
-
 struct session;
 struct task;
 
 /* configure_session or the configuration names a program. */
 bool notify_is_wanted(const struct session *session);
 /* Starts the program that is wanted; it is left alone from then on. */
-void notify_task_complete(struct session *session, const struct task *task, struct str last_message);
+void notify_task_complete(struct session *session, const struct task *task);
 
 #endif

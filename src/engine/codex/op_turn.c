@@ -69,7 +69,7 @@ static void start(struct codex *codex, struct str id, const struct request *requ
 		task_abort(session->task, turn_abort_reason_replaced);
 	if (request->response_id.ptr)
 		go_back_to(session, request->response_id);
-	task_start_user(session, id, &request->input);
+	task_start_user(&codex->tasks, id, &request->input);
 }
 
 void on_op_user_input(struct codex *codex, const struct submission *submission)
@@ -122,7 +122,7 @@ void on_op_compact(struct codex *codex, const struct submission *submission)
 {
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_replaced);
-	task_start_compact(codex->session, submission->id);
+	task_start_compact(&codex->tasks, submission->id);
 }
 
 static int check_review(const struct review_request *request, struct error *err)
@@ -151,7 +151,7 @@ void on_op_review(struct codex *codex, const struct submission *submission)
 	}
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_replaced);
-	if (task_start_review(codex->session, submission->id, request, &err) != 0)
+	if (task_start_review(&codex->tasks, submission->id, request, &err) != 0)
 		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
 }
 
@@ -171,5 +171,5 @@ void on_op_run_user_shell_command(struct codex *codex, const struct submission *
 	if (session->task)
 		task_add_shell(session->task, &request);
 	else
-		task_start_shell(session, submission->id, &request);
+		task_start_shell(&codex->tasks, submission->id, &request);
 }

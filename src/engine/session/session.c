@@ -45,6 +45,15 @@ bool session_answer_approval(struct session *session, struct str id, const struc
 	return approvals_answer(&session->approvals, id, decision);
 }
 
+/* item_started and item_completed have the same fields */
+_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
+
+void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item)
+{
+	struct ev_item_completed event = {.thread_id = str_of(session->id), .turn_id = turn_id, .item = item};
+	session_emit(session, turn_id, tag, &event);
+}
+
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 {
 	char text[ERROR_TEXT_MAX];
@@ -297,8 +306,8 @@ void session_rewind(struct session *session, const struct context_mark *mark)
 }
 
 /* The turn_context behind it says that its settings are told in that history already. */
-void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
-                             struct str summary)
+void session_replace_history(struct session *session, struct context *fresh, struct str turn_id,
+                             struct settings *settings, struct str summary)
 {
 	context_finish(&session->context);
 	session->context = *fresh;
@@ -307,7 +316,7 @@ void session_replace_history(struct session *session, struct context *fresh, str
 	session->told = settings_ref(settings);
 	session->told_at = session->compacted_items = session->context.items.count;
 	session_record_history(session, summary);
-	session_record_turn_context(session, settings);
+	session_record_turn_context(session, turn_id, settings);
 }
 
 void session_go_elsewhere(struct session *session, struct str response_id)

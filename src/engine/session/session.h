@@ -100,6 +100,8 @@ void session_destroy(struct session *session);
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Answers the approval by that id. False, and nothing begins, if none is open, or another answer aborts the Task. */
 bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision);
+/* item_started or item_completed. */
+void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -111,7 +113,7 @@ void session_rewind(struct session *session, const struct context_mark *mark);
 void session_go_elsewhere(struct session *session, struct str response_id);
 /* Takes over another history, which begins with everything the model is told of the settings, and records it.
  * No request may be borrowing the old one. summary: what was made of that. */
-void session_replace_history(struct session *session, struct context *fresh, struct settings *settings,
-                             struct str summary);
+void session_replace_history(struct session *session, struct context *fresh, struct str turn_id,
+                             struct settings *settings, struct str summary);
 
 #endif

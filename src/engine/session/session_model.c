@@ -20,7 +20,6 @@
 #include "engine/session/session_aside.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
-#include "engine/task/task.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
 #include "tool/dynamic_tools.h"
@@ -330,15 +329,14 @@ void session_read_instructions(struct session *session, const struct settings *s
 		             (long long)config->project_doc_max_bytes);
 }
 
-void session_warn_unknown_model(struct session *session, const struct task *task)
+void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings)
 {
-	const struct settings *settings = task->settings;
 	if (settings->info.is_known || session->has_warned_model)
 		return;
 	if (session->env->config->is_set.model_context_window) /* what the warning asks for was done */
 		return;
 	session->has_warned_model = true;
-	session_warn(session, task->id,
+	session_warn(session, sub_id,
 	             "Model metadata for `%s` not found. Defaulting to fallback metadata: a context window of %lld "
 	             "tokens and all tools. Set model_context_window if that is wrong.",
 	             settings->model, (long long)settings->info.context_window);

@@ -10,7 +10,6 @@ struct config;
 struct error;
 struct session;
 struct settings;
-struct task;
 struct tool_type;
 
 /* Makes the client of the provider that is described as JSON, else of the configured one. Fails if there is none, or it
@@ -47,6 +46,6 @@ struct str session_instructions(const struct session *session);
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
 
 /* Once a session: a model that is not in the catalog works on assumptions. */
-void session_warn_unknown_model(struct session *session, const struct task *task);
+void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings);
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "engine/session/session.h"
-#include "engine/task/task.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_turn.h"
 #include "rollout/rollout_writer.h"
@@ -101,15 +100,6 @@ void session_record_decline(struct session *session, struct str call_id)
 		rollout_journal_decline(session->journal, call_id);
 }
 
-/* As the file names it. */
-static struct str task_id(const struct session *session)
-{
-	if (!session->task)
-		return STR_NONE;
-	struct str id = session->task->id;
-	return session->journal ? rollout_journal_turn_id(session->journal, id) : id;
-}
-
 /* Left out where there is nothing to say: no mode is the default one. */
 static struct str write_mode(const struct settings *settings, struct buf *out)
 {
@@ -127,7 +117,7 @@ static struct str write_mode(const struct settings *settings, struct buf *out)
 	return buf_str(out);
 }
 
-void session_record_turn_context(struct session *session, const struct settings *settings)
+void session_record_turn_context(struct session *session, struct str turn_id, const struct settings *settings)
 {
 	if (!session->rollout || session->aside)
 		return;
@@ -141,7 +131,7 @@ void session_record_turn_context(struct session *session, const struct settings 
 	w = json_writer(&policy);
 	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
 	struct rollout_turn turn = {
-		.turn_id = task_id(session),
+		.turn_id = session->journal ? rollout_journal_turn_id(session->journal, turn_id) : turn_id,
 		.cwd = str_of(settings->cwd),
 		.model = str_of(settings->model),
 		.approval_policy = buf_str(&policy),

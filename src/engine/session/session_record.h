@@ -10,8 +10,6 @@ struct context;
 struct error;
 struct session;
 struct settings;
-struct task;
-struct task_input;
 
 /* One history item: into the context and the rollout. */
 void session_record_item(struct session *session, struct str item);
@@ -42,7 +40,7 @@ void session_record_inherited(struct session *session);
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
 /* The user said no to this call; before the event that ends it. */
 void session_record_decline(struct session *session, struct str call_id);
-void session_record_turn_context(struct session *session, const struct settings *settings);
+void session_record_turn_context(struct session *session, struct str turn_id, const struct settings *settings);
 
 /* The last user_turns turns were taken back. */
 void session_record_rewind(struct session *session, size_t user_turns);

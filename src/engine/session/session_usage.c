@@ -5,12 +5,11 @@
 #include "base/text.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/task/task.h"
 #include "model/model_usage.h"
 
 enum { IMAGE_TOKENS = 2000 }; /* about; its bytes say nothing */
 
-void session_tell_usage(struct session *session, struct str sub_id, const struct settings *settings)
+void session_emit_usage(struct session *session, struct str sub_id, const struct settings *settings)
 {
 	struct token_usage_info info = {
 		.total_token_usage = &session->usage_total,
@@ -22,11 +21,6 @@ void session_tell_usage(struct session *session, struct str sub_id, const struct
 	session_emit(session, sub_id, EV_token_count, &event);
 }
 
-static void tell(struct session *session, const struct task *task)
-{
-	session_tell_usage(session, task->id, task->settings);
-}
-
 static void count(struct session *session, int64_t tokens)
 {
 	session->has_usage = true;
@@ -34,17 +28,17 @@ static void count(struct session *session, int64_t tokens)
 	session->counted_items = session->context.items.count;
 }
 
-void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage)
+void session_add_usage(struct session *session, struct str sub_id, const struct settings *settings, const struct token_usage *usage)
 {
 	if (usage) {
 		count(session, usage->total_tokens);
 		session->usage_last = *usage;
 		model_usage_add(&session->usage_total, usage);
 	}
-	tell(session, task);
+	session_emit_usage(session, sub_id, settings);
 }
 
-void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits)
+void session_set_limits(struct session *session, struct str sub_id, const struct settings *settings, const struct rate_limits *limits)
 {
 	bool says_something = limits->primary || limits->secondary || limits->credits;
 	if (says_something || !session->limits) {
@@ -52,7 +46,7 @@ void session_set_limits(struct session *session, const struct task *task, const 
 		session->limits = arena_new(&session->limits_arena, struct rate_limits);
 		record_copy(&record_rate_limits, limits, &session->limits_arena, session->limits);
 	}
-	tell(session, task);
+	session_emit_usage(session, sub_id, settings);
 }
 
 static int64_t item_tokens(const struct context *context, size_t index)
@@ -83,7 +77,7 @@ void session_estimate_usage(struct session *session, struct str sub_id, const st
 {
 	count(session, estimate_all(session));
 	session->usage_last = (struct token_usage){.total_tokens = session->counted_tokens};
-	session_tell_usage(session, sub_id, settings);
+	session_emit_usage(session, sub_id, settings);
 }
 
 void session_limit_usage(struct session *session)
@@ -94,12 +88,12 @@ void session_limit_usage(struct session *session)
 		session->counted_tokens = tokens;
 }
 
-void session_fill_usage(struct session *session, const struct task *task)
+void session_fill_usage(struct session *session, struct str sub_id, const struct settings *settings)
 {
-	int64_t window = model_info_window(&task->settings->info);
+	int64_t window = model_info_window(&settings->info);
 	int64_t known = session->usage_total.total_tokens;
 	count(session, window);
 	session->usage_last = (struct token_usage){.total_tokens = window > known ? window - known : 0};
 	session->usage_total = (struct token_usage){.total_tokens = window};
-	tell(session, task);
+	session_emit_usage(session, sub_id, settings);
 }

@@ -6,14 +6,13 @@
 
 struct session;
 struct settings;
-struct task;
 
 /* Tells token_count as it stands. */
-void session_tell_usage(struct session *session, struct str sub_id, const struct settings *settings);
+void session_emit_usage(struct session *session, struct str sub_id, const struct settings *settings);
 /* Counts a response in and tells token_count; usage NULL: the provider did not say. */
-void session_add_usage(struct session *session, const struct task *task, const struct token_usage *usage);
+void session_add_usage(struct session *session, struct str sub_id, const struct settings *settings, const struct token_usage *usage);
 /* A response has begun: keeps the account's limits, if it told any, and tells token_count. */
-void session_set_limits(struct session *session, const struct task *task, const struct rate_limits *limits);
+void session_set_limits(struct session *session, struct str sub_id, const struct settings *settings, const struct rate_limits *limits);
 
 /* About how many tokens the next request will have: what the last response counted, and what came behind it. */
 int64_t session_used_tokens(const struct session *session);
@@ -22,6 +21,6 @@ void session_estimate_usage(struct session *session, struct str sub_id, const st
 /* The history became shorter: what was counted for it is no more than an estimate of what is left. */
 void session_limit_usage(struct session *session);
 /* The window is full, whatever was counted: the model said so, and the next Task compacts first. Tells token_count. */
-void session_fill_usage(struct session *session, const struct task *task);
+void session_fill_usage(struct session *session, struct str sub_id, const struct settings *settings);
 
 #endif

@@ -82,7 +82,7 @@ static int write_question(struct task *task, struct error *err)
 
 static void take_memo(struct turn *turn, const struct json *item)
 {
-	struct compact *compact = turn->task->compact;
+	struct compact *compact = task_of_turn(turn)->compact;
 	if (!str_is(json_get_str(item, "type"), "message"))
 		return;
 	auto_buf struct buf spare;
@@ -97,10 +97,10 @@ static void on_event(const struct response_event *event, void *self)
 	if (event->type == RESPONSE_item_done)
 		take_memo(turn, event->item);
 	else if (event->type == RESPONSE_rate_limits)
-		session_set_limits(turn->task->session, turn->task, event->limits);
+		session_set_limits(turn->env->session, turn->env->id, turn->env->settings, event->limits);
 	else if (event->type == RESPONSE_completed) {
 		turn->is_complete = true;
-		session_add_usage(turn->task->session, turn->task, event->usage);
+		session_add_usage(turn->env->session, turn->env->id, turn->env->settings, event->usage);
 	}
 }
 
@@ -111,7 +111,7 @@ void compact_ask(struct task *task)
 		.item = buf_str(&task->compact->question),
 		.first_item = task->compact->first_item,
 	};
-	task->turn = turn_ask(task, &question);
+	task->turn = turn_ask(&task->turn_env, &question);
 }
 
 void compact_start(struct task *task)
@@ -199,8 +199,8 @@ void compact_finish(struct task *task)
 	context_write_settings(&fresh, session, task->settings);
 	keep_words(&session->context, &fresh);
 	write_memo(&fresh, &compact->memo);
-	session_replace_history(session, &fresh, task->settings, buf_str(&compact->memo));
-	task->has_last_message = false;
+	session_replace_history(session, &fresh, task->id, task->settings, buf_str(&compact->memo));
+	task->turn_env.has_last_message = false;
 	tell_trimmed(task);
 	session_estimate_usage(session, task->id, task->settings);
 	tell_item(task, EV_item_completed);

@@ -7,30 +7,27 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "engine/codex/agents.h"
 #include "engine/task/compact.h"
-#include "engine/codex/notify.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
-#include "engine/codex/session_host.h"
 #include "engine/session/session_record.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
 #include "model/proposed_plan.h"
+
+struct task *task_of_turn(const struct turn *turn)
+{
+	return turn->env->self;
+}
 
 void task_emit(struct task *task, enum event_tag tag, const void *body)
 {
 	session_emit(task->session, task->id, tag, body);
 }
 
-/* item_started and item_completed have the same fields */
-_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
-
 void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item)
 {
-	struct ev_item_completed event = {
-		.thread_id = str_of(task->session->id), .turn_id = task->id, .item = item};
-	task_emit(task, tag, &event);
+	session_emit_item(task->session, task->id, tag, item);
 }
 
 static void tell_started(struct task *task)
@@ -41,70 +38,6 @@ static void tell_started(struct task *task)
 		.collaboration_mode_kind = task->settings->mode,
 	};
 	task_emit(task, EV_task_started, &event);
-}
-
-struct task *task_create_under(const struct task_kind *kind, struct session *session, struct str id,
-                               struct settings *settings)
-{
-	struct task *task = xcalloc(1, kind->size);
-	task->kind = kind;
-	task->session = session;
-	task->id = arena_str(&task->arena, id);
-	task->settings = settings_ref(settings);
-	task->started_ns = clock_now_ns();
-	session->task = task;
-	session_lend_host(session, task);
-	tell_started(task);
-	return task;
-}
-
-struct task *task_create(const struct task_kind *kind, struct session *session, struct str id)
-{
-	return task_create_under(kind, session, id, session->settings);
-}
-
-static void end(struct task *task)
-{
-	struct session *session = task->session;
-	session->task = NULL;
-	task_destroy(task);
-	session_record_unheard(session);
-	session_sync_rollout(session);
-	agents_on_task_end(session);
-}
-
-/* What was said to the user; a plan is an item of its own. */
-static struct str without_plan(struct str message, struct arena *arena)
-{
-	auto_buf struct buf text, plan;
-	buf_init(&text, LIMIT_SSE_EVENT);
-	buf_init(&plan, LIMIT_SSE_EVENT);
-	proposed_plan_split(message, &text, &plan);
-	return arena_str(arena, buf_str(&text));
-}
-
-/* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
-static struct str last_message(const struct task *task, struct arena *arena, struct buf *spare)
-{
-	const struct context *context = &task->session->context;
-	if (!task->has_last_message || task->last_message >= context->items.count)
-		return STR_NONE;
-	const struct json *item = json_parse(arena, context_item_text(context, task->last_message), NULL);
-	struct str text = response_item_text(spare, item);
-	return task->settings->mode == mode_kind_plan ? without_plan(text, arena) : text;
-}
-
-void task_complete(struct task *task)
-{
-	if (task->plan == TASK_PLAN_open) /* of a stream that broke, or a message that took it back */
-		turn_close_plan(task, STR(""));
-	auto_arena struct arena arena = {0};
-	auto_buf struct buf spare;
-	buf_init(&spare, LIMIT_SSE_EVENT);
-	struct ev_task_complete event = {.last_agent_message = last_message(task, &arena, &spare),
-	                                 .response_id = task->last_response_id};
-	task_emit(task, EV_task_complete, &event);
-	end(task);
 }
 
 static void drop_turn(struct task *task)
@@ -124,6 +57,112 @@ static void take_from_turn(struct task *task)
 	drop_turn(task);
 }
 
+static void on_turn_end(void *self, bool needs_turn)
+{
+	struct task *task = self;
+	if (!task->compact) {
+		task_emit_diff(task);
+		take_from_turn(task);
+		task->kind->on_turn_end(task, needs_turn);
+		return;
+	}
+	drop_turn(task);
+	compact_finish(task);
+	task->kind->on_compacted(task);
+}
+
+static void on_turn_failed(void *self)
+{
+	struct task *task = self;
+	struct turn *turn = task->turn;
+	bool is_full = turn->failure_kind == MODEL_ERROR_context_window_exceeded;
+	if (is_full && task->compact && compact_trim(task)) {
+		drop_turn(task);
+		compact_ask(task);
+		return;
+	}
+	task_fail(task, turn->failure, turn->failure_info);
+}
+
+static const struct turn_events turn_events = {.on_end = on_turn_end, .on_failed = on_turn_failed};
+
+struct task *task_create_under(const struct task_kind *kind, const struct task_owner *owner, struct str id,
+                               struct settings *settings)
+{
+	struct task *task = xcalloc(1, kind->size);
+	struct session *session = owner->session;
+	task->kind = kind;
+	task->owner = owner;
+	task->session = session;
+	task->id = arena_str(&task->arena, id);
+	task->settings = settings_ref(settings);
+	task->started_ns = clock_now_ns();
+	task->turn_env = (struct turn_env){
+		.session = session,
+		.id = task->id,
+		.settings = task->settings,
+		.arena = &task->arena,
+		.events = &turn_events,
+		.self = task,
+		.inbox = owner->inbox,
+		.inbox_self = owner->self,
+	};
+	session->task = task;
+	owner->events->on_start(owner->self, task);
+	tell_started(task);
+	return task;
+}
+
+struct task *task_create(const struct task_kind *kind, const struct task_owner *owner, struct str id)
+{
+	return task_create_under(kind, owner, id, owner->session->settings);
+}
+
+static void end(struct task *task)
+{
+	const struct task_owner *owner = task->owner;
+	struct session *session = task->session;
+	session->task = NULL;
+	task_destroy(task);
+	session_record_unheard(session);
+	session_sync_rollout(session);
+	owner->events->on_end(owner->self);
+}
+
+/* What was said to the user; a plan is an item of its own. */
+static struct str without_plan(struct str message, struct arena *arena)
+{
+	auto_buf struct buf text, plan;
+	buf_init(&text, LIMIT_SSE_EVENT);
+	buf_init(&plan, LIMIT_SSE_EVENT);
+	proposed_plan_split(message, &text, &plan);
+	return arena_str(arena, buf_str(&text));
+}
+
+/* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
+struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare)
+{
+	const struct context *context = &task->session->context;
+	if (!task->turn_env.has_last_message || task->turn_env.last_message >= context->items.count)
+		return STR_NONE;
+	const struct json *item = json_parse(arena, context_item_text(context, task->turn_env.last_message), NULL);
+	struct str text = response_item_text(spare, item);
+	return task->settings->mode == mode_kind_plan ? without_plan(text, arena) : text;
+}
+
+void task_complete(struct task *task)
+{
+	if (task->turn_env.plan == TURN_PLAN_open) /* of a stream that broke, or a message that took it back */
+		turn_close_plan(&task->turn_env, STR(""));
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf spare;
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	struct ev_task_complete event = {.last_agent_message = task_last_message(task, &arena, &spare),
+	                                 .response_id = task->last_response_id};
+	task_emit(task, EV_task_complete, &event);
+	end(task);
+}
+
 static void cut_short(struct task *task, bool by_user)
 {
 	compact_destroy(task->compact);
@@ -138,7 +177,7 @@ void task_fail(struct task *task, const char *message, const char *info)
 	task_emit(task, EV_error, &event);
 	drop_turn(task);
 	cut_short(task, false);
-	task->has_last_message = false;
+	task->turn_env.has_last_message = false;
 	task_complete(task);
 }
 
@@ -152,39 +191,10 @@ void task_steer(struct task *task, const struct task_input *input)
 	task->kind->steer(task, input);
 }
 
-void task_notify(const struct task *task)
+void task_succeed(struct task *task)
 {
-	auto_arena struct arena arena = {0};
-	auto_buf struct buf spare = {0};
-	if (!notify_is_wanted(task->session))
-		return;
-	buf_init(&spare, LIMIT_SSE_EVENT);
-	notify_task_complete(task->session, task, last_message(task, &arena, &spare));
-}
-
-void task_on_turn_end(struct task *task, bool needs_turn)
-{
-	if (!task->compact) {
-		task_tell_diff(task);
-		take_from_turn(task);
-		task->kind->on_turn_end(task, needs_turn);
-		return;
-	}
-	drop_turn(task);
-	compact_finish(task);
-	task->kind->on_compacted(task);
-}
-
-void task_on_turn_failed(struct task *task)
-{
-	struct turn *turn = task->turn;
-	bool is_full = turn->failure_kind == MODEL_ERROR_context_window_exceeded;
-	if (is_full && task->compact && compact_trim(task)) {
-		drop_turn(task);
-		compact_ask(task);
-		return;
-	}
-	task_fail(task, turn->failure, turn->failure_info);
+	task->owner->events->on_success(task->owner->self, task);
+	task_complete(task);
 }
 
 void task_abort(struct task *task, enum turn_abort_reason reason)
@@ -221,7 +231,7 @@ void task_destroy(struct task *task)
 		task->kind->finish(task);
 	settings_unref(task->settings);
 	free((char *)(uintptr_t)task->last_response_id.ptr);
-	turn_told_finish(&task->plan_told);
+	turn_told_finish(&task->turn_env.plan_told);
 	git_diff_finish(&task->diff);
 	arena_finish(&task->arena);
 	free(task);

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/session/settings.h"
-#include "engine/turn/turn_told.h"
+#include "engine/turn/turn.h"
 #include "patch/git_diff.h"
 #include "protocol/record/types.h"
 
@@ -43,23 +43,32 @@ struct task_kind {
 	void (*finish)(struct task *task);
 };
 
-/* The plan that a Task in plan mode proposes: at most one. */
-enum task_plan { TASK_PLAN_none, TASK_PLAN_open, TASK_PLAN_done };
+/* What happens to a Task, for its owner. */
+struct task_events {
+	/* It is the Session's Task now; no event of it has been emitted. */
+	void (*on_start)(void *self, const struct task *task);
+	/* It did what it was asked; before task_complete. */
+	void (*on_success)(void *self, const struct task *task);
+	/* It is gone, and the history holds everything that waited for its end. */
+	void (*on_end)(void *self);
+};
+
+/* What owns Tasks: the same for all Tasks of a Session. */
+struct task_owner {
+	struct session *session;
+	const struct task_events *events;
+	const struct inbox_ops *inbox;
+	void *self; /* of both */
+};
 
 struct task {
 	/* read-only */
 	const struct task_kind *kind;
+	const struct task_owner *owner;
 	struct session *session;
 	struct str id; /* sub_id of the submission that started it; also the turn_id of its events */
 	struct settings *settings;
-	struct str output_schema;
-	struct str turn_state;       /* of the Task's first response, absent before */
-	size_t last_message;         /* where in the history the last message of the model is */
-	bool has_last_message;
-	bool is_rerouted; /* it was told that another model answers */
-	enum task_plan plan;
-	struct str plan_id;          /* absent before there is one */
-	struct turn_told plan_told;
+	struct turn_env turn_env; /* lent to its Turns */
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
 	struct turn *turn;       /* NULL between two */
@@ -68,28 +77,30 @@ struct task {
 	struct git_diff diff;    /* what its patches have changed */
 };
 
-/* ---- starts, one for each kind; the session must have no Task ---- */
+/* ---- starts, one for each kind; the Session must have no Task ---- */
 
 /* Works on what the user said. Input is copied. */
-void task_start_user(struct session *session, struct str id, const struct task_input *input);
+void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input);
 /* Works on what other agents have said: its inbox. interrupts_only: on what goes first; the rest follows. */
-void task_start_heard(struct session *session, struct str id, bool interrupts_only);
+void task_start_heard(const struct task_owner *owner, struct str id, bool interrupts_only);
 /* Summarises the history because the user asked for it. */
-void task_start_compact(struct session *session, struct str id);
+void task_start_compact(const struct task_owner *owner, struct str id);
 
 struct shell_request {
 	struct str command;
 	uint64_t timeout_ms;
 };
 /* Runs a command of the user's own, and answers what the user says until it ends. */
-void task_start_shell(struct session *session, struct str id, const struct shell_request *request);
+void task_start_shell(const struct task_owner *owner, struct str id, const struct shell_request *request);
 
 /* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
  * and no Task, if the reviewer's model cannot be used. */
-int task_start_review(struct session *session, struct str id, const struct review_request *request, struct error *err);
+int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request, struct error *err);
 
 /* ---- for everybody ---- */
 
+/* The Task that a Turn belongs to. */
+struct task *task_of_turn(const struct turn *turn);
 bool task_can_steer(const struct task *task);
 /* Adds input to a running Task that takes it; it reaches the model with the next Turn. */
 void task_steer(struct task *task, const struct task_input *input);
@@ -112,19 +123,21 @@ void task_destroy(struct task *task);
 /* A patch has been written (task_diff.c). */
 void task_note_patch(struct task *task, const struct patch_plan *plan);
 /* Tells turn_diff, if patches have changed anything. */
-void task_tell_diff(struct task *task);
+void task_emit_diff(struct task *task);
 
 /* ---- for the kinds ---- */
 
 /* Makes the session's Task and tells task_started. Never NULL. */
-struct task *task_create(const struct task_kind *kind, struct session *session, struct str id);
+struct task *task_create(const struct task_kind *kind, const struct task_owner *owner, struct str id);
 /* The same with settings of its own; a reference is taken. */
-struct task *task_create_under(const struct task_kind *kind, struct session *session, struct str id,
+struct task *task_create_under(const struct task_kind *kind, const struct task_owner *owner, struct str id,
                                struct settings *settings);
 /* Tells task_complete and frees the Task. */
 void task_complete(struct task *task);
-/* Runs the user's notify program for a Task that did what it was asked; before task_complete. */
-void task_notify(const struct task *task);
+/* The Task did what it was asked: reports on_success, then completes. */
+void task_succeed(struct task *task);
+/* The model's last message, in spare or the arena; absent if there is none. */
+struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare);
 /* task_complete behind an error event. info: CodexErrorInfo as JSON. */
 void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);
@@ -133,16 +146,11 @@ void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *ite
 
 /* A Task of the user's own words that has none yet, and waits for something else to end; then it works on what was said
  * meanwhile, or completes. */
-struct task *task_start_waiting(struct session *session, struct str id);
+struct task *task_start_waiting(const struct task_owner *owner, struct str id);
 bool task_is_waiting(const struct task *task);
 void task_end_waiting(struct task *task);
 
 /* The user's words, or what stands for them, as an item of the Task: begun and whole at once. */
 void task_tell_message(struct task *task, const struct task_input *input);
-
-/* ---- for turn.c: the Turn is over, or failed for good ---- */
-
-void task_on_turn_end(struct task *task, bool needs_turn);
-void task_on_turn_failed(struct task *task);
 
 #endif

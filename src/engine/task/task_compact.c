@@ -9,9 +9,10 @@ static const struct task_kind kind = {
 	.on_compacted = task_complete,
 };
 
-void task_start_compact(struct session *session, struct str id)
+void task_start_compact(const struct task_owner *owner, struct str id)
 {
-	struct task *task = task_create(&kind, session, id);
+	struct session *session = owner->session;
+	struct task *task = task_create(&kind, owner, id);
 	if (session->context.items.count) {
 		compact_start(task);
 		return;

@@ -7,7 +7,7 @@
 #include "engine/session/session.h"
 #include "patch/patch_plan.h"
 
-void task_tell_diff(struct task *task)
+void task_emit_diff(struct task *task)
 {
 	auto_buf struct buf text;
 	buf_init(&text, (size_t)8 * LIMIT_GIT_DIFF);
@@ -35,5 +35,5 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 		};
 		git_diff_note(&task->diff, &change);
 	}
-	task_tell_diff(task);
+	task_emit_diff(task);
 }

@@ -71,7 +71,7 @@ static void tell_remark(struct task_review *review)
 static void keep_words(struct turn *turn, const struct json *json)
 {
 	char made[UUID_TEXT_SIZE];
-	struct task_review *review = review_of(turn->task);
+	struct task_review *review = review_of(task_of_turn(turn));
 	struct str id = json_get_str(json, "id");
 	auto_buf struct buf spare;
 	struct buf item;
@@ -85,7 +85,7 @@ static void keep_words(struct turn *turn, const struct json *json)
 	review->words_id = str_dup(id);
 	buf_append_str(&review->words, response_item_text(&spare, json));
 	response_item_write(&item, json);
-	session_record_item_buf(turn->task->session, &item);
+	session_record_item_buf(turn->env->session, &item);
 }
 
 static bool is_message(const struct response_event *event)
@@ -101,7 +101,7 @@ static void on_event(const struct response_event *event, void *self)
 	bool is_done = event->type == RESPONSE_item_done;
 	if (!is_message(event)) {
 		if (is_done && json_get_str(event->item, "call_id").len)
-			tell_remark(review_of(turn->task));
+			tell_remark(review_of(task_of_turn(turn)));
 		turn_on_event(event, turn);
 	} else if (is_done) {
 		keep_words(turn, event->item);
@@ -142,8 +142,8 @@ static void tell_report(struct task *task, const struct buf *text)
 	struct session *session = task->session;
 	uuid_v7(uuid);
 	snprintf(id, sizeof(id), "msg_%s", uuid);
-	task->last_message = session->context.items.count;
-	task->has_last_message = true;
+	task->turn_env.last_message = session->context.items.count;
+	task->turn_env.has_last_message = true;
 	record_message(session, "assistant", buf_str(text));
 	tell_message(task, str_of(id), buf_str(text));
 }
@@ -162,16 +162,15 @@ static void finish_review(struct task_review *review)
 	record_report(session, prompt_review_done, &text);
 	tell_exit(task, &output);
 	tell_report(task, &text);
-	session_tell_usage(session, task->id, session->settings);
-	task_notify(task);
-	task_complete(task);
+	session_emit_usage(session, task->id, session->settings);
+	task_succeed(task);
 }
 
 /* ---- the kind ---- */
 
 static void next_turn(struct task *task)
 {
-	task->turn = turn_ask(task, &(struct turn_question){.on_event = on_event});
+	task->turn = turn_ask(&task->turn_env, &(struct turn_question){.on_event = on_event});
 }
 
 static void on_turn_end(struct task *task, bool needs_turn)
@@ -260,18 +259,20 @@ static void ask(struct task *task, struct str words)
 	next_turn(task);
 }
 
-int task_start_review(struct session *session, struct str id, const struct review_request *request, struct error *err)
+int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
+                      struct error *err)
 {
+	struct session *session = owner->session;
 	const struct session_voice reviewer = {.instructions = prompt_review, .subagent = "review"};
 	struct settings *settings = settings_of_reviewer(session, err);
 	if (!settings)
 		return -(int)err->code;
 	auto_buf struct buf words;
 	buf_init(&words, LIMIT_USER_ITEM);
-	struct task *task = task_create_under(&kind, session, id, settings);
+	struct task *task = task_create_under(&kind, owner, id, settings);
 	settings_unref(settings);
 	buf_init(&review_of(task)->words, LIMIT_SSE_EVENT);
-	session_warn_unknown_model(session, task);
+	session_warn_unknown_model(session, task->id, task->settings);
 	tell_entry(task, request);
 	if (request->target)
 		review_prompt_write(request->target, &words);

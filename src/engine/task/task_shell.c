@@ -70,9 +70,9 @@ static void start(struct session *session, struct task *task, const struct shell
 	                             it);
 }
 
-void task_start_shell(struct session *session, struct str id, const struct shell_request *request)
+void task_start_shell(const struct task_owner *owner, struct str id, const struct shell_request *request)
 {
-	start(session, task_start_waiting(session, id), request);
+	start(owner->session, task_start_waiting(owner, id), request);
 }
 
 void task_add_shell(struct task *task, const struct shell_request *request)

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
-#include "engine/codex/agents.h"
 #include "engine/task/compact.h"
 #include "engine/session/context_initial.h"
 #include "engine/session/session.h"
@@ -100,18 +99,23 @@ static void tell_too_large(struct task *task)
 
 /* ---- the Turns ---- */
 
+static bool read_inbox(struct task *task, bool interrupts_only)
+{
+	return task->owner->inbox->read(task->owner->self, interrupts_only);
+}
+
 static void begin(struct task *task, struct str lines, const struct task_input *input)
 {
 	struct session *session = task->session;
 	context_tell_settings(session, task->settings);
 	session_record_unheard(session);
-	agents_hear(session, false);
+	read_inbox(task, false);
 	if (lines.len) {
 		record_lines(session, lines);
 		task_tell_message(task, input);
 	}
-	session_record_turn_context(session, task->settings);
-	task->turn = turn_start(task);
+	session_record_turn_context(session, task->id, task->settings);
+	task->turn = turn_start(&task->turn_env);
 }
 
 static bool take_pending(struct task_user *user)
@@ -127,16 +131,15 @@ static bool take_pending(struct task_user *user)
 static void on_turn_end(struct task *task, bool needs_turn)
 {
 	struct task_user *user = user_of(task);
-	bool has_heard = agents_hear(task->session, false), has_input = user->pending.len;
+	bool has_heard = read_inbox(task, false), has_input = user->pending.len;
 	if (!needs_turn && !has_input && !has_heard) {
 		context_mark_task_end(&task->session->context);
-		task_notify(task);
-		task_complete(task);
+		task_succeed(task);
 	} else if (compact_is_due(task)) {
 		compact_start(task);
 	} else {
 		take_pending(user);
-		task->turn = turn_start(task);
+		task->turn = turn_start(&task->turn_env);
 	}
 }
 
@@ -150,8 +153,8 @@ static void on_compacted(struct task *task)
 		return;
 	}
 	take_pending(user);
-	agents_hear(task->session, false);
-	task->turn = turn_start(task);
+	read_inbox(task, false);
+	task->turn = turn_start(&task->turn_env);
 }
 
 /* What was said and not yet heard is kept in the history: the next Task's model reads it, also after a resume. */
@@ -186,7 +189,7 @@ static void steer(struct task *task, const struct task_input *input)
 		return;
 	}
 	if (user->waits)
-		task->output_schema = arena_str(&task->arena, input->output_schema);
+		task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
 	task_tell_message(task, input);
 }
 
@@ -220,26 +223,27 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 }
 
 /* With nothing said yet, and no Turn. */
-static struct task_user *create(struct session *session, struct str id)
+static struct task_user *create(const struct task_owner *owner, struct str id)
 {
-	struct task_user *user = user_of(task_create(&kind, session, id));
+	struct task_user *user = user_of(task_create(&kind, owner, id));
 	buf_init(&user->first, LIMIT_USER_ITEM);
 	buf_init(&user->pending, LIMIT_USER_ITEM);
 	return user;
 }
 
-void task_start_user(struct session *session, struct str id, const struct task_input *input)
+void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input)
 {
+	struct session *session = owner->session;
 	if (input->count == 0 && !session->env->runs_unasked) { /* nothing said, nothing to begin */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}
-	struct task_user *user = create(session, id);
+	struct task_user *user = create(owner, id);
 	struct task *task = &user->task;
 	auto_buf struct buf lines;
 	buf_init(&lines, LIMIT_USER_ITEM);
-	task->output_schema = arena_str(&task->arena, input->output_schema);
-	session_warn_unknown_model(session, task);
+	task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
+	session_warn_unknown_model(session, task->id, task->settings);
 	if (input->count && !add_input(user, input, &lines)) {
 		tell_too_large(task);
 		task_complete(task);
@@ -261,25 +265,26 @@ static void begin_unsaid(struct task_user *user, bool interrupts_only)
 	}
 	context_tell_settings(task->session, task->settings);
 	session_record_unheard(task->session);
-	agents_hear(task->session, interrupts_only);
+	read_inbox(task, interrupts_only);
 	take_pending(user);
-	session_record_turn_context(task->session, task->settings);
-	task->turn = turn_start(task);
+	session_record_turn_context(task->session, task->id, task->settings);
+	task->turn = turn_start(&task->turn_env);
 }
 
-void task_start_heard(struct session *session, struct str id, bool interrupts_only)
+void task_start_heard(const struct task_owner *owner, struct str id, bool interrupts_only)
 {
-	begin_unsaid(create(session, id), interrupts_only);
+	begin_unsaid(create(owner, id), interrupts_only);
 }
 
 /* ---- behind a command of the user's ---- */
 
-struct task *task_start_waiting(struct session *session, struct str id)
+struct task *task_start_waiting(const struct task_owner *owner, struct str id)
 {
-	struct task_user *user = create(session, id);
+	struct session *session = owner->session;
+	struct task_user *user = create(owner, id);
 	user->waits = true;
 	context_tell_settings(session, user->task.settings);
-	session_record_turn_context(session, user->task.settings);
+	session_record_turn_context(session, user->task.id, user->task.settings);
 	return &user->task;
 }
 
@@ -296,6 +301,6 @@ void task_end_waiting(struct task *task)
 		task_complete(task);
 		return;
 	}
-	session_warn_unknown_model(task->session, task);
+	session_warn_unknown_model(task->session, task->id, task->settings);
 	begin_unsaid(user, false);
 }

@@ -9,13 +9,11 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/model_provider.h"
-#include "engine/codex/agents.h"
 #include "engine/session/session.h"
 #include "engine/session/session_aside.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
 #include "engine/session/session_usage.h"
-#include "engine/task/task.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_retry.h"
@@ -36,11 +34,11 @@ static void on_next(void *self)
 	struct turn *turn = self;
 	drop_call(turn);
 	if (turn->failure)
-		task_on_turn_failed(turn->task);
+		turn->env->events->on_failed(turn->env->self);
 	else if (turn->tools.count)
 		turn_run_tools(turn);
 	else
-		task_on_turn_end(turn->task, false);
+		turn->env->events->on_end(turn->env->self, false);
 }
 
 static void on_retry(void *self)
@@ -65,17 +63,17 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 		.codex_error_info = buf_str(&info),
 		.additional_details = buf_str(&details),
 	};
-	session_emit(turn->task->session, turn->task->id, EV_stream_error, &event);
+	session_emit(turn->env->session, turn->env->id, EV_stream_error, &event);
 }
 
 /* What a failure says about the account or the window is told before it. */
 static void tell_failed_usage(struct turn *turn, const struct model_error *error)
 {
-	struct task *task = turn->task;
-	if (error->kind == MODEL_ERROR_context_window_exceeded && !task->compact)
-		session_fill_usage(task->session, task);
+	struct turn_env *env = turn->env;
+	if (error->kind == MODEL_ERROR_context_window_exceeded && !turn->question.item.ptr)
+		session_fill_usage(env->session, env->id, env->settings);
 	else if (error->kind == MODEL_ERROR_usage_limit_reached && !turn->has_limits)
-		session_set_limits(task->session, task, &(struct rate_limits){0});
+		session_set_limits(env->session, env->id, env->settings, &(struct rate_limits){0});
 }
 
 static void fail(struct turn *turn, const struct model_error *error)
@@ -95,7 +93,7 @@ static void fail(struct turn *turn, const struct model_error *error)
 /* A provider keeps responses for a time. What it has forgotten we still have, and send. */
 static bool heal_chain(struct turn *turn, const struct model_error *error)
 {
-	struct session *session = turn->task->session;
+	struct session *session = turn->env->session;
 	const struct context_mark *chain = context_find_chain(&session->context);
 	if (!turn->is_chained || !chain || !error->lacks_response)
 		return false;
@@ -103,7 +101,7 @@ static bool heal_chain(struct turn *turn, const struct model_error *error)
 	context_break_chain(&session->context);
 	if (!has_all)
 		return false;
-	session_warn(session, turn->task->id,
+	session_warn(session, turn->env->id,
 	             "The provider no longer has the response that this task goes on from; the whole history is sent "
 	             "again.");
 	loop_timer_start(turn->retry, 0);
@@ -112,7 +110,7 @@ static bool heal_chain(struct turn *turn, const struct model_error *error)
 
 static void on_stream_broken(struct turn *turn, const struct model_error *error)
 {
-	unsigned max = turn->task->session->provider->stream_max_retries;
+	unsigned max = turn->env->session->provider->stream_max_retries;
 	turn_abort_tools(turn, false);
 	turn_keep_item(turn);
 	if (heal_chain(turn, error))
@@ -149,7 +147,7 @@ static void on_stream_done(const struct model_error *error, void *self)
 static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
 {
 	const struct turn_question *question = &turn->question;
-	struct session *session = turn->task->session;
+	struct session *session = turn->env->session;
 	const struct context_mark *chain = NULL;
 	if (session_is_chained(session) && question->first_item == 0)
 		chain = context_find_chain(&session->context);
@@ -167,22 +165,22 @@ static const struct str *lend_input(struct turn *turn, struct model_prompt *prom
 static void send_request(struct turn *turn)
 {
 	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
-	struct task *task = turn->task;
-	struct session *session = task->session;
+	struct turn_env *env = turn->env;
+	struct session *session = env->session;
 	const struct session_voice *voice = session_find_voice(session);
 	struct session_kin kin = session_kin(session);
 	bool is_step = !turn->question.item.ptr;
 	struct model_prompt prompt = {
-		.info = &task->settings->info,
+		.info = &env->settings->info,
 		.instructions = session_instructions(session),
-		.tools = is_step ? session_tools(session, task->settings) : STR_NONE,
+		.tools = is_step ? session_tools(session, env->settings) : STR_NONE,
 		.is_serial = !is_step,
-		.effort = task->settings->effort,
-		.summary = task->settings->summary,
-		.verbosity = task->settings->verbosity,
-		.output_schema = is_step ? task->output_schema : STR_NONE,
+		.effort = env->settings->effort,
+		.summary = env->settings->summary,
+		.verbosity = env->settings->verbosity,
+		.output_schema = is_step ? env->output_schema : STR_NONE,
 		.thread_id = str_of(session->id),
-		.turn_state = task->turn_state,
+		.turn_state = env->turn_state,
 		.is_private = session->is_private,
 		.root_thread_id = kin.root_id,
 		.parent_thread_id = kin.parent_id,
@@ -196,11 +194,11 @@ static void send_request(struct turn *turn)
 		model_call_pause(turn->call);
 }
 
-struct turn *turn_ask(struct task *task, const struct turn_question *question)
+struct turn *turn_ask(struct turn_env *env, const struct turn_question *question)
 {
 	struct turn *turn = xnew(struct turn);
-	struct loop *loop = task->session->env->loop;
-	turn->task = task;
+	struct loop *loop = env->session->env->loop;
+	turn->env = env;
 	turn->question = *question;
 	turn->retry = loop_timer_create(loop, on_retry, turn);
 	loop_deferred_init(&turn->next, loop, on_next, turn);
@@ -208,9 +206,9 @@ struct turn *turn_ask(struct task *task, const struct turn_question *question)
 	return turn;
 }
 
-struct turn *turn_start(struct task *task)
+struct turn *turn_start(struct turn_env *env)
 {
-	return turn_ask(task, &(struct turn_question){.on_event = turn_on_event});
+	return turn_ask(env, &(struct turn_question){.on_event = turn_on_event});
 }
 
 void turn_hold(struct turn *turn)
@@ -229,15 +227,15 @@ void turn_release(struct turn *turn)
 
 void turn_on_tools_done(struct turn *turn)
 {
-	context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
-	task_on_turn_end(turn->task, true);
+	context_mark_turn_end(&turn->env->session->context, str_of(turn->response_id));
+	turn->env->events->on_end(turn->env->self, true);
 }
 
 void turn_abort(struct turn *turn)
 {
 	turn_abort_tools(turn, true);
 	if (turn->is_complete)
-		context_mark_turn_end(&turn->task->session->context, str_of(turn->response_id));
+		context_mark_turn_end(&turn->env->session->context, str_of(turn->response_id));
 }
 
 void turn_destroy(struct turn *turn)

@@ -6,6 +6,7 @@
 #ifndef ENGINE_TURN_H
 #define ENGINE_TURN_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "engine/turn/turn_told.h"
@@ -16,11 +17,56 @@
 
 struct json;
 struct model_call;
-struct task;
+struct session;
+struct settings;
 struct tool_call;
 struct turn_item;
 struct turn_reader;
 struct tool_call_words;
+
+/* What becomes of a Turn. The owner may destroy the Turn in both. */
+struct turn_events {
+	/* The response is complete and recorded. needs_turn: outputs of its calls wait for the model. */
+	void (*on_end)(void *self, bool needs_turn);
+	/* No attempt is left: `failure` of the Turn says why. */
+	void (*on_failed)(void *self);
+};
+
+/* The Session's inbox of messages from other agents. */
+struct inbox_ops {
+	/* Moves it to the end of the history; interrupts_only: the interrupts alone. True if there was anything. */
+	bool (*read)(void *self, bool interrupts_only);
+	/* The same before the outputs of a response's calls, where the configuration asks for that. */
+	void (*read_early)(void *self);
+	/* The history holds what was taken out of the inbox, and the root's rollout may say so: a process that dies
+	 * before that reads it again when it resumes. */
+	void (*record_taken)(void *self);
+};
+
+/* The plan that a Task in plan mode proposes: at most one. */
+enum turn_plan { TURN_PLAN_none, TURN_PLAN_open, TURN_PLAN_done };
+
+/* What a Turn is given by its owner, and what one Task's Turns share. */
+struct turn_env {
+	/* set by the owner */
+	struct session *session;
+	struct str id; /* turn_id of the events */
+	const struct settings *settings;
+	struct str output_schema; /* JSON, or absent */
+	struct arena *arena;      /* for strings below */
+	const struct turn_events *events;
+	void *self; /* of the events */
+	const struct inbox_ops *inbox;
+	void *inbox_self;
+	/* kept by the Turns */
+	struct str turn_state; /* of the first response; absent before */
+	size_t last_message;   /* index of the model's last message in the history */
+	bool has_last_message;
+	bool is_rerouted; /* model_reroute was emitted */
+	enum turn_plan plan;
+	struct str plan_id; /* absent before there is one */
+	struct turn_told plan_told;
+};
 
 /* A call of the response that is being read, in the order the model made it. */
 struct turn_tool {
@@ -50,7 +96,7 @@ struct turn_question {
 };
 
 struct turn {
-	struct task *task;
+	struct turn_env *env;
 	struct turn_question question;
 	struct model_call *call;
 	struct str *segments; /* lent to the model call */
@@ -75,9 +121,9 @@ struct turn {
 };
 
 /* Asks for the next step: the whole history, with all tools. */
-struct turn *turn_start(struct task *task);
+struct turn *turn_start(struct turn_env *env);
 /* Asks something about the history, without tools; or for the next step, with another listener. */
-struct turn *turn_ask(struct task *task, const struct turn_question *question);
+struct turn *turn_ask(struct turn_env *env, const struct turn_question *question);
 /* Ends the model call and all tools without events. NULL is fine. */
 void turn_destroy(struct turn *turn);
 /* Interrupt: ends everything and records what the model must know of it (outputs of unfinished calls). */
@@ -108,7 +154,7 @@ void turn_message_delta(struct turn *turn, struct str id, struct str text);
 void turn_message_done(struct turn *turn, const struct json *json);
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* The Task's plan is this text; nothing happens if it has one already. */
-void turn_close_plan(struct task *task, struct str text);
+void turn_close_plan(struct turn_env *env, struct str text);
 /* turn_tools.c: the response's calls; turn_on_tools_done when all have ended and are recorded. */
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words);
 /* The call of that id that runs, or NULL. */

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
-#include "engine/task/task.h"
 #include "engine/turn/turn.h"
 #include "model/proposed_plan.h"
 
@@ -20,36 +19,36 @@ struct turn_reader {
 
 static bool proposes_plans(const struct turn *turn)
 {
-	return turn->task->settings->mode == mode_kind_plan;
+	return turn->env->settings->mode == mode_kind_plan;
 }
 
 static void tell_delta(struct turn *turn, enum event_tag tag, struct str item_id, struct str text)
 {
-	struct ev_content_delta delta = {str_of(turn->task->session->id), turn->task->id, item_id, text};
-	task_emit(turn->task, tag, &delta);
+	struct ev_content_delta delta = {str_of(turn->env->session->id), turn->env->id, item_id, text};
+	session_emit(turn->env->session, turn->env->id, tag, &delta);
 }
 
 /* ---- the plan ---- */
 
-static void plan_start(struct task *task)
+static void plan_start(struct turn_env *env)
 {
-	if (task->plan != TASK_PLAN_none)
+	if (env->plan != TURN_PLAN_none)
 		return;
-	task->plan = TASK_PLAN_open;
-	if (!task->plan_id.ptr)
-		task->plan_id = str_of(arena_printf(&task->arena, "%.*s-plan", STR_ARG(task->id)));
-	struct plan_item plan = {.id = task->plan_id, .text = STR("")};
-	task_emit_item(task, EV_item_started, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+	env->plan = TURN_PLAN_open;
+	if (!env->plan_id.ptr)
+		env->plan_id = str_of(arena_printf(env->arena, "%.*s-plan", STR_ARG(env->id)));
+	struct plan_item plan = {.id = env->plan_id, .text = STR("")};
+	session_emit_item(env->session, env->id, EV_item_started, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
 }
 
-void turn_close_plan(struct task *task, struct str text)
+void turn_close_plan(struct turn_env *env, struct str text)
 {
-	if (task->plan == TASK_PLAN_done)
+	if (env->plan == TURN_PLAN_done)
 		return;
-	plan_start(task);
-	task->plan = TASK_PLAN_done;
-	struct plan_item plan = {.id = task->plan_id, .text = text};
-	task_emit_item(task, EV_item_completed, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+	plan_start(env);
+	env->plan = TURN_PLAN_done;
+	struct plan_item plan = {.id = env->plan_id, .text = text};
+	session_emit_item(env->session, env->id, EV_item_completed, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
 }
 
 /* ---- deltas ---- */
@@ -71,20 +70,20 @@ static void show(struct turn *turn, struct str text)
 
 static void tell_plan_delta(struct turn *turn, struct str text)
 {
-	text = turn_told_add(&turn->task->plan_told, text);
+	text = turn_told_add(&turn->env->plan_told, text);
 	if (text.len)
-		tell_delta(turn, EV_plan_delta, turn->task->plan_id, text);
+		tell_delta(turn, EV_plan_delta, turn->env->plan_id, text);
 }
 
 static void on_segment(enum tagged_segment segment, struct str text, void *self)
 {
 	struct turn *turn = self;
-	struct task *task = turn->task;
+	struct turn_env *env = turn->env;
 	if (segment == TAGGED_TEXT)
 		show(turn, text);
 	else if (segment == TAGGED_START)
-		plan_start(task);
-	else if (segment == TAGGED_INNER && task->plan == TASK_PLAN_open)
+		plan_start(env);
+	else if (segment == TAGGED_INNER && env->plan == TURN_PLAN_open)
 		tell_plan_delta(turn, text);
 }
 
@@ -143,7 +142,7 @@ void turn_message_added(struct turn *turn, const struct json *json)
 
 static void tell_whole(struct turn *turn, struct str words)
 {
-	struct task *task = turn->task;
+	struct turn_env *env = turn->env;
 	struct agent_text part = {.text = words};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {.id = str_of(turn->open.id),
@@ -152,8 +151,8 @@ static void tell_whole(struct turn *turn, struct str words)
 	                                     .phase = str_of(turn->open.phase)};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	turn_tell_whole_item(turn, &item);
-	task->last_message = task->session->context.items.count; /* where on_item_done puts it */
-	task->has_last_message = true;
+	env->last_message = env->session->context.items.count; /* where on_item_done puts it */
+	env->has_last_message = true;
 }
 
 /* The finished message is the truth, whatever was streamed. */
@@ -165,7 +164,7 @@ static void tell_parts(struct turn *turn, struct str words)
 	if (turn->open.reader)
 		proposed_plan_end(&turn->open.reader->plan);
 	if (proposed_plan_split(words, &text, &plan))
-		turn_close_plan(turn->task, buf_str(&plan));
+		turn_close_plan(turn->env, buf_str(&plan));
 	if (!turn->open.is_told && text_trim(buf_str(&text)).len == 0)
 		return;
 	turn_tell_open_item(turn); /* empty, though it is known: so the reference has it in plan mode */

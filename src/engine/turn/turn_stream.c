@@ -13,27 +13,23 @@
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
 #include "engine/session/session_usage.h"
-#include "engine/task/task.h"
 #include "model/model_stream.h"
 #include "tool/tool.h"
 
 static struct str thread_id(const struct turn *turn)
 {
-	return str_of(turn->task->session->id);
+	return str_of(turn->env->session->id);
 }
 
 static void emit(struct turn *turn, enum event_tag tag, const void *body)
 {
-	session_emit(turn->task->session, turn->task->id, tag, body);
+	session_emit(turn->env->session, turn->env->id, tag, body);
 }
 
-static void tell_item(struct turn *turn, enum event_tag tag, struct turn_item *item)
+static void emit_item(struct turn *turn, enum event_tag tag, struct turn_item *item)
 {
-	/* item_started and item_completed have the same fields */
-	struct ev_item_completed event = {.thread_id = thread_id(turn), .turn_id = turn->task->id, .item = item};
-	emit(turn, tag, &event);
+	session_emit_item(turn->env->session, turn->env->id, tag, item);
 }
-_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
 
 /* ---- the item that is open ---- */
 
@@ -63,7 +59,7 @@ void turn_keep_item(struct turn *turn)
 		*open = (struct turn_open_item){0};
 	}
 	turn_close_item(turn);
-	turn_told_again(&turn->task->plan_told);
+	turn_told_again(&turn->env->plan_told);
 }
 
 void turn_drop_kept(struct turn *turn)
@@ -103,12 +99,12 @@ void turn_tell_open_item(struct turn *turn)
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {
 		.id = str_of(turn->open.id), .content = &content, .phase = str_of(turn->open.phase)};
-	message.content_count = turn->task->settings->mode == mode_kind_plan; /* a fact of the wire */
+	message.content_count = turn->env->settings->mode == mode_kind_plan; /* a fact of the wire */
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	bool is_message = turn->open.kind == TURN_ITEM_message;
 	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
 	                         .body = is_message ? (void *)&message : (void *)&reasoning};
-	tell_item(turn, EV_item_started, &item);
+	emit_item(turn, EV_item_started, &item);
 }
 
 bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id)
@@ -139,9 +135,9 @@ static void ensure_open_whole(struct turn *turn, enum turn_item_kind kind, struc
 void turn_tell_whole_item(struct turn *turn, struct turn_item *item)
 {
 	if (!turn->open.is_told)
-		tell_item(turn, EV_item_started, item);
+		emit_item(turn, EV_item_started, item);
 	turn->open.is_told = true;
-	tell_item(turn, EV_item_completed, item);
+	emit_item(turn, EV_item_completed, item);
 }
 
 /* What is searched for is known at its end only. */
@@ -149,7 +145,7 @@ static void tell_search_started(struct turn *turn, struct str id)
 {
 	struct web_search_item search = {.id = id, .query = STR(""), .action = STR("{\"type\":\"other\"}")};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
-	tell_item(turn, EV_item_started, &item);
+	emit_item(turn, EV_item_started, &item);
 	turn_open_item(turn, TURN_ITEM_web_search, id);
 	turn->open.is_told = true;
 }
@@ -192,14 +188,14 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 	turn_tell_open_item(turn);
 	if (!turn_tell_new(turn, &text))
 		return;
-	struct ev_reasoning_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
+	struct ev_reasoning_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text,
 	                                   event->index};
 	emit(turn, EV_reasoning_content_delta, &delta);
 }
 
 static bool shows_raw(const struct turn *turn)
 {
-	return turn->task->session->env->config->show_raw_agent_reasoning;
+	return turn->env->session->env->config->show_raw_agent_reasoning;
 }
 
 static void on_raw_delta(struct turn *turn, const struct response_event *event)
@@ -210,7 +206,7 @@ static void on_raw_delta(struct turn *turn, const struct response_event *event)
 	turn_tell_open_item(turn);
 	if (!turn_tell_new(turn, &text))
 		return;
-	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->task->id, str_of(turn->open.id), text,
+	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text,
 	                                       event->index};
 	emit(turn, EV_reasoning_raw_content_delta, &delta);
 }
@@ -252,9 +248,9 @@ static void on_web_search(struct turn *turn, const struct json *json)
 	};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
 	if (turn->open.kind != TURN_ITEM_web_search || !str_is(search.id, turn->open.id))
-		tell_item(turn, EV_item_started, &item);
+		emit_item(turn, EV_item_started, &item);
 	turn_close_item(turn);
-	tell_item(turn, EV_item_completed, &item);
+	emit_item(turn, EV_item_completed, &item);
 }
 
 static void on_function_call(struct turn *turn, const struct json *json)
@@ -307,7 +303,7 @@ static void on_item_done(struct turn *turn, const struct json *json)
 	struct buf item;
 	buf_init(&item, LIMIT_SSE_EVENT);
 	response_item_write(&item, json);
-	session_record_item_buf(turn->task->session, &item);
+	session_record_item_buf(turn->env->session, &item);
 	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
 		turn_close_item(turn);
 }
@@ -316,26 +312,26 @@ static void on_item_done(struct turn *turn, const struct json *json)
 
 static void on_completed(struct turn *turn, const struct response_event *event)
 {
-	struct session *session = turn->task->session;
+	struct session *session = turn->env->session;
 	free(turn->response_id);
 	turn->response_id = str_dup(event->id);
 	turn->is_complete = true;
 	context_mark_response(&session->context, event->id);
-	session_add_usage(session, turn->task, event->usage);
+	session_add_usage(session, turn->env->id, turn->env->settings, event->usage);
 }
 
 static void on_limits(struct turn *turn, const struct response_event *event)
 {
 	turn->has_limits = true;
-	session_set_limits(turn->task->session, turn->task, event->limits);
+	session_set_limits(turn->env->session, turn->env->id, turn->env->settings, event->limits);
 }
 
 /* The first value of a Task is sent back with each of its later requests (core 1.1). */
 static void on_turn_state(struct turn *turn, const struct response_event *event)
 {
-	struct task *task = turn->task;
-	if (!task->turn_state.ptr)
-		task->turn_state = arena_str(&task->arena, event->text);
+	struct turn_env *env = turn->env;
+	if (!env->turn_state.ptr)
+		env->turn_state = arena_str(env->arena, event->text);
 }
 
 /* "gpt-5.5-2026-02-01" is gpt-5.5, of a date. */
@@ -350,14 +346,14 @@ static bool is_same_model(struct str served, struct str asked)
 /* Told once a Task: each of its requests would say the same. */
 static void on_served_by(struct turn *turn, const struct response_event *event)
 {
-	struct task *task = turn->task;
-	struct ev_model_reroute reroute = {str_of(task->settings->model), event->text};
-	if (task->is_rerouted || is_same_model(event->text, reroute.from_model))
+	struct turn_env *env = turn->env;
+	struct ev_model_reroute reroute = {str_of(env->settings->model), event->text};
+	if (env->is_rerouted || is_same_model(event->text, reroute.from_model))
 		return;
-	task->is_rerouted = true;
-	task_emit(task, EV_model_reroute, &reroute);
-	session_warn(task->session, task->id, "The provider answers with the model %.*s in place of %s.",
-	             event->text.len < 200 ? (int)event->text.len : 200, event->text.ptr, task->settings->model);
+	env->is_rerouted = true;
+	session_emit(env->session, env->id, EV_model_reroute, &reroute);
+	session_warn(env->session, env->id, "The provider answers with the model %.*s in place of %s.",
+	             event->text.len < 200 ? (int)event->text.len : 200, event->text.ptr, env->settings->model);
 }
 
 static void on_added(struct turn *turn, const struct response_event *event)

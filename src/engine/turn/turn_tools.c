@@ -8,11 +8,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "engine/codex/agents.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
-#include "engine/task/task.h"
 #include "tool/tool.h"
 
 static void start_ready(struct turn *turn);
@@ -37,7 +35,7 @@ static void refuse(struct tool_call *call)
 
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 {
-	struct session *session = turn->task->session;
+	struct session *session = turn->env->session;
 	struct turn_tool tool = {0};
 	tool.call = tool_call_create(&session->host, words, on_tool_done, turn);
 	if (session_lacks_tool(session, tool.call->type))
@@ -106,7 +104,7 @@ static void record_output(struct session *session, const struct tool_call *call,
 static void record_follow_ups(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		struct session *session = turn->task->session;
+		struct session *session = turn->env->session;
 		if (tool->call->follow_up.len == 0 || tool->call->follow_up.over)
 			continue;
 		session->context.user_turns++; /* an image comes as a message of the user */
@@ -117,8 +115,8 @@ static void record_follow_ups(struct turn *turn)
 static void drop_tools(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		approvals_drop(&turn->task->session->approvals, tool->call);
-		questions_drop(&turn->task->session->questions, tool->call);
+		approvals_drop(&turn->env->session->approvals, tool->call);
+		questions_drop(&turn->env->session->questions, tool->call);
 		tool_call_destroy(tool->call);
 	}
 	turn->tools.count = 0;
@@ -141,7 +139,7 @@ static bool shares_id(struct turn *turn, const struct turn_tool *tool)
 
 static void start_ready(struct turn *turn)
 {
-	bool is_held = turn->task->session->host.is_held;
+	bool is_held = turn->env->session->host.is_held;
 	size_t count = turn->tools.count < LIMIT_TOOL_CALLS ? turn->tools.count : LIMIT_TOOL_CALLS;
 	while (turn->started < count && !turn->is_exclusive && !is_held) {
 		struct turn_tool *tool = &turn->tools.items[turn->started];
@@ -156,11 +154,11 @@ static void start_ready(struct turn *turn)
 	}
 	if (turn->running || turn->started < count)
 		return;
-	agents_hear_early(turn->task->session);
+	turn->env->inbox->read_early(turn->env->inbox_self);
 	vec_for_each(tool, &turn->tools)
-		record_output(turn->task->session, tool->call, buf_str(&tool->call->output));
+		record_output(turn->env->session, tool->call, buf_str(&tool->call->output));
 	record_follow_ups(turn);
-	agents_record_taken(turn->task->session);
+	turn->env->inbox->record_taken(turn->env->inbox_self);
 	drop_tools(turn);
 	turn_on_tools_done(turn);
 }
@@ -173,7 +171,7 @@ void turn_run_tools(struct turn *turn)
 
 static void record_cut_short(struct turn *turn, const struct tool_call *call, bool by_user)
 {
-	struct session *session = turn->task->session;
+	struct session *session = turn->env->session;
 	char text[64] = "aborted";
 	if (call->is_finished) {
 		record_output(session, call, buf_str(&call->output));
@@ -191,6 +189,6 @@ void turn_abort_tools(struct turn *turn, bool by_user)
 {
 	vec_for_each(tool, &turn->tools)
 		record_cut_short(turn, tool->call, by_user);
-	agents_record_taken(turn->task->session);
+	turn->env->inbox->record_taken(turn->env->inbox_self);
 	drop_tools(turn);
 }
