@@ -731,9 +731,9 @@ static void a_history_too_long_for_its_line_is_not_recorded_and_reported(void **
 	while (item.len < LIMIT_ROLLOUT_LINE / 2)
 		buf_append_c(&item, "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz");
 	buf_append_c(&item, "\"}");
-	context_append(&f->codex->session->context, buf_str(&item));
-	context_append(&f->codex->session->context, buf_str(&item));
-	session_record_history(f->codex->session, STR("summary"));
+	context_append(&f->codex->session->conversation.context, buf_str(&item));
+	context_append(&f->codex->session->conversation.context, buf_str(&item));
+	conversation_record_history(&f->codex->session->conversation, STR("summary"));
 	settle(f);
 	assert_non_null(strstr(f->wire.data, "A line `compacted` of this session's file would be longer than 128 MiB"));
 	buf_init(&file, 16 * MIB);

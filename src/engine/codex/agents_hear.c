@@ -25,7 +25,7 @@ static void record_news(struct session *session, struct agent *reader, const str
 	buf_init(&output, LIMIT_TOOL_OUTPUT);
 	buf_init(&item, LIMIT_TOOL_ITEM);
 	snprintf(call_id, sizeof(call_id), "await-%llu-%zu", (unsigned long long)news->messages[0]->sender,
-	         session->context.items.count);
+	         session->conversation.context.items.count);
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", "function_call");
@@ -33,7 +33,7 @@ static void record_news(struct session *session, struct agent *reader, const str
 	jw_member_cstr(&w, "arguments", "{\"timeout_s\":0}");
 	jw_member_cstr(&w, "call_id", call_id);
 	jw_object_end(&w);
-	session_record_item(session, buf_str(&item));
+	conversation_add(&session->conversation, buf_str(&item));
 	buf_clear(&item);
 	w = json_writer(&output);
 	agent_write_news(reader, news, &w);
@@ -43,7 +43,7 @@ static void record_news(struct session *session, struct agent *reader, const str
 	jw_member_cstr(&w, "call_id", call_id);
 	jw_member_str(&w, "output", buf_str(&output));
 	jw_object_end(&w);
-	session_record_item(session, buf_str(&item));
+	conversation_add(&session->conversation, buf_str(&item));
 }
 
 /* The root's words. They are shown like any input, if there is a Task to show them in. */
@@ -52,8 +52,8 @@ static void record_words(struct session *session, struct str text)
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	text_message_write(&item, "user", text);
-	session->context.user_turns++;
-	session_record_item(session, buf_str(&item));
+	session->conversation.context.user_turns++;
+	conversation_add(&session->conversation, buf_str(&item));
 	if (!session->task)
 		return;
 	struct input_text words = {.text = text};
@@ -78,7 +78,7 @@ static void record_notification(struct session *session, const struct agent *abo
 	jw_object_end(&w);
 	buf_append_c(&text, "\n</subagent_notification>");
 	text_message_write(&item, "user", buf_str(&text));
-	session_record_item(session, buf_str(&item));
+	conversation_add(&session->conversation, buf_str(&item));
 }
 
 static bool reads_as_user(const struct session *session, const struct agent_message *message)
@@ -149,7 +149,8 @@ bool agents_hear(void *owner, bool interrupts_only)
 static void hear_early(void *self)
 {
 	struct codex *codex = self;
-	if (codex->env.config->subagent_inbox_inject_before_tools && !codex->session->aside)
+	bool is_review = codex->session->task->turn_env.conversation->voice;
+	if (codex->env.config->subagent_inbox_inject_before_tools && !is_review)
 		agents_hear(codex, false);
 }
 

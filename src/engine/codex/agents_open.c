@@ -130,7 +130,7 @@ static void record_call(struct session *session, const struct agent_launch *laun
 	jw_member_str(&w, "arguments", launch->arguments);
 	jw_member_str(&w, "call_id", launch->call_id);
 	jw_object_end(&w);
-	session_record_item(session, buf_str(&item));
+	conversation_add(&session->conversation, buf_str(&item));
 }
 
 /* The same call as in the parent's history, answered for the other side (subagents 3.2). */
@@ -154,24 +154,24 @@ static void record_role(struct session *session, const struct agent *agent, cons
 	jw_member_str(&w, "call_id", launch->call_id);
 	jw_member_str(&w, "output", buf_str(&role));
 	jw_object_end(&w);
-	session_record_item(session, buf_str(&item));
+	conversation_add(&session->conversation, buf_str(&item));
 }
 
 static void inherit(struct session *parent, struct session *session, struct agent *agent,
                     const struct agent_launch *launch)
 {
-	size_t count = find_call(&parent->context, launch->call_id);
-	context_finish(&session->context);
-	context_share(&session->context, &parent->context, count);
-	session_record_inherited(session);
-	session_close_calls(session);
+	const struct conversation *from =
+		parent->task ? parent->task->turn_env.conversation : &parent->conversation;
+	size_t count = find_call(&from->context, launch->call_id);
+	context_finish(&session->conversation.context);
+	context_share(&session->conversation.context, &from->context, count);
+	conversation_record_all(&session->conversation);
+	conversation_close_calls(&session->conversation);
 	agent->initial_messages = count;
-	settings_unref(session->told);
-	session->told = parent->told ? settings_ref(parent->told) : NULL;
-	session->told_at = session->context.items.count;
-	if (parent->counted_items <= count) {
-		session->counted_items = parent->counted_items;
-		session->counted_tokens = parent->counted_tokens;
+	conversation_set_announced(&session->conversation, from->announced);
+	if (from->counted_items <= count) {
+		session->conversation.counted_items = from->counted_items;
+		session->conversation.counted_tokens = from->counted_tokens;
 	}
 	if (launch->tells_role) {
 		record_call(session, launch);
@@ -246,7 +246,7 @@ static int rank_of(const struct sandbox *sandbox)
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
-	const struct settings *told = session->told;
+	const struct settings *told = session->conversation.announced;
 	const struct sandbox *own = told ? told->sandbox : &narrowest;
 	struct settings_change change = {
 		.model = session->resumed && told ? session->resumed->reader->turn.model : str_of(above->model),

@@ -11,7 +11,7 @@
 #include "engine/codex/codex_priv.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/sample.h"
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 #include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -198,9 +198,9 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 	on_submissions(codex);
 	if (session->task)
 		return keep_items(session, items, count, err);
-	context_tell_settings(session, session->settings);
+	preamble_update(&session->conversation, session->settings);
 	for (size_t i = 0; i < count; i++)
-		session_record_item(session, items[i]);
+		conversation_add(&session->conversation, items[i]);
 	record_gate_pass(codex);
 	return 0;
 }

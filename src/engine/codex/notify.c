@@ -66,7 +66,7 @@ static void write_notice(const struct session *session, const struct task *task,
 	jw_member_cstr(&w, "thread-id", session->id);
 	jw_member_str(&w, "turn-id", task->id);
 	jw_member_cstr(&w, "cwd", task->settings->cwd);
-	write_messages(&session->context, &w);
+	write_messages(&session->conversation.context, &w);
 	jw_key(&w, "last-assistant-message");
 	if (last.len > LIMIT_NOTIFY / 16)
 		last.len = text_floor_boundary(last, LIMIT_NOTIFY / 16);

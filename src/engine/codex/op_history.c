@@ -8,7 +8,7 @@
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_name.h"
@@ -107,10 +107,10 @@ static struct context_mark find_turn(const struct context *context, int64_t turn
 /* Turns from before a compaction are only in the rollout, with all that the summary stands for. */
 static void roll_back(struct session *session, int64_t turns)
 {
-	struct context_mark mark = find_turn(&session->context, turns);
+	struct context_mark mark = find_turn(&session->conversation.context, turns);
 	struct error err;
-	bool is_undone = mark.item_count < session->compacted_items && session->rollout;
-	context_rewind(&session->context, &mark);
+	bool is_undone = mark.item_count < session->conversation.compacted_items && session->rollout;
+	context_rewind(&session->conversation.context, &mark);
 	session_record_rewind(session, (size_t)turns);
 	if (is_undone && session_reread(session, &err) != 0)
 		session_warn(session, STR(""), "What was said before the last compaction could not be read again: %s",
@@ -131,7 +131,7 @@ void on_op_thread_rollback(struct codex *codex, const struct submission *submiss
 		return;
 	}
 	roll_back(session, turns);
-	session_estimate_usage(session, submission->id, session->settings);
+	conversation_estimate_usage(&session->conversation, submission->id, session->settings);
 	struct ev_thread_rolled_back event = {turns};
 	session_emit(session, submission->id, EV_thread_rolled_back, &event);
 }

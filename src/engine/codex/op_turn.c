@@ -43,17 +43,17 @@ static int check(const struct session *session, const struct request *request, s
 		return error_set(err, ERR_invalid,
 		                 "input cannot join the running task and go on from an earlier response: leave out "
 		                 "mode or last_response_id");
-	if (context_find_response(&session->context, id) || session_is_chained(session))
+	if (context_find_response(&session->conversation.context, id) || session_is_chained(session))
 		return 0;
 	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(id));
 }
 
 static void go_back_to(struct session *session, struct str response_id)
 {
-	const struct context_mark *mark = context_find_response(&session->context, response_id);
+	const struct context_mark *mark = context_find_response(&session->conversation.context, response_id);
 	if (!mark)
 		session_go_elsewhere(session, response_id);
-	else if (mark->item_count != session->context.items.count)
+	else if (mark->item_count != session->conversation.context.items.count)
 		session_rewind(session, mark);
 }
 

@@ -59,7 +59,8 @@ bool resume_wait_load(struct codex *codex, const struct submission *submission)
 	if (wait->load)
 		return false;
 	struct resume_job *job = xnew(struct resume_job);
-	*job = (struct resume_job){codex, session_resume_plan(&codex->env, submission->op.configure_session->resume_path)};
+	struct str path = submission->op.configure_session->resume_path;
+	*job = (struct resume_job){codex, session_resume_plan(&codex->env, path)};
 	wait->job = job;
 	wait->held = submission_create(submission->id, &submission->op);
 	worker_run(codex->env.loop, on_work, on_worked, job);

@@ -95,7 +95,8 @@ static void on_done(const struct model_error *failure, void *self)
 static void lend_input(struct codex_sample *sample, struct model_prompt *prompt)
 {
 	struct session *session = sample->session;
-	const struct context_mark *chain = session_is_chained(session) ? context_find_chain(&session->context) : NULL;
+	const struct context_mark *chain =
+		session_is_chained(session) ? context_find_chain(&session->conversation.context) : NULL;
 	if (chain)
 		prompt->previous_response_id = chain->response_id;
 	sample->input = context_segments(&sample->history, chain ? chain->known_count : 0, &prompt->input_count);
@@ -110,7 +111,7 @@ static void ask(struct codex_sample *sample, enum reasoning_effort effort)
 	const struct settings *settings = session->settings;
 	struct model_prompt prompt = {
 		.info = &settings->info,
-		.instructions = session_instructions(session),
+		.instructions = conversation_instructions(&session->conversation),
 		.tools = buf_str(&sample->tools),
 		.effort = effort ? effort : settings->effort,
 		.summary = settings->summary,
@@ -147,10 +148,10 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 	buf_init(&sample->question, 6 * wish->prompt.len + KIB);
 	buf_init(&sample->text, LIMIT_SSE_EVENT);
 	text_message_write(&sample->question, "user", wish->prompt);
-	struct str tools = session_tools(session, session->settings);
+	struct str tools = conversation_tools(&session->conversation, session->settings);
 	buf_init(&sample->tools, tools.len + 1);
 	buf_append_str(&sample->tools, tools);
-	context_share(&sample->history, &session->context, session->context.items.count);
+	context_share(&sample->history, &session->conversation.context, session->conversation.context.items.count);
 	list_append(&codex->samples, &sample->link);
 	ask(sample, wish->effort);
 	return sample;

@@ -50,9 +50,9 @@ static void take_usage(struct session *session, const struct rollout_reader *rea
 		return;
 	session->has_usage = true;
 	session->usage_total = *info.total_token_usage;
-	session->usage_last = *info.last_token_usage;
-	session->counted_tokens = session->usage_last.total_tokens;
-	session->counted_items = session->context.items.count;
+	session->conversation.usage_last = *info.last_token_usage;
+	session->conversation.counted_tokens = session->conversation.usage_last.total_tokens;
+	session->conversation.counted_items = session->conversation.context.items.count;
 }
 
 /* The settings the model was last told about, so that only what differs is said again. */
@@ -85,16 +85,14 @@ static struct settings *settings_of(struct session *session, const struct rollou
 static void take_history(struct session *session, struct resume_load *load)
 {
 	const struct rollout_reader *reader = load->reader;
-	context_finish(&session->context);
-	session->context = load->context;
+	context_finish(&session->conversation.context);
+	session->conversation.context = load->context;
 	context_init(&load->context);
-	session->compacted_items = reader->compacted_items;
-	session_answer_calls(session, &load->open_calls);
-	settings_unref(session->told);
-	session->told = NULL;
-	if (!reader->needs_context)
-		session->told = settings_of(session, &reader->turn);
-	session->told_at = session->context.items.count; /* where in it is not known */
+	session->conversation.compacted_items = reader->compacted_items;
+	conversation_answer_calls(&session->conversation, &load->open_calls);
+	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
+	conversation_set_announced(&session->conversation, announced); /* where in the history is not known */
+	settings_unref(announced);
 }
 
 /* What a session began with holds for as long as it goes on (session_meta.dynamic_tools). */

@@ -11,8 +11,8 @@ struct session_env;
 
 /* What has to be loaded to resume the rollout at path; resume_load_run does it. */
 struct resume_load *session_resume_plan(const struct session_env *env, struct str path);
-/* Takes the thread id, history, usage and last settings from the rollout that was loaded (session->resumed), and records
- * in it from now on. The session must be new. */
+/* Takes the thread id, history, usage and last settings from the rollout that was loaded (session->resumed), which is
+ * continued from now on. The session must be new. */
 int session_resume(struct session *session, struct error *err);
 /* The events that a client is shown after a resume, as a JSON array; absent if nobody looks, there are none, or they
  * are too many: the rollout has them. Borrowed until session_resume_tell. */

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "engine/history/context.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "protocol/record/enum.h"
 
 struct rollout_reader;

@@ -20,7 +20,7 @@
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
 #include "engine/session/session_skills.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
@@ -29,10 +29,14 @@
 #include "tool/dynamic_tools.h"
 #include "workspace/git_info.h"
 
+void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
+{
+	session->env->ops->push(session->env->self, sub_id, tag, body);
+}
+
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
 {
-	const struct session_env *env = session->env;
-	env->ops->push(env->self, sub_id, tag, body);
+	session_push(session, sub_id, tag, body);
 	session_record_event(session, sub_id, tag, body);
 }
 
@@ -139,7 +143,7 @@ static void start_rollout(struct session *session)
 		.source = env->source,
 		.model_provider = str_of(session->provider->id),
 		.is_paginated = true,
-		.base_instructions = session_instructions(session),
+		.base_instructions = conversation_instructions(&session->conversation),
 		.git_commit = str_of(git.commit),
 		.git_branch = str_of(git.branch),
 		.git_url = str_of(git.origin_url),
@@ -211,11 +215,10 @@ struct session *session_create(const struct session_env *env, const struct op_co
 		memcpy(session->id, env->agent->session_id, sizeof(session->id));
 	else
 		uuid_v7(session->id);
-	context_init(&session->context);
+	conversation_init(&session->conversation, session, NULL);
 	approvals_init(&session->approvals);
 	questions_init(&session->questions);
 	detached_init(&session->notices);
-	buf_init(&session->tools, LIMIT_TOOLS_JSON);
 	list_init(&session->shells);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	if (fill(session, op, err) != 0) {
@@ -289,45 +292,31 @@ int session_change_settings(struct session *session, const struct settings_chang
  * whole turns; a history cut elsewhere is recorded as it stands. */
 void session_rewind(struct session *session, const struct context_mark *mark)
 {
-	size_t dropped = session->context.user_turns - mark->user_turns;
+	size_t dropped = session->conversation.context.user_turns - mark->user_turns;
 	bool is_whole = mark->ends_task && !session->has_new_history;
-	if (mark->item_count < session->told_at) {
-		settings_unref(session->told);
-		session->told = NULL;
+	if (mark->item_count < session->conversation.announced_at) {
+		settings_unref(session->conversation.announced);
+		session->conversation.announced = NULL;
 	}
-	context_rewind(&session->context, mark);
+	context_rewind(&session->conversation.context, mark);
 	if (is_whole)
 		session_record_rewind(session, dropped);
 	else
-		session_record_history(session, STR(""));
+		conversation_record_history(&session->conversation, STR(""));
 	session->has_new_history |= !is_whole;
-	session_close_calls(session);
-	session_limit_usage(session);
-}
-
-/* The turn_context behind it says that its settings are told in that history already. */
-void session_replace_history(struct session *session, struct context *fresh, struct str turn_id,
-                             struct settings *settings, struct str summary)
-{
-	context_finish(&session->context);
-	session->context = *fresh;
-	context_init(fresh);
-	settings_unref(session->told);
-	session->told = settings_ref(settings);
-	session->told_at = session->compacted_items = session->context.items.count;
-	session_record_history(session, summary);
-	session_record_turn_context(session, turn_id, settings);
+	conversation_close_calls(&session->conversation);
+	conversation_limit_usage(&session->conversation);
 }
 
 void session_go_elsewhere(struct session *session, struct str response_id)
 {
-	settings_unref(session->told);
-	session->told = NULL;
-	session->context.user_turns = 0;
-	context_truncate(&session->context, 0);
-	context_mark_response(&session->context, response_id);
-	session_record_history(session, STR(""));
-	session_limit_usage(session);
+	settings_unref(session->conversation.announced);
+	session->conversation.announced = NULL;
+	session->conversation.context.user_turns = 0;
+	context_truncate(&session->conversation.context, 0);
+	context_mark_response(&session->conversation.context, response_id);
+	conversation_record_history(&session->conversation, STR(""));
+	conversation_limit_usage(&session->conversation);
 	session->has_new_history = true;
 }
 
@@ -346,15 +335,12 @@ void session_destroy(struct session *session)
 	approvals_finish(&session->approvals);
 	questions_finish(&session->questions);
 	dynamic_tools_destroy(session->dynamic_tools);
-	context_finish(&session->context);
+	conversation_finish(&session->conversation);
 	settings_unref(session->settings);
-	settings_unref(session->told);
 	arena_finish(&session->limits_arena);
 	arena_finish(&session->notify.arena);
 	detached_finish(&session->notices);
-	buf_finish(&session->tools);
 	buf_finish(&session->unheard);
-	free(session->tools_model);
 	free(session->base_instructions);
 	free(session->user_instructions);
 	free(session);

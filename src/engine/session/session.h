@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/uuid.h"
 #include "engine/session/approval.h"
-#include "engine/history/context.h"
+#include "engine/session/conversation.h"
 #include "engine/session/exec_rules.h"
 #include "engine/session/question.h"
 #include "engine/session/session_env.h"
@@ -26,7 +26,6 @@ struct model_provider;
 struct rollout_journal;
 struct resume_load;
 struct rollout_writer;
-struct session_aside;
 struct session_skills;
 struct task;
 
@@ -34,10 +33,7 @@ struct session {
 	const struct session_env *env; /* lent by the owner */
 	char id[UUID_TEXT_SIZE];   /* thread id */
 	struct settings *settings; /* of the next Task */
-	struct context context;
-	struct session_aside *aside; /* the user's conversation, while a Task has one of its own; else NULL */
-	struct settings *told; /* settings the model has been told about; NULL before the first Task */
-	size_t told_at;        /* items there were when it was last told something of them */
+	struct conversation conversation; /* the user's */
 	struct task *task;     /* at most one */
 	struct approvals approvals;
 	struct questions questions;
@@ -60,13 +56,8 @@ struct session {
 	 * default, so that a later model is told of another one only. */
 	enum personality base_personality;
 	char *user_instructions;        /* from configure_session, beside AGENTS.md */
-	struct buf tools;               /* the tools array as JSON, for tools_model */
-	char *tools_model;
 	bool has_usage;
-	struct token_usage usage_total, usage_last;
-	int64_t counted_tokens; /* of the history's first counted_items, as the provider counted */
-	size_t counted_items;
-	size_t compacted_items; /* of the history that a compaction left; what was before them is in the rollout only */
+	struct token_usage usage_total;
 	struct rate_limits *limits; /* as last told; in limits_arena */
 	struct arena limits_arena;
 	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
@@ -96,7 +87,9 @@ int session_reconfigure(struct session *session, struct str sub_id, const struct
 /* What runs in it has ended. NULL is fine. */
 void session_destroy(struct session *session);
 
-/* Puts an event on the codex's queue. */
+/* Puts an event on the event queue. */
+void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
+/* The same, and records it if its kind is recorded. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Answers the approval by that id. False, and nothing begins, if none is open, or another answer aborts the Task. */
 bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision);
@@ -111,9 +104,4 @@ int session_change_settings(struct session *session, const struct settings_chang
 void session_rewind(struct session *session, const struct context_mark *mark);
 /* Forgets everything and goes on from a response that only the provider has. No Task may run. */
 void session_go_elsewhere(struct session *session, struct str response_id);
-/* Takes over another history, which begins with everything the model is told of the settings, and records it.
- * No request may be borrowing the old one. summary: what was made of that. */
-void session_replace_history(struct session *session, struct context *fresh, struct str turn_id,
-                             struct settings *settings, struct str summary);
-
 #endif

@@ -17,7 +17,6 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
-#include "engine/session/session_aside.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "model/model_client.h"
@@ -46,9 +45,8 @@ int session_model_open(struct session *session, struct str described, struct err
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	session->provider = provider;
-	free(session->tools_model); /* which tools there are depends on the provider */
-	session->tools_model = NULL;
-	context_break_chain(&session->context);
+	free(steal(session->conversation.tools_model)); /* which tools there are depends on the provider */
+	context_break_chain(&session->conversation.context);
 	struct model_client_options options = {
 		.loop = env->loop,
 		.http = env->http,
@@ -101,12 +99,13 @@ bool session_offers_agents(const struct session *session)
 }
 
 /* Which form of shell tool: the config can ask for the older ones (core 1.5). */
-static bool is_offered(const struct session *session, const struct settings *settings, enum tool_tag tag)
+static bool is_offered(const struct conversation *conversation, const struct settings *settings, enum tool_tag tag)
 {
+	const struct session *session = conversation->session;
 	const struct config *config = session->env->config;
 	bool unified = config->features.unified_exec;
-	if (session->aside && tag > TOOL_shell_command && tag != TOOL_view_image)
-		return false; /* who looks at the user's work does not change it, and has nobody work for it */
+	if (conversation->voice && tag > TOOL_shell_command && tag != TOOL_view_image)
+		return false; /* a review gets read-only tools and no subagents */
 	if (!config->features.shell_tool && tag <= TOOL_shell_command)
 		return false;
 	switch (tag) {
@@ -134,7 +133,7 @@ static bool is_offered(const struct session *session, const struct settings *set
 	case TOOL_request_user_input:
 		return !session->env->is_unattended;
 	case TOOL_wait:
-		return !session->aside && config->features.collab && session_offers_agents(session);
+		return !conversation->voice && config->features.collab && session_offers_agents(session);
 	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
 		return false;
 	case TOOL_update_plan:
@@ -145,15 +144,16 @@ static bool is_offered(const struct session *session, const struct settings *set
 }
 
 /* A tool that the provider runs itself: {"type":"web_search","external_web_access":false} (core 1.5). */
-static void write_web_search(const struct session *session, struct json_writer *w)
+static void write_web_search(const struct conversation *conversation, struct json_writer *w)
 {
+	const struct session *session = conversation->session;
 	const struct config *config = session->env->config;
 	enum web_search_mode mode = config->web_search;
 	if (mode == web_search_mode_unset && config->is_set.tools && config->tools.is_set.web_search)
 		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
 	if (mode == web_search_mode_unset)
 		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
-	if (mode == web_search_mode_disabled || session->aside)
+	if (mode == web_search_mode_disabled || conversation->voice)
 		return;
 	jw_object(w);
 	jw_member_cstr(w, "type", "web_search");
@@ -173,28 +173,29 @@ static bool is_built_in_collab(struct str name)
 	return tool_find(name);
 }
 
-struct str session_tools(struct session *session, const struct settings *settings)
+struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
-	if (session->tools_model && strcmp(session->tools_model, settings->model) == 0)
-		return buf_str(&session->tools);
-	free(session->tools_model);
-	session->tools_model = xstrdup(settings->model);
-	buf_clear(&session->tools);
-	struct json_writer w = json_writer(&session->tools);
+	const struct session *session = conversation->session;
+	if (conversation->tools_model && strcmp(conversation->tools_model, settings->model) == 0)
+		return buf_str(&conversation->tools);
+	free(conversation->tools_model);
+	conversation->tools_model = xstrdup(settings->model);
+	buf_clear(&conversation->tools);
+	struct json_writer w = json_writer(&conversation->tools);
 	jw_array(&w);
 	for (int tag = 0; tag < TOOL_count; tag++) {
-		if (is_offered(session, settings, (enum tool_tag)tag))
+		if (is_offered(conversation, settings, (enum tool_tag)tag))
 			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
 			                &w);
 	}
-	if (!session->aside && session_offers_agents(session))
+	if (!conversation->voice && session_offers_agents(session))
 		tool_spec_write_agents(&w);
-	if (!session->aside)
+	if (!conversation->voice)
 		dynamic_tools_write_specs(session->host.dynamic,
 		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
-	write_web_search(session, &w);
+	write_web_search(conversation, &w);
 	jw_array_end(&w);
-	return buf_str(&session->tools);
+	return buf_str(&conversation->tools);
 }
 
 /* By what is open: the name may mean another file a moment later. */
@@ -293,10 +294,10 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	return 0;
 }
 
-struct str session_instructions(const struct session *session)
+struct str conversation_instructions(const struct conversation *conversation)
 {
-	const struct session_voice *voice = session_find_voice(session);
-	return voice ? voice->instructions : str_of(session->base_instructions);
+	const struct conversation_voice *voice = conversation->voice;
+	return voice ? voice->instructions : str_of(conversation->session->base_instructions);
 }
 
 static void on_refused(const char *path, const char *why, void *self)

@@ -6,6 +6,7 @@
 #include "protocol/record/types.h"
 
 struct buf;
+struct conversation;
 struct config;
 struct error;
 struct session;
@@ -26,7 +27,7 @@ struct session_kin session_kin(const struct session *session);
 bool session_is_chained(const struct session *session);
 
 /* The tools offered to the settings' model, as a JSON array; borrowed until the model changes. */
-struct str session_tools(struct session *session, const struct settings *settings);
+struct str conversation_tools(struct conversation *conversation, const struct settings *settings);
 /* The user has taken this tool from the model: a call of it is none. */
 bool session_lacks_tool(const struct session *session, const struct tool_type *type);
 /* Whether the model gets the tools that name agents by their threads. */
@@ -41,7 +42,7 @@ int session_read_prompt_file(const struct config *config, const char *key, const
 /* How the model shall talk, in words. */
 struct str session_personality_text(enum personality personality);
 /* The system prompt; borrowed. */
-struct str session_instructions(const struct session *session);
+struct str conversation_instructions(const struct conversation *conversation);
 /* Appends what AGENTS.md files and configure_session say; nothing if they say nothing (core 8). */
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
 

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "engine/session/conversation.h"
 #include "engine/session/session.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_turn.h"
@@ -35,7 +36,7 @@ static void warn_of_length(struct session *session, enum rollout_line_type type)
 static void append(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
-	if (!session->rollout || session->aside) /* what is said aside is no part of the user's conversation */
+	if (!session->rollout)
 		return;
 	size_t before = rollout_writer_pending_bytes(session->rollout);
 	if (rollout_writer_append(session->rollout, type, payload, &err) != 0) {
@@ -46,45 +47,57 @@ static void append(struct session *session, enum rollout_line_type type, struct 
 	flush_large(session, before);
 }
 
-static void append_buf(struct session *session, enum rollout_line_type type, const struct buf *payload)
+/* The rollout records the user's conversation alone. */
+static bool is_recorded(const struct conversation *conversation)
+{
+	return conversation->session->rollout && !conversation->voice;
+}
+
+static void record(struct conversation *conversation, enum rollout_line_type type, struct str payload)
+{
+	if (is_recorded(conversation))
+		append(conversation->session, type, payload);
+}
+
+static void record_buf(struct conversation *conversation, enum rollout_line_type type, const struct buf *payload)
 {
 	if (payload->over)
-		warn_of_length(session, type);
+		warn_of_length(conversation->session, type);
 	else
-		append(session, type, buf_str(payload));
+		record(conversation, type, buf_str(payload));
 }
 
-void session_record_item(struct session *session, struct str item)
+void conversation_add(struct conversation *conversation, struct str item)
 {
-	context_append(&session->context, item);
-	append(session, LINE_response_item, item);
+	context_append(&conversation->context, item);
+	record(conversation, LINE_response_item, item);
 }
 
-void session_record_secret(struct session *session, struct str item, struct str recorded)
+void conversation_add_secret(struct conversation *conversation, struct str item, struct str recorded)
 {
-	context_append_secret(&session->context, item, recorded);
-	append(session, LINE_response_item, recorded);
+	context_append_secret(&conversation->context, item, recorded);
+	record(conversation, LINE_response_item, recorded);
 }
 
-void session_record_item_buf(struct session *session, struct buf *item)
+void conversation_add_buf(struct conversation *conversation, struct buf *item)
 {
-	context_take(&session->context, item);
-	append(session, LINE_response_item, context_item_text(&session->context, session->context.items.count - 1));
+	context_take(&conversation->context, item);
+	record(conversation, LINE_response_item,
+	       context_item_text(&conversation->context, conversation->context.items.count - 1));
 }
 
-void session_record_inherited(struct session *session)
+void conversation_record_all(struct conversation *conversation)
 {
-	for (size_t i = 0; i < session->context.items.count; i++)
-		append(session, LINE_response_item, context_item_recorded(&session->context, i));
-	session_flush_rollout(session, NULL);
+	for (size_t i = 0; i < conversation->context.items.count; i++)
+		record(conversation, LINE_response_item, context_item_recorded(&conversation->context, i));
+	session_flush_rollout(conversation->session, NULL);
 }
 
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
 {
 	struct error err;
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
-	bool is_count = tag == EV_token_count; /* a resume takes the last one for that of the history it reads */
-	if (!session->rollout || (session->aside && is_count))
+	if (!session->rollout)
 		return;
 	if (!session->journal)
 		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
@@ -117,9 +130,10 @@ static struct str write_mode(const struct settings *settings, struct buf *out)
 	return buf_str(out);
 }
 
-void session_record_turn_context(struct session *session, struct str turn_id, const struct settings *settings)
+void conversation_record_settings(struct conversation *conversation, struct str turn_id,
+                                  const struct settings *settings)
 {
-	if (!session->rollout || session->aside)
+	if (!is_recorded(conversation))
 		return;
 	auto_buf struct buf payload, fence, policy, mode;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
@@ -131,7 +145,9 @@ void session_record_turn_context(struct session *session, struct str turn_id, co
 	w = json_writer(&policy);
 	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
 	struct rollout_turn turn = {
-		.turn_id = session->journal ? rollout_journal_turn_id(session->journal, turn_id) : turn_id,
+		.turn_id = conversation->session->journal
+	                           ? rollout_journal_turn_id(conversation->session->journal, turn_id)
+	                           : turn_id,
 		.cwd = str_of(settings->cwd),
 		.model = str_of(settings->model),
 		.approval_policy = buf_str(&policy),
@@ -145,7 +161,7 @@ void session_record_turn_context(struct session *session, struct str turn_id, co
 	turn.collaboration_mode = write_mode(settings, &mode);
 	w = json_writer(&payload);
 	rollout_turn_encode(&turn, &w);
-	append_buf(session, LINE_turn_context, &payload);
+	record_buf(conversation, LINE_turn_context, &payload);
 }
 
 int session_flush_rollout(struct session *session, struct error *err)
@@ -180,20 +196,20 @@ void session_record_rewind(struct session *session, size_t user_turns)
 }
 
 /* {"message":"…","replacement_history":[…]}: a resume starts from here, and needs no model for it. */
-void session_record_history(struct session *session, struct str summary)
+void conversation_record_history(struct conversation *conversation, struct str summary)
 {
-	if (!session->rollout || session->aside)
+	if (!is_recorded(conversation))
 		return;
 	auto_buf struct buf payload;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
 	buf_append_c(&payload, "{\"message\":");
 	json_quote(&payload, summary);
 	buf_append_c(&payload, ",\"replacement_history\":[");
-	for (size_t i = 0; i < session->context.items.count; i++) {
+	for (size_t i = 0; i < conversation->context.items.count; i++) {
 		if (i)
 			buf_append_char(&payload, ',');
-		buf_append_str(&payload, context_item_recorded(&session->context, i));
+		buf_append_str(&payload, context_item_recorded(&conversation->context, i));
 	}
 	buf_append_c(&payload, "]}");
-	append_buf(session, LINE_compacted, &payload);
+	record_buf(conversation, LINE_compacted, &payload);
 }

@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"
 #include "engine/history/user_message.h"
@@ -32,8 +32,9 @@ struct compact {
 
 bool compact_is_due(const struct task *task)
 {
-	const struct session *session = task->session;
-	return session->context.items.count && session_used_tokens(session) >= task->settings->compact_limit;
+	const struct conversation *conversation = task->turn_env.conversation;
+	return conversation->context.items.count &&
+	       conversation_count_tokens(conversation) >= task->settings->compact_limit;
 }
 
 void compact_destroy(struct compact *compact)
@@ -97,10 +98,10 @@ static void on_event(const struct response_event *event, void *self)
 	if (event->type == RESPONSE_item_done)
 		take_memo(turn, event->item);
 	else if (event->type == RESPONSE_rate_limits)
-		session_set_limits(turn->env->session, turn->env->id, turn->env->settings, event->limits);
+		conversation_set_limits(turn->env->conversation, turn->env->id, turn->env->settings, event->limits);
 	else if (event->type == RESPONSE_completed) {
 		turn->is_complete = true;
-		session_add_usage(turn->env->session, turn->env->id, turn->env->settings, event->usage);
+		conversation_add_usage(turn->env->conversation, turn->env->id, turn->env->settings, event->usage);
 	}
 }
 
@@ -135,8 +136,8 @@ bool compact_trim(struct task *task)
 {
 	struct compact *compact = task->compact;
 	size_t wanted = compact->first_item ? compact->first_item * 2 : 1;
-	size_t cut = session_find_cut(task->session, wanted);
-	if (cut >= task->session->context.items.count)
+	size_t cut = conversation_find_cut(task->turn_env.conversation, wanted);
+	if (cut >= task->turn_env.conversation->context.items.count)
 		return false;
 	compact->first_item = cut;
 	return true;
@@ -192,19 +193,19 @@ static void tell_trimmed(struct task *task)
 
 void compact_finish(struct task *task)
 {
-	struct session *session = task->session;
+	struct conversation *conversation = task->turn_env.conversation;
 	struct compact *compact = task->compact;
 	struct context fresh;
 	context_init(&fresh);
-	context_write_settings(&fresh, session, task->settings);
-	keep_words(&session->context, &fresh);
+	preamble_write(&fresh, conversation, task->settings);
+	keep_words(&conversation->context, &fresh);
 	write_memo(&fresh, &compact->memo);
-	session_replace_history(session, &fresh, task->id, task->settings, buf_str(&compact->memo));
+	conversation_replace(conversation, &fresh, task->id, task->settings, buf_str(&compact->memo));
 	task->turn_env.has_last_message = false;
 	tell_trimmed(task);
-	session_estimate_usage(session, task->id, task->settings);
+	conversation_estimate_usage(conversation, task->id, task->settings);
 	tell_item(task, EV_item_completed);
-	session_warn(session, task->id,
+	session_warn(task->session, task->id,
 	             "The conversation so far was replaced by a summary, which can lose details. For other work, a new "
 	             "session is more accurate.");
 	task->compact = NULL;

@@ -99,6 +99,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 	task->started_ns = clock_now_ns();
 	task->turn_env = (struct turn_env){
 		.session = session,
+		.conversation = &session->conversation,
 		.id = task->id,
 		.settings = task->settings,
 		.arena = &task->arena,
@@ -142,7 +143,7 @@ static struct str without_plan(struct str message, struct arena *arena)
 /* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare)
 {
-	const struct context *context = &task->session->context;
+	const struct context *context = &task->turn_env.conversation->context;
 	if (!task->turn_env.has_last_message || task->turn_env.last_message >= context->items.count)
 		return STR_NONE;
 	const struct json *item = json_parse(arena, context_item_text(context, task->turn_env.last_message), NULL);

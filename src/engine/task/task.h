@@ -95,7 +95,8 @@ void task_start_shell(const struct task_owner *owner, struct str id, const struc
 
 /* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
  * and no Task, if the reviewer's model cannot be used. */
-int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request, struct error *err);
+int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
+                      struct error *err);
 
 /* ---- for everybody ---- */
 

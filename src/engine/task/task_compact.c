@@ -13,7 +13,7 @@ void task_start_compact(const struct task_owner *owner, struct str id)
 {
 	struct session *session = owner->session;
 	struct task *task = task_create(&kind, owner, id);
-	if (session->context.items.count) {
+	if (session->conversation.context.items.count) {
 		compact_start(task);
 		return;
 	}

@@ -1,10 +1,9 @@
-/* A Task that is a code review: a reviewer with a prompt and a history of its own (session_aside.h), whose last message
- * is its report. It asks nobody for consent and takes no further input.
+/* A Task that is a code review: a reviewer with a prompt and a conversation of its own, whose last message is its
+ * report. It requests no approvals and takes no further input.
  *
- * That report is JSON for the program that parses it: it is not told as it comes, but as findings and in words once it
- * is whole. What the reviewer says before its last message is told like any other message. Afterwards the user's model
- * knows of the review by two messages, as if the user had done it and it had answered: they count as one turn of the
- * user's. */
+ * The report is JSON for review_answer.c, so its deltas are not emitted: when it is complete it is emitted as findings
+ * and as text. Earlier messages of the reviewer are emitted like any other. Afterwards the user's history has two
+ * messages about the review, as if the user had run it and the model had answered: one turn of the user. */
 #include "engine/task/task.h"
 
 #include <stdio.h>
@@ -16,15 +15,14 @@
 #include "base/uuid.h"
 #include "config/config.h"
 #include "engine/task/compact.h"
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 #include "engine/history/response_item.h"
 #include "engine/history/review_answer.h"
 #include "engine/history/review_prompt.h"
 #include "engine/session/session.h"
-#include "engine/session/session_aside.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "engine/turn/turn.h"
 #include "engine/history/user_message.h"
 #include "model/prompt.h"
@@ -34,6 +32,8 @@ struct task_review {
 	struct task task;
 	struct buf words;  /* of the reviewer's latest message, which may be its report */
 	char *words_id;    /* of that message; NULL: there is none */
+	struct conversation_voice voice;
+	struct conversation conversation; /* the reviewer's */
 };
 
 static struct task_review *review_of(struct task *task)
@@ -85,7 +85,7 @@ static void keep_words(struct turn *turn, const struct json *json)
 	review->words_id = str_dup(id);
 	buf_append_str(&review->words, response_item_text(&spare, json));
 	response_item_write(&item, json);
-	session_record_item_buf(turn->env->session, &item);
+	conversation_add_buf(turn->env->conversation, &item);
 }
 
 static bool is_message(const struct response_event *event)
@@ -110,12 +110,12 @@ static void on_event(const struct response_event *event, void *self)
 
 /* ---- the end ---- */
 
-static void record_message(struct session *session, const char *role, struct str text)
+static void record_message(struct conversation *conversation, const char *role, struct str text)
 {
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
 	text_message_write(&item, role, text);
-	session_record_item(session, buf_str(&item));
+	conversation_add(conversation, buf_str(&item));
 }
 
 /* Back in the user's conversation: what its model is to know of the review. */
@@ -124,8 +124,8 @@ static void record_report(struct session *session, struct str what_happened, con
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_USER_ITEM);
 	review_prompt_write_report(what_happened, results, &text);
-	session->context.user_turns++;
-	record_message(session, "user", buf_str(&text));
+	session->conversation.context.user_turns++;
+	record_message(&session->conversation, "user", buf_str(&text));
 }
 
 static void tell_exit(struct task *task, struct review_output *output)
@@ -142,9 +142,9 @@ static void tell_report(struct task *task, const struct buf *text)
 	struct session *session = task->session;
 	uuid_v7(uuid);
 	snprintf(id, sizeof(id), "msg_%s", uuid);
-	task->turn_env.last_message = session->context.items.count;
+	task->turn_env.last_message = session->conversation.context.items.count;
 	task->turn_env.has_last_message = true;
-	record_message(session, "assistant", buf_str(text));
+	record_message(&session->conversation, "assistant", buf_str(text));
 	tell_message(task, str_of(id), buf_str(text));
 }
 
@@ -156,13 +156,13 @@ static void finish_review(struct task_review *review)
 	auto_buf struct buf text;
 	struct review_output output;
 	buf_init(&text, LIMIT_REVIEW_TEXT);
-	session_step_back(session);
+	task->turn_env.conversation = &session->conversation;
 	review_answer_read(buf_str(&review->words), &arena, &output);
 	review_write_output(&output, &text);
 	record_report(session, prompt_review_done, &text);
 	tell_exit(task, &output);
 	tell_report(task, &text);
-	session_emit_usage(session, task->id, session->settings);
+	conversation_emit_usage(&session->conversation, task->id, session->settings);
 	task_succeed(task);
 }
 
@@ -189,7 +189,7 @@ static void on_turn_end(struct task *task, bool needs_turn)
 
 static void on_cut_short(struct task *task, bool by_user)
 {
-	session_step_back(task->session);
+	task->turn_env.conversation = &task->session->conversation;
 	record_report(task->session, by_user ? prompt_review_interrupted : prompt_review_failed, NULL);
 	tell_exit(task, NULL);
 }
@@ -197,7 +197,7 @@ static void on_cut_short(struct task *task, bool by_user)
 static void finish(struct task *task)
 {
 	struct task_review *review = review_of(task);
-	session_step_back(task->session);
+	conversation_finish(&review->conversation);
 	forget_words(review);
 	buf_finish(&review->words);
 }
@@ -253,8 +253,8 @@ static void ask(struct task *task, struct str words)
 	struct input_text text = {.text = words};
 	struct user_input item = {.tag = user_input_text, .text = &text};
 	struct task_input input = {.items = &item, .count = 1};
-	context_tell_settings(task->session, task->settings);
-	record_message(task->session, "user", words);
+	preamble_update(task->turn_env.conversation, task->settings);
+	record_message(task->turn_env.conversation, "user", words);
 	task_tell_message(task, &input);
 	next_turn(task);
 }
@@ -263,7 +263,6 @@ int task_start_review(const struct task_owner *owner, struct str id, const struc
                       struct error *err)
 {
 	struct session *session = owner->session;
-	const struct session_voice reviewer = {.instructions = prompt_review, .subagent = "review"};
 	struct settings *settings = settings_of_reviewer(session, err);
 	if (!settings)
 		return -(int)err->code;
@@ -271,14 +270,17 @@ int task_start_review(const struct task_owner *owner, struct str id, const struc
 	buf_init(&words, LIMIT_USER_ITEM);
 	struct task *task = task_create_under(&kind, owner, id, settings);
 	settings_unref(settings);
-	buf_init(&review_of(task)->words, LIMIT_SSE_EVENT);
+	struct task_review *review = review_of(task);
+	review->voice = (struct conversation_voice){.instructions = prompt_review, .subagent = "review"};
+	conversation_init(&review->conversation, session, &review->voice);
+	buf_init(&review->words, LIMIT_SSE_EVENT);
 	session_warn_unknown_model(session, task->id, task->settings);
 	tell_entry(task, request);
 	if (request->target)
 		review_prompt_write(request->target, &words);
 	else
 		buf_append_str(&words, str_trim(request->prompt));
-	session_step_aside(session, &reviewer);
+	task->turn_env.conversation = &review->conversation;
 	ask(task, buf_str(&words));
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine/history/user_message.h"
@@ -35,7 +35,7 @@ static void keep(struct session *session, struct str report)
 		buf_append_str(&session->unheard, buf_str(&item));
 		buf_append_char(&session->unheard, '\n');
 	} else {
-		session_record_item(session, buf_str(&item));
+		conversation_add(&session->conversation, buf_str(&item));
 	}
 }
 
@@ -43,7 +43,7 @@ void session_record_unheard(struct session *session)
 {
 	struct str rest = buf_str(&session->unheard), line;
 	while (str_next_line(&rest, &line))
-		session_record_item(session, line);
+		conversation_add(&session->conversation, line);
 	buf_clear(&session->unheard);
 }
 

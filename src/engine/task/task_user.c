@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/task/compact.h"
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
@@ -53,8 +53,8 @@ static void record_lines(struct session *session, struct str lines)
 	struct str line;
 	while (str_next_line(&lines, &line)) {
 		if (line.ptr[0] == MARK_WORDS)
-			session->context.user_turns++;
-		session_record_item(session, str_skip(line, 1));
+			session->conversation.context.user_turns++;
+		conversation_add(&session->conversation, str_skip(line, 1));
 	}
 }
 
@@ -107,14 +107,14 @@ static bool read_inbox(struct task *task, bool interrupts_only)
 static void begin(struct task *task, struct str lines, const struct task_input *input)
 {
 	struct session *session = task->session;
-	context_tell_settings(session, task->settings);
+	preamble_update(&session->conversation, task->settings);
 	session_record_unheard(session);
 	read_inbox(task, false);
 	if (lines.len) {
 		record_lines(session, lines);
 		task_tell_message(task, input);
 	}
-	session_record_turn_context(session, task->id, task->settings);
+	conversation_record_settings(&session->conversation, task->id, task->settings);
 	task->turn = turn_start(&task->turn_env);
 }
 
@@ -133,7 +133,7 @@ static void on_turn_end(struct task *task, bool needs_turn)
 	struct task_user *user = user_of(task);
 	bool has_heard = read_inbox(task, false), has_input = user->pending.len;
 	if (!needs_turn && !has_input && !has_heard) {
-		context_mark_task_end(&task->session->context);
+		context_mark_task_end(&task->session->conversation.context);
 		task_succeed(task);
 	} else if (compact_is_due(task)) {
 		compact_start(task);
@@ -161,7 +161,7 @@ static void on_compacted(struct task *task)
 static void keep_unheard(struct task_user *user)
 {
 	if (user->first.len) {
-		context_tell_settings(user->task.session, user->task.settings);
+		preamble_update(&user->task.session->conversation, user->task.settings);
 		record_lines(user->task.session, buf_str(&user->first));
 		buf_clear(&user->first);
 	}
@@ -174,7 +174,7 @@ static void on_cut_short(struct task *task, bool by_user)
 		task_tell_message(task, &user_of(task)->input);
 	keep_unheard(user_of(task));
 	if (by_user && !user_of(task)->waits) /* the model had no part in what only waits */
-		context_tell_abort(task->session);
+		preamble_add_abort(&task->session->conversation);
 }
 
 /* ---- input ---- */
@@ -263,11 +263,11 @@ static void begin_unsaid(struct task_user *user, bool interrupts_only)
 		compact_start(task);
 		return;
 	}
-	context_tell_settings(task->session, task->settings);
+	preamble_update(&task->session->conversation, task->settings);
 	session_record_unheard(task->session);
 	read_inbox(task, interrupts_only);
 	take_pending(user);
-	session_record_turn_context(task->session, task->id, task->settings);
+	conversation_record_settings(&task->session->conversation, task->id, task->settings);
 	task->turn = turn_start(&task->turn_env);
 }
 
@@ -283,8 +283,8 @@ struct task *task_start_waiting(const struct task_owner *owner, struct str id)
 	struct session *session = owner->session;
 	struct task_user *user = create(owner, id);
 	user->waits = true;
-	context_tell_settings(session, user->task.settings);
-	session_record_turn_context(session, user->task.id, user->task.settings);
+	preamble_update(&session->conversation, user->task.settings);
+	conversation_record_settings(&session->conversation, user->task.id, user->task.settings);
 	return &user->task;
 }
 

@@ -10,10 +10,9 @@
 #include "base/log.h"
 #include "config/model_provider.h"
 #include "engine/session/session.h"
-#include "engine/session/session_aside.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_retry.h"
@@ -71,9 +70,9 @@ static void tell_failed_usage(struct turn *turn, const struct model_error *error
 {
 	struct turn_env *env = turn->env;
 	if (error->kind == MODEL_ERROR_context_window_exceeded && !turn->question.item.ptr)
-		session_fill_usage(env->session, env->id, env->settings);
+		conversation_fill_usage(env->conversation, env->id, env->settings);
 	else if (error->kind == MODEL_ERROR_usage_limit_reached && !turn->has_limits)
-		session_set_limits(env->session, env->id, env->settings, &(struct rate_limits){0});
+		conversation_set_limits(env->conversation, env->id, env->settings, &(struct rate_limits){0});
 }
 
 static void fail(struct turn *turn, const struct model_error *error)
@@ -94,11 +93,11 @@ static void fail(struct turn *turn, const struct model_error *error)
 static bool heal_chain(struct turn *turn, const struct model_error *error)
 {
 	struct session *session = turn->env->session;
-	const struct context_mark *chain = context_find_chain(&session->context);
+	const struct context_mark *chain = context_find_chain(&turn->env->conversation->context);
 	if (!turn->is_chained || !chain || !error->lacks_response)
 		return false;
 	bool has_all = chain->item_count > 0;
-	context_break_chain(&session->context);
+	context_break_chain(&turn->env->conversation->context);
 	if (!has_all)
 		return false;
 	session_warn(session, turn->env->id,
@@ -150,13 +149,13 @@ static const struct str *lend_input(struct turn *turn, struct model_prompt *prom
 	struct session *session = turn->env->session;
 	const struct context_mark *chain = NULL;
 	if (session_is_chained(session) && question->first_item == 0)
-		chain = context_find_chain(&session->context);
+		chain = context_find_chain(&turn->env->conversation->context);
 	if (chain)
 		prompt->previous_response_id = chain->response_id;
 	turn->is_chained = chain;
 	free(turn->segments);
-	turn->segments = context_segments(&session->context, chain ? chain->known_count : question->first_item,
-	                                  &prompt->input_count);
+	turn->segments = context_segments(&turn->env->conversation->context,
+	                                  chain ? chain->known_count : question->first_item, &prompt->input_count);
 	if (question->item.ptr)
 		turn->segments[prompt->input_count++] = question->item;
 	return turn->segments;
@@ -167,13 +166,13 @@ static void send_request(struct turn *turn)
 	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
 	struct turn_env *env = turn->env;
 	struct session *session = env->session;
-	const struct session_voice *voice = session_find_voice(session);
+	const struct conversation_voice *voice = env->conversation->voice;
 	struct session_kin kin = session_kin(session);
 	bool is_step = !turn->question.item.ptr;
 	struct model_prompt prompt = {
 		.info = &env->settings->info,
-		.instructions = session_instructions(session),
-		.tools = is_step ? session_tools(session, env->settings) : STR_NONE,
+		.instructions = conversation_instructions(turn->env->conversation),
+		.tools = is_step ? conversation_tools(turn->env->conversation, env->settings) : STR_NONE,
 		.is_serial = !is_step,
 		.effort = env->settings->effort,
 		.summary = env->settings->summary,
@@ -227,7 +226,7 @@ void turn_release(struct turn *turn)
 
 void turn_on_tools_done(struct turn *turn)
 {
-	context_mark_turn_end(&turn->env->session->context, str_of(turn->response_id));
+	context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));
 	turn->env->events->on_end(turn->env->self, true);
 }
 
@@ -235,7 +234,7 @@ void turn_abort(struct turn *turn)
 {
 	turn_abort_tools(turn, true);
 	if (turn->is_complete)
-		context_mark_turn_end(&turn->env->session->context, str_of(turn->response_id));
+		context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));
 }
 
 void turn_destroy(struct turn *turn)

@@ -15,6 +15,7 @@
 #include "model/model_error.h"
 #include "model/model_stream.h"
 
+struct conversation;
 struct json;
 struct model_call;
 struct session;
@@ -50,6 +51,7 @@ enum turn_plan { TURN_PLAN_none, TURN_PLAN_open, TURN_PLAN_done };
 struct turn_env {
 	/* set by the owner */
 	struct session *session;
+	struct conversation *conversation;
 	struct str id; /* turn_id of the events */
 	const struct settings *settings;
 	struct str output_schema; /* JSON, or absent */

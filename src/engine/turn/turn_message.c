@@ -38,7 +38,8 @@ static void plan_start(struct turn_env *env)
 	if (!env->plan_id.ptr)
 		env->plan_id = str_of(arena_printf(env->arena, "%.*s-plan", STR_ARG(env->id)));
 	struct plan_item plan = {.id = env->plan_id, .text = STR("")};
-	session_emit_item(env->session, env->id, EV_item_started, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+	session_emit_item(env->session, env->id, EV_item_started,
+	                  &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
 }
 
 void turn_close_plan(struct turn_env *env, struct str text)
@@ -48,7 +49,8 @@ void turn_close_plan(struct turn_env *env, struct str text)
 	plan_start(env);
 	env->plan = TURN_PLAN_done;
 	struct plan_item plan = {.id = env->plan_id, .text = text};
-	session_emit_item(env->session, env->id, EV_item_completed, &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
+	session_emit_item(env->session, env->id, EV_item_completed,
+	                  &(struct turn_item){.tag = turn_item_plan, .plan = &plan});
 }
 
 /* ---- deltas ---- */
@@ -151,7 +153,7 @@ static void tell_whole(struct turn *turn, struct str words)
 	                                     .phase = str_of(turn->open.phase)};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	turn_tell_whole_item(turn, &item);
-	env->last_message = env->session->context.items.count; /* where on_item_done puts it */
+	env->last_message = env->conversation->context.items.count; /* where on_item_done puts it */
 	env->has_last_message = true;
 }
 

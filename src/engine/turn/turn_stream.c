@@ -12,7 +12,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
-#include "engine/session/session_usage.h"
+#include "engine/session/conversation_usage.h"
 #include "model/model_stream.h"
 #include "tool/tool.h"
 
@@ -303,7 +303,7 @@ static void on_item_done(struct turn *turn, const struct json *json)
 	struct buf item;
 	buf_init(&item, LIMIT_SSE_EVENT);
 	response_item_write(&item, json);
-	session_record_item_buf(turn->env->session, &item);
+	conversation_add_buf(turn->env->conversation, &item);
 	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
 		turn_close_item(turn);
 }
@@ -312,18 +312,17 @@ static void on_item_done(struct turn *turn, const struct json *json)
 
 static void on_completed(struct turn *turn, const struct response_event *event)
 {
-	struct session *session = turn->env->session;
 	free(turn->response_id);
 	turn->response_id = str_dup(event->id);
 	turn->is_complete = true;
-	context_mark_response(&session->context, event->id);
-	session_add_usage(session, turn->env->id, turn->env->settings, event->usage);
+	context_mark_response(&turn->env->conversation->context, event->id);
+	conversation_add_usage(turn->env->conversation, turn->env->id, turn->env->settings, event->usage);
 }
 
 static void on_limits(struct turn *turn, const struct response_event *event)
 {
 	turn->has_limits = true;
-	session_set_limits(turn->env->session, turn->env->id, turn->env->settings, event->limits);
+	conversation_set_limits(turn->env->conversation, turn->env->id, turn->env->settings, event->limits);
 }
 
 /* The first value of a Task is sent back with each of its later requests (core 1.1). */

@@ -89,26 +89,25 @@ static void write_output(const struct session *session, const struct tool_call *
 	jw_object_end(&w);
 }
 
-static void record_output(struct session *session, const struct tool_call *call, struct str text)
+static void record_output(struct conversation *conversation, const struct tool_call *call, struct str text)
 {
 	auto_buf struct buf item, recorded = {0};
-	write_output(session, call, text, &item);
+	write_output(conversation->session, call, text, &item);
 	if (call->recorded.len) {
-		write_output(session, call, buf_str(&call->recorded), &recorded);
-		session_record_secret(session, buf_str(&item), buf_str(&recorded));
+		write_output(conversation->session, call, buf_str(&call->recorded), &recorded);
+		conversation_add_secret(conversation, buf_str(&item), buf_str(&recorded));
 	} else {
-		session_record_item(session, buf_str(&item));
+		conversation_add(conversation, buf_str(&item));
 	}
 }
 
 static void record_follow_ups(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		struct session *session = turn->env->session;
 		if (tool->call->follow_up.len == 0 || tool->call->follow_up.over)
 			continue;
-		session->context.user_turns++; /* an image comes as a message of the user */
-		session_record_item(session, buf_str(&tool->call->follow_up));
+		turn->env->conversation->context.user_turns++; /* an image comes as a message of the user */
+		conversation_add(turn->env->conversation, buf_str(&tool->call->follow_up));
 	}
 }
 
@@ -156,7 +155,7 @@ static void start_ready(struct turn *turn)
 		return;
 	turn->env->inbox->read_early(turn->env->inbox_self);
 	vec_for_each(tool, &turn->tools)
-		record_output(turn->env->session, tool->call, buf_str(&tool->call->output));
+		record_output(turn->env->conversation, tool->call, buf_str(&tool->call->output));
 	record_follow_ups(turn);
 	turn->env->inbox->record_taken(turn->env->inbox_self);
 	drop_tools(turn);
@@ -171,17 +170,16 @@ void turn_run_tools(struct turn *turn)
 
 static void record_cut_short(struct turn *turn, const struct tool_call *call, bool by_user)
 {
-	struct session *session = turn->env->session;
 	char text[64] = "aborted";
 	if (call->is_finished) {
-		record_output(session, call, buf_str(&call->output));
+		record_output(turn->env->conversation, call, buf_str(&call->output));
 		return;
 	}
 	uint64_t started_ns = call->started_ns ? call->started_ns : clock_now_ns();
 	if (by_user)
 		snprintf(text, sizeof(text), "aborted by user after %.1fs",
 		         (double)(clock_now_ns() - started_ns) / 1e9);
-	record_output(session, call, str_of(text));
+	record_output(turn->env->conversation, call, str_of(text));
 }
 
 /* Core 1.4 and 2.5: a call cut short still gets an output, so that the history stays well-formed. */

@@ -1,6 +1,6 @@
 /* Said once at the first Task and again only where something changed: repeating it would cost tokens
  * and break the provider's prompt cache (core 1.3). */
-#include "engine/session/context_initial.h"
+#include "engine/session/preamble.h"
 
 #include "agent/agent.h"
 #include "base/json.h"
@@ -18,10 +18,10 @@
 #include "protocol/message/approval.h"
 #include "workspace/agents_md.h"
 
-/* Whom to tell: the session's own history, and its rollout, or a history that is still being made. */
+/* Where the preamble goes: into the conversation, or into a history that shall replace the conversation's. */
 struct listener {
-	struct session *session;
-	struct context *fresh; /* NULL: the session's own */
+	struct conversation *conversation;
+	struct context *fresh; /* NULL: the conversation's own */
 };
 
 /* The buffer has room for any text within the limit, whatever its escapes cost. */
@@ -35,7 +35,7 @@ static void record_text(const struct listener *to, const char *role, struct str 
 	if (to->fresh)
 		context_append(to->fresh, buf_str(&item));
 	else
-		session_record_item(to->session, buf_str(&item));
+		conversation_add(to->conversation, buf_str(&item));
 }
 
 static void tell_permissions(const struct listener *to, const struct settings *settings)
@@ -60,7 +60,7 @@ static void tell_permissions(const struct listener *to, const struct settings *s
 /* Global and project instructions, and what the session was configured with (core 8). */
 static void tell_instructions(const struct listener *to, const struct settings *settings)
 {
-	struct session *session = to->session;
+	struct session *session = to->conversation->session;
 	const struct config *config = session->env->config;
 	auto_buf struct buf docs, text;
 	buf_init(&docs, LIMIT_CONTEXT_TEXT);
@@ -99,7 +99,7 @@ static bool is_mode_plain(const struct settings *settings)
 /* Who it is among the agents of its tree (subagents 4). */
 static void tell_agents(const struct listener *to)
 {
-	const struct session_env *env = to->session->env;
+	const struct session_env *env = to->conversation->session->env;
 	bool is_child = env->agent && env->agent->parent;
 	if (env->config->features.subagent_tools)
 		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
@@ -121,12 +121,12 @@ static void tell_mode(const struct listener *to, const struct settings *told, co
 }
 
 /* The last list that the model was given stands in the history: told again is only another one. */
-static bool is_told(const struct session *session, struct str item)
+static bool is_told(const struct conversation *conversation, struct str item)
 {
 	static const char begin[] = "{\"type\":\"message\",\"role\":\"developer\",\"content\":["
 				    "{\"type\":\"input_text\",\"text\":\"<skills_instructions>";
-	for (size_t i = session->context.items.count; i > 0; i--) {
-		struct str text = context_item_text(&session->context, i - 1);
+	for (size_t i = conversation->context.items.count; i > 0; i--) {
+		struct str text = context_item_text(&conversation->context, i - 1);
 		if (str_has_prefix(text, begin))
 			return str_eq(text, item);
 	}
@@ -138,13 +138,13 @@ static void tell_skills(const struct listener *to, const struct settings *settin
 	auto_buf struct buf text, item;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
-	if (to->session->aside)
+	if (to->conversation->voice)
 		return;
-	session_skills_describe(to->session, settings, &text);
+	session_skills_describe(to->conversation->session, settings, &text);
 	if (!text.len)
 		return;
 	text_message_write(&item, "developer", buf_str(&text));
-	if (to->fresh || !is_told(to->session, buf_str(&item)))
+	if (to->fresh || !is_told(to->conversation, buf_str(&item)))
 		record_text(to, "developer", buf_str(&text));
 }
 
@@ -152,9 +152,9 @@ static void tell_skills(const struct listener *to, const struct settings *settin
  * that are not ours, are left alone. */
 static void tell_personality(const struct listener *to, const struct settings *told, const struct settings *settings)
 {
-	const struct session *session = to->session;
+	const struct session *session = to->conversation->session;
 	enum personality known = told && told->info.has_personality ? told->personality : session->base_personality;
-	if (!settings->info.has_personality || session->has_own_base || session->aside ||
+	if (!settings->info.has_personality || session->has_own_base || to->conversation->voice ||
 	    settings->personality == known)
 		return;
 	auto_buf struct buf text;
@@ -196,26 +196,26 @@ static void tell_changes(const struct listener *to, const struct settings *told,
 	tell_skills(to, settings);
 }
 
-void context_tell_settings(struct session *session, struct settings *settings)
+void preamble_update(struct conversation *conversation, struct settings *settings)
 {
-	const struct listener to = {.session = session};
-	size_t items = session->context.items.count;
-	tell_changes(&to, session->told, settings);
-	if (session->context.items.count > items)
-		session->told_at = session->context.items.count;
-	settings_unref(session->told);
-	session->told = settings_ref(settings);
+	const struct listener to = {.conversation = conversation};
+	size_t items = conversation->context.items.count;
+	size_t announced_at = conversation->announced_at;
+	tell_changes(&to, conversation->announced, settings);
+	conversation_set_announced(conversation, settings);
+	if (conversation->context.items.count == items)
+		conversation->announced_at = announced_at;
 }
 
-void context_write_settings(struct context *fresh, struct session *session, const struct settings *settings)
+void preamble_write(struct context *fresh, struct conversation *conversation, const struct settings *settings)
 {
-	const struct listener to = {.session = session, .fresh = fresh};
+	const struct listener to = {.conversation = conversation, .fresh = fresh};
 	tell_changes(&to, NULL, settings);
 }
 
-void context_tell_abort(struct session *session)
+void preamble_add_abort(struct conversation *conversation)
 {
-	const struct listener to = {.session = session};
+	const struct listener to = {.conversation = conversation};
 	auto_buf struct buf text;
 	buf_init(&text, 16 * KIB);
 	buf_printf(&text, "<turn_aborted>\n%.*s\n</turn_aborted>", STR_ARG(prompt_turn_aborted));

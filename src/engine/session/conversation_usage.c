@@ -1,0 +1,108 @@
+/* A provider counts exactly, but only what it was sent; what came behind that is estimated, so that a large
+ * output leads to a compaction before the request that would not fit, not after it. */
+#include "engine/session/conversation_usage.h"
+
+#include "base/text.h"
+#include "engine/session/conversation.h"
+#include "engine/session/session.h"
+#include "engine/session/session_record.h"
+#include "engine/session/session_model.h"
+#include "model/model_usage.h"
+
+enum { IMAGE_TOKENS = 2000 }; /* about; its bytes say nothing */
+
+void conversation_emit_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings)
+{
+	struct token_usage_info info = {
+		.total_token_usage = &conversation->session->usage_total,
+		.last_token_usage = &conversation->usage_last,
+		.has_model_context_window = true,
+		.model_context_window = model_info_window(&settings->info),
+	};
+	struct ev_token_count event = {.info = conversation->session->has_usage ? &info : NULL,
+	                               .rate_limits = conversation->session->limits};
+	if (conversation->voice) /* a resume takes the last one recorded for that of the history it reads */
+		session_push(conversation->session, sub_id, EV_token_count, &event);
+	else
+		session_emit(conversation->session, sub_id, EV_token_count, &event);
+}
+
+static void count(struct conversation *conversation, int64_t tokens)
+{
+	conversation->session->has_usage = true;
+	conversation->counted_tokens = tokens;
+	conversation->counted_items = conversation->context.items.count;
+}
+
+void conversation_add_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings,
+                            const struct token_usage *usage)
+{
+	if (usage) {
+		count(conversation, usage->total_tokens);
+		conversation->usage_last = *usage;
+		model_usage_add(&conversation->session->usage_total, usage);
+	}
+	conversation_emit_usage(conversation, sub_id, settings);
+}
+
+void conversation_set_limits(struct conversation *conversation, struct str sub_id, const struct settings *settings,
+                             const struct rate_limits *limits)
+{
+	bool says_something = limits->primary || limits->secondary || limits->credits;
+	if (says_something || !conversation->session->limits) {
+		arena_reset(&conversation->session->limits_arena);
+		conversation->session->limits = arena_new(&conversation->session->limits_arena, struct rate_limits);
+		record_copy(&record_rate_limits, limits, &conversation->session->limits_arena,
+		            conversation->session->limits);
+	}
+	conversation_emit_usage(conversation, sub_id, settings);
+}
+
+static int64_t item_tokens(const struct context *context, size_t index)
+{
+	struct str text = context_item_text(context, index);
+	return str_find(text, STR("\"data:image/")) < 0 ? (int64_t)text_tokens(text.len) : IMAGE_TOKENS;
+}
+
+static int64_t estimate(const struct conversation *conversation, size_t first_item)
+{
+	int64_t tokens = 0;
+	for (size_t i = first_item; i < conversation->context.items.count; i++)
+		tokens += item_tokens(&conversation->context, i);
+	return tokens;
+}
+
+static int64_t estimate_all(const struct conversation *conversation)
+{
+	return estimate(conversation, 0) + (int64_t)text_tokens(conversation_instructions(conversation).len);
+}
+
+int64_t conversation_count_tokens(const struct conversation *conversation)
+{
+	return conversation->counted_tokens + estimate(conversation, conversation->counted_items);
+}
+
+void conversation_estimate_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings)
+{
+	count(conversation, estimate_all(conversation));
+	conversation->usage_last = (struct token_usage){.total_tokens = conversation->counted_tokens};
+	conversation_emit_usage(conversation, sub_id, settings);
+}
+
+void conversation_limit_usage(struct conversation *conversation)
+{
+	int64_t tokens = estimate_all(conversation);
+	conversation->counted_items = conversation->context.items.count;
+	if (conversation->counted_tokens > tokens)
+		conversation->counted_tokens = tokens;
+}
+
+void conversation_fill_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings)
+{
+	int64_t window = model_info_window(&settings->info);
+	int64_t known = conversation->session->usage_total.total_tokens;
+	count(conversation, window);
+	conversation->usage_last = (struct token_usage){.total_tokens = window > known ? window - known : 0};
+	conversation->session->usage_total = (struct token_usage){.total_tokens = window};
+	conversation_emit_usage(conversation, sub_id, settings);
+}
