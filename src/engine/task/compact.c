@@ -211,3 +211,23 @@ void compact_finish(struct task *task)
 	task->compact = NULL;
 	compact_destroy(compact);
 }
+
+/* ---- the Task of Op compact ---- */
+
+/* It takes no input. One that ends early leaves the history as it was. */
+static const struct task_kind kind = {
+	.size = sizeof(struct task),
+	.on_compacted = task_complete,
+};
+
+void task_start_compact(const struct task_owner *owner, struct str id)
+{
+	struct session *session = owner->session;
+	struct task *task = task_create(&kind, owner, id);
+	if (session->conversation.context.items.count) {
+		compact_start(task);
+		return;
+	}
+	session_warn(session, id, "There is nothing to summarise yet.");
+	task_complete(task);
+}

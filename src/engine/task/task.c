@@ -14,6 +14,7 @@
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
 #include "model/proposed_plan.h"
+#include "patch/patch_plan.h"
 
 struct task *task_of_turn(const struct turn *turn)
 {
@@ -56,6 +57,43 @@ static void take_from_turn(struct task *task)
 	task->last_response_id = response_id.ptr ? str_n(str_dup(response_id), response_id.len) : STR_NONE;
 	drop_turn(task);
 }
+
+/* ---- its diff ---- */
+
+/* It comes from what patches wrote: what commands changed is not in it, and no file is read again. It is emitted after
+ * each patch, and at the end of each Turn for clients that subscribed later. */
+void task_emit_diff(struct task *task)
+{
+	auto_buf struct buf text;
+	buf_init(&text, (size_t)8 * LIMIT_GIT_DIFF);
+	git_diff_write(&task->diff, task->settings->cwd, &text);
+	struct ev_turn_diff event = {.unified_diff = buf_str(&text)};
+	if (text.len && !text.over)
+		session_emit(task->session, task->id, EV_turn_diff, &event);
+}
+
+void task_note_patch(struct task *task, const struct patch_plan *plan)
+{
+	size_t count;
+	const struct patch_change *changes = patch_plan_changes(plan, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct str old = patch_change_old(&changes[i]);
+		bool is_large = old.len > LIMIT_GIT_DIFF_FILE; /* left out anyway: its new text need not be made */
+		struct git_diff_change change = {
+			.path = changes[i].path,
+			.move_path = changes[i].move_path,
+			.old = old,
+			.now = is_large ? old : patch_change_new(&changes[i]),
+			.is_executable = patch_change_is_executable(&changes[i]),
+			.overwritten = patch_change_overwritten(&changes[i]),
+			.was_executable = patch_change_was_executable(&changes[i]),
+		};
+		git_diff_note(&task->diff, &change);
+	}
+	task_emit_diff(task);
+}
+
+/* ---- its Turns ---- */
 
 static void on_turn_end(void *self, bool needs_turn)
 {
@@ -232,7 +270,7 @@ void task_destroy(struct task *task)
 		task->kind->finish(task);
 	settings_unref(task->settings);
 	free((char *)(uintptr_t)task->last_response_id.ptr);
-	turn_told_finish(&task->turn_env.plan_told);
+	turn_shown_finish(&task->turn_env.plan_shown);
 	git_diff_finish(&task->diff);
 	arena_finish(&task->arena);
 	free(task);

@@ -1,6 +1,6 @@
 /* task.h — one Task: Codex working on one thing it was asked, a series of Turns (seed 000). Private to engine/.
  *
- * Every Task is of a kind (task_user.c, task_compact.c, …); what is the same for all of them is in task.c.
+ * Every Task is of a kind (task_user.c, task_review.c, …); what is the same for all of them is in task.c.
  * States: running, or blocked while a question waits for the user; both count as "the Task".
  * It ends by itself (task_complete), by an error (error, then task_complete) or by abort (turn_aborted).
  * Owns: its Turn, its settings snapshot, its pending input. */
@@ -121,7 +121,7 @@ void task_release(struct task *task);
 /* Frees without telling anybody. NULL is fine. */
 void task_destroy(struct task *task);
 
-/* A patch has been written (task_diff.c). */
+/* A patch has been written. */
 void task_note_patch(struct task *task, const struct patch_plan *plan);
 /* Tells turn_diff, if patches have changed anything. */
 void task_emit_diff(struct task *task);

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "engine/turn/turn_told.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "model/model_error.h"
@@ -24,6 +23,21 @@ struct tool_call;
 struct turn_item;
 struct turn_reader;
 struct tool_call_words;
+
+/* The text of an item as the clients have it, so that the next attempt of a broken stream does not repeat it: a copy of
+ * the deltas, up to LIMIT_TOLD. An all-zero struct is empty. */
+struct turn_shown {
+	/* private */
+	struct buf text;
+	size_t repeated;   /* bytes of it that the next attempt has sent again */
+	bool is_repeating; /* and all of them were the same */
+};
+
+void turn_shown_finish(struct turn_shown *shown);
+/* The stream broke: the next deltas may repeat the text. */
+void turn_shown_again(struct turn_shown *shown);
+/* The part of a delta that clients do not have: all of it from the first difference on. Borrowed from text. */
+struct str turn_shown_add(struct turn_shown *shown, struct str text);
 
 /* What becomes of a Turn. The owner may destroy the Turn in both. */
 struct turn_events {
@@ -67,7 +81,7 @@ struct turn_env {
 	bool is_rerouted; /* model_reroute was emitted */
 	enum turn_plan plan;
 	struct str plan_id; /* absent before there is one */
-	struct turn_told plan_told;
+	struct turn_shown plan_shown;
 };
 
 /* A call of the response that is being read, in the order the model made it. */
@@ -84,7 +98,7 @@ struct turn_open_item {
 	bool is_told; /* item_started was sent */
 	char *id;     /* as clients know it */
 	char *wire_id; /* as the model names it in this attempt, or NULL */
-	struct turn_told told;
+	struct turn_shown shown;
 	char *phase; /* of a message, as the model named it, or NULL */
 	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };

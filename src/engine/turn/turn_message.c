@@ -72,7 +72,7 @@ static void show(struct turn *turn, struct str text)
 
 static void tell_plan_delta(struct turn *turn, struct str text)
 {
-	text = turn_told_add(&turn->env->plan_told, text);
+	text = turn_shown_add(&turn->env->plan_shown, text);
 	if (text.len)
 		tell_delta(turn, EV_plan_delta, turn->env->plan_id, text);
 }

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
 #include "engine/history/response_item.h"
@@ -31,12 +32,50 @@ static void emit_item(struct turn *turn, enum event_tag tag, struct turn_item *i
 	session_emit_item(turn->env->session, turn->env->id, tag, item);
 }
 
+/* ---- text that clients have ---- */
+
+void turn_shown_finish(struct turn_shown *shown)
+{
+	buf_finish(&shown->text);
+	*shown = (struct turn_shown){0};
+}
+
+void turn_shown_again(struct turn_shown *shown)
+{
+	shown->repeated = 0;
+	shown->is_repeating = shown->text.len > 0;
+}
+
+static size_t common_prefix(struct str a, struct str b)
+{
+	size_t len = 0;
+	while (len < a.len && len < b.len && a.ptr[len] == b.ptr[len])
+		len++;
+	return text_floor_boundary(a, len);
+}
+
+struct str turn_shown_add(struct turn_shown *shown, struct str text)
+{
+	if (shown->is_repeating) {
+		struct str rest = str_skip(buf_str(&shown->text), shown->repeated);
+		size_t same = common_prefix(text, rest);
+		shown->repeated += same;
+		text = str_skip(text, same);
+		shown->is_repeating = text.len == 0 && same < rest.len;
+	}
+	if (!shown->text.max)
+		buf_init(&shown->text, LIMIT_TOLD);
+	if (!shown->text.over) /* without a gap */
+		buf_append_str(&shown->text, text);
+	return text;
+}
+
 /* ---- the item that is open ---- */
 
 static void clear_item(struct turn_open_item *item)
 {
 	turn_reader_destroy(item->reader);
-	turn_told_finish(&item->told);
+	turn_shown_finish(&item->shown);
 	free(item->id);
 	free(item->wire_id);
 	free(item->phase);
@@ -53,13 +92,13 @@ void turn_keep_item(struct turn *turn)
 	struct turn_open_item *open = &turn->open;
 	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
 		turn_reader_destroy(steal(open->reader));
-		turn_told_again(&open->told);
+		turn_shown_again(&open->shown);
 		clear_item(&turn->kept[open->kind]);
 		turn->kept[open->kind] = *open;
 		*open = (struct turn_open_item){0};
 	}
 	turn_close_item(turn);
-	turn_told_again(&turn->env->plan_told);
+	turn_shown_again(&turn->env->plan_shown);
 }
 
 void turn_drop_kept(struct turn *turn)
@@ -119,7 +158,7 @@ bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str 
 bool turn_tell_new(struct turn *turn, struct str *text)
 {
 	size_t len = text->len;
-	*text = turn_told_add(&turn->open.told, *text);
+	*text = turn_shown_add(&turn->open.shown, *text);
 	return text->len || len == 0;
 }
 
