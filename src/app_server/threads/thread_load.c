@@ -14,16 +14,26 @@
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_reader.h"
 
-static void load_free(struct thread_load *load)
+static void on_free(void *self)
 {
+	struct thread_load *load = self;
 	rollout_reader_destroy(load->reader);
-	if (load->fork)
-		thread_fork_destroy(load->fork);
 	arena_finish(&load->arena);
 	free(load->home);
 	free(load->id);
 	free(load->path);
-	free(load);
+}
+
+static void on_freed(void *self)
+{
+	free(self);
+}
+
+/* Turns of hundreds of megabytes take longer to give back than others should wait. */
+static void load_free(struct thread_load *load)
+{
+	thread_fork_destroy(load->fork);
+	worker_run(load->loop, on_free, on_freed, load);
 }
 
 /* In the words that clients know. */
@@ -79,6 +89,7 @@ struct thread_load *thread_load_create(struct app_server *server, struct str id,
                                        struct thread_fork *fork, thread_load_done_fn done, void *self)
 {
 	struct thread_load *load = xnew(struct thread_load);
+	load->loop = server->loop;
 	load->home = xstrdup(config_home(server->config));
 	load->id = str_dup(id);
 	load->fork = fork;

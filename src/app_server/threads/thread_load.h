@@ -28,6 +28,7 @@ struct thread_load {
 	struct thread_note note;
 	/* private */
 	struct arena arena;
+	struct loop *loop;
 	char *home, *id, *path;
 	struct thread_fork *fork;
 	thread_load_done_fn done;
