@@ -240,15 +240,15 @@ static void a_project_above_or_below_home_reads_its_own_files_alone(void **state
 	put("p/.git/HEAD", "");
 	assert_int_equal(symlink("home/auth.json", temp_path("p/AGENTS.md")), 0);
 	check_with(options, "p", NULL);
-	put("p/home/work/.git/HEAD", "");
-	put("p/home/work/doc.md", "WORK");
-	assert_int_equal(symlink("doc.md", temp_path("p/home/work/AGENTS.md")), 0);
-	check_with(options, "p/home/work", "WORK");
-	unlink(temp_path("p/home/work/AGENTS.md"));
-	assert_int_equal(symlink("../auth.json", temp_path("p/home/work/AGENTS.md")), 0);
-	check_with(options, "p/home/work", NULL);
-	put("p/home/work/AGENTS.override.md", "PLAIN");
-	check_with(options, "p/home/work", "PLAIN");
+	put("p/home/user/.git/HEAD", "");
+	put("p/home/user/doc.md", "WORK");
+	assert_int_equal(symlink("doc.md", temp_path("p/home/user/AGENTS.md")), 0);
+	check_with(options, "p/home/user", "WORK");
+	unlink(temp_path("p/home/user/AGENTS.md"));
+	assert_int_equal(symlink("../auth.json", temp_path("p/home/user/AGENTS.md")), 0);
+	check_with(options, "p/home/user", NULL);
+	put("p/home/user/AGENTS.override.md", "PLAIN");
+	check_with(options, "p/home/user", "PLAIN");
 }
 
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
