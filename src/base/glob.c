@@ -71,7 +71,7 @@ static size_t match_one(struct str pattern, char c, enum glob_kind kind, size_t 
 	return pattern.ptr[0] == '?' || lower(pattern.ptr[0]) == lower(c);
 }
 
-/* Where to resume when the rest does not match: the star takes more of the text. */
+/* The position to resume at if the rest does not match: the star then matches more of the text. */
 struct star {
 	bool is_set;
 	bool by_folder; /* "**" and a slash: takes whole folders, or none */

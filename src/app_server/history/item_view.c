@@ -188,7 +188,7 @@ struct str item_view_command_text(const struct str *words, size_t count, struct 
 	return ret;
 }
 
-/* What is read is named in full. */
+/* A read action has the absolute path of its file. */
 static struct str full_path(struct str cwd, struct str path, struct arena *arena)
 {
 	auto_free char *base = str_dup(cwd);

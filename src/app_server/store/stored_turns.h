@@ -22,7 +22,8 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
                                     store_job_reply_fn reply);
 /* On the worker. That there is no file is no error yet: the thread may be loaded and have none. */
 int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
-/* On the loop: as it is now, loaded or not; the turn that runs is told as such. False: refused, there is none. */
+/* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. False: the
+ * request was refused because the thread does not exist. */
 bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_thread *ret);
 /* On the loop: a copy of the note of the loaded thread, else of the one on disk; in the job's arena. */
 struct thread_note *stored_turns_note(struct store_job *job, struct str thread_id);

@@ -1,4 +1,4 @@
-/* What is said and thought: the engine's items have nearly the shape of the wire's. */
+/* Messages and reasoning: the engine's items have nearly the shape of the wire's. */
 #include "app_server/threads/notify.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
@@ -30,7 +30,7 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 
 /* ---- reviews ---- */
 
-/* Whole as soon as it is told: a moment, not a span. */
+/* Starts and completes in one event. */
 static void tell_moment(struct thread *thread, struct str turn_id, enum app_thread_item_tag tag,
                         struct app_item_review_mode *moment)
 {

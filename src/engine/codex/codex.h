@@ -100,8 +100,8 @@ int codex_record(struct codex *codex, struct error *err);
 /* The session's file is being removed on purpose (or is not, after all): it is not written anew when it is gone, as it
  * is when somebody else removes it. */
 void codex_let_record_go(struct codex *codex, bool is_let_go);
-/* Where the session is recorded, now; NULL: nowhere. Borrowed. It changes when the file is replaced by another, and a
- * warning says so. */
+/* Path of the session's current rollout, or NULL if it is not recorded. Borrowed. The path changes if the file is
+ * replaced by another, which a warning reports. */
 const char *codex_record_path(const struct codex *codex);
 
 /* One more answer to the history as it is now and a prompt behind it. Turns go on beside it; nothing of it is recorded,
