@@ -73,6 +73,6 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_CHILDREN, &usage);
 	long long all = micros(usage.ru_utime) + micros(usage.ru_stime);
 	dprintf(3, "%lld %lld %ld %lld %d\n", own, all, usage.ru_maxrss, wall,
-		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

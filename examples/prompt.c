@@ -12,8 +12,8 @@
 static void submit(codex_t *codex, const char *type, const char *member, int len, const char *text, const char *end)
 {
 	char line[8192];
-	int n = snprintf(line, sizeof(line), "{\"id\":\"1\",\"op\":{\"type\":\"%s\"%s%.*s%s}}",
-	                 type, member, len, text, end);
+	int n = snprintf(line, sizeof(line), "{\"id\":\"1\",\"op\":{\"type\":\"%s\"%s%.*s%s}}", type, member, len, text,
+	                 end);
 	if (n < (int)sizeof(line) && codex_submit(codex, line, (size_t)n) == CODEX_OK)
 		return;
 	fprintf(stderr, "not a submission (is a quote in it not escaped?): %s\n", line);
@@ -37,8 +37,8 @@ int main(int argc, char **argv)
 	if (!codex)
 		return fprintf(stderr, "%s\n", error), codex_free(error), 1;
 	submit(codex, "configure_session", "", 0, "", "");
-	submit(codex, "user_input", ",\"items\":[{\"type\":\"text\",\"text\":\"", 4096,
-	       argc > 1 ? argv[1] : "hello", "\"}]");
+	submit(codex, "user_input", ",\"items\":[{\"type\":\"text\",\"text\":\"", 4096, argc > 1 ? argv[1] : "hello",
+	       "\"}]");
 	while (status < 0 && codex_next_event(codex, -1, &event) == CODEX_OK) {
 		int is_patch = strstr(event, TYPE("apply_patch_approval_request")) != NULL;
 		const char *text = find(event, "\"call_id\":\"", &len);

@@ -93,14 +93,14 @@ struct agent_ops {
 };
 
 struct agent_tree_options {
-	struct loop *loop;             /* borrowed */
-	const struct agent_ops *ops;   /* borrowed */
+	struct loop *loop;           /* borrowed */
+	const struct agent_ops *ops; /* borrowed */
 	void *self;
-	const char *root_session;      /* its id */
+	const char *root_session; /* its id */
 	size_t max_active;
 	unsigned max_depth;
-	uint64_t clock_scale;          /* timers run this many times faster; 1: normal */
-	bool keeps_places;             /* ended agents count as active until they are pruned */
+	uint64_t clock_scale; /* timers run this many times faster; 1: normal */
+	bool keeps_places;    /* ended agents count as active until they are pruned */
 };
 
 struct agent_tree {

@@ -214,8 +214,7 @@ void agent_write_news(const struct agent *reader, const struct agent_news *news,
 	jw_object(w);
 	jw_member_cstr(w, "session_id", about ? about->session_id : NULL);
 	jw_member_cstr(w, "completion_status", outcomes[result->outcome]);
-	jw_member_cstr(w, "lifecycle_status",
-	               about ? enum_wire(&enum_subagent_status, (int)about->status) : NULL);
+	jw_member_cstr(w, "lifecycle_status", about ? enum_wire(&enum_subagent_status, (int)about->status) : NULL);
 	jw_member_i64(w, "started_at_ms", about ? about->started_at_ms : 0);
 	jw_member_bool(w, "timed_out", news->timed_out);
 	write_messages(reader, news, w);

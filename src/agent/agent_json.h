@@ -19,7 +19,7 @@ void agent_write_canceled(const struct agent *agent, struct str reason, struct j
 
 /* The result of a wait, or the messages taken out of an inbox. */
 struct agent_news {
-	struct agent *about; /* their sender; NULL: an agent that was removed */
+	struct agent *about;             /* their sender; NULL: an agent that was removed */
 	struct agent_message **messages; /* for `reader`, by time, results among them */
 	size_t count;
 	bool timed_out;

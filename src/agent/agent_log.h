@@ -24,8 +24,8 @@ struct agent_log {
 struct agent_log_query {
 	bool has_since, has_before;
 	int64_t since_ms, before_ms; /* both not included */
-	size_t limit;     /* at least one */
-	size_t max_bytes; /* 0: any */
+	size_t limit;                /* at least one */
+	size_t max_bytes;            /* 0: any */
 };
 
 void agent_log_finish(struct agent_log *log); /* an all-zero log is a valid empty one */

@@ -176,7 +176,7 @@ static void on_server_end(const struct error *err, void *self)
 }
 
 static const struct transport_events client_events = {on_client_frame, on_long_client_frame, on_client_end,
-                                                     on_client_drain};
+                                                      on_client_drain};
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
 /* *rest: what came behind the answer's head. */

@@ -54,7 +54,7 @@ static void count_threads(const struct app_server *server, int64_t *ret_threads,
 }
 
 enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
-					   const struct app_server_diagnostics_params *params)
+                                           const struct app_server_diagnostics_params *params)
 {
 	struct app_server_diagnostics_process process = {.id = getpid()};
 	struct app_server_diagnostics_gauge gauges[] = {
@@ -72,7 +72,7 @@ enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
 }
 
 enum rpc_verdict on_rpc_windows_sandbox_setup_start(struct rpc_request *request,
-						    const struct app_windows_sandbox_setup_start_params *params)
+                                                    const struct app_windows_sandbox_setup_start_params *params)
 {
 	char text[96];
 	struct app_windows_sandbox_setup_start_response response = {true};

@@ -80,8 +80,7 @@ static void write_report(const struct report *report, struct buf *out, struct ar
 	jw_key(&w, "event_id");
 	jw_strf(&w, "%016" PRIx64 "%016" PRIx64, halves[0], halves[1]);
 	jw_key(&w, "message");
-	jw_strf(&w, "[%s]: Codex session %.*s", label_of(report->params->classification),
-	        STR_ARG(report->thread_id));
+	jw_strf(&w, "[%s]: Codex session %.*s", label_of(report->params->classification), STR_ARG(report->thread_id));
 	jw_key(&w, "timestamp");
 	jw_double(&w, (double)clock_unix_ms() / 1000);
 	jw_key(&w, "tags");
@@ -118,7 +117,8 @@ static int attach_all(struct report *report, const char *home, struct error *err
 {
 	const struct app_feedback_save_params *params = report->params;
 	auto_free char *rollout = params->include_logs && params->thread_id.ptr
-		? rollout_list_find_id(home, params->thread_id, NULL) : NULL;
+	                                  ? rollout_list_find_id(home, params->thread_id, NULL)
+	                                  : NULL;
 	int status = rollout ? attach(report, rollout, err) : 0;
 	for (size_t i = 0; i < params->extra_log_files_count && status == 0; i++) {
 		auto_free char *path = str_dup(params->extra_log_files[i]);

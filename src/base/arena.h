@@ -31,7 +31,7 @@ void *arena_alloc_raw(struct arena *arena, size_t size) __attribute__((returns_n
 struct str arena_str(struct arena *arena, struct str text);
 const char *arena_cstr(struct arena *arena, struct str text) __attribute__((returns_nonnull));
 const char *arena_printf(struct arena *arena, const char *format, ...)
-        __attribute__((format(printf, 2, 3), returns_nonnull));
+	__attribute__((format(printf, 2, 3), returns_nonnull));
 
 #define arena_new(arena, type) ((type *)arena_alloc(arena, sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_alloc(arena, sizeof(type) * (count)))

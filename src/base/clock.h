@@ -7,9 +7,9 @@
 
 #include "base/str.h"
 
-uint64_t clock_now_ms(void);      /* monotonic */
-uint64_t clock_now_ns(void);      /* monotonic */
-int64_t clock_unix_ms(void);      /* since 1970, UTC */
+uint64_t clock_now_ms(void); /* monotonic */
+uint64_t clock_now_ns(void); /* monotonic */
+int64_t clock_unix_ms(void); /* since 1970, UTC */
 
 enum { CLOCK_RFC3339_SIZE = 32 };
 /* "2026-01-30T18:59:30.123Z" */

@@ -79,7 +79,7 @@ struct star {
 };
 
 struct match {
-	const char *start;        /* of the pattern */
+	const char *start; /* of the pattern */
 	enum glob_kind kind;
 	struct str pattern, text; /* the rest of both */
 	struct star single, twice;

@@ -14,7 +14,7 @@ static const struct json *member(const struct json *parent, struct str key)
 	const struct json *found = NULL;
 	if (!json_is(parent, JSON_object))
 		return NULL;
-	json_for_each (it, parent) {
+	json_for_each(it, parent) {
 		if (str_eq(it->key, key))
 			found = it;
 	}
@@ -38,7 +38,7 @@ const struct json *json_at(const struct json *array, size_t index)
 {
 	if (!json_is(array, JSON_array))
 		return NULL;
-	json_for_each (it, array) {
+	json_for_each(it, array) {
 		if (index-- == 0)
 			return it;
 	}
@@ -205,7 +205,7 @@ static const struct json **sorted_members(const struct json *object, size_t *ret
 {
 	const struct json **members = xcalloc(object->count + 1, sizeof(struct json *));
 	size_t count = 0, kept = 0;
-	json_for_each (it, object)
+	json_for_each(it, object)
 		members[count++] = it;
 	qsort(members, count, sizeof(struct json *), compare_members);
 	for (size_t i = 0; i < count; i++) {
@@ -232,7 +232,7 @@ static bool arrays_equal(const struct json *a, const struct json *b)
 	const struct json *y = b->child;
 	if (a->count != b->count)
 		return false;
-	json_for_each (x, a) {
+	json_for_each(x, a) {
 		if (!json_equal(x, y))
 			return false;
 		y = y->next;

@@ -25,11 +25,11 @@ enum json_type { JSON_null, JSON_bool, JSON_number, JSON_string, JSON_array, JSO
 struct json {
 	/* read-only */
 	enum json_type type;
-	bool boolean;            /* JSON_bool */
-	size_t count;            /* children of an array or object */
-	struct str key;          /* decoded name, if the parent is an object */
-	struct str text;         /* JSON_string: decoded bytes; JSON_number: its spelling */
-	struct str span;         /* the value's text in the input, quotes and braces included */
+	bool boolean;             /* JSON_bool */
+	size_t count;             /* children of an array or object */
+	struct str key;           /* decoded name, if the parent is an object */
+	struct str text;          /* JSON_string: decoded bytes; JSON_number: its spelling */
+	struct str span;          /* the value's text in the input, quotes and braces included */
 	const struct json *child; /* first child */
 	const struct json *next;  /* next sibling */
 };
@@ -83,13 +83,13 @@ static inline struct json_writer json_writer(struct buf *out)
 	return (struct json_writer){.out = out};
 }
 
-void jw_object(struct json_writer *w);     /* { */
-void jw_object_end(struct json_writer *w); /* } */
-void jw_array(struct json_writer *w);      /* [ */
-void jw_array_end(struct json_writer *w);  /* ] */
+void jw_object(struct json_writer *w);               /* { */
+void jw_object_end(struct json_writer *w);           /* } */
+void jw_array(struct json_writer *w);                /* [ */
+void jw_array_end(struct json_writer *w);            /* ] */
 void jw_key(struct json_writer *w, const char *key); /* key must need no escaping */
 void jw_key_str(struct json_writer *w, struct str key);
-void jw_str(struct json_writer *w, struct str text); /* STR_NONE writes null */
+void jw_str(struct json_writer *w, struct str text);   /* STR_NONE writes null */
 void jw_cstr(struct json_writer *w, const char *text); /* NULL writes null */
 void jw_strf(struct json_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void jw_i64(struct json_writer *w, int64_t value);

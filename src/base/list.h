@@ -42,10 +42,9 @@ static inline void list_remove(struct list *node)
 #define list_first(list, type, member) (list_empty(list) ? NULL : list_entry((list)->next, type, member))
 
 /* The loop body may remove `it`, but no other node. */
-#define list_for_each(it, list, member)                                                        \
+#define list_for_each(it, list, member)                                                          \
 	for (__typeof__(it) it##_next = (it = list_entry((list)->next, __typeof__(*it), member), \
-					 list_entry(it->member.next, __typeof__(*it), member));  \
-	     &it->member != (list);                                                            \
-	     it = it##_next, it##_next = list_entry(it->member.next, __typeof__(*it), member))
+	                                list_entry(it->member.next, __typeof__(*it), member));   \
+	     &it->member != (list); it = it##_next, it##_next = list_entry(it->member.next, __typeof__(*it), member))
 
 #endif

@@ -15,10 +15,10 @@ void log_configure(const char *filter);
 bool log_enabled(const char *module, enum log_level level);
 void log_write(const char *module, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-#define LOG_AT(level, ...)                                            \
-	do {                                                          \
-		if (log_enabled(LOG_MODULE, level))                   \
-			log_write(LOG_MODULE, level, __VA_ARGS__);    \
+#define LOG_AT(level, ...)                                         \
+	do {                                                       \
+		if (log_enabled(LOG_MODULE, level))                \
+			log_write(LOG_MODULE, level, __VA_ARGS__); \
 	} while (0)
 
 #define log_error(...) LOG_AT(LOG_ERROR, __VA_ARGS__)

@@ -34,11 +34,11 @@ static inline void mem_close_slot(const int *fd)
 #define auto_close __attribute__((cleanup(mem_close_slot)))
 
 /* Takes the value out of a local, so that its cleanup is a no-op. */
-#define steal(ptr)                         \
-	({                                 \
+#define steal(ptr)                          \
+	({                                  \
 		__typeof__(ptr) _p = (ptr); \
-		(ptr) = NULL;              \
-		_p;                        \
+		(ptr) = NULL;               \
+		_p;                         \
 	})
 
 static inline int steal_fd(int *fd)

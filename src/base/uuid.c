@@ -36,7 +36,7 @@ void uuid_v7(char out[UUID_TEXT_SIZE])
 		counter = 0;
 	}
 	snprintf(out, UUID_TEXT_SIZE, "%08x-%04x-7%03x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)(last_ms >> 16),
-		 (unsigned)(last_ms & 0xffff), counter, (r[2] & 0x3f) | 0x80, r[3], r[4], r[5], r[6], r[7], r[8], r[9]);
+	         (unsigned)(last_ms & 0xffff), counter, (r[2] & 0x3f) | 0x80, r[3], r[4], r[5], r[6], r[7], r[8], r[9]);
 }
 
 bool uuid_is_valid(struct str text)

@@ -7,27 +7,27 @@
 
 #include "base/mem.h"
 
-#define VEC(type)           \
-	struct {            \
-		type *items; \
+#define VEC(type)             \
+	struct {              \
+		type *items;  \
 		size_t count; \
-		size_t cap;  \
+		size_t cap;   \
 	}
 
-#define vec_push(vec, ...)                                                                            \
-	do {                                                                                          \
-		if ((vec)->count == (vec)->cap) {                                                     \
-			(vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                                 \
-			(vec)->items = xrealloc((vec)->items, (vec)->cap * sizeof(*(vec)->items));    \
-		}                                                                                     \
-		(vec)->items[(vec)->count++] = (__VA_ARGS__);                                         \
+#define vec_push(vec, ...)                                                                         \
+	do {                                                                                       \
+		if ((vec)->count == (vec)->cap) {                                                  \
+			(vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                              \
+			(vec)->items = xrealloc((vec)->items, (vec)->cap * sizeof(*(vec)->items)); \
+		}                                                                                  \
+		(vec)->items[(vec)->count++] = (__VA_ARGS__);                                      \
 	} while (0)
 
-#define vec_finish(vec)                          \
-	do {                                     \
-		free((vec)->items);              \
-		(vec)->items = NULL;             \
-		(vec)->count = (vec)->cap = 0;   \
+#define vec_finish(vec)                        \
+	do {                                   \
+		free((vec)->items);            \
+		(vec)->items = NULL;           \
+		(vec)->count = (vec)->cap = 0; \
 	} while (0)
 
 /* The vec may be const; the items are as they were declared. An empty one has no items to add to. */

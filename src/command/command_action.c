@@ -189,14 +189,16 @@ static bool describe_git(const struct describing *d, struct command_action *ret)
 	return subcommand && strcmp(subcommand, "grep") == 0 && describe_query(&inner, ret);
 }
 
-#define GREP_VALUED                                                                                               \
-	" -A -B -C -E -M -T -d -e -f -g -j -m -r -t --after-context --before-context --context --encoding --exclude "   \
-	"--exclude-dir --file --glob --iglob --include --max-columns --max-count --max-depth --regexp --replace --sort " \
+#define GREP_VALUED                                                                                                   \
+	" -A -B -C -E -M -T -d -e -f -g -j -m -r -t --after-context --before-context --context --encoding --exclude " \
+	"--exclude-dir --file --glob --iglob --include --max-columns --max-count --max-depth --regexp --replace "     \
+	"--sort "                                                                                                     \
 	"--threads --type --type-not "
 
 /* grep's -r, -E, -T, -d and -M take no value that matters; rg's do. */
-#define PLAIN_GREP_VALUED                                                                                         \
-	" -A -B -C -D -d -e -f -m --after-context --before-context --context --exclude --exclude-dir --file --include " \
+#define PLAIN_GREP_VALUED                                                                                     \
+	" -A -B -C -D -d -e -f -m --after-context --before-context --context --exclude --exclude-dir --file " \
+	"--include "                                                                                          \
 	"--max-count --regexp "
 
 static const struct program programs[] = {

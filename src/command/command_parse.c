@@ -15,7 +15,7 @@ enum word_state {
 
 struct reader {
 	struct str rest;
-	char *out; /* where the next word's text goes; room for all of them */
+	char *out;                      /* where the next word's text goes; room for all of them */
 	VEC(struct command_word) words; /* of all commands */
 	VEC(size_t) starts;             /* of each command, in words */
 	bool wants_command;             /* an operator stands before that needs something after it */
@@ -114,12 +114,10 @@ static enum word_state read_word(struct reader *reader, bool is_name)
 static bool is_special_name(const char *name)
 {
 	static const char *const names[] = {
-		"!",      "[",     "[[",  "]]",    "case",   "coproc",   "declare", "do",   "done",
-		    "elif",
-		"else",   "end",   "esac", "export", "fi",    "for",     "foreach", "function", "if",   "in",
-		"let",    "local", "nocorrect", "noglob", "readonly", "repeat", "select", "test",
-		   "then", "time",
-		"typeset", "unset", "unsetenv", "until", "while",
+		"!",    "[",    "[[",   "]]",      "case",      "coproc",   "declare",  "do",      "done",
+		"elif", "else", "end",  "esac",    "export",    "fi",       "for",      "foreach", "function",
+		"if",   "in",   "let",  "local",   "nocorrect", "noglob",   "readonly", "repeat",  "select",
+		"test", "then", "time", "typeset", "unset",     "unsetenv", "until",    "while",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)

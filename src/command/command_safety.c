@@ -69,7 +69,7 @@ static bool is_base64_safe(const struct plain_command *command)
 
 static bool is_find_safe(const struct plain_command *command)
 {
-	static const char *const acts[] = {"-exec", "-execdir", "-ok",     "-okdir",   "-delete",
+	static const char *const acts[] = {"-exec", "-execdir", "-ok",      "-okdir",   "-delete",
 	                                   "-fls",  "-fprint",  "-fprint0", "-fprintf", NULL};
 	for (size_t i = 1; i < command->count; i++)
 		if (is_in(word(command, i), acts))
@@ -129,8 +129,8 @@ static bool is_uniq_safe(const struct plain_command *command)
 
 static bool only_lists_branches(const struct plain_command *command)
 {
-	static const char *const lists[] = {"--list",    "-l", "--show-current", "-a",  "--all",    "-r",
-	                                    "--remotes", "-v", "-vv",            "--verbose", NULL};
+	static const char *const lists[] = {"--list", "-l",  "--show-current", "-a", "--all", "-r", "--remotes",
+	                                    "-v",     "-vv", "--verbose",      NULL};
 	for (size_t i = 2; i < command->count; i++)
 		if (!is_in(word(command, i), lists) && strncmp(word(command, i), "--format=", 9) != 0)
 			return false;
@@ -159,10 +159,10 @@ static struct plain_command skip_git_options(const struct plain_command *command
 
 static bool is_git_safe(const struct plain_command *command)
 {
-	static const char *const reads[] = {"blame", "branch", "describe", "diff", "log", "ls-files", "remote",
-	                                    "rev-parse", "show", "status", NULL};
-	static const char *const acts[] = {"--output", "--ext-diff", "--textconv", "--exec", "--paginate",
-	                                   "--help", "--submodule", "--recurse-submodules", NULL};
+	static const char *const reads[] = {"blame",  "branch",    "describe", "diff",   "log", "ls-files",
+	                                    "remote", "rev-parse", "show",     "status", NULL};
+	static const char *const acts[] = {"--output", "--ext-diff",  "--textconv",           "--exec", "--paginate",
+	                                   "--help",   "--submodule", "--recurse-submodules", NULL};
 	struct plain_command git = skip_git_options(command);
 	if (!is_in(word(&git, 1), reads) || can_vary(&git))
 		return false;
@@ -228,20 +228,24 @@ static const struct {
 	const char *name;
 	plain_rule_fn is_safe;
 } safe_rules[] = {
-	{"base64", is_base64_safe}, {"basename", is_always_safe}, {"cat", is_always_safe},
-	{"cd", is_always_safe}, {"cksum", is_always_safe}, {"cmp", is_always_safe}, {"comm", is_always_safe},
-	{"command", is_command_safe}, {"cut", is_always_safe}, {"date", is_date_safe}, {"df", is_always_safe},
-	{"diff", is_diff_safe}, {"dirname", is_always_safe}, {"du", is_always_safe}, {"echo", is_always_safe},
-	{"expr", is_always_safe}, {"false", is_always_safe}, {"find", is_find_safe}, {"git", is_git_safe},
-	{"grep", is_always_safe}, {"head", is_always_safe}, {"id", is_always_safe}, {"jq", is_always_safe},
-	{"ls", is_always_safe}, {"md5sum", is_always_safe}, {"nl", is_always_safe}, {"numfmt", is_always_safe},
-	{"od", is_always_safe}, {"paste", is_always_safe}, {"ps", is_always_safe}, {"pwd", is_always_safe},
-	{"readlink", is_always_safe}, {"realpath", is_always_safe}, {"rev", is_always_safe},
-	{"rg", is_rg_safe}, {"sed", is_sed_safe}, {"seq", is_always_safe}, {"sha1sum", is_always_safe},
-	{"sha256sum", is_always_safe}, {"sort", is_sort_safe}, {"stat", is_always_safe},
-	{"strings", is_always_safe}, {"tac", is_always_safe}, {"tail", is_always_safe}, {"tr", is_always_safe},
-	{"tree", is_tree_safe}, {"true", is_always_safe}, {"type", is_always_safe}, {"uname", is_always_safe},
-	{"uniq", is_uniq_safe}, {"wc", is_always_safe}, {"which", is_always_safe}, {"whoami", is_always_safe},
+	{"base64", is_base64_safe},  {"basename", is_always_safe}, {"cat", is_always_safe},
+	{"cd", is_always_safe},      {"cksum", is_always_safe},    {"cmp", is_always_safe},
+	{"comm", is_always_safe},    {"command", is_command_safe}, {"cut", is_always_safe},
+	{"date", is_date_safe},      {"df", is_always_safe},       {"diff", is_diff_safe},
+	{"dirname", is_always_safe}, {"du", is_always_safe},       {"echo", is_always_safe},
+	{"expr", is_always_safe},    {"false", is_always_safe},    {"find", is_find_safe},
+	{"git", is_git_safe},        {"grep", is_always_safe},     {"head", is_always_safe},
+	{"id", is_always_safe},      {"jq", is_always_safe},       {"ls", is_always_safe},
+	{"md5sum", is_always_safe},  {"nl", is_always_safe},       {"numfmt", is_always_safe},
+	{"od", is_always_safe},      {"paste", is_always_safe},    {"ps", is_always_safe},
+	{"pwd", is_always_safe},     {"readlink", is_always_safe}, {"realpath", is_always_safe},
+	{"rev", is_always_safe},     {"rg", is_rg_safe},           {"sed", is_sed_safe},
+	{"seq", is_always_safe},     {"sha1sum", is_always_safe},  {"sha256sum", is_always_safe},
+	{"sort", is_sort_safe},      {"stat", is_always_safe},     {"strings", is_always_safe},
+	{"tac", is_always_safe},     {"tail", is_always_safe},     {"tr", is_always_safe},
+	{"tree", is_tree_safe},      {"true", is_always_safe},     {"type", is_always_safe},
+	{"uname", is_always_safe},   {"uniq", is_uniq_safe},       {"wc", is_always_safe},
+	{"which", is_always_safe},   {"whoami", is_always_safe},
 };
 
 bool plain_command_is_safe(const struct plain_command *command)
@@ -293,8 +297,9 @@ static bool has_option(const struct plain_command *command, size_t from, const c
 /* Where git's subcommand stands: behind the options of git itself. */
 static size_t git_subcommand(const struct plain_command *command)
 {
-	static const char *const takes_value[] = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path",
-	                                          "--super-prefix", "--config-env", NULL};
+	static const char *const takes_value[] = {"-C",          "-c",          "--git-dir",      "--work-tree",
+	                                          "--namespace", "--exec-path", "--super-prefix", "--config-env",
+	                                          NULL};
 	size_t at = 1;
 	while (word(command, at)[0] == '-')
 		at += is_in(word(command, at), takes_value) ? 2 : 1;

@@ -10,7 +10,7 @@
 #include "command/shell.h"
 
 enum {
-	DEPTH_MAX = 8,   /* of shells in shells and substitutions in quotes */
+	DEPTH_MAX = 8,     /* of shells in shells and substitutions in quotes */
 	STEPS_FACTOR = 16, /* bytes looked at, by the script's: what is nested is looked at again */
 };
 
@@ -26,12 +26,12 @@ enum expected {
 struct scan {
 	struct str rest;
 	enum expected expected;
-	bool is_target; /* the next word is a redirection's */
+	bool is_target;  /* the next word is a redirection's */
 	struct str here; /* the here-document's end, absent if there is none */
 	int depth;
-	size_t *steps;   /* left, for all depths together */
-	char closer;     /* ends a script inside another: ) or ` */
-	size_t opened;   /* parentheses */
+	size_t *steps; /* left, for all depths together */
+	char closer;   /* ends a script inside another: ) or ` */
+	size_t opened; /* parentheses */
 	bool is_over;
 	bool is_found;
 	struct buf word;
@@ -55,8 +55,8 @@ static bool is_assignment(const char *word)
 
 static enum expected after_name(const char *word)
 {
-	static const char *const goes_on[] = {"!", "builtin", "command", "do", "elif", "else", "exec", "if", "nohup",
-	                                      "then", "time", "until", "while", "{", NULL};
+	static const char *const goes_on[] = {"!",     "builtin", "command", "do",    "elif",  "else", "exec", "if",
+	                                      "nohup", "then",    "time",    "until", "while", "{",    NULL};
 	static const char *const takes_options[] = {"doas", "env", "sudo", NULL};
 	const char *name = shell_base_name(word);
 	if (is_assignment(word) || is_one_of(word, goes_on))
@@ -217,7 +217,7 @@ static bool scan_script(struct str script, char closer, int depth, size_t *steps
 {
 	struct scan scan = {.rest = script, .closer = closer, .depth = depth, .steps = steps};
 	buf_init(&scan.word, LIMIT_COMMAND_PARSE);
-	while (depth < DEPTH_MAX && *steps > 0 && scan.rest.len > 0 && !scan.is_over && !scan.is_found) {
+	while (depth<DEPTH_MAX && * steps> 0 && scan.rest.len > 0 && !scan.is_over && !scan.is_found) {
 		size_t before = scan.rest.len;
 		take_next(&scan);
 		size_t used = before - scan.rest.len;

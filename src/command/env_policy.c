@@ -8,17 +8,17 @@
 #include "base/glob.h"
 #include "base/mem.h"
 
-static const struct str core_names[] = {STR("HOME"),     STR("LOGNAME"), STR("PATH"), STR("SHELL"), STR("USER"),
-                                        STR("USERNAME"), STR("TMPDIR"),  STR("TEMP"), STR("TMP"),
-                                        STR("LANG"),     STR("LC_ALL"),  STR("LC_CTYPE")};
+static const struct str core_names[] = {STR("HOME"), STR("LOGNAME"),  STR("PATH"),   STR("SHELL"),
+                                        STR("USER"), STR("USERNAME"), STR("TMPDIR"), STR("TEMP"),
+                                        STR("TMP"),  STR("LANG"),     STR("LC_ALL"), STR("LC_CTYPE")};
 static const struct str default_excludes[] = {STR("*KEY*"), STR("*SECRET*"), STR("*TOKEN*")};
 
 /* A screen that nobody looks at: programs should neither draw nor wait for a key. */
 static const struct env_var plain_terminal[] = {
-        {STR("NO_COLOR"), STR("1")},       {STR("TERM"), STR("dumb")},      {STR("LANG"), STR("C.UTF-8")},
-        {STR("LC_CTYPE"), STR("C.UTF-8")}, {STR("LC_ALL"), STR("C.UTF-8")}, {STR("COLORTERM"), STR("")},
-        {STR("PAGER"), STR("cat")},        {STR("GIT_PAGER"), STR("cat")},  {STR("GH_PAGER"), STR("cat")},
-        {STR("CODEX_CI"), STR("1")},
+	{STR("NO_COLOR"), STR("1")},       {STR("TERM"), STR("dumb")},      {STR("LANG"), STR("C.UTF-8")},
+	{STR("LC_CTYPE"), STR("C.UTF-8")}, {STR("LC_ALL"), STR("C.UTF-8")}, {STR("COLORTERM"), STR("")},
+	{STR("PAGER"), STR("cat")},        {STR("GIT_PAGER"), STR("cat")},  {STR("GH_PAGER"), STR("cat")},
+	{STR("CODEX_CI"), STR("1")},
 };
 
 static bool matches_any(struct str name, const struct str *patterns, size_t count)

@@ -46,8 +46,7 @@ size_t exec_policy_count(const struct exec_policy *policy);
 bool exec_policy_match(const struct exec_policy *policy, size_t at, const struct plain_command *command,
                        struct exec_match *ret);
 /* The strictest match. False: no rule says anything. */
-bool exec_policy_decide(const struct exec_policy *policy, const struct plain_command *command,
-                        struct exec_match *ret);
+bool exec_policy_decide(const struct exec_policy *policy, const struct plain_command *command, struct exec_match *ret);
 
 /* "allow", "prompt", "forbidden" */
 const char *exec_decision_name(enum exec_decision decision);

@@ -115,9 +115,9 @@ static int load_profile(struct loaded *l, const struct config_source *source, st
 	if (is_found || root)
 		return 0;
 	return error_set(
-	        err, ERR_config,
-	        "config profile `%s` not found: there is neither [profiles.%s] in %s/config.toml nor a file %s",
-	        l->profile, l->profile, l->home, path);
+		err, ERR_config,
+		"config profile `%s` not found: there is neither [profiles.%s] in %s/config.toml nor a file %s",
+		l->profile, l->profile, l->home, path);
 }
 
 static int load_project(struct loaded *l, const struct config_source *source, struct error *err)
@@ -154,7 +154,7 @@ static bool is_repeated(const struct config_binder *binder, const struct config_
 static void list_unknown(struct buf *out, const struct config_binder *binder, const char *source)
 {
 	size_t named = 0, more = 0;
-	vec_for_each (it, &binder->unknown) {
+	vec_for_each(it, &binder->unknown) {
 		if (it->node->source != source || is_repeated(binder, it))
 			continue;
 		if (named++ >= LIMIT_CONFIG_NAMED) {
@@ -171,7 +171,7 @@ static void list_unknown(struct buf *out, const struct config_binder *binder, co
 
 static void warn_unknown(struct loaded *l, const struct config_binder *binder)
 {
-	vec_for_each (it, &binder->unknown) {
+	vec_for_each(it, &binder->unknown) {
 		if (!is_first(binder, it))
 			continue;
 		auto_buf struct buf list;
@@ -311,5 +311,5 @@ const struct toml *config_find(const struct config *config, const char *path)
 struct config_binder config_binder(const struct config *config, struct arena *arena)
 {
 	return (struct config_binder){
-	        .arena = arena, .home = config_env("HOME"), .cwd = config_cwd(config), .is_quiet = true};
+		.arena = arena, .home = config_env("HOME"), .cwd = config_cwd(config), .is_quiet = true};
 }

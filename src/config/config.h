@@ -32,7 +32,7 @@ struct config_source {
 	size_t override_count;
 	const struct config_flag *flags;
 	size_t flag_count;
-	const struct str *defaults;  /* the same, with the lowest precedence */
+	const struct str *defaults; /* the same, with the lowest precedence */
 	size_t default_count;
 	const struct str *user_text; /* replaces the content of $CODEX_HOME/config.toml; may be NULL */
 	bool ignore_user_config;
@@ -50,12 +50,12 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 /* True for a file of such a folder if it is the user's or the system's, or if the user trusts its content by hash
  * (config_narrow.h); any other file must not widen what commands may do. */
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
-const char *config_cwd(const struct config *config);  /* links resolved */
+const char *config_cwd(const struct config *config); /* links resolved */
 const char *config_project_root(const struct config *config);
 enum trust_level config_trust(const struct config *config); /* of cwd */
 /* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
 bool config_trusts_folder(const struct config *config, const char *folder);
-const char *config_profile(const struct config *config);    /* in use, or NULL */
+const char *config_profile(const struct config *config); /* in use, or NULL */
 
 /* One sentence each, in the order of occurrence. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);

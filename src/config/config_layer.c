@@ -41,8 +41,8 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
                       struct toml **ret_root, struct error *err)
 {
-	struct toml *root = toml_parse(layers->arena, arena_str(layers->arena, text),
-	                               arena_cstr(layers->arena, str_of(path)), err);
+	struct toml *root =
+		toml_parse(layers->arena, arena_str(layers->arena, text), arena_cstr(layers->arena, str_of(path)), err);
 	if (!root)
 		return -ERR_config;
 	config_layer_push(layers, kind, root);
@@ -180,7 +180,7 @@ struct toml *config_layer_merge(const struct config_layers *layers)
 {
 	struct toml *merged = toml_new(layers->arena, TOML_table, "", 1);
 	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++)
-		vec_for_each (it, &layers->items)
+		vec_for_each(it, &layers->items)
 			if ((int)it->kind == kind)
 				toml_merge(layers->arena, merged, it->root);
 	return merged;

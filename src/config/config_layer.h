@@ -30,7 +30,8 @@ struct config_layer {
 struct config_layers {
 	struct arena *arena;
 	VEC(struct config_layer) items;
-	VEC(const char *) folders; /* whose config.toml is used if it exists; other files of these folders are read too */
+	VEC(const char *)
+	folders; /* whose config.toml is used if it exists; other files of these folders are read too */
 	VEC(const char *) warnings;
 };
 

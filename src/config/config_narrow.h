@@ -20,8 +20,8 @@ bool config_content_is_trusted(const struct config_layers *layers, const char *d
 
 /* The user's own layers, without those of projects. */
 struct config_allowed {
-	const struct toml *user;      /* all of them merged */
-	enum sandbox_mode mode;       /* if no layer sets it, the default for the folder's trust level */
+	const struct toml *user;       /* all of them merged */
+	enum sandbox_mode mode;        /* if no layer sets it, the default for the folder's trust level */
 	bool asks_about_every_command; /* approval_policy = "untrusted" */
 };
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust);

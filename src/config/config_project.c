@@ -159,7 +159,8 @@ static int load_file(struct walk *walk, const char *dir, const char *path, struc
 	if (config_content_is_trusted(walk->layers, dir, hash))
 		return 0;
 	auto_free char *remedy = xasprintf("to let it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
-	                                   "%s/config.toml", hash, dir, walk->codex_home);
+	                                   "%s/config.toml",
+	                                   hash, dir, walk->codex_home);
 	config_narrow(walk->layers, &walk->allowed, root, remedy);
 	return 0;
 }

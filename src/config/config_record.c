@@ -237,12 +237,12 @@ static bool take_list(const struct taker *t, bool are_paths)
 		return complain_kind(t, t->node, expected);
 	struct str *items = t->to ? arena_array(t->binder->arena, struct str, t->node->count) : NULL;
 	size_t count = 0;
-	toml_for_each (it, t->node) {
+	toml_for_each(it, t->node) {
 		if (!check_string(t, it, expected))
 			return false;
 		if (items)
 			items[count++] =
-			        are_paths ? str_of(config_path(t->binder, it)) : arena_str(t->binder->arena, it->text);
+				are_paths ? str_of(config_path(t->binder, it)) : arena_str(t->binder->arena, it->text);
 	}
 	if (items)
 		*(struct config_strings *)t->to = (struct config_strings){items, count};
@@ -265,7 +265,7 @@ static bool take_pairs(const struct taker *t)
 		return complain_kind(t, t->node, "a table of strings");
 	struct config_pair *items = t->to ? arena_array(t->binder->arena, struct config_pair, t->node->count) : NULL;
 	size_t count = 0;
-	toml_for_each (it, t->node) {
+	toml_for_each(it, t->node) {
 		struct place place = {t->place, it->key};
 		struct taker inner = *t;
 		inner.place = &place;
@@ -321,7 +321,7 @@ static bool take_named(const struct taker *t)
 {
 	if (!take_table(t))
 		return false;
-	toml_for_each (it, t->node) {
+	toml_for_each(it, t->node) {
 		struct place place = {t->place, it->key};
 		struct taker inner = *t;
 		inner.node = it;
@@ -337,7 +337,7 @@ static bool take_tables(const struct taker *t)
 {
 	if (t->node->kind != TOML_array)
 		return complain_kind(t, t->node, "a list of tables");
-	toml_for_each (it, t->node) {
+	toml_for_each(it, t->node) {
 		struct taker inner = *t;
 		inner.node = it;
 		inner.to = NULL;
@@ -357,12 +357,12 @@ static bool take_inert(const struct taker *t)
 }
 
 static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
-        [CONFIG_bool] = take_bool,       [CONFIG_int] = take_int,         [CONFIG_number] = take_number,
-        [CONFIG_string] = take_string,   [CONFIG_path] = take_path,       [CONFIG_choice] = take_choice,
-        [CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
-        [CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
-        [CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
-        [CONFIG_list] = take_tables,
+	[CONFIG_bool] = take_bool,       [CONFIG_int] = take_int,         [CONFIG_number] = take_number,
+	[CONFIG_string] = take_string,   [CONFIG_path] = take_path,       [CONFIG_choice] = take_choice,
+	[CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
+	[CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
+	[CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
+	[CONFIG_list] = take_tables,
 };
 
 static void set_default(struct arena *arena, const struct config_row *row, void *to);
@@ -424,7 +424,7 @@ static void note_unknown(struct config_binder *binder, const struct toml *node, 
 static bool bind_table(struct config_binder *binder, const struct config_record *record, const struct toml *table,
                        const struct place *place, void *into, struct error *err)
 {
-	toml_for_each (it, table) {
+	toml_for_each(it, table) {
 		struct place here = {place, it->key};
 		const struct config_row *row = row_find(record, it->key);
 		if (!row) {

@@ -37,7 +37,7 @@ static bool fail_unknown(const struct provider_resolve *r, const char *id)
 	buf_init(&known, ERROR_TEXT_MAX / 2);
 	for (size_t i = 0; i < PROVIDER_count; i++)
 		buf_printf(&known, "%s`%s`", i ? ", " : "", provider_rows[i].id);
-	toml_for_each (it, r->config->model_providers)
+	toml_for_each(it, r->config->model_providers)
 		buf_printf(&known, ", `%.*s`", STR_ARG(it->key));
 	bool is_configured = toml_is(set, TOML_string) && str_is(set->text, id);
 	if (is_configured)

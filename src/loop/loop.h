@@ -38,7 +38,7 @@ struct loop_deferred {
 typedef void (*loop_run_fn)(void *self);
 
 void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, loop_run_fn run, void *self);
-void loop_defer(struct loop_deferred *deferred);  /* no-op if already pending */
+void loop_defer(struct loop_deferred *deferred);           /* no-op if already pending */
 void loop_deferred_finish(struct loop_deferred *deferred); /* cancels */
 static inline bool loop_deferred_is_waiting(const struct loop_deferred *deferred)
 {

@@ -15,18 +15,18 @@ struct loop;
 struct stream;
 
 struct stream_events {
-	void (*on_bytes)(struct str bytes, void *self);       /* borrowed until it returns; may destroy the stream */
-	void (*on_end)(const struct error *err, void *self);  /* NULL: the peer has closed; else the error */
-	void (*on_writable)(void *self);                      /* may be NULL; once after a send returned false */
+	void (*on_bytes)(struct str bytes, void *self);      /* borrowed until it returns; may destroy the stream */
+	void (*on_end)(const struct error *err, void *self); /* NULL: the peer has closed; else the error */
+	void (*on_writable)(void *self);                     /* may be NULL; once after a send returned false */
 };
 
 /* Accepts a pending connection of listener and starts reading. NULL and err on failure. */
 struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
-			     struct error *err);
+                             struct error *err);
 /* The same for a connected descriptor: a pipe's end, a Unix or TCP socket. Takes ownership of fd. Without on_bytes the
  * stream only writes. */
 struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
-			   struct error *err);
+                           struct error *err);
 
 enum stream_end {
 	STREAM_NOW,   /* queued bytes are discarded */

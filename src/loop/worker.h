@@ -5,7 +5,6 @@
 #ifndef LOOP_WORKER_H
 #define LOOP_WORKER_H
 
-
 struct loop;
 
 typedef void (*worker_run_fn)(void *self);

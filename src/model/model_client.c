@@ -304,7 +304,7 @@ static int call_prepare(struct model_call *call, const struct model_prompt *prom
 }
 
 struct model_call *model_client_stream(struct model_client *client, const struct model_prompt *prompt,
-				       const struct model_handler *handler, void *self)
+                                       const struct model_handler *handler, void *self)
 {
 	struct model_call *call = xnew(struct model_call);
 	call->client = client;
@@ -346,7 +346,7 @@ void model_client_destroy(struct model_client *client)
 	if (!client)
 		return;
 	struct model_call *call;
-	list_for_each (call, &client->calls, link)
+	list_for_each(call, &client->calls, link)
 		call_destroy(call);
 	model_secrets_finish(&client->secrets);
 	arena_finish(&client->arena);

@@ -43,7 +43,7 @@ struct model_handler {
  * borrowed until on_done or model_call_cancel; handler must live as long. The result is valid until on_done returns or
  * model_call_cancel. Never NULL. */
 struct model_call *model_client_stream(struct model_client *client, const struct model_prompt *prompt,
-				       const struct model_handler *handler, void *self);
+                                       const struct model_handler *handler, void *self);
 /* Cancels the call; no callback follows. May be called in its callbacks. NULL is a no-op. */
 void model_call_cancel(struct model_call *call);
 /* Pauses and resumes the events and, by backpressure, the server. Received data is kept, and the idle timeout is

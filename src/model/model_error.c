@@ -156,7 +156,7 @@ void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[M
 	}
 	strftime(date, sizeof(date), "%b %-d", &reset);
 	snprintf(out, MODEL_RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year,
-		 clock);
+	         clock);
 }
 
 static void set_usage_limit(struct model_error *error, const struct json *json, int64_t now_unix_ms)
@@ -166,7 +166,7 @@ static void set_usage_limit(struct model_error *error, const struct json *json, 
 	if (json_to_i64(json_path(json, "error.resets_at"), &resets_at))
 		model_error_format_reset(resets_at, now_unix_ms, when);
 	snprintf(more, sizeof(more), " See https://chatgpt.com/codex/settings/usage, or try again %s%s.",
-		 when[0] ? "at " : "later", when);
+	         when[0] ? "at " : "later", when);
 	model_error_set(error, MODEL_ERROR_usage_limit_reached, str_of(more));
 }
 
@@ -269,7 +269,7 @@ void model_error_from_silence(struct model_error *error, uint64_t waited_ms)
 	char detail[MODEL_ERROR_DETAIL_MAX];
 	model_error_set(error, MODEL_ERROR_stream_lost, STR("idle timeout waiting for SSE"));
 	snprintf(detail, sizeof(detail), "no event for %g s; if the server is that slow, raise stream_idle_timeout_ms",
-		 (double)waited_ms / 1000);
+	         (double)waited_ms / 1000);
 	set_detail(error, str_of(detail));
 }
 
@@ -289,8 +289,8 @@ void model_error_from_transport(struct model_error *error, const struct error *c
 	case ERR_transport:
 	case ERR_io:
 		model_error_set(error, MODEL_ERROR_stream_lost,
-				has_head ? STR("Transport error: network error: error decoding response body")
-					 : STR("error sending request"));
+		                has_head ? STR("Transport error: network error: error decoding response body")
+		                         : STR("error sending request"));
 		break;
 	case ERR_limit:
 		model_error_set(error, MODEL_ERROR_stream_lost, str_of(cause->text));

@@ -24,7 +24,7 @@ static bool on_sse(const struct sse_event *event, void *self)
 }
 
 void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
-			 response_event_fn on_event, void *self)
+                         response_event_fn on_event, void *self)
 {
 	*exchange = (struct model_exchange){.on_event = on_event, .self = self, .secrets = secrets};
 	model_stream_init(&exchange->stream, on_event, self);
@@ -124,7 +124,7 @@ static void set_not_a_stream(const struct model_exchange *exchange, struct model
 	buf_init(&more, 4 * KIB);
 	struct str type = str_n(exchange->content_type.ptr, text_floor_boundary(exchange->content_type, 64));
 	buf_printf(&more, "the answer is %.*s, not an event stream",
-		   STR_ARG(type.len ? type : STR("of no known type")));
+	           STR_ARG(type.len ? type : STR("of no known type")));
 	size_t start = more.len;
 	if (exchange->body.len) {
 		buf_append_c(&more, ": ");
@@ -138,7 +138,7 @@ static void set_not_a_stream(const struct model_exchange *exchange, struct model
 }
 
 static enum model_outcome end_stream(struct model_exchange *exchange, const struct error *cause,
-				     struct model_error *ret_error)
+                                     struct model_error *ret_error)
 {
 	struct error limit;
 	if (!exchange->is_stopped && sse_end(&exchange->sse, &limit) < 0 && !cause)
@@ -157,7 +157,7 @@ static enum model_outcome end_stream(struct model_exchange *exchange, const stru
 }
 
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,
-				      struct model_error *ret_error)
+                                      struct model_error *ret_error)
 {
 	if (is_success(exchange))
 		return end_stream(exchange, cause, ret_error);

@@ -42,7 +42,7 @@ struct model_exchange {
 
 /* secrets are borrowed; they are masked in quotations of the response. */
 void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
-			 response_event_fn on_event, void *self);
+                         response_event_fn on_event, void *self);
 /* Suppresses further events. on_event may call it. */
 void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);
@@ -51,7 +51,7 @@ bool model_exchange_data(struct model_exchange *exchange, struct str bytes, stru
 /* Ends the response; with `cause` if it broke off. Events may still be emitted for its last bytes. ret_error is set
  * unless the response is complete; its text names url. */
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,
-				      struct model_error *ret_error);
+                                      struct model_error *ret_error);
 void model_exchange_finish(struct model_exchange *exchange);
 
 #endif

@@ -142,7 +142,7 @@ int model_request_init(struct model_request *request, const struct model_prompt 
 	write_tail(&request->tail, prompt);
 	if (request->head.over || request->tail.over)
 		return error_set(err, ERR_limit, "instructions or output schema are longer than %d MiB; shorten them",
-				 LIMIT_REQUEST_FRAME / MIB);
+		                 LIMIT_REQUEST_FRAME / MIB);
 	vec_push(&request->body, buf_str(&request->head));
 	add_input(request, prompt);
 	vec_push(&request->body, STR("],\"tools\":"));

@@ -31,14 +31,14 @@ struct model_prompt {
 	enum reasoning_summary summary; /* none: not requested */
 	enum verbosity verbosity;       /* unset: the model's default */
 	bool is_serial;                 /* disables parallel tool calls */
-	bool is_private;          /* the server must not store the response; overrides the provider's settings */
+	bool is_private;                /* the server must not store the response; overrides the provider's settings */
 	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */
 	struct str output_schema; /* JSON the answer must conform to; may be absent */
 	struct str thread_id;
 	struct str root_thread_id, parent_thread_id; /* of a subagent; else absent */
-	struct str previous_response_id; /* may be absent */
-	struct str turn_state;           /* of an earlier response in this turn; may be absent */
-	struct str subagent;             /* kind of the sender if it is not the user's thread; may be absent */
+	struct str previous_response_id;             /* may be absent */
+	struct str turn_state;                       /* of an earlier response in this turn; may be absent */
+	struct str subagent; /* kind of the sender if it is not the user's thread; may be absent */
 };
 
 struct model_request {

@@ -53,7 +53,7 @@ static bool two_digits(struct str s, size_t at, int64_t max, int64_t *ret)
 static int64_t month_of(struct str name)
 {
 	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-					     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	for (size_t i = 0; i < countof(months); i++) {
 		if (str_is(name, months[i]))
 			return (int64_t)i + 1;

@@ -44,7 +44,7 @@ static void emit_item(struct model_stream *stream, enum response_event_type type
 }
 
 static void emit_delta(struct model_stream *stream, enum response_event_type type, const struct json *root,
-		       const char *index_key)
+                       const char *index_key)
 {
 	struct response_event event = {.type = type, .id = json_get_str(root, "item_id")};
 	if (type != RESPONSE_summary_part && !json_to_str(json_get(root, "delta"), &event.text))

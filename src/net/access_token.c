@@ -41,8 +41,10 @@ static char *take_token(struct buf *bytes, const char *path, struct error *err)
 	struct str text = str_trim(buf_str(bytes));
 	if (is_token(text))
 		return str_dup(text);
-	error_set(err, ERR_config, "%s has no token: want one line of %d to %d characters without blanks, such as "
-	                           "`openssl rand -hex 32` prints", path, TOKEN_MIN, LIMIT_ACCESS_TOKEN);
+	error_set(err, ERR_config,
+	          "%s has no token: want one line of %d to %d characters without blanks, such as "
+	          "`openssl rand -hex 32` prints",
+	          path, TOKEN_MIN, LIMIT_ACCESS_TOKEN);
 	return NULL;
 }
 

@@ -189,8 +189,9 @@ static int open_capability(struct bearer *bearer, const struct bearer_options *o
 	if (options->token_sha256)
 		return read_digest(options->token_sha256, bearer->digest, err);
 	if (!options->token_file)
-		return error_set(err, ERR_config, "`--ws-token-file` or `--ws-token-sha256` is required when "
-		                                  "`--ws-auth capability-token` is set");
+		return error_set(err, ERR_config,
+		                 "`--ws-token-file` or `--ws-token-sha256` is required when "
+		                 "`--ws-auth capability-token` is set");
 	if (read_secret(options->token_file, &text, &token, err) != 0)
 		return -(int)err->code;
 	sha256(token, bearer->digest);
@@ -214,11 +215,13 @@ static int open_signed(struct bearer *bearer, const struct bearer_options *optio
 	bearer->refusal = signed_refusal;
 	bearer->skew_s = CLOCK_SKEW_S;
 	if (options->token_file || options->token_sha256)
-		return error_set(err, ERR_config, "`--ws-token-file` and `--ws-token-sha256` require "
-		                                  "`--ws-auth capability-token`, not `signed-bearer-token`");
+		return error_set(err, ERR_config,
+		                 "`--ws-token-file` and `--ws-token-sha256` require "
+		                 "`--ws-auth capability-token`, not `signed-bearer-token`");
 	if (!options->secret_file)
-		return error_set(err, ERR_config, "`--ws-shared-secret-file` is required when "
-		                                  "`--ws-auth signed-bearer-token` is set");
+		return error_set(err, ERR_config,
+		                 "`--ws-shared-secret-file` is required when "
+		                 "`--ws-auth signed-bearer-token` is set");
 	if (options->clock_skew_seconds && (!str_to_i64(str_of(options->clock_skew_seconds), &bearer->skew_s) ||
 	                                    bearer->skew_s < 0 || bearer->skew_s > INT32_MAX))
 		return error_set(err, ERR_usage, "`--ws-max-clock-skew-seconds` must be a number of seconds");
@@ -264,8 +267,9 @@ int bearer_create(const struct bearer_options *options, struct bearer **ret, str
 	if (!options->mode && is_plain(options))
 		return 0;
 	if (!options->mode)
-		return error_set(err, ERR_config, "websocket auth flags require `--ws-auth capability-token` or "
-		                                  "`--ws-auth signed-bearer-token`");
+		return error_set(err, ERR_config,
+		                 "websocket auth flags require `--ws-auth capability-token` or "
+		                 "`--ws-auth signed-bearer-token`");
 	struct bearer *bearer = xnew(struct bearer);
 	int status = open_mode(bearer, options, err);
 	if (status == 0)

@@ -172,7 +172,7 @@ static void on_proceed(void *self)
 	struct http_client *client = self;
 	struct http_call *call;
 	client->burst = 0;
-	list_for_each (call, &client->calls, link) {
+	list_for_each(call, &client->calls, link) {
 		if (call->is_cancelled)
 			http_call_destroy(call);
 		else if (client->load_error.code != ERR_none)
@@ -205,7 +205,7 @@ void http_client_destroy(struct http_client *client)
 	if (!client)
 		return;
 	struct http_call *call;
-	list_for_each (call, &client->calls, link)
+	list_for_each(call, &client->calls, link)
 		http_call_destroy(call);
 	if (client->load)
 		client->load->client = NULL;

@@ -106,7 +106,7 @@ static void mark_active(struct http_call *call)
 static bool has_two_lengths(const struct http_head *head)
 {
 	struct str first = http_head_get(head, "content-length");
-	vec_for_each (header, &head->headers)
+	vec_for_each(header, &head->headers)
 		if (str_equal_fold(header->name, STR("content-length")) && !str_eq(header->value, first))
 			return true;
 	return false;
@@ -221,7 +221,7 @@ static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_
 static int on_curl_close(void *self, curl_socket_t fd)
 {
 	struct http_client *client = self;
-	vec_for_each (it, &client->sockets) {
+	vec_for_each(it, &client->sockets) {
 		if (*it != fd)
 			continue;
 		*it = client->sockets.items[--client->sockets.count];
@@ -243,7 +243,7 @@ static int local_port_of(curl_socket_t fd)
 /* libcurl says of the connection that it has chosen only its local port. */
 static curl_socket_t socket_at(const struct http_client *client, int local_port)
 {
-	vec_for_each (fd, &client->sockets)
+	vec_for_each(fd, &client->sockets)
 		if (local_port_of(*fd) == local_port)
 			return *fd;
 	return CURL_SOCKET_BAD;
@@ -312,7 +312,7 @@ static int build_headers(struct http_call *call, struct error *err)
 			                 STR_ARG(header.name));
 		has_type = has_type || str_equal_fold(header.name, STR("content-type"));
 		const char *text =
-		        header.value.len ? line.ptr : arena_printf(&call->arena, "%.*s;", STR_ARG(header.name));
+			header.value.len ? line.ptr : arena_printf(&call->arena, "%.*s;", STR_ARG(header.name));
 		if (append_curl_header(call, text, err) < 0)
 			return -(int)ERR_internal;
 	}

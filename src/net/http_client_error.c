@@ -13,14 +13,14 @@ static const struct error_row {
 	const char *before; /* "before host:port after: reason" */
 	const char *after;
 } error_rows[] = {
-        {CURLE_URL_MALFORMAT, ERR_invalid, "the URL of", " cannot be understood"},
-        {CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "the address of", " cannot be found"},
-        {CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "the proxy towards", " cannot be found"},
-        {CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to", ""},
-        {CURLE_PROXY, ERR_connect, "the proxy does not connect to", ""},
-        {CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to", ""},
-        {CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake with", " failed"},
-        {CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
+	{CURLE_URL_MALFORMAT, ERR_invalid, "the URL of", " cannot be understood"},
+	{CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "the address of", " cannot be found"},
+	{CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "the proxy towards", " cannot be found"},
+	{CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to", ""},
+	{CURLE_PROXY, ERR_connect, "the proxy does not connect to", ""},
+	{CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to", ""},
+	{CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake with", " failed"},
+	{CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
 };
 
 /* For results without a row: before anything could be sent it is a matter of connecting, after that of transport. */

@@ -28,7 +28,7 @@ struct http_client {
 	CURLSH *share; /* TLS sessions, for cheap reconnects */
 	struct loop_timer *timer;
 	struct loop_deferred proceed; /* does to the calls what their flags ask for */
-	size_t burst; /* bytes of answers since libcurl was last let act */
+	size_t burst;                 /* bytes of answers since libcurl was last let act */
 	struct list calls;
 	VEC(curl_socket_t) sockets; /* that are open, in use or kept */
 };
@@ -55,7 +55,7 @@ struct http_call {
 	bool is_paused;
 	bool wants_resume;
 	bool is_retried;
-	bool is_stale; /* the kept connection was found dead, or had bytes that nobody had asked for */
+	bool is_stale;      /* the kept connection was found dead, or had bytes that nobody had asked for */
 	uint64_t active_at; /* loop time at which a byte last moved */
 	struct loop_timer *idle;
 	struct error failure; /* code is not ERR_none iff the call was ended by us */

@@ -133,7 +133,7 @@ bool http_head_parse_answer(struct http_head *head, struct str bytes)
 struct str http_head_get(const struct http_head *head, const char *name)
 {
 	struct str want = str_of(name);
-	vec_for_each (header, &head->headers)
+	vec_for_each(header, &head->headers)
 		if (str_equal_fold(header->name, want))
 			return header->value;
 	return STR_NONE;
@@ -158,7 +158,7 @@ bool http_list_has(struct str list, const char *token)
 
 bool http_head_has_token(const struct http_head *head, const char *name, const char *token)
 {
-	vec_for_each (header, &head->headers)
+	vec_for_each(header, &head->headers)
 		if (str_equal_fold(header->name, str_of(name)) && http_list_has(header->value, token))
 			return true;
 	return false;

@@ -15,11 +15,11 @@ struct http_header {
 
 struct http_head {
 	/* read-only */
-	int status;         /* of an answer; 0 in a request */
-	struct str reason;  /* of an answer; may be empty */
-	struct str method;  /* of a request */
-	struct str target;  /* of a request, as sent: path and query */
-	bool is_http_1_0;   /* of a request */
+	int status;        /* of an answer; 0 in a request */
+	struct str reason; /* of an answer; may be empty */
+	struct str method; /* of a request */
+	struct str target; /* of a request, as sent: path and query */
+	bool is_http_1_0;  /* of a request */
 	VEC(struct http_header) headers;
 };
 

@@ -124,7 +124,7 @@ static int check_head(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
 	unsigned hosts = 0;
-	vec_for_each (header, &head->headers)
+	vec_for_each(header, &head->headers)
 		hosts += str_equal_fold(header->name, STR("host"));
 	if (hosts > 1 || (hosts == 0 && !head->is_http_1_0))
 		return 400;
@@ -234,9 +234,9 @@ static void on_stream_end(const struct error *err, void *self)
 }
 
 static const struct stream_events stream_events = {
-        .on_bytes = on_stream_bytes,
-        .on_end = on_stream_end,
-        .on_writable = on_stream_writable,
+	.on_bytes = on_stream_bytes,
+	.on_end = on_stream_end,
+	.on_writable = on_stream_writable,
 };
 
 /* Nobody may keep others out by connecting and saying nothing: who has waited longest goes. */
@@ -245,7 +245,7 @@ static bool make_room(struct http_server *server)
 	if (server->connection_count < LIMIT_HTTP_CONNECTIONS)
 		return true;
 	struct connection *connection;
-	list_for_each (connection, &server->connections, link) {
+	list_for_each(connection, &server->connections, link) {
 		if (connection->state == READING_HEAD) {
 			connection_destroy(connection, STREAM_NOW);
 			return true;
@@ -468,10 +468,10 @@ void http_server_destroy(struct http_server *server)
 	if (!server)
 		return;
 	struct connection *connection;
-	list_for_each (connection, &server->connections, link)
+	list_for_each(connection, &server->connections, link)
 		connection_destroy(connection, STREAM_NOW);
 	struct http_exchange *exchange;
-	list_for_each (exchange, &server->exchanges, link)
+	list_for_each(exchange, &server->exchanges, link)
 		free(exchange);
 	uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }

@@ -25,11 +25,11 @@ struct loop;
 /* A whole request has arrived. head and body are borrowed until this returns; see http_head.h for method, target
  * and headers. */
 typedef void (*http_request_fn)(struct http_exchange *exchange, const struct http_head *head, struct str body,
-				void *self);
+                                void *self);
 
 /* Listens on a numeric address (NULL: 127.0.0.1) and port (0: any that is free). NULL and err if it cannot. */
 struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-				       void *self, struct error *err);
+                                       void *self, struct error *err);
 /* The port it listens on. */
 uint16_t http_server_port(const struct http_server *server);
 /* Stops listening, drops all connections and ends all exchanges; nothing is called any more. Not from inside
@@ -51,7 +51,7 @@ enum { HTTP_CHUNKED = -1 };
  * Transfer-Encoding follow from length (bytes, or HTTP_CHUNKED); do not pass them in headers. "Connection: close"
  * in headers closes the connection after the answer. */
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
-		     int64_t length);
+                     int64_t length);
 /* Queues bytes of the body (copied); what is queued within one turn of the loop leaves as one write. False when more
  * waits than LIMIT_STREAM_QUEUE: go on when on_writable says so. Bytes beyond the announced length are dropped. */
 bool http_reply_data(struct http_exchange *exchange, struct str bytes);

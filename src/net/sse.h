@@ -38,7 +38,7 @@ struct sse {
 	void *self;
 	struct buf line; /* the unfinished line of earlier feeds */
 	struct sse_field event, data, id;
-	bool is_begun;   /* the first line, where a byte order mark may stand, is behind us */
+	bool is_begun;    /* the first line, where a byte order mark may stand, is behind us */
 	bool is_after_cr; /* the last feed ended with "\r": a "\n" that comes now belongs to it */
 	bool is_stopped;
 };

@@ -29,7 +29,7 @@ struct websocket {
 	struct buf message; /* complete iff was_given, else being put together */
 	uint8_t opcode;     /* of it; 0: none is begun */
 	bool was_given;
-	struct buf control; /* payload of a ping or close */
+	struct buf control;            /* payload of a ping or close */
 	struct wslay_frame_iocb frame; /* the one that is being read, its head; */
 	bool is_in_frame;
 	uint64_t left; /* of its payload */
@@ -37,8 +37,8 @@ struct websocket {
 	bool is_over; /* nothing is read any more */
 	bool is_close_sent;
 	struct error *failure; /* NULL: closed in order, or not at all */
-	bool is_full;         /* output said false */
-	bool is_pong_due;     /* for what is in `pong` */
+	bool is_full;          /* output said false */
+	bool is_pong_due;      /* for what is in `pong` */
 	struct buf pong;
 };
 

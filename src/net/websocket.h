@@ -41,8 +41,7 @@ enum websocket_code {
 typedef bool (*websocket_output_fn)(struct str bytes, void *self);
 
 /* NULL and err if wslay is not installed. */
-struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self,
-                                   struct error *err);
+struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err);
 void websocket_destroy(struct websocket *websocket); /* sends nothing; NULL is fine */
 
 /* Bytes from the peer, copied. */

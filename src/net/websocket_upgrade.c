@@ -131,8 +131,8 @@ int websocket_upgrade_answer(struct str bytes, const char *key, struct error *er
 {
 	struct http_head head;
 	int status = http_head_parse_answer(&head, bytes)
-			     ? check_answer(&head, key, err)
-			     : error_set(err, ERR_transport, "the server does not speak HTTP");
+	                     ? check_answer(&head, key, err)
+	                     : error_set(err, ERR_transport, "the server does not speak HTTP");
 	http_head_finish(&head);
 	return status;
 }

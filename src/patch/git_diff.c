@@ -23,7 +23,7 @@ struct git_diff_file {
 	struct buf old, now;
 	bool had_file, has_file;
 	bool was_executable, is_executable;
-	struct git_diff_file *origin; /* entry of the content's original path, if that differs */
+	struct git_diff_file *origin;           /* entry of the content's original path, if that differs */
 	const struct git_diff_file *claimed_by; /* the entry that received its content */
 	struct buf hunks;
 	const struct git_diff_file *hunks_from; /* the hunks lead from its old to our now; NULL: not computed */
@@ -123,7 +123,7 @@ static void write_blob_id(struct buf *out, bool has_file, struct str bytes)
 static void write_name(struct buf *out, const char *side, const char *name)
 {
 	static const char escapes[] = {['\a'] = 'a', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\v'] = 'v',
-	                               ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+	                               ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
 	bool is_quoted = false;
 	for (const char *at = name; *at; at++)
 		is_quoted = is_quoted || (unsigned char)*at < ' ' || strchr("\"\\\177", *at);

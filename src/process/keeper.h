@@ -51,7 +51,7 @@ struct keeper_child {
 	struct list link;
 	uint32_t id;
 	uint64_t asked_ms;
-	bool is_overdue; /* on_silence has run */
+	bool is_overdue;  /* on_silence has run */
 	char *name, *cwd; /* for errors */
 	const struct keeper_handler *handler;
 	void *self;

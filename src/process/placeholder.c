@@ -18,7 +18,7 @@ enum { TRIES = 100 };
 
 struct placeholder {
 	char *path;
-	int fd; /* with a shared lock */
+	int fd;       /* with a shared lock */
 	pid_t keeper; /* that holds it, too; 0: none */
 };
 
@@ -31,7 +31,7 @@ bool placeholder_is(const struct stat *st)
 
 static bool is_held(const char *path)
 {
-	vec_for_each (it, &held) {
+	vec_for_each(it, &held) {
 		if (strcmp(it->path, path) == 0)
 			return true;
 	}
@@ -95,7 +95,7 @@ static void take_away(const struct placeholder *it)
 
 void placeholders_drop(void)
 {
-	vec_for_each (it, &held) {
+	vec_for_each(it, &held) {
 		close(it->fd);
 		free(it->path);
 	}
@@ -104,14 +104,14 @@ void placeholders_drop(void)
 
 void placeholders_release(void)
 {
-	vec_for_each (it, &held)
+	vec_for_each(it, &held)
 		take_away(it);
 	placeholders_drop();
 }
 
 bool placeholders_give(pid_t keeper, placeholder_give_fn give, void *self)
 {
-	vec_for_each (it, &held) {
+	vec_for_each(it, &held) {
 		if (it->keeper == keeper)
 			continue;
 		if (!give(it->path, it->fd, self))
@@ -128,7 +128,7 @@ void placeholder_take(const char *path, int fd)
 
 void placeholders_forget(void)
 {
-	vec_for_each (it, &held)
+	vec_for_each(it, &held)
 		free(it->path);
 	vec_finish(&held);
 }

@@ -48,7 +48,7 @@ struct process {
 	size_t in_waiting; /* bytes */
 	struct list held;  /* of them, what was typed before the terminal was the command's; in order */
 	bool holds_input;
-	bool in_is_last;   /* close it when they are written */
+	bool in_is_last; /* close it when they are written */
 	bool has_terminal;
 	bool is_line_open; /* what was typed last was no end of a line */
 	struct loop_timer *drain;
@@ -56,11 +56,11 @@ struct process {
 	struct process_result result;
 	struct error *error; /* why it never ran, or NULL */
 	int signal;          /* to be sent once there is a process */
-	int nowhere;    /* /dev/null, once output is skipped; -1 */
-	size_t handles; /* not yet closed by libuv */
-	unsigned pauses; /* not yet resumed */
-	bool is_ended;   /* on_end has run */
-	bool is_dropped; /* destroyed by its owner */
+	int nowhere;         /* /dev/null, once output is skipped; -1 */
+	size_t handles;      /* not yet closed by libuv */
+	unsigned pauses;     /* not yet resumed */
+	bool is_ended;       /* on_end has run */
+	bool is_dropped;     /* destroyed by its owner */
 	bool is_lingering;
 };
 
@@ -170,7 +170,6 @@ static void report_output(struct stream *stream, size_t len)
 		return;
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
 }
-
 
 /* What came in while the loop was busy elsewhere is output, too. A background process may go on printing, so there
  * is an end to it: what a pipe can hold. */
@@ -334,8 +333,7 @@ static void on_child_silence(const struct error *err, void *self)
 	report_failure(process, err);
 }
 
-static const struct keeper_handler child_handler = {on_child_start, on_child_run, on_child_end,
-                                                   on_child_silence};
+static const struct keeper_handler child_handler = {on_child_start, on_child_run, on_child_end, on_child_silence};
 
 /* The reaper stops: nothing will be reported any more, and nothing may stay on the loop. */
 static void on_reaper_stop(struct process_lineage *lineage)

@@ -37,22 +37,22 @@ struct launch {
 };
 
 struct process_spec {
-	const char *const *argv; /* ends with NULL; argv[0] without a slash is looked up in env's PATH */
+	const char *const *argv;     /* ends with NULL; argv[0] without a slash is looked up in env's PATH */
 	const struct launch *launch; /* executed in place of argv and env; NULL: these */
-	const char *const *env;  /* ends with NULL; all that the command gets, but for our mark */
-	const char *cwd;         /* absolute; NULL: ours */
-	bool stdin_open;         /* a pipe for process_write_stdin; else /dev/null */
-	bool merge_output;       /* both streams through one pipe, in the order written, reported as stdout */
+	const char *const *env;      /* ends with NULL; all that the command gets, but for our mark */
+	const char *cwd;             /* absolute; NULL: ours */
+	bool stdin_open;             /* a pipe for process_write_stdin; else /dev/null */
+	bool merge_output;           /* both streams through one pipe, in the order written, reported as stdout */
 	/* A terminal of this size for input and output, which is all reported as stdout; NULL: pipes. */
 	const struct pty_size *terminal;
 	uint64_t drain_ms;
 };
 
 struct process_result {
-	int exit_code;    /* -1 if a signal ended it */
-	int signal;       /* 0 if it exited */
-	bool is_cut;      /* a background process still held the output when drain_ms were over */
-	uint64_t wall_ms; /* from start to exit */
+	int exit_code;             /* -1 if a signal ended it */
+	int signal;                /* 0 if it exited */
+	bool is_cut;               /* a background process still held the output when drain_ms were over */
+	uint64_t wall_ms;          /* from start to exit */
 	const struct error *error; /* why it never ran; exit_code is -1 then. NULL: it ran */
 };
 

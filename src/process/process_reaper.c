@@ -36,7 +36,7 @@ static void need_lists(void)
 static struct kill_job *find_job(uint64_t id)
 {
 	struct kill_job *job;
-	list_for_each (job, &reaper.jobs, link) {
+	list_for_each(job, &reaper.jobs, link) {
 		if (job->mark.id == id)
 			return job;
 	}
@@ -97,13 +97,13 @@ void process_reaper_add(struct process_lineage *lineage)
 	need_lists();
 	process_mark_init(&lineage->mark);
 	struct process_lineage *other;
-	list_for_each (other, &reaper.lineages, link) {
+	list_for_each(other, &reaper.lineages, link) {
 		process_mark_join(&other->mark);
 		if (!other->is_condemned)
 			process_mark_join(&lineage->mark);
 	}
 	struct kill_job *job;
-	list_for_each (job, &reaper.jobs, link)
+	list_for_each(job, &reaper.jobs, link)
 		process_mark_join(&job->mark);
 	list_append(&reaper.lineages, &lineage->link);
 }
@@ -127,7 +127,7 @@ void process_reaper_ended(struct process_lineage *lineage)
 static void let_go_of_everything(void)
 {
 	struct kill_job *job;
-	list_for_each (job, &reaper.jobs, link)
+	list_for_each(job, &reaper.jobs, link)
 		job_destroy(job);
 	while (!list_empty(&reaper.lineages)) {
 		struct process_lineage *lineage = list_first(&reaper.lineages, struct process_lineage, link);

@@ -199,7 +199,7 @@ bool process_tree_has(struct process_tree *tree, struct process_entry *entry, co
 
 bool process_tree_lists(const struct process_tree *list, const struct process_entry *entry)
 {
-	vec_for_each (it, &list->entries) {
+	vec_for_each(it, &list->entries) {
 		if (it->pid == entry->pid && it->started == entry->started)
 			return true;
 	}

@@ -17,10 +17,10 @@ struct error;
 
 /* How the members of one command's tree are told from everybody else. */
 struct process_mark {
-	uint64_t id;      /* every process of the tree inherits it in the environment; never 0 */
-	pid_t pid;        /* the command itself, leader of its session; 0 until there is one */
-	bool is_reaped;   /* the command is gone: its pid may be somebody else's by now */
-	uint64_t started; /* clock ticks since boot */
+	uint64_t id;          /* every process of the tree inherits it in the environment; never 0 */
+	pid_t pid;            /* the command itself, leader of its session; 0 until there is one */
+	bool is_reaped;       /* the command is gone: its pid may be somebody else's by now */
+	uint64_t started;     /* clock ticks since boot */
 	uint64_t alone_until; /* the same: until then no other command that shall live ran beside it */
 };
 

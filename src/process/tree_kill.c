@@ -32,7 +32,7 @@ size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_t
 			tree_signal_group(mark->pid, sig); /* without /proc, its group is all we know */
 		return 0;
 	}
-	vec_for_each (entry, &tree.entries) {
+	vec_for_each(entry, &tree.entries) {
 		if (!is_member(&tree, entry, mark, known))
 			continue;
 		if (!process_tree_lists(known, entry))
@@ -57,7 +57,7 @@ static bool kill_round(pid_t root, const struct process_mark *mark, struct proce
 	bool is_new = false;
 	if (process_tree_read(&tree, root, NULL) != 0)
 		return false;
-	vec_for_each (entry, &tree.entries) {
+	vec_for_each(entry, &tree.entries) {
 		if (process_tree_lists(killed, entry) || !is_member(&tree, entry, mark, known))
 			continue;
 		process_entry_signal(entry, is_command(entry, mark) ? SIGSTOP : SIGKILL);

@@ -42,8 +42,7 @@ static void write_images(const struct user_message_item *item, bool has_bytes, s
 	jw_array(w);
 	for (size_t i = 0; i < item->content_count; i++) {
 		const struct user_input *input = &item->content[i];
-		if (input->tag == user_input_image &&
-		    (has_bytes || !str_has_prefix(input->image->image_url, "data:")))
+		if (input->tag == user_input_image && (has_bytes || !str_has_prefix(input->image->image_url, "data:")))
 			jw_str(w, input->image->image_url);
 	}
 	jw_array_end(w);

@@ -29,13 +29,13 @@
 #include "rollout/rollout_path.h"
 
 enum {
-	BUSY_MS = 25,      /* for which a lock is waited for … */
-	ALOOF_MS = 1000,   /* … and then not asked for again */
-	LEAST_WORDS = 3,   /* characters that make a trigram */
+	BUSY_MS = 25,       /* for which a lock is waited for … */
+	ALOOF_MS = 1000,    /* … and then not asked for again */
+	LEAST_WORDS = 3,    /* characters that make a trigram */
 	MOST_TRIGRAMS = 64, /* of one search: more of them exclude little more */
 };
 
-#define SETTINGS_SQL                                                                                    \
+#define SETTINGS_SQL                                                                                      \
 	"PRAGMA page_size=4096; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;" \
 	"PRAGMA cache_size=-2048; PRAGMA synchronous=NORMAL; PRAGMA max_page_count=262144;"
 
@@ -129,7 +129,7 @@ sqlite3_stmt *index_statement(struct rollout_index *index, enum statement which)
 {
 	if (!index->statements[which] &&
 	    !index_is_done(index, index->lib->prepare_v3(index->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT,
-	                                           &index->statements[which], NULL)))
+	                                                 &index->statements[which], NULL)))
 		return NULL;
 	return index->statements[which];
 }
@@ -212,7 +212,7 @@ bool index_is_open(struct rollout_index *index)
 struct index_stamp index_stamp_of(const struct stat *st)
 {
 	return (struct index_stamp){st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec, st->st_ctim.tv_sec,
-	                      st->st_ctim.tv_nsec};
+	                            st->st_ctim.tv_nsec};
 }
 
 /* Rows name files by where they lie in the home, which may be moved. */
@@ -232,8 +232,8 @@ bool index_find(struct rollout_index *index, const char *path, const struct inde
 		return false;
 	const struct rollout_sqlite *lib = index->lib;
 	const void *found = lib->column_blob(ret->it, 0);
-	bool is_same = found && lib->column_bytes(ret->it, 0) == sizeof(*stamp) &&
-	               memcmp(found, stamp, sizeof(*stamp)) == 0;
+	bool is_same =
+		found && lib->column_bytes(ret->it, 0) == sizeof(*stamp) && memcmp(found, stamp, sizeof(*stamp)) == 0;
 	const char *summary = (const char *)lib->column_text(ret->it, 1);
 	ret->summary = str_n(summary, summary ? (size_t)lib->column_bytes(ret->it, 1) : 0);
 	ret->has_text = lib->column_int64(ret->it, 2);
@@ -257,10 +257,10 @@ bool index_stamp_file(const char *path, struct index_stamp *ret, struct stat *st
 static void list_texts(struct rollout_summary *summary, struct str *texts[], size_t *count)
 {
 	struct rollout_meta *meta = &summary->meta;
-	struct str *all[] = {&meta->thread_id,  &meta->timestamp,      &meta->cwd,        &meta->originator,
-	                     &meta->cli_version, &meta->subagent,       &meta->nickname,   &meta->model_provider,
-	                     &meta->forked_from_id, &meta->git_commit,  &meta->git_branch, &meta->git_url,
-	                     &summary->preview, &summary->model,        &summary->effort};
+	struct str *all[] = {&meta->thread_id,      &meta->timestamp,  &meta->cwd,        &meta->originator,
+	                     &meta->cli_version,    &meta->subagent,   &meta->nickname,   &meta->model_provider,
+	                     &meta->forked_from_id, &meta->git_commit, &meta->git_branch, &meta->git_url,
+	                     &summary->preview,     &summary->model,   &summary->effort};
 	memcpy(texts, all, sizeof(all));
 	*count = countof(all);
 }
@@ -322,8 +322,8 @@ static void date(const char *path, const struct stat *st, struct arena *arena, s
 	struct rollout_name name;
 	summary->path = arena_str(arena, str_of(path));
 	summary->updated_at_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
-	summary->created_at_ms = rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name)
-	                                                                    : summary->updated_at_ms;
+	summary->created_at_ms =
+		rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name) : summary->updated_at_ms;
 }
 
 int rollout_index_summary(struct rollout_index *index, const char *path, struct arena *arena,
@@ -438,8 +438,7 @@ static bool find_lacking(struct rollout_index_search *search, struct str words)
 struct rollout_index_search *rollout_index_search_create(struct rollout_index *index, struct str words)
 {
 	struct rollout_index_search *search = xnew(struct rollout_index_search);
-	if (!index || words.len > LIMIT_ROLLOUT_INDEX_WORDS || str_find_char(words, '\0') >= 0 ||
-	    !text_is_utf8(words))
+	if (!index || words.len > LIMIT_ROLLOUT_INDEX_WORDS || str_find_char(words, '\0') >= 0 || !text_is_utf8(words))
 		return search;
 	search->index = rollout_index_ref(index);
 	pthread_mutex_lock(&index->lock);

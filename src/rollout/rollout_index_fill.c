@@ -16,9 +16,9 @@
 #include "base/vec.h"
 enum { MOST_REMAKES = 3 };
 
-#define SCHEMA_SQL                                                                                       \
-	"CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp BLOB NOT NULL, "     \
-	"summary TEXT, has_text INTEGER NOT NULL DEFAULT 0);"                                           \
+#define SCHEMA_SQL                                                                                     \
+	"CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp BLOB NOT NULL, "   \
+	"summary TEXT, has_text INTEGER NOT NULL DEFAULT 0);"                                          \
 	"CREATE VIRTUAL TABLE said USING fts5(text, tokenize='trigram', detail='none', columnsize=0);" \
 	"PRAGMA user_version=1;"
 

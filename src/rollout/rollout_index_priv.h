@@ -14,15 +14,15 @@
 enum { INDEX_SCHEMA = 1 };
 
 enum statement {
-	FIND,      /* stamp, summary, has_text, id of a path */
-	PUT,       /* path, stamp, summary, has_text: a row of a new id in place of the old one */
-	PUT_TEXT,  /* id, text */
-	DROP_TEXT, /* id */
+	FIND,       /* stamp, summary, has_text, id of a path */
+	PUT,        /* path, stamp, summary, has_text: a row of a new id in place of the old one */
+	PUT_TEXT,   /* id, text */
+	DROP_TEXT,  /* id */
 	LACK_WORDS, /* path and stamp of rows whose text does not have the trigrams, by path */
 	LACK_CHARS, /* the same for a few characters */
-	PATHS,     /* all paths, and their ids */
-	DROP,      /* id */
-	COUNT,     /* of rows, and of those with text */
+	PATHS,      /* all paths, and their ids */
+	DROP,       /* id */
+	COUNT,      /* of rows, and of those with text */
 	STATEMENTS,
 };
 
@@ -54,8 +54,7 @@ struct index_row {
 };
 
 /* The row of the file, if it is one of the file as it is now; its statement is to be reset. */
-bool index_find(struct rollout_index *index, const char *path, const struct index_stamp *stamp,
-                struct index_row *ret);
+bool index_find(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct index_row *ret);
 struct index_stamp index_stamp_of(const struct stat *st);
 bool index_stamp_file(const char *path, struct index_stamp *ret, struct stat *st);
 struct str index_relative(const struct rollout_index *index, const char *path);

@@ -83,7 +83,7 @@ static bool find_kinds(const struct json *item, bool *ret_is_user)
 	const struct json *list = json_path(item, "internal_chat_message_metadata_passthrough.content_item_kinds");
 	struct str kind;
 	bool is_user = false;
-	json_for_each (it, list) {
+	json_for_each(it, list) {
 		if (json_to_str(it, &kind) && (str_has_prefix(kind, "user.") || str_is(kind, "unknown")))
 			is_user = true;
 	}
@@ -93,7 +93,7 @@ static bool find_kinds(const struct json *item, bool *ret_is_user)
 
 static bool has_context_text(const struct json *item)
 {
-	json_for_each (part, json_get(item, "content")) {
+	json_for_each(part, json_get(item, "content")) {
 		if (rollout_item_is_context_text(json_get_str(part, "text")))
 			return true;
 	}
@@ -171,7 +171,7 @@ static bool is_private(struct str key)
 static const struct json *find_private(const struct json *item, const char *limit)
 {
 	const struct json *found = NULL;
-	json_for_each (it, item) {
+	json_for_each(it, item) {
 		if (it->span.ptr < limit && is_private(it->key))
 			found = it;
 	}

@@ -34,8 +34,8 @@ struct rollout_journal {
 	char *thread_id;
 	struct list open;
 	size_t open_count;
-	char *told_turn; /* the turn's name on the wire … */
-	char turn[UUID_TEXT_SIZE];  /* … and in the file, where they differ; else "" */
+	char *told_turn;           /* the turn's name on the wire … */
+	char turn[UUID_TEXT_SIZE]; /* … and in the file, where they differ; else "" */
 	int64_t started_at_ms;
 	struct buf error; /* JSON: what the turn failed of; empty: nothing */
 };
@@ -299,8 +299,8 @@ static int on_review(struct rollout_journal *journal, struct str turn_id, const 
 	buf_init(&text, LIMIT_REVIEW_TEXT);
 	if (event->tag == EV_entered_review_mode) {
 		const struct ev_entered_review_mode *body = event->entered_review_mode;
-		status = write_review(journal, turn_id, "EnteredReviewMode", body->item_id, body->user_facing_hint,
-		                      err);
+		status =
+			write_review(journal, turn_id, "EnteredReviewMode", body->item_id, body->user_facing_hint, err);
 	} else {
 		const struct ev_exited_review_mode *body = event->exited_review_mode;
 		review_write_output(body->review_output, &text);

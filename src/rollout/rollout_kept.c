@@ -26,7 +26,7 @@ void rollout_write_user(struct buf *out, struct str text)
 static bool collect_words(const struct json *item, struct buf *out)
 {
 	bool is_all = true;
-	json_for_each (part, json_get(item, "content")) {
+	json_for_each(part, json_get(item, "content")) {
 		struct str text = json_get_str(part, "text");
 		is_all &= text.ptr != NULL;
 		if (out->len && text.ptr)

@@ -59,7 +59,7 @@ static int read_names(const char *folder, struct names *names, struct error *err
 
 static void names_finish(struct names *names)
 {
-	vec_for_each (it, &names->all)
+	vec_for_each(it, &names->all)
 		free(*it);
 	vec_finish(&names->all);
 }
@@ -102,8 +102,7 @@ int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn v
 int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
                               rollout_list_visit_fn visit, void *self, struct error *err)
 {
-	struct walk walk = {
-		.visit = visit, .on_folder = on_folder, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
+	struct walk walk = {.visit = visit, .on_folder = on_folder, .self = self, .files_left = LIMIT_ROLLOUT_FILES};
 	auto_free char *folder = path_join(home, is_archive ? "archived_sessions" : "sessions");
 	return walk_folder(&walk, folder, is_archive ? 0 : 3, err);
 }
@@ -311,7 +310,7 @@ char *rollout_list_find_latest(const char *home, const struct rollout_filter *fi
 	int status = rollout_list_walk(home, false, on_visit_any, &candidates, err);
 	if (candidates.all.count)
 		qsort(candidates.all.items, candidates.all.count, sizeof(*candidates.all.items), compare_changed);
-	vec_for_each (it, &candidates.all) {
+	vec_for_each(it, &candidates.all) {
 		if (!found && status == 0 && passes(filter, it->path))
 			found = steal(it->path);
 		free(it->path);

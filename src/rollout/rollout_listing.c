@@ -122,8 +122,7 @@ static void keep_newest(struct listing *listing)
 		return;
 	qsort(listing->files.items, listing->files.count, sizeof(*listing->files.items), by_id);
 	for (size_t i = 0; i < listing->files.count; i++) {
-		if (!kept ||
-		    !str_eq(listing->files.items[kept - 1].thread_id, listing->files.items[i].thread_id))
+		if (!kept || !str_eq(listing->files.items[kept - 1].thread_id, listing->files.items[i].thread_id))
 			listing->files.items[kept++] = listing->files.items[i];
 	}
 	listing->files.count = kept;
@@ -147,7 +146,7 @@ static struct listing *read_listing(const char *home, bool is_archive, struct er
 
 static bool is_current(const struct listing *listing)
 {
-	vec_for_each (it, &listing->stamps) {
+	vec_for_each(it, &listing->stamps) {
 		struct stamp now = stamp_of(it->path);
 		if (!is_same(it, &now))
 			return false;

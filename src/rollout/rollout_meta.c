@@ -131,19 +131,19 @@ int rollout_meta_decode(const struct json *payload, struct arena *arena, struct 
 {
 	const struct json *git = json_get(payload, "git"), *tools = json_get(payload, "dynamic_tools");
 	struct rollout_meta meta = {
-	        .thread_id = text_of(payload, "id", arena),
-	        .timestamp = text_of(payload, "timestamp", arena),
-	        .cwd = text_of(payload, "cwd", arena),
-	        .originator = text_of(payload, "originator", arena),
-	        .cli_version = text_of(payload, "cli_version", arena),
-	        .model_provider = text_of(payload, "model_provider", arena),
-	        .base_instructions = arena_str(arena, json_get_str(json_get(payload, "base_instructions"), "text")),
-	        .forked_from_id = text_of(payload, "forked_from_id", arena),
-	        .git_commit = text_of(git, "commit_hash", arena),
-	        .git_branch = text_of(git, "branch", arena),
-	        .git_url = text_of(git, "repository_url", arena),
-	        .dynamic_tools = json_is(tools, JSON_array) ? arena_str(arena, tools->span) : STR_NONE,
-	        .is_paginated = str_is(json_get_str(payload, "history_mode"), "paginated"),
+		.thread_id = text_of(payload, "id", arena),
+		.timestamp = text_of(payload, "timestamp", arena),
+		.cwd = text_of(payload, "cwd", arena),
+		.originator = text_of(payload, "originator", arena),
+		.cli_version = text_of(payload, "cli_version", arena),
+		.model_provider = text_of(payload, "model_provider", arena),
+		.base_instructions = arena_str(arena, json_get_str(json_get(payload, "base_instructions"), "text")),
+		.forked_from_id = text_of(payload, "forked_from_id", arena),
+		.git_commit = text_of(git, "commit_hash", arena),
+		.git_branch = text_of(git, "branch", arena),
+		.git_url = text_of(git, "repository_url", arena),
+		.dynamic_tools = json_is(tools, JSON_array) ? arena_str(arena, tools->span) : STR_NONE,
+		.is_paginated = str_is(json_get_str(payload, "history_mode"), "paginated"),
 	};
 	if (!uuid_is_valid(meta.thread_id))
 		return error_set(err, ERR_invalid, "the first line names no session id");

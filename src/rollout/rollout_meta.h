@@ -22,9 +22,9 @@ struct rollout_meta {
 	struct str cwd;
 	struct str originator; /* "codex_exec" */
 	struct str cli_version;
-	enum session_source source;   /* unknown when read from a subagent's file */
-	bool is_subagent;             /* read only */
-	struct str subagent;          /* read only: what kind, JSON; STR_NONE if it does not say */
+	enum session_source source;                  /* unknown when read from a subagent's file */
+	bool is_subagent;                            /* read only */
+	struct str subagent;                         /* read only: what kind, JSON; STR_NONE if it does not say */
 	struct str root_thread_id, parent_thread_id; /* written only: of a subagent's file; else STR_NONE */
 	unsigned depth;
 	struct str nickname;          /* STR_NONE: none */

@@ -49,9 +49,9 @@ static void read_entry(struct rollout_names *names, struct arena *scratch, struc
 	const struct json *root = json_parse(scratch, line, NULL);
 	struct str id = json_get_str(root, "id"), name = str_trim(json_get_str(root, "thread_name"));
 	if (id.len && name.ptr)
-		vec_push(&names->entries, (struct rollout_name_entry){arena_str(&names->arena, id),
-		                                                      arena_str(&names->arena, name),
-		                                                      names->entries.count});
+		vec_push(&names->entries,
+		         (struct rollout_name_entry){arena_str(&names->arena, id), arena_str(&names->arena, name),
+		                                     names->entries.count});
 }
 
 void rollout_names_read(const char *home, struct rollout_names *ret)

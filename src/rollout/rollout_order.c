@@ -41,13 +41,13 @@ void rollout_order_init(struct rollout_order *order, struct str bytes)
 		if (rollout_line_parse(&arena, text, &line, NULL) == 0 && line.has_ordinal)
 			ordinal = line.ordinal;
 		vec_push(&order->lines, (struct rollout_place){
-			.ordinal = ordinal,
-			.seq = order->lines.count,
-			.text = text,
-			.has_ordinal = line.has_ordinal,
-			.type = line.type,
-			.at_ms = line.at_ms,
-		});
+						.ordinal = ordinal,
+						.seq = order->lines.count,
+						.text = text,
+						.has_ordinal = line.has_ordinal,
+						.type = line.type,
+						.at_ms = line.at_ms,
+					});
 	}
 	if (order->lines.count)
 		qsort(order->lines.items, order->lines.count, sizeof(*order->lines.items), by_ordinal);

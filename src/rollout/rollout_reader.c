@@ -69,15 +69,15 @@ static void add_record(struct rollout_reader *reader, enum rollout_line_type typ
 {
 	payload = is_wanted(reader, type, payload) ? keep(reader, payload) : STR("");
 	vec_push(&reader->records, (struct rollout_record){
-	                                   .type = type,
-	                                   .role = role,
-	                                   .is_numbered = reader->line_is_numbered,
-	                                   .ordinal = reader->line_ordinal,
-	                                   .segment = (uint32_t)(reader->segment - reader->segments.items),
-	                                   .end = reader->line_end,
-	                                   .payload = payload,
-	                                   .at_ms = reader->line_at_ms,
-	                           });
+					   .type = type,
+					   .role = role,
+					   .is_numbered = reader->line_is_numbered,
+					   .ordinal = reader->line_ordinal,
+					   .segment = (uint32_t)(reader->segment - reader->segments.items),
+					   .end = reader->line_end,
+					   .payload = payload,
+					   .at_ms = reader->line_at_ms,
+				   });
 }
 
 static void on_response_item(struct rollout_reader *reader, const struct json *payload)
@@ -103,7 +103,7 @@ static void on_compacted(struct rollout_reader *reader, const struct json *paylo
 {
 	add_record(reader, LINE_compacted, ROLLOUT_PART, payload->span);
 	reader->records.items[reader->records.count - 1].is_replacement =
-	        json_is(json_get(payload, "replacement_history"), JSON_array);
+		json_is(json_get(payload, "replacement_history"), JSON_array);
 }
 
 static void on_turn_context(struct rollout_reader *reader, const struct json *payload)
@@ -179,9 +179,9 @@ static const struct {
 	const char *wire;
 	rollout_event_fn run;
 } event_rows[] = {
-        {"task_started", on_turn_begin},          {"turn_started", on_turn_begin}, {"task_complete", on_turn_end},
-        {"turn_complete", on_turn_end},           {"turn_aborted", on_turn_end},   {"token_count", on_token_count},
-        {"thread_settings_applied", on_settings},
+	{"task_started", on_turn_begin},          {"turn_started", on_turn_begin}, {"task_complete", on_turn_end},
+	{"turn_complete", on_turn_end},           {"turn_aborted", on_turn_end},   {"token_count", on_token_count},
+	{"thread_settings_applied", on_settings},
 };
 
 static void on_event_msg(struct rollout_reader *reader, const struct json *payload)
@@ -204,12 +204,12 @@ static void on_event_msg(struct rollout_reader *reader, const struct json *paylo
 
 /* A kind without an entry is passed over. */
 static void (*const line_handlers[LINE_count])(struct rollout_reader *, const struct json *) = {
-        [LINE_response_item] = on_response_item,
-        [LINE_event_msg] = on_event_msg,
-        [LINE_turn_context] = on_turn_context,
-        [LINE_compacted] = on_compacted,
-        [LINE_inter_agent_communication] = on_agent_communication,
-        [LINE_token_usage_record] = on_usage,
+	[LINE_response_item] = on_response_item,
+	[LINE_event_msg] = on_event_msg,
+	[LINE_turn_context] = on_turn_context,
+	[LINE_compacted] = on_compacted,
+	[LINE_inter_agent_communication] = on_agent_communication,
+	[LINE_token_usage_record] = on_usage,
 };
 
 /* False: its number is not behind the last one's. */
@@ -251,7 +251,7 @@ static void read_sorted(struct rollout_reader *reader, const struct rollout_segm
 	reader->damage.repeated_lines += order.repeated;
 	reader->damage.is_disordered = true;
 	reader->line_end = 0;
-	vec_for_each (it, &order.lines) {
+	vec_for_each(it, &order.lines) {
 		reader->next_ordinal = 0;
 		read_line(reader, it->text, true);
 	}
@@ -303,13 +303,13 @@ static int read_all(struct rollout_reader *reader, struct error *err)
 		reader->is_turn_open = false;
 		for (size_t i = reader->segments.count; i > 0 && is_whole; i--)
 			is_whole = read_lines(reader, &reader->segments.items[i - 1]);
-		vec_for_each (it, &reader->segments) {
+		vec_for_each(it, &reader->segments) {
 			int status = is_whole ? 0 : read_again(it, err);
 			if (status < 0)
 				return status;
 		}
 	}
-	vec_for_each (it, &reader->segments)
+	vec_for_each(it, &reader->segments)
 		give_back(it);
 	return 0;
 }
@@ -337,7 +337,7 @@ struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_
 
 static void forget_bytes(struct rollout_reader *reader)
 {
-	vec_for_each (it, &reader->segments) {
+	vec_for_each(it, &reader->segments) {
 		free(it->text);
 		free(it->path);
 	}
@@ -356,13 +356,13 @@ void rollout_reader_forget(struct rollout_reader *reader)
 void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload))
 {
 	size_t records = 0, items = 0;
-	vec_for_each (it, &reader->records) {
+	vec_for_each(it, &reader->records) {
 		if (!keeps(it->type, it->payload))
 			continue;
 		it->payload = arena_str(&reader->arena, it->payload);
 		reader->records.items[records++] = *it;
 	}
-	vec_for_each (it, &reader->history) {
+	vec_for_each(it, &reader->history) {
 		if (keeps(LINE_response_item, *it))
 			reader->history.items[items++] = arena_str(&reader->arena, *it);
 	}
@@ -407,7 +407,7 @@ bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w)
 {
 	jw_array(w);
-	vec_for_each (it, &reader->records) {
+	vec_for_each(it, &reader->records) {
 		if (it->type == LINE_event_msg)
 			jw_raw(w, it->payload);
 	}

@@ -37,15 +37,15 @@ enum rollout_role {
 struct rollout_record {
 	enum rollout_line_type type : 8;
 	enum rollout_role role : 4;
-	enum rollout_call call : 4;  /* what a response_item is to a call, and to which */
-	bool is_numbered : 1;        /* the line has an ordinal: what is told in old words is told as an item, too */
-	bool is_replacement : 1;     /* a compacted line that brings its own history */
-	uint32_t segment;            /* which of the files the line stands in */
-	uint32_t end;                /* bytes of that up to its end; 0: nobody can say */
+	enum rollout_call call : 4; /* what a response_item is to a call, and to which */
+	bool is_numbered : 1;       /* the line has an ordinal: what is told in old words is told as an item, too */
+	bool is_replacement : 1;    /* a compacted line that brings its own history */
+	uint32_t segment;           /* which of the files the line stands in */
+	uint32_t end;               /* bytes of that up to its end; 0: nobody can say */
 	struct str call_id;
-	struct str payload;  /* JSON; of a response_item: as a request may carry it */
-	int64_t at_ms;       /* when it was written, Unix; 0: nobody knows */
-	uint64_t ordinal;    /* if is_numbered */
+	struct str payload; /* JSON; of a response_item: as a request may carry it */
+	int64_t at_ms;      /* when it was written, Unix; 0: nobody knows */
+	uint64_t ordinal;   /* if is_numbered */
 };
 
 /* A response that can be gone back to. */
@@ -57,14 +57,14 @@ struct rollout_mark {
 };
 
 struct rollout_damage {
-	size_t bad_lines;     /* no JSON, or not the JSON of a line */
-	size_t long_lines;    /* longer than LIMIT_ROLLOUT_LINE */
-	size_t unknown_lines; /* of a kind this version does not know */
+	size_t bad_lines;      /* no JSON, or not the JSON of a line */
+	size_t long_lines;     /* longer than LIMIT_ROLLOUT_LINE */
+	size_t unknown_lines;  /* of a kind this version does not know */
 	size_t repeated_lines; /* of a number that there was before */
 	size_t stray_items;    /* outputs that answer no call, calls that were made already: not sent again */
 	bool is_disordered;    /* lines had to be sorted by their numbers */
-	size_t unknown_items; /* items of a kind this version does not know: not sent again */
-	bool is_torn;         /* the last line has no end and makes no sense */
+	size_t unknown_items;  /* items of a kind this version does not know: not sent again */
+	bool is_torn;          /* the last line has no end and makes no sense */
 };
 
 /* What of it is kept. */
@@ -86,7 +86,7 @@ struct rollout_reader {
 	bool needs_context;                 /* the history lacks the initial context: add it before the next turn */
 	bool is_turn_open;                  /* the last turn was told to begin and never to end */
 	size_t user_turns;
-	struct str token_info;       /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
+	struct str token_info; /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
 	struct rollout_damage damage;
 	/* private */
 	VEC(struct rollout_segment) segments;
@@ -95,9 +95,9 @@ struct rollout_reader {
 	int64_t line_at_ms; /* when it was written */
 	bool line_is_numbered;
 	uint64_t line_ordinal;
-	uint32_t line_end; /* as a record's */
-	uint64_t next_ordinal; /* the least that a line may have */
-	bool is_disordered;    /* one had less */
+	uint32_t line_end;          /* as a record's */
+	uint64_t next_ordinal;      /* the least that a line may have */
+	bool is_disordered;         /* one had less */
 	VEC(struct str) open_calls; /* without an output so far */
 	enum rollout_wants wants;
 	struct rollout_segment *segment; /* that is being read */

@@ -91,7 +91,7 @@ static int add_segment(struct rollout_reader *reader, const char *path, uint64_t
 static bool is_among_segments(const struct rollout_reader *reader, const char *path)
 {
 	struct stat one, other;
-	vec_for_each (it, &reader->segments) {
+	vec_for_each(it, &reader->segments) {
 		if (stat(path, &one) == 0 && stat(it->path, &other) == 0 && one.st_ino == other.st_ino &&
 		    one.st_dev == other.st_dev)
 			return true;

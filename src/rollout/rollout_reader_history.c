@@ -138,7 +138,7 @@ static size_t begin(struct rollout_reader *reader)
 		return 0;
 	arena_reset(&reader->line);
 	const struct json *root = json_parse(&reader->line, reader->records.items[start - 1].payload, NULL);
-	json_for_each (item, json_get(root, "replacement_history"))
+	json_for_each(item, json_get(root, "replacement_history"))
 		add_sent(reader, item);
 	reader->compacted_items = reader->history.count;
 	return start;

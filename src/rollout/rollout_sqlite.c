@@ -19,7 +19,7 @@ static sqlite3_vfs vfs, *below; /* below: SQLite's own */
 /* ---- one file ---- */
 
 struct checked_file {
-	sqlite3_file base; /* first */
+	sqlite3_file base;  /* first */
 	sqlite3_file *real; /* behind this struct */
 };
 

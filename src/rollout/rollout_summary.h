@@ -14,9 +14,9 @@ struct rollout_name;
 struct rollout_summary {
 	struct rollout_meta meta;
 	struct str path;
-	struct str preview; /* what the user said first; STR_NONE: nothing yet */
-	struct str model;   /* of the first turn; STR_NONE: unknown */
-	struct str effort;  /* likewise */
+	struct str preview;                   /* what the user said first; STR_NONE: nothing yet */
+	struct str model;                     /* of the first turn; STR_NONE: unknown */
+	struct str effort;                    /* likewise */
 	int64_t created_at_ms, updated_at_ms; /* Unix */
 };
 

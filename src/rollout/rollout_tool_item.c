@@ -64,8 +64,7 @@ void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined
 		jw_member_str(w, "process_id", event->process_id);
 	write_address(event->cwd, "cwd", w);
 	write_words(event, w);
-	jw_member_cstr(w, "source",
-	               enum_wire(&enum_exec_source, is_declined ? exec_source_agent : (int)event->source));
+	jw_member_cstr(w, "source", enum_wire(&enum_exec_source, is_declined ? exec_source_agent : (int)event->source));
 	jw_member_cstr(w, "status", status_of(is_declined, event->exit_code == 0));
 	if (!is_declined)
 		write_end(event, w);

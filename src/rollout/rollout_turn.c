@@ -43,14 +43,14 @@ static struct str policy_of(const struct json *payload, struct arena *arena)
 struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena *arena)
 {
 	return (struct rollout_turn){
-	        .turn_id = text_of(payload, "turn_id", arena),
-	        .cwd = text_of(payload, "cwd", arena),
-	        .model = text_of(payload, "model", arena),
-	        .approval_policy = policy_of(payload, arena),
-	        .sandbox_policy = object_of(payload, "sandbox_policy", arena),
-	        .effort = text_of(payload, "effort", arena),
-	        .summary = text_of(payload, "summary", arena),
-	        .personality = text_of(payload, "personality", arena),
-	        .collaboration_mode = object_of(payload, "collaboration_mode", arena),
+		.turn_id = text_of(payload, "turn_id", arena),
+		.cwd = text_of(payload, "cwd", arena),
+		.model = text_of(payload, "model", arena),
+		.approval_policy = policy_of(payload, arena),
+		.sandbox_policy = object_of(payload, "sandbox_policy", arena),
+		.effort = text_of(payload, "effort", arena),
+		.summary = text_of(payload, "summary", arena),
+		.personality = text_of(payload, "personality", arena),
+		.collaboration_mode = object_of(payload, "collaboration_mode", arena),
 	};
 }

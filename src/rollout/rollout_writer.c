@@ -35,15 +35,15 @@ struct rollout_writer {
 	char *path;
 	char thread_id[UUID_TEXT_SIZE];
 	enum fsync_policy fsync;
-	int fd; /* -1 until the first flush of a new session */
+	int fd;      /* -1 until the first flush of a new session */
 	bool is_new; /* the file has not got its name yet */
 	struct rollout_lock *lock;
 	struct rollout_tail tail;
 	struct buf batch;
-	ptrdiff_t line_start; /* of the line being written, or NOT_IN_A_LINE */
-	bool has_content;     /* something besides session_meta was ever appended */
-	bool is_dirty;        /* flushed since the last sync */
-	bool is_let_go;       /* the file is being removed on purpose */
+	ptrdiff_t line_start;             /* of the line being written, or NOT_IN_A_LINE */
+	bool has_content;                 /* something besides session_meta was ever appended */
+	bool is_dirty;                    /* flushed since the last sync */
+	bool is_let_go;                   /* the file is being removed on purpose */
 	enum rollout_rescue_kind rescued; /* not reported yet */
 };
 

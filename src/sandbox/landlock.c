@@ -25,9 +25,9 @@
 #define FS_TRUNCATE (1ULL << 14)
 #define FS_IOCTL_DEV (1ULL << 15)
 #define FS_CHANGE_FILE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE)
-#define FS_CHANGE                                                                                              \
-	(FS_CHANGE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |                    \
-	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |           \
+#define FS_CHANGE                                                                                   \
+	(FS_CHANGE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |          \
+	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | \
 	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | FS_REFER)
 #define FS_DEVICE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 #define FS_HANDLED (FS_CHANGE | FS_DEVICE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
@@ -39,7 +39,7 @@ struct ruleset_attributes {
 };
 
 enum {
-	NET_TCP = 1 << 0 | 1 << 1,         /* bind, connect */
+	NET_TCP = 1 << 0 | 1 << 1, /* bind, connect */
 	SCOPE_SIGNAL = 1 << 1,
 	SCOPE_ABSTRACT_SOCKET = 1 << 0,
 };
@@ -67,8 +67,8 @@ static int rule_add(int ruleset, const char *path, uint64_t folder_rights, uint6
 	auto_close int fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return -1;
-	struct landlock_path_beneath_attr rule = {
-		.allowed_access = S_ISDIR(st.st_mode) ? folder_rights : file_rights, .parent_fd = fd};
+	struct landlock_path_beneath_attr rule = {.allowed_access = S_ISDIR(st.st_mode) ? folder_rights : file_rights,
+	                                          .parent_fd = fd};
 	return (int)syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 

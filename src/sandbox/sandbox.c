@@ -177,7 +177,7 @@ static void variant_start(void)
 static void tell_waiting(void)
 {
 	struct sandbox_probe *probe;
-	list_for_each (probe, &trials.waiting, link) {
+	list_for_each(probe, &trials.waiting, link) {
 		if (!sandbox_is_probed(probe->backend))
 			continue;
 		list_remove(&probe->link);
@@ -256,8 +256,8 @@ const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err
 	if (!sandbox_is_probed(backend))
 		error_set(err, ERR_busy, "it is not known yet whether commands can run in a sandbox here");
 	else
-		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s",
-		          buf_str(&reasons).ptr, advice);
+		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s", buf_str(&reasons).ptr,
+		          advice);
 	return NULL;
 }
 
@@ -327,7 +327,7 @@ const struct launch *sandbox_launch(struct sandbox_fence *fence, const char *con
 static int hold_places(struct sandbox_plan *plan, struct error *err)
 {
 	int status = 0;
-	vec_for_each (it, &plan->paths) {
+	vec_for_each(it, &plan->paths) {
 		bool is_there = false;
 		if (status != 0 || !it->is_missing)
 			continue;

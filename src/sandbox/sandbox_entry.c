@@ -43,8 +43,9 @@ static bool is_offered;
 
 /* A terminal that it was given it may open again by these names; of others only those that are its own, if it has any:
  * the last two. */
-static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
-                                      "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2", "/dev/ptmx", "/dev/pts"};
+static const char *const devices[] = {"/dev/null",       "/dev/zero", "/dev/full",       "/dev/random",
+                                      "/dev/urandom",    "/dev/tty",  "/proc/self/fd/0", "/proc/self/fd/1",
+                                      "/proc/self/fd/2", "/dev/ptmx", "/dev/pts"};
 enum { OWN_TERMINALS = 2, GIVEN_AT = 6, GIVEN = 3 };
 
 /* Without these root would be less than the owner of the user's files. */
@@ -68,7 +69,7 @@ bool sandbox_entry_is_offered(void)
 /* ---- the command line ---- */
 
 const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const struct sandbox_plan *plan,
-                                       const char *const *argv, struct arena *arena)
+                                      const char *const *argv, struct arena *arena)
 {
 	size_t count = 0, at = 0;
 	while (argv && argv[count])
@@ -78,7 +79,7 @@ const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const
 	words[at++] = HIDDEN_WORD;
 	words[at++] = arena_printf(arena, "%s%s%s%s", how->has_mounts ? "m" : "", how->has_user_namespace ? "u" : "",
 	                           plan->has_network ? "n" : "", how->is_trial ? "t" : "");
-	vec_for_each (it, &plan->paths) {
+	vec_for_each(it, &plan->paths) {
 		char guard = it->is_fleeting ? FLEETING : GUARDED;
 		if (!it->is_missing)
 			words[at++] = arena_printf(arena, "%c%s", it->is_writable ? WRITABLE : guard, it->path);
@@ -112,8 +113,9 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 		}
 		if (!is_writable && !is_fleeting && argv[i][0] != GUARDED)
 			return 0;
-		vec_push(&plan->paths, (struct sandbox_path){
-			.path = argv[i] + 1, .is_writable = is_writable, .is_fleeting = is_fleeting});
+		vec_push(&plan->paths, (struct sandbox_path){.path = argv[i] + 1,
+		                                             .is_writable = is_writable,
+		                                             .is_fleeting = is_fleeting});
 	}
 	return 0;
 }
@@ -169,7 +171,7 @@ static int restrict_files(const struct sandbox_plan *plan, bool has_mounts, stru
 {
 	auto_free const char **writable = xcalloc(plan->paths.count + 2, sizeof(*writable));
 	size_t count = 0;
-	vec_for_each (it, &plan->paths) {
+	vec_for_each(it, &plan->paths) {
 		if (it->is_writable)
 			writable[count++] = it->path;
 	}
@@ -186,7 +188,9 @@ static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct
 {
 	struct sock_filter code[SANDBOX_FILTER_MAX];
 	struct sandbox_filter_spec spec = {
-		.net = plan->has_network ? SANDBOX_NET_SHARED : has_mounts ? SANDBOX_NET_PRIVATE : SANDBOX_NET_NONE,
+		.net = plan->has_network ? SANDBOX_NET_SHARED
+	               : has_mounts      ? SANDBOX_NET_PRIVATE
+	                                 : SANDBOX_NET_NONE,
 		.is_bare = !has_mounts,
 		.shares_pids = true,
 	};

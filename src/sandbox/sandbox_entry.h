@@ -32,7 +32,7 @@ bool sandbox_entry_is_offered(void);
 
 /* The command line that runs argv (NULL for a trial) as the plan says; in the arena. */
 const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const struct sandbox_plan *plan,
-                                       const char *const *argv, struct arena *arena);
+                                      const char *const *argv, struct arena *arena);
 /* A word that sets a variable for the command, to be put after the first SANDBOX_ENTRY_ENV_AT of that line. */
 enum { SANDBOX_ENTRY_ENV_AT = 3 };
 const char *sandbox_entry_env(const char *name, const char *value, struct arena *arena);

@@ -30,10 +30,10 @@
 #endif
 
 enum {
-	SEARCH_GROUP = 3, /* so small that a row is as good */
+	SEARCH_GROUP = 3,     /* so small that a row is as good */
 	X32_BIT = 0x40000000, /* x86: the same calls under other numbers */
 	NAME_SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-		      CLONE_NEWNET,
+	              CLONE_NEWNET,
 	SOCKET_TYPE = 0xf,
 	IOCTL_LINUX_CONSOLE = 0x541c, /* TIOCLINUX: pastes into a console */
 };
@@ -75,7 +75,7 @@ static void load(struct program *to, size_t offset)
 static void load_arg(struct program *to, int index)
 {
 	load(to, offsetof(struct seccomp_data, args) + (size_t)index * sizeof(__u64) +
-			 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(__u32) : 0));
+	                 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(__u32) : 0));
 }
 
 /* If the loaded value compares, the next `yes` steps are passed over, else the next `no`. */

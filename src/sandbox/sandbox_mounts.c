@@ -69,7 +69,7 @@ static int namespaces_enter(const struct sandbox_plan *plan, bool has_user_names
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	int flags = CLONE_NEWNS | CLONE_NEWIPC | (plan->has_network ? 0 : CLONE_NEWNET) |
-		    (has_user_namespace ? CLONE_NEWUSER : 0);
+	            (has_user_namespace ? CLONE_NEWUSER : 0);
 	if (unshare(flags) != 0)
 		return error_sys(err, errno, "cannot make name spaces");
 	return has_user_namespace ? map_ids(uid, gid, err) : 0;
@@ -103,8 +103,7 @@ static int copy_trees(const struct sandbox_plan *plan, int *trees, struct error 
 			continue;
 		if (trees[i] < 0)
 			return error_sys(err, errno, "cannot take %s into the sandbox", path->path);
-		if (!path->is_writable &&
-		    attributes_set(trees[i], "", AT_EMPTY_PATH, read_only) != 0)
+		if (!path->is_writable && attributes_set(trees[i], "", AT_EMPTY_PATH, read_only) != 0)
 			return error_sys(err, errno, "cannot make %s read-only", path->path);
 	}
 	return 0;
@@ -157,8 +156,8 @@ static int private_places(struct error *err)
 
 static int view_build(const struct sandbox_plan *plan, int *trees, struct error *err)
 {
-	bool is_all_writable = plan->paths.count && is_everything(&plan->paths.items[0]) &&
-			       plan->paths.items[0].is_writable;
+	bool is_all_writable =
+		plan->paths.count && is_everything(&plan->paths.items[0]) && plan->paths.items[0].is_writable;
 	struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
 	if (attributes_set(AT_FDCWD, "/", 0, (struct mount_attr){.propagation = MS_PRIVATE}) != 0)
 		return error_sys(err, errno, "cannot make the mounts private");

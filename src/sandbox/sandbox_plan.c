@@ -128,7 +128,7 @@ static int guard_roots(struct sandbox_plan *plan, struct arena *arena, size_t na
 static const struct sandbox_path *find_around(const struct sandbox_plan *plan, const char *path)
 {
 	const struct sandbox_path *found = NULL;
-	vec_for_each (it, &plan->paths) {
+	vec_for_each(it, &plan->paths) {
 		bool is_around = strcmp(it->path, path) != 0 && path_is_inside(path, it->path);
 		if (is_around && (!found || strlen(it->path) > strlen(found->path)))
 			found = it;
@@ -251,7 +251,7 @@ bool sandbox_can_write(const struct sandbox_policy *policy, const char *path)
 	if (sandbox_plan_init(&plan, policy, &arena, NULL) != 0 || path[0] != '/' || !resolve(path, real))
 		return false;
 	bool is_writable = false;
-	vec_for_each (it, &plan.paths) {
+	vec_for_each(it, &plan.paths) {
 		if (path_is_inside(real, it->path))
 			is_writable = it->is_writable;
 	}

@@ -13,7 +13,7 @@ struct sandbox_driver;
 struct sandbox_fence {
 	struct arena arena;
 	const struct sandbox_driver *driver; /* NULL for a trial */
-	struct launch launch; /* in the arena, or borrowed; the descriptor is owned */
+	struct launch launch;                /* in the arena, or borrowed; the descriptor is owned */
 };
 
 /* One way to build a fence. Drivers may work in some variants only; variants are tried in order. */

@@ -19,8 +19,8 @@
 struct client {
 	struct list link;
 	struct proto_listen *listen;
-	struct token_gate *gate;     /* until the client has sent the token, if one is required */
-	struct proto_server *server; /* from then on */
+	struct token_gate *gate;        /* until the client has sent the token, if one is required */
+	struct proto_server *server;    /* from then on */
 	struct pending_client *pending; /* its entry; exempt from eviction after the token or the first line */
 	bool has_ended;
 };
@@ -31,7 +31,7 @@ struct proto_listen {
 	struct pending_clients *places;
 	struct list clients;
 	size_t count;
-	size_t most; /* largest count since memory was last released */
+	size_t most;                /* largest count since memory was last released */
 	struct loop_deferred sweep; /* destroys ended clients */
 	bool has_ended;
 };

@@ -151,8 +151,9 @@ static void refuse(struct proto_server *server)
 {
 	server->is_refused = true;
 	transport_pause(server->transport);
-	send_error(server, STR(""), "A line is not a submission but looks like another protocol, such as HTTP; the "
-	                            "connection is closed.");
+	send_error(server, STR(""),
+	           "A line is not a submission but looks like another protocol, such as HTTP; the "
+	           "connection is closed.");
 	proto_server_shut_down(server);
 }
 
@@ -247,8 +248,7 @@ static void on_transport_end(const struct error *err, void *self)
 		loop_defer(&server->look);
 }
 
-static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end,
-                                                         on_transport_drain};
+static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end, on_transport_drain};
 
 static void open_codex(struct proto_server *server)
 {
@@ -282,8 +282,8 @@ struct proto_server *proto_server_create(const struct proto_options *options, st
 	loop_deferred_init(&server->retry, options->loop, on_retry, server);
 	loop_deferred_init(&server->look, options->loop, on_look, server);
 	loop_deferred_init(&server->finished, options->loop, on_finished, server);
-	server->transport = transport_stdio_create(options->loop, options->in, options->out, &transport_events, server,
-	                                           err);
+	server->transport =
+		transport_stdio_create(options->loop, options->in, options->out, &transport_events, server, err);
 	if (!server->transport) {
 		proto_server_destroy(server);
 		return NULL;

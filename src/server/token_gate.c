@@ -41,7 +41,7 @@ static void send_refusal(int fd)
 	auto_buf struct buf out;
 	struct ev_error body = {
 		.message = STR("The first line must be {\"token\":\"…\"} with the token of this server; the "
-		               "connection is closed."),
+	                       "connection is closed."),
 		.codex_error_info = STR("\"unauthorized\""),
 	};
 	struct event *event = event_create(STR(""), EV_error, &body);

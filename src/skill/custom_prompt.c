@@ -148,9 +148,9 @@ static bool is_upper(char c)
 static struct str named(struct str behind)
 {
 	size_t len = 0;
-	while (len < behind.len && (is_upper(behind.ptr[len]) || (len && (behind.ptr[len] == '_' ||
-	                                                                   (behind.ptr[len] >= '0' &&
-	                                                                    behind.ptr[len] <= '9')))))
+	while (len < behind.len &&
+	       (is_upper(behind.ptr[len]) ||
+	        (len && (behind.ptr[len] == '_' || (behind.ptr[len] >= '0' && behind.ptr[len] <= '9')))))
 		len++;
 	return str_n(behind.ptr, len);
 }

@@ -62,7 +62,7 @@ static struct str color(const struct json *from, struct arena *arena)
 {
 	struct str text = short_text(from, "brand_color", 7, arena);
 	return text.len == 7 && text.ptr[0] == '#' && strspn(text.ptr + 1, "0123456789abcdefABCDEF") == 6 ? text
-	                                                                                                 : STR_NONE;
+	                                                                                                  : STR_NONE;
 }
 
 static void fill_interface(const struct json *from, const char *folder, struct arena *arena,

@@ -13,8 +13,8 @@ static bool is_name_char(char c)
 
 static bool is_shells(struct str name)
 {
-	static const char *const words[] = {"PATH", "HOME", "USER", "SHELL", "PWD", "TMPDIR", "TEMP", "TMP", "LANG",
-	                                    "TERM", "XDG_CONFIG_HOME"};
+	static const char *const words[] = {"PATH", "HOME", "USER", "SHELL",          "PWD", "TMPDIR", "TEMP",
+	                                    "TMP",  "LANG", "TERM", "XDG_CONFIG_HOME"};
 	for (size_t i = 0; i < countof(words); i++) {
 		if (str_equal_fold(name, str_of(words[i])))
 			return true;
@@ -50,8 +50,7 @@ static bool cut_target(struct str *rest, struct str *ret_target)
 	return true;
 }
 
-void skill_mention_each(const struct skills_list_entry *entry, struct str text, skill_mention_fn on_mention,
-                        void *self)
+void skill_mention_each(const struct skills_list_entry *entry, struct str text, skill_mention_fn on_mention, void *self)
 {
 	ptrdiff_t dollar;
 	struct str rest = text;

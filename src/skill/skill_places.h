@@ -23,8 +23,8 @@ struct skill_root {
 
 struct skill_places {
 	/* read-only */
-	const char *home;      /* CODEX_HOME */
-	const char *user_home; /* or NULL */
+	const char *home;           /* CODEX_HOME */
+	const char *user_home;      /* or NULL */
 	const char *const *markers; /* what makes a folder the root of a project */
 	size_t marker_count;
 	const char *const *extra_roots;

@@ -80,8 +80,7 @@ static void add_file(struct skill_watch *watch, struct str file)
 	add(watch, folder, on_folder_change);
 }
 
-static void add_all(struct skill_watch *watch, const struct skill_places *places,
-                    const struct skills_list_entry *entry)
+static void add_all(struct skill_watch *watch, const struct skill_places *places, const struct skills_list_entry *entry)
 {
 	auto_arena struct arena arena = {0};
 	auto_free char *cwd = str_dup(entry->cwd);

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-struct namespace {
+struct namespace
+{
 	struct str name, description;
 };
 
@@ -156,8 +157,7 @@ static int read_namespace(struct dynamic_tools *tools, const struct json *json, 
 static int read_old(struct dynamic_tools *tools, const struct json *json, struct error *err)
 {
 	struct str namespace = json_get_str(json, "namespace");
-	if (namespace.ptr && !find_namespace(tools, namespace) &&
-	    add_namespace(tools, namespace, STR(""), err) != 0)
+	if (namespace.ptr && !find_namespace(tools, namespace) && add_namespace(tools, namespace, STR(""), err) != 0)
 		return -(int)err->code;
 	return add_tool(tools, json, namespace, err);
 }

@@ -42,7 +42,7 @@ typedef void (*tool_done_fn)(struct tool_call *call, void *self);
 
 struct tool_call {
 	/* read-only */
-	const struct tool_type *type; /* NULL: no such tool */
+	const struct tool_type *type;       /* NULL: no such tool */
 	const struct dynamic_tool *dynamic; /* the client's tool that it is; else NULL */
 	struct tool_host *host;
 	struct str turn_id; /* of the Task that made it */

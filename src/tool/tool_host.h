@@ -34,19 +34,19 @@ struct tool_host {
 	const struct ask_for_approval *approval_policy;
 	const struct sandbox_policy *sandbox;
 	enum mode_kind mode;
-	enum reasoning_effort effort;     /* of the Task; the model's default where none was chosen */
-	bool offers_update_plan;          /* to the model */
-	bool has_collab;                  /* features.collab */
-	bool asks_in_default_mode;        /* request_user_input is not for plan mode alone */
-	bool is_unattended;               /* nobody can answer a question */
-	bool allows_login_shell;          /* to the model's commands */
-	uint64_t question_timeout_ms;     /* how long one waits for an answer; 0: for ever */
+	enum reasoning_effort effort;        /* of the Task; the model's default where none was chosen */
+	bool offers_update_plan;             /* to the model */
+	bool has_collab;                     /* features.collab */
+	bool asks_in_default_mode;           /* request_user_input is not for plan mode alone */
+	bool is_unattended;                  /* nobody can answer a question */
+	bool allows_login_shell;             /* to the model's commands */
+	uint64_t question_timeout_ms;        /* how long one waits for an answer; 0: for ever */
 	const struct dynamic_tools *dynamic; /* of the client, which is there to carry them out; or NULL */
-	struct exec_sessions *exec;       /* commands of the Session that go on between calls */
-	bool mutes_output;            /* the front end shows no output while a command runs */
+	struct exec_sessions *exec;          /* commands of the Session that go on between calls */
+	bool mutes_output;                   /* the front end shows no output while a command runs */
 	bool begins_once_allowed; /* a command that is asked about begins after the answer, not before the question */
-	bool is_held;                 /* nobody takes events now: commands wait with their output (tool_exec.h) */
-	struct list commands;         /* that have been started: struct exec_command, by tool/ */
+	bool is_held;             /* nobody takes events now: commands wait with their output (tool_exec.h) */
+	struct list commands;     /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
 	/* Environment for a command, NULL-terminated; good until the next is asked for. One of the model's is told what

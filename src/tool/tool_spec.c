@@ -39,7 +39,7 @@ static void write_type(const struct field *field, struct json_writer *w)
 {
 	static const char *const names[] = {
 		[FIELD_str] = "string",  [FIELD_bool] = "boolean", [FIELD_i64] = "number",    [FIELD_f64] = "number",
-		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array",  [FIELD_ints] = "array",
+		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array", [FIELD_ints] = "array",
 	};
 	jw_member_cstr(w, "type", names[field->kind]);
 	if (field->kind == FIELD_enum)

@@ -18,7 +18,7 @@ struct error;
 struct transport;
 
 struct transport_events {
-	void (*on_frame)(struct str frame, void *self);      /* borrowed until it returns */
+	void (*on_frame)(struct str frame, void *self); /* borrowed until it returns */
 	/* A frame over LIMIT_LINE was skipped; head: its first LIMIT_LINE_HEAD bytes, borrowed. */
 	void (*on_long_frame)(struct str head, void *self);
 	/* NULL: the peer sends no more frames, but still receives; an error may follow. Otherwise the connection is

@@ -23,9 +23,9 @@ struct transport_listener {
 	uv_poll_t poll;
 	bool is_polled; /* poll was initialised */
 	int fd;
-	int spare_fd; /* closed for a moment to accept and refuse a connection when no other is left; -1: none */
+	int spare_fd;   /* closed for a moment to accept and refuse a connection when no other is left; -1: none */
 	bool is_remote; /* other machines may connect */
-	char *path;    /* of a Unix socket that this listener removes: */
+	char *path;     /* of a Unix socket that this listener removes: */
 	struct stat file;
 	char *address; /* for people */
 	transport_connect_fn on_connect;
@@ -145,8 +145,7 @@ bool transport_listener_is_local(const char *address)
 	return str_has_prefix(str_of(address), "unix://");
 }
 
-static int bind_ip(struct transport_listener *listener, const char *text, union ip_address *address,
-                   struct error *err)
+static int bind_ip(struct transport_listener *listener, const char *text, union ip_address *address, struct error *err)
 {
 	const int on = 1;
 	bool is_v6 = address->any.sa_family == AF_INET6;

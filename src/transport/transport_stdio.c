@@ -22,9 +22,9 @@ struct stdio {
 	struct hangup *hangup;   /* of the output; NULL: a file */
 	struct loop_deferred deliver;
 	bool is_paused;
-	bool has_ended; /* no more bytes will come */
-	bool is_end_reported;  /* on_end was called for that */
-	bool is_over;   /* the owner was notified that it is broken */
+	bool has_ended;       /* no more bytes will come */
+	bool is_end_reported; /* on_end was called for that */
+	bool is_over;         /* the owner was notified that it is broken */
 	struct error failure; /* code ERR_none: it is not */
 };
 

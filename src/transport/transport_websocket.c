@@ -15,9 +15,9 @@ struct socket {
 	struct stream *stream;
 	struct loop_deferred deliver;
 	bool is_paused;
-	bool is_end_reported;     /* on_end was called */
-	bool is_gone;      /* the peer has closed the connection, or it broke: */
-	struct error *why; /* NULL: closed */
+	bool is_end_reported; /* on_end was called */
+	bool is_gone;         /* the peer has closed the connection, or it broke: */
+	struct error *why;    /* NULL: closed */
 };
 
 static struct socket *socket_of(struct transport *transport)
@@ -139,9 +139,9 @@ static void socket_destroy(struct transport *transport, bool flush)
 
 static const struct transport_kind socket_kind = {socket_send, socket_pause, socket_resume, socket_destroy};
 static const struct stream_events stream_events = {
-        .on_bytes = on_bytes,
-        .on_end = on_stream_end,
-        .on_writable = on_writable,
+	.on_bytes = on_bytes,
+	.on_end = on_stream_end,
+	.on_writable = on_writable,
 };
 
 /* Takes ownership of the stream. */

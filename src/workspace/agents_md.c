@@ -159,7 +159,7 @@ static int find_file(const struct agents_md_options *options, const char *root, 
 	for (size_t i = 0; i < countof(first_names) + options->fallback_count; i++) {
 		bool is_first = i < countof(first_names);
 		auto_free char *name =
-		        str_dup(is_first ? first_names[i] : options->fallbacks[i - countof(first_names)]);
+			str_dup(is_first ? first_names[i] : options->fallbacks[i - countof(first_names)]);
 		auto_free char *path = path_join(folder, name);
 		int fd = open_allowed(options, root, path);
 		if (fd < 0)

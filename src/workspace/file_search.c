@@ -233,8 +233,8 @@ bool file_search_results(struct file_search *search, const struct file_search_re
 	bool is_changed = search->is_changed;
 	search->is_changed = false;
 	arena_reset(&search->shown);
-	struct file_search_result *results = arena_array(&search->shown, struct file_search_result,
-	                                                 search->hit_count + 1);
+	struct file_search_result *results =
+		arena_array(&search->shown, struct file_search_result, search->hit_count + 1);
 	for (size_t i = 0; i < search->hit_count; i++)
 		show(search, &search->hits[i], &results[i]);
 	*ret = results;

@@ -17,8 +17,8 @@
 enum rules_file { RULES_ignore, RULES_gitignore, RULES_exclude, RULES_FILES };
 
 struct level {
-	DIR *folder; /* NULL: above the root, here for its rules alone */
-	size_t at;   /* where paths from this folder on begin */
+	DIR *folder;                             /* NULL: above the root, here for its rules alone */
+	size_t at;                               /* where paths from this folder on begin */
 	struct ignore_rules *rules[RULES_FILES]; /* the first has the first word; NULL: no such file */
 };
 
@@ -132,8 +132,9 @@ static bool is_ignored(struct file_walk *walk, bool is_folder)
 		const struct level *level = &walk->levels.items[i];
 		struct str path = str_skip(buf_str(&walk->path), level->at);
 		for (int kind = 0; kind < RULES_FILES; kind++) {
-			enum ignore_verdict verdict = level->rules[kind] ?
-				ignore_rules_match(level->rules[kind], path, is_folder, &walk->steps) : IGNORE_SILENT;
+			enum ignore_verdict verdict = level->rules[kind] ? ignore_rules_match(level->rules[kind], path,
+			                                                                      is_folder, &walk->steps)
+			                                                 : IGNORE_SILENT;
 			if (verdict != IGNORE_SILENT)
 				return verdict == IGNORE_SKIP;
 		}

@@ -13,11 +13,11 @@ enum {
 	SCORE_LETTER = 16,
 	GAP_START = 3,
 	GAP_GOES_ON = 1,
-	BONUS_PART = 9,   /* after a slash, and at the beginning */
-	BONUS_WORD = 8,   /* after what is no letter */
-	BONUS_HUMP = 5,   /* camelCase, and digits after letters */
-	BONUS_RUN = 4,    /* a run, however it began */
-	BONUS_FIRST = 2,  /* times the bonus, for the first letter */
+	BONUS_PART = 9,  /* after a slash, and at the beginning */
+	BONUS_WORD = 8,  /* after what is no letter */
+	BONUS_HUMP = 5,  /* camelCase, and digits after letters */
+	BONUS_RUN = 4,   /* a run, however it began */
+	BONUS_FIRST = 2, /* times the bonus, for the first letter */
 	BONUS_NAME = 1 << 16,
 	BONUS_EXACT = 2 << 16,
 	NOWHERE = -1000000,

@@ -86,17 +86,18 @@ static const struct step {
 	bool may_find_nothing; /* which git reports as a failure */
 	const char *argv[16];
 } steps[] = {
-	{on_user, GIT_READ_USER, true,
-	 {GIT_STAGE_WORDS, "config", "-z", "--type=path", "--get-regexp", "^core\\.(excludesfile|autocrlf|eol)$"}},
-	{on_commits, GIT_READ_STAGE, false,
-	 {GIT_STAGE_WORDS, "rev-list", "--boundary", "HEAD", "--not", "--remotes"}},
-	{on_untracked, GIT_READ_STAGE, false,
-	 {GIT_STAGE_WORDS, "ls-files", "-z", "--others", "--exclude-standard"}},
-	{on_nothing, GIT_READ_STAGE, false,
-	 {GIT_STAGE_WORDS, "update-index", "-z", "--index-info"}},
-	{NULL, GIT_READ_STAGE, false,
-	 {GIT_STAGE_WORDS, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
-	  "--submodule=short", "--binary", "$sha", "--"}},
+	{on_user,
+         GIT_READ_USER,
+         true,
+         {GIT_STAGE_WORDS, "config", "-z", "--type=path", "--get-regexp", "^core\\.(excludesfile|autocrlf|eol)$"}},
+	{on_commits, GIT_READ_STAGE, false, {GIT_STAGE_WORDS, "rev-list", "--boundary", "HEAD", "--not", "--remotes"}},
+	{on_untracked, GIT_READ_STAGE, false, {GIT_STAGE_WORDS, "ls-files", "-z", "--others", "--exclude-standard"}},
+	{on_nothing, GIT_READ_STAGE, false, {GIT_STAGE_WORDS, "update-index", "-z", "--index-info"}},
+	{NULL,
+         GIT_READ_STAGE,
+         false,
+         {GIT_STAGE_WORDS, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+          "--submodule=short", "--binary", "$sha", "--"}},
 };
 enum { STEP_ADD = 3, STEP_LAST = countof(steps) - 1 };
 
@@ -108,8 +109,8 @@ static int run_step(struct git_delta *delta, struct error *err);
 static void write_entries(struct git_delta *delta, struct buf *out)
 {
 	bool is_long = strlen(git_stage_commit(delta->stage)) == 64;
-	const char *empty = is_long ? "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813" :
-	                              "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+	const char *empty = is_long ? "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+	                            : "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 	struct str rest = str_skip(buf_str(&delta->untracked), delta->added);
 	while (rest.len) {
 		struct str path = rest;

@@ -20,6 +20,7 @@
 /* ---- its configuration ---- */
 
 /* key NULL: any. */
+/* clang-format off */
 static const struct {
 	const char *section, *key;
 } harmless[] = {
@@ -35,6 +36,7 @@ static const struct {
 	{"advice", NULL}, {"gc", NULL}, {"log", NULL}, {"lfs", "repositoryformatversion"}, {"lfs", "access"},
 	{"lfs", "locksverify"},
 };
+/* clang-format on */
 
 static bool is_same(struct str text, const char *name)
 {
@@ -52,9 +54,9 @@ static bool is_harmless(struct str section, struct str key)
 static struct str cut_name(struct str *line)
 {
 	size_t len = 0;
-	while (len < line->len && (strchr("-.", line->ptr[len]) ? line->ptr[len] != '\0'
-	                                                         : (line->ptr[len] | 0x20) >= 'a' &&
-	                                                                   (line->ptr[len] | 0x20) <= 'z'))
+	while (len < line->len &&
+	       (strchr("-.", line->ptr[len]) ? line->ptr[len] != '\0'
+	                                     : (line->ptr[len] | 0x20) >= 'a' && (line->ptr[len] | 0x20) <= 'z'))
 		len++;
 	struct str name = str_n(line->ptr, len);
 	*line = str_trim(str_skip(*line, len));

@@ -204,8 +204,9 @@ static int copy_at(struct work *work, int from_at, const char *from, int to_at, 
 		return copy_file(work, from_at, from, to_at, to);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(work, from_at, from, to_at, to);
-	return depth ? 0 : error_set(work->err, ERR_invalid,
-	                             "fs/copy only supports regular files, directories, and symlinks");
+	return depth ? 0
+	             : error_set(work->err, ERR_invalid,
+	                         "fs/copy only supports regular files, directories, and symlinks");
 }
 
 /* Where `to` would be, links resolved as far as it is there. */
@@ -231,8 +232,7 @@ int host_copy(const char *from, const char *to, bool recursive, const atomic_boo
 	if (lstat(from, &st) != 0)
 		return error_sys(err, errno, "cannot copy %s", from);
 	if (S_ISDIR(st.st_mode) && !recursive)
-		return error_set(err, ERR_invalid,
-		                 "fs/copy requires recursive: true when sourcePath is a directory");
+		return error_set(err, ERR_invalid, "fs/copy requires recursive: true when sourcePath is a directory");
 	if (S_ISDIR(st.st_mode) && is_below(to, from))
 		return error_set(err, ERR_invalid,
 		                 "fs/copy cannot copy a directory to itself or one of its descendants");

@@ -17,9 +17,8 @@
 
 static struct sockaddr_in address4(int port)
 {
-	return (struct sockaddr_in){.sin_family = AF_INET,
-	                            .sin_port = htons((uint16_t)port),
-	                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	return (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
 static bool connect_tcp4(void)
@@ -30,9 +29,8 @@ static bool connect_tcp4(void)
 
 static bool connect_tcp6(void)
 {
-	struct sockaddr_in6 address = {.sin6_family = AF_INET6,
-	                               .sin6_port = htons((uint16_t)target.tcp6),
-	                               .sin6_addr = in6addr_loopback};
+	struct sockaddr_in6 address = {
+		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)target.tcp6), .sin6_addr = in6addr_loopback};
 	return connect(socket(AF_INET6, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof(address)) == 0;
 }
 

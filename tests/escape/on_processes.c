@@ -144,8 +144,7 @@ static bool choose_its_processor(void)
 static bool choose_its_scheduling(void)
 {
 	struct sched_param param = {0};
-	return sched_setscheduler(target.pid, SCHED_BATCH, &param) == 0 ||
-	       sched_setparam(target.pid, &param) == 0;
+	return sched_setscheduler(target.pid, SCHED_BATCH, &param) == 0 || sched_setparam(target.pid, &param) == 0;
 }
 
 static bool offer_it_to_the_killer(void)

@@ -11,12 +11,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A property that must hold for every input. */
-#define fuzz_check(condition)                                                                     \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
+#define fuzz_check(condition)                                                                          \
+	do {                                                                                           \
+		if (!(condition)) {                                                                    \
 			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                                  \
-		}                                                                                 \
+			abort();                                                                       \
+		}                                                                                      \
 	} while (0)
 
 #endif

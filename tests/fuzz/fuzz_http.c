@@ -64,7 +64,7 @@ static void check_answer(struct str bytes)
 	struct http_head head;
 	if (http_head_parse_answer(&head, bytes))
 		fuzz_check(head.status >= 0 && head.status <= 999 && head.reason.ptr);
-	vec_for_each (header, &head.headers)
+	vec_for_each(header, &head.headers)
 		fuzz_check(http_head_get(&head, "date").ptr || !str_equal_fold(header->name, STR("date")));
 	http_head_finish(&head);
 }

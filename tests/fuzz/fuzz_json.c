@@ -31,7 +31,7 @@ static void write_value(struct json_writer *w, const struct json *node);
 static void write_children(struct json_writer *w, const struct json *parent)
 {
 	size_t count = 0;
-	json_for_each (it, parent) {
+	json_for_each(it, parent) {
 		if (parent->type == JSON_object)
 			jw_key_str(w, it->key);
 		write_value(w, it);

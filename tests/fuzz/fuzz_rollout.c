@@ -33,7 +33,7 @@ static void put(struct str bytes)
 static void check_history(const struct rollout_reader *reader)
 {
 	auto_arena struct arena arena = {0};
-	vec_for_each (it, &reader->history) {
+	vec_for_each(it, &reader->history) {
 		fuzz_check(json_is(json_parse(&arena, *it, NULL), JSON_object));
 		arena_reset(&arena);
 	}

@@ -189,7 +189,7 @@ static void client_leave(struct client *client)
 {
 	if (client->connection)
 		connection_destroy(steal(client->connection));
-	vec_for_each (id, &client->unanswered)
+	vec_for_each(id, &client->unanswered)
 		free((char *)(uintptr_t)id->ptr);
 	vec_finish(&client->unanswered);
 }

@@ -32,7 +32,7 @@ struct lines {
 
 struct engine {
 	struct codex *codex;
-	size_t running; /* tasks that have begun and not ended */
+	size_t running;      /* tasks that have begun and not ended */
 	size_t empty_inputs; /* submitted, and perhaps not yet told as complete */
 	bool has_ended;
 };

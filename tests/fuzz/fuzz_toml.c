@@ -17,7 +17,7 @@ static void check_node(const struct toml *node, unsigned lines)
 	if (node->kind != TOML_table && node->kind != TOML_array)
 		return;
 	size_t count = 0;
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		if (node->kind == TOML_table)
 			fuzz_check(text_is_utf8(it->key) && toml_find(node, it->key) == it);
 		check_node(it, lines);
@@ -31,7 +31,7 @@ static void check_same(const struct toml *a, const struct toml *b)
 	fuzz_check(a && b && a->kind == b->kind && a->line == b->line);
 	if (a->kind == TOML_table) {
 		fuzz_check(a->count == b->count);
-		toml_for_each (it, a)
+		toml_for_each(it, a)
 			check_same(it, toml_find(b, it->key));
 	}
 }

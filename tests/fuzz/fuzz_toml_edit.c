@@ -15,7 +15,7 @@ static bool is_empty(const struct toml *node)
 {
 	if (node && node->kind != TOML_table)
 		return false;
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		if (!is_empty(it))
 			return false;
 	}
@@ -42,9 +42,9 @@ static void check_same(const struct toml *a, const struct toml *b)
 		check_leaf(a, b);
 		return;
 	}
-	toml_for_each (it, a)
+	toml_for_each(it, a)
 		check_same(it, toml_find(b, it->key));
-	toml_for_each (it, b)
+	toml_for_each(it, b)
 		check_same(toml_find(a, it->key), it);
 }
 

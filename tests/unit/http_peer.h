@@ -236,7 +236,7 @@ static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
 	http_client_destroy(f->client);
-	vec_for_each (peer, &f->peers) {
+	vec_for_each(peer, &f->peers) {
 		peer_close(*peer, STREAM_NOW);
 		buf_finish(&(*peer)->input);
 		free(*peer);

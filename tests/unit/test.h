@@ -16,11 +16,11 @@
 #include "base/str.h"
 
 /* Compares a slice with a literal. */
-#define assert_str(slice, literal)                                                              \
-	do {                                                                                    \
-		struct str _s = (slice), _w = STR(literal);                                     \
-		if (!str_eq(_s, _w))                                                            \
-			fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(_s), literal);            \
+#define assert_str(slice, literal)                                                   \
+	do {                                                                         \
+		struct str _s = (slice), _w = STR(literal);                          \
+		if (!str_eq(_s, _w))                                                 \
+			fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(_s), literal); \
 	} while (0)
 
 /* "<dir of the checkout>/<relative>", owned by a static buffer. */

@@ -22,7 +22,11 @@ static void a_token_is_one_line_of_visible_characters(void **state)
 	assert_non_null(token);
 	assert_string_equal(token, secret);
 	access_token_free(token);
-	static const char *const wrong[] = {"", "\n", "0123456789abcde\n", "0123456789 abcdef", "0123456789\nabcdef",
+	static const char *const wrong[] = {"",
+	                                    "\n",
+	                                    "0123456789abcde\n",
+	                                    "0123456789 abcdef",
+	                                    "0123456789\nabcdef",
 	                                    "0123456789\xc3\xa4\xc3\xb6\xc3\xbc"};
 	for (size_t i = 0; i < countof(wrong); i++) {
 		assert_null(read_from(wrong[i], 0600, &err));

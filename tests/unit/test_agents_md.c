@@ -256,17 +256,17 @@ static void a_project_above_or_below_home_reads_its_own_files_alone(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        FILE_TEST(from_the_root_down_after_the_global_file),
-	        FILE_TEST(without_a_root_the_cwd_speaks_alone),
-	        FILE_TEST(nothing_to_say_is_nothing),
-	        FILE_TEST(fallback_names_come_last_and_markers_can_be_chosen),
-	        FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
-	        FILE_TEST(bytes_that_are_no_text_become_text),
-	        FILE_TEST(what_is_no_file_is_passed_over),
-	        FILE_TEST(a_link_leads_out_of_trusted_projects_alone_and_never_home),
-	        FILE_TEST(a_name_that_is_a_path_leads_no_further_than_a_link),
-	        FILE_TEST(a_project_above_or_below_home_reads_its_own_files_alone),
-	        FILE_TEST(a_huge_file_costs_only_its_share),
+		FILE_TEST(from_the_root_down_after_the_global_file),
+		FILE_TEST(without_a_root_the_cwd_speaks_alone),
+		FILE_TEST(nothing_to_say_is_nothing),
+		FILE_TEST(fallback_names_come_last_and_markers_can_be_chosen),
+		FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
+		FILE_TEST(bytes_that_are_no_text_become_text),
+		FILE_TEST(what_is_no_file_is_passed_over),
+		FILE_TEST(a_link_leads_out_of_trusted_projects_alone_and_never_home),
+		FILE_TEST(a_name_that_is_a_path_leads_no_further_than_a_link),
+		FILE_TEST(a_project_above_or_below_home_reads_its_own_files_alone),
+		FILE_TEST(a_huge_file_costs_only_its_share),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

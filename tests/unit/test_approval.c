@@ -72,15 +72,20 @@ static void two_are_the_same_if_they_let_the_same_be_asked(void **state)
 	auto_arena struct arena arena = {0};
 	for (size_t i = 0; i < countof(rows); i++)
 		for (size_t j = 0; j < countof(rows); j++)
-			assert_int_equal(approval_is_same(policy_of(rows[i].json, &arena),
-			                                  policy_of(rows[j].json, &arena)),
-			                 i == j);
+			assert_int_equal(
+				approval_is_same(policy_of(rows[i].json, &arena), policy_of(rows[j].json, &arena)),
+				i == j);
 }
 
 static void what_is_no_policy_is_refused(void **state)
 {
-	static const char *const wrong[] = {"\"maybe\"", "\"granular\"", "{}", "3", "{\"granular\":{}}",
-	                                    "{\"granular\":{\"rules\":1}}", "{\"never\":{},\"reject\":{}}"};
+	static const char *const wrong[] = {"\"maybe\"",
+	                                    "\"granular\"",
+	                                    "{}",
+	                                    "3",
+	                                    "{\"granular\":{}}",
+	                                    "{\"granular\":{\"rules\":1}}",
+	                                    "{\"never\":{},\"reject\":{}}"};
 	(void)state;
 	for (size_t i = 0; i < countof(wrong); i++) {
 		auto_arena struct arena arena = {0};

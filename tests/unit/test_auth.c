@@ -103,12 +103,12 @@ static void removing_forgets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(no_file_is_no_credentials),
-	        TEST(each_kind_is_recognised),
-	        TEST(broken_files_are_named_without_their_content),
-	        TEST(a_written_key_is_private_and_reads_back),
-	        TEST(bad_keys_are_refused),
-	        TEST(removing_forgets),
+		TEST(no_file_is_no_credentials),
+		TEST(each_kind_is_recognised),
+		TEST(broken_files_are_named_without_their_content),
+		TEST(a_written_key_is_private_and_reads_back),
+		TEST(bad_keys_are_refused),
+		TEST(removing_forgets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

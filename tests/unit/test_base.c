@@ -82,7 +82,7 @@ static void truncation_examples_hold(void **state)
 	auto_buf struct buf out;
 	buf_init(&out, 1000);
 	text_append_middle(&out, STR("this is an example of a long output that should be truncated"),
-			   (struct text_budget){TEXT_TOKENS, 5});
+	                   (struct text_budget){TEXT_TOKENS, 5});
 	assert_string_equal(out.data, "this is an…10 tokens truncated… truncated");
 	check_middle("fits", (struct text_budget){TEXT_BYTES, 4}, "fits");
 }
@@ -105,7 +105,11 @@ static void lossy_utf8_replaces_ill_formed_parts(void **state)
 		struct str in;
 		const char *want;
 	} rows[] = {
-		{{"a\xff" "b", 3}, "a\xef\xbf\xbd" "b"},
+		{{"a\xff"
+	          "b",
+	          3},
+	         "a\xef\xbf\xbd"
+	         "b"},
 		{{"\xe2\x82", 2}, "\xef\xbf\xbd"},
 		{{"\xf0\x9f\x98x", 4}, "\xef\xbf\xbdx"},
 		{{"\xed\xa0\x80", 3}, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
@@ -136,8 +140,13 @@ static void code_points_become_utf8(void **state)
 	static const struct {
 		uint32_t point;
 		const char *want;
-	} rows[] = {{0x24, "$"}, {0x7f, "\x7f"}, {0x80, "\xc2\x80"}, {0x20ac, "€"}, {0xffff, "\xef\xbf\xbf"},
-		    {0x10000, "\xf0\x90\x80\x80"}, {0x10ffff, "\xf4\x8f\xbf\xbf"}};
+	} rows[] = {{0x24, "$"},
+	            {0x7f, "\x7f"},
+	            {0x80, "\xc2\x80"},
+	            {0x20ac, "€"},
+	            {0xffff, "\xef\xbf\xbf"},
+	            {0x10000, "\xf0\x90\x80\x80"},
+	            {0x10ffff, "\xf4\x8f\xbf\xbf"}};
 	for (size_t i = 0; i < countof(rows); i++) {
 		char utf8[4];
 		assert_true(str_is(str_n(utf8, text_put_utf8(utf8, rows[i].point)), rows[i].want));
@@ -163,7 +172,7 @@ static void base64_round_trip(void **state)
 {
 	(void)state;
 	static const char *const rows[][2] = {
-	        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+		{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_buf struct buf coded, plain;
 		buf_init(&coded, 100);
@@ -294,7 +303,7 @@ int main(void)
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test_setup_teardown(what_cannot_be_replaced_leaves_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_link_in_the_place_of_a_temporary_file_is_not_followed, temp_make,
-		                                temp_remove),
+	                                        temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,25 +8,25 @@ enum { NOW = 1800000000 };
 
 #define HEAD "eyJhbGciOiJIUzI1NiJ9."
 /* {"exp":NOW,"iss":"me","aud":"you"} and variations of it */
-#define GOOD HEAD \
-	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.jAmKPV0R4FaV3AlLX8ikRRxnqp5eTq_oueByFrquRfU"
-#define LIST HEAD \
-	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiLCJ5b3UiXX0.FZzBlB8nJ6Ehnmlb3yT5jHiyIs94I5uNj9QmJKFiFaE"
+#define GOOD HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.jAmKPV0R4FaV3AlLX8ikRRxnqp5eTq_oueByFrquRfU"
+#define LIST                                                                    \
+	HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiLCJ5b3UiXX0." \
+	     "FZzBlB8nJ6Ehnmlb3yT5jHiyIs94I5uNj9QmJKFiFaE"
 #define NO_EXP HEAD "eyJpc3MiOiJtZSIsImF1ZCI6InlvdSJ9.CdLbZaE4eYH05pNcjxLglkvQ5LDcAqAvOYDtGjIvffc"
 #define TEXT_EXP HEAD "eyJleHAiOiI5IiwiaXNzIjoibWUifQ.-UkC6GVjF5aG4MasxwSUwTW2OxMZu6nh7STYbkUzAhk"
-#define HUGE_EXP HEAD \
-	"eyJleHAiOjkwMDAwMDAwMDAwMDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0." \
-	"-A2HMSulbSumRkSPMHjrlgnKzqTEhMYQVzqEAP2kBuE"
-#define NOT_YET HEAD \
-	"eyJleHAiOjE4MDAwMDAwOTksIm5iZiI6MTgwMDAwMDA2MCwiaXNzIjoibWUiLCJhdWQiOiJ5b3UifQ." \
-	"K-4y0o-urpbq3HhcJxbgGI9YL-GfUJFOM8DnjC5DQvo"
-#define OTHER_ISS HEAD \
-	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6IngiLCJhdWQiOiJ5b3UifQ.lMFDh2Al-Rv9k84vRhJS0OfKnaPkPuWlOAekvgUByak"
-#define OTHER_AUD HEAD \
-	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiXX0.8Wy77QoMe6JAisFz6_xPPxAujVCrJOrAOpL3E95NEMM"
-#define OTHER_KEY HEAD \
-	"eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.z1pcoHj1d1Qtm9NGtcGKAr7pJwRdIqyJNNHcZ1ilV8I"
-#define ALG_NONE \
+#define HUGE_EXP                                                                    \
+	HEAD "eyJleHAiOjkwMDAwMDAwMDAwMDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0." \
+	     "-A2HMSulbSumRkSPMHjrlgnKzqTEhMYQVzqEAP2kBuE"
+#define NOT_YET                                                                                \
+	HEAD "eyJleHAiOjE4MDAwMDAwOTksIm5iZiI6MTgwMDAwMDA2MCwiaXNzIjoibWUiLCJhdWQiOiJ5b3UifQ." \
+	     "K-4y0o-urpbq3HhcJxbgGI9YL-GfUJFOM8DnjC5DQvo"
+#define OTHER_ISS \
+	HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6IngiLCJhdWQiOiJ5b3UifQ.lMFDh2Al-Rv9k84vRhJS0OfKnaPkPuWlOAekvgUByak"
+#define OTHER_AUD \
+	HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiXX0.8Wy77QoMe6JAisFz6_xPPxAujVCrJOrAOpL3E95NEMM"
+#define OTHER_KEY \
+	HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.z1pcoHj1d1Qtm9NGtcGKAr7pJwRdIqyJNNHcZ1ilV8I"
+#define ALG_NONE                                                                       \
 	"eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0." \
 	"wF4F14rUKa2HtluAgXuewwCPfpuv3dCtAgv3fPOmRfs"
 #define NO_OBJECT HEAD "W10.JH49QuKtmIPFVL8Iz16dMuFHSmDNkPGpUYhZMjwZrQo"
@@ -97,8 +97,8 @@ static void test_signed_token(void **state)
 	expect(bearer, "Bearer " OTHER_ISS, NOW, "websocket jwt issuer mismatch");
 	expect(bearer, "Bearer " OTHER_AUD, NOW, "websocket jwt audience mismatch");
 	static const char *const bad[] = {
-		NO_EXP, TEXT_EXP, HUGE_EXP, OTHER_KEY, ALG_NONE, NO_OBJECT, GOOD "=", GOOD "A",
-		"abc",  ".",      "..",     "...",     HEAD,     "a.b.c.d",
+		NO_EXP,   TEXT_EXP, HUGE_EXP, OTHER_KEY, ALG_NONE, NO_OBJECT, GOOD "=",
+		GOOD "A", "abc",    ".",      "..",      "...",    HEAD,      "a.b.c.d",
 	};
 	for (size_t i = 0; i < countof(bad); i++) {
 		auto_free char *header = xasprintf("Bearer %s", bad[i]);
@@ -153,8 +153,10 @@ static void test_options(void **state)
 	             "not `signed-bearer-token`");
 	expect_error((struct bearer_options){.mode = "signed-bearer-token", .secret_file = token, .issuer = ""},
 	             "`--ws-issuer` must not be empty");
-	expect_error((struct bearer_options){.mode = "signed-bearer-token", .secret_file = token,
-	                                     .clock_skew_seconds = "-1"}, "must be a number of seconds");
+	expect_error((struct bearer_options){.mode = "signed-bearer-token",
+	                                     .secret_file = token,
+	                                     .clock_skew_seconds = "-1"},
+	             "must be a number of seconds");
 }
 
 static void expect_file_error(const char *path, const char *text)

@@ -254,10 +254,7 @@ static void test_refusals(void **state)
 	         ERR_usage,
 	         "unrecognized subcommand 'resum'\n\n"
 	         "  tip: a similar subcommand exists: 'resume'"},
-		{&only_words,
-		 {"t", "what"},
-		 ERR_usage,
-		 "unrecognized subcommand 'what'\n  [possible values: resume]"},
+		{&only_words, {"t", "what"}, ERR_usage, "unrecognized subcommand 'what'\n  [possible values: resume]"},
 		{&only_words, {"t", "resume", "what"}, ERR_usage, "unexpected argument 'what' found"},
 		{&tool, {"t", "--json=1"}, ERR_usage, "unexpected value '1' for '--json' found; no more were expected"},
 		{&tool,
@@ -471,6 +468,7 @@ static void test_exec_review(void **state)
 
 static void test_exec_refusals(void **state)
 {
+	/* clang-format off */
 	static const char *const lines[][6] = {
 		{"exec", "resume"},       {"exec", "--last", "x"},           {"exec", "--all"},
 		{"exec", "two", "words"}, {"exec", "resume", "a", "b", "c"}, {"exec", "review"},
@@ -478,6 +476,7 @@ static void test_exec_refusals(void **state)
 		{"exec", "review", "--uncommitted", "x"}, {"exec", "review", "--uncommitted", "--base", "m"},
 		{"exec", "review", "--title", "t"}, {"exec", "review", "x", "-i", "f"}, {"exec", "review", "--last", "x"},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < countof(lines); i++) {
 		struct exec_options options;

@@ -242,7 +242,8 @@ static void a_host_that_only_submits_is_refused(void **state)
 	size_t taken = 0, answered = 0;
 	auto_free char *path = xasprintf("/%0900d", 0);
 	auto_free char *op = xasprintf("{\"id\":\"%s\",\"op\":{\"type\":\"get_history_entry_request\","
-	                               "\"offset\":0,\"log_id\":1}}", path);
+	                               "\"offset\":0,\"log_id\":1}}",
+	                               path);
 	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
 	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
 	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may also mean: not yet */
@@ -365,13 +366,17 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN); /* the scripted model lives here too, and clients leave it in the middle of a word */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_task_from_submit_to_shutdown), TEST(events_come_in_their_order),
+		TEST(a_task_from_submit_to_shutdown),
+		TEST(events_come_in_their_order),
 		TEST(events_are_told_in_the_words_of_the_wire_profile),
 		TEST(the_descriptor_says_when_there_is_something),
-		TEST(a_host_that_reads_late_misses_nothing), TEST(a_held_engine_can_be_interrupted),
+		TEST(a_host_that_reads_late_misses_nothing),
+		TEST(a_held_engine_can_be_interrupted),
 		TEST(a_host_that_only_submits_is_refused),
-		TEST(a_busy_engine_can_be_destroyed), TEST(an_engine_can_be_destroyed_before_it_did_anything),
-		TEST(two_threads_lose_nothing),       TEST(several_engines_work_side_by_side),
+		TEST(a_busy_engine_can_be_destroyed),
+		TEST(an_engine_can_be_destroyed_before_it_did_anything),
+		TEST(two_threads_lose_nothing),
+		TEST(several_engines_work_side_by_side),
 		TEST(bad_options_are_explained),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,7 @@ static const char *read_as(const char *script)
 	for (size_t i = 0; i < list.count; i++) {
 		for (size_t at = 0; at < list.commands[i].count; at++) {
 			const struct command_word *word = &list.commands[i].words[at];
-			buf_printf(&out, word->can_vary ? "%s(%s)" : "%s%s", at ? "," : i ? "|" : "",
-		word->text);
+			buf_printf(&out, word->can_vary ? "%s(%s)" : "%s%s", at ? "," : i ? "|" : "", word->text);
 		}
 	}
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(buf_str(&out)));
@@ -34,8 +33,7 @@ static void expect_rows(const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(read_as(rows[i].script), rows[i].words) != 0)
-			fail_msg("\"%s\" is read as \"%s\", not \"%s\"", rows[i].script,
-		read_as(rows[i].script),
+			fail_msg("\"%s\" is read as \"%s\", not \"%s\"", rows[i].script, read_as(rows[i].script),
 			         rows[i].words);
 }
 #define EXPECT_ROWS(rows) expect_rows(rows, sizeof(rows) / sizeof(*(rows)))
@@ -60,7 +58,10 @@ static void plain_commands_are_understood(void **state)
 		{"echo \"it's; | & > *\"", "echo,it's; | & > *"},
 		{"git diff a=b HEAD^ c#d", "git,diff,a=b,HEAD^,c#d"},
 		{"ls ~/src", "ls,~/src"},
-		{"cat 'gr\xc3\xb6\xc3\x9f" "e'", "cat,gr\xc3\xb6\xc3\x9f" "e"},
+		{"cat 'gr\xc3\xb6\xc3\x9f"
+	         "e'",
+	         "cat,gr\xc3\xb6\xc3\x9f"
+	         "e"},
 		{"rg x -- src/*.c *.h", "rg,x,--,(src/*.c),(*.h)"},
 		{"ls \"\"*.c", "ls,(*.c)"},
 		{"echo a'\n'b", "echo,a\nb"},
@@ -71,6 +72,7 @@ static void plain_commands_are_understood(void **state)
 static void everything_else_is_not(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const char *const scripts[] = {
 		"", " ", "\n", "# only words", ";", "ls;;", "; ls", "ls && ", "&& ls", "ls && && pwd",
 		"ls | ; pwd",
@@ -87,6 +89,7 @@ static void everything_else_is_not(void **state)
 		"ls\r", "ls\v-l", "echo \xc2\xa0x", "echo !x", "echo ^a", "ls *(e:id:)", "ls @(a|b)",
 		"ls {", "ls }",
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
 		if (strcmp(read_as(scripts[i]), "?") != 0)
 			fail_msg("\"%s\" is read as \"%s\"", scripts[i], read_as(scripts[i]));

@@ -5,6 +5,7 @@
 #include "command/command_safety.h"
 
 /* What nobody should be asked about. */
+/* clang-format off */
 static const char *const harmless[] = {
 	"ls", "ls -la", "ls -la src tests", "ls *.c", "/bin/ls -l", "pwd", "cd src && ls", "cat README.md",
 	"cat a.txt b.txt", "cat * | head -n 3",
@@ -29,8 +30,10 @@ static const char *const harmless[] = {
 	"rev a", "numfmt 1", "paste a b", "expr 1 + 1", "strings a.out", "od -c a", "ps aux", "true", "false",
 	"pwd && ls -la || true", "ls # what is here", "ls;\npwd\n", "cat 'a b.txt'", "cat \"a b\"'c'",
 };
+/* clang-format on */
 
 /* What looks like the above, and can write, run or send something; or what is not certain to be what it looks like. */
+/* clang-format off */
 static const char *const acting[] = {
 	/* other programs by the same name, or programs that run others */
 	"./ls", "bin/ls", "/tmp/ls", "/usr/bin/../../tmp/ls", "make", "ls && make", "ls | make", "sudo ls", "env ls",
@@ -85,7 +88,9 @@ static const char *const acting[] = {
 	"ls !!",
 	"ls\\\nx", "ls ;; ls", "ls ||", "&& ls", "ls | | ls", "'ls", "\"ls", "ls\rx", "ls \x01", "",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const destroying[] = {
 	"rm -f x", "rm -rf x", "rm -Rf x", "rm -fr x", "rm --force x", "rm -r -f x", "ls; rm -rf x", "/bin/rm -rf x",
 	"sudo rm -rf x", "sudo -u root rm -f x", "sudo sudo rm -f x", "git reset --hard", "git rm x",
@@ -102,7 +107,9 @@ static const char *const destroying[] = {
 	"cat <<E\nx\nE\nrm -rf $x",
 	"f() { rm -rf $x; }; f", "nohup rm -rf $x &", "env -i A=b rm -rf $x", "! rm -rf $x", "time rm -rf $x",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const sparing[] = {
 	"rm x", "rm -r x", "rm -- -f", "rm", "sudo", "sudo ls", "git", "git -C", "git status", "git push origin main",
 	"git branch x", "git clean -n", "echo rm -rf x", "ls", "rm $x", "rm -r \"$x\"", "rm -- \"$x\" -f",
@@ -111,6 +118,7 @@ static const char *const sparing[] = {
 	"bash -c 'ls $x'",
 	"bash rm -rf $x", "echo \"$(date)\" rm -rf", "farm -rf $x", "rm-x -rf $x", "cat a > rm -f $x", "ls $x -rf rm",
 };
+/* clang-format on */
 
 struct row {
 	const char *script;
@@ -187,8 +195,8 @@ static size_t add_rows(struct CMUnitTest *tests, struct row *rows, size_t at, co
 	for (size_t i = 0; i < count; i++, at++) {
 		rows[at] = kind;
 		rows[at].script = scripts[i];
-		tests[at] = (struct CMUnitTest){
-			.name = "row", .test_func = row_is_as_written, .initial_state = &rows[at]};
+		tests[at] =
+			(struct CMUnitTest){.name = "row", .test_func = row_is_as_written, .initial_state = &rows[at]};
 	}
 	return at;
 }

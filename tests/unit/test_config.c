@@ -198,34 +198,34 @@ static void wrong_types_name_file_line_and_key(void **state)
 	static const struct {
 		const char *file, *message;
 	} rows[] = {
-	        {"\nmodel = 3", "config.toml:2: `model` must be a string, not an integer"},
-	        {"sandbox_mode = \"open\"", ":1: `sandbox_mode` must be one of `read-only`, "},
-	        {"sandbox_mode = \"open\"", ", not `open`"},
-	        {"approval_policy = true", "not a boolean"},
-	        {"approval_policy = \"sometimes\"", "`never` or a table `granular`"},
-	        {"approval_policy = \"sometimes\"", "unknown variant `sometimes`"},
-	        {"approval_policy = { granular = { rules = 1 } }", "`approval_policy` must be `on-request`"},
-	        {"approval_policy = { granular = { rules = true } }", "missing field `sandbox_approval`"},
-	        {"[approval_policy.granular]", "missing field `sandbox_approval`"},
-	        {"[sandbox_workspace_write]\nnetwork_access = \"yes\"",
+		{"\nmodel = 3", "config.toml:2: `model` must be a string, not an integer"},
+		{"sandbox_mode = \"open\"", ":1: `sandbox_mode` must be one of `read-only`, "},
+		{"sandbox_mode = \"open\"", ", not `open`"},
+		{"approval_policy = true", "not a boolean"},
+		{"approval_policy = \"sometimes\"", "`never` or a table `granular`"},
+		{"approval_policy = \"sometimes\"", "unknown variant `sometimes`"},
+		{"approval_policy = { granular = { rules = 1 } }", "`approval_policy` must be `on-request`"},
+		{"approval_policy = { granular = { rules = true } }", "missing field `sandbox_approval`"},
+		{"[approval_policy.granular]", "missing field `sandbox_approval`"},
+		{"[sandbox_workspace_write]\nnetwork_access = \"yes\"",
 	         "config.toml:2: `sandbox_workspace_write.network_access` must be true or false, not a string"},
-	        {"sandbox_workspace_write = 1", "`sandbox_workspace_write` must be a table, not an integer"},
-	        {"notify = \"x\"", "`notify` must be a list of strings, not a string"},
-	        {"notify = [\n\"x\",\n1]", "config.toml:3: `notify` must be a list of strings, not an integer"},
-	        {"tool_output_token_limit = 0", "`tool_output_token_limit` must be between 1 and 2147483647, not 0"},
-	        {"model_context_window = -1", "`model_context_window` must be at least 1, not -1"},
-	        {"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 100000, not nan"},
-	        {"shell_environment_policy.set = { A = 1 }", "`shell_environment_policy.set.A` must be a string"},
-	        {"[model_providers.x]\nwire_api = \"chat\"",
+		{"sandbox_workspace_write = 1", "`sandbox_workspace_write` must be a table, not an integer"},
+		{"notify = \"x\"", "`notify` must be a list of strings, not a string"},
+		{"notify = [\n\"x\",\n1]", "config.toml:3: `notify` must be a list of strings, not an integer"},
+		{"tool_output_token_limit = 0", "`tool_output_token_limit` must be between 1 and 2147483647, not 0"},
+		{"model_context_window = -1", "`model_context_window` must be at least 1, not -1"},
+		{"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 100000, not nan"},
+		{"shell_environment_policy.set = { A = 1 }", "`shell_environment_policy.set.A` must be a string"},
+		{"[model_providers.x]\nwire_api = \"chat\"",
 	         "`model_providers.x.wire_api` must be `responses`, not `chat`"},
-	        {"model_providers.x = 1", "`model_providers.x` must be a table"},
-	        {"[profiles.p]\n\nmodel = []", "config.toml:3: `profiles.p.model` must be a string, not an array"},
-	        {"projects.\"/x\".trust_level = \"yes\"", "`projects./x.trust_level` must be `trusted` or `untrusted`"},
-	        {"features.undo = 1", "`features.undo` must be true, false or a table"},
-	        {"tui = 1", "`tui` must be a table, not an integer"},
-	        {"model_instructions_file = \"\"", "`model_instructions_file` must be a path, not empty"},
-	        {"model = \"a\\u0000b\"", "`model` must be text, not text with a zero character in it"},
-	        {"model = ", "config.toml:1:9: expected a value"},
+		{"model_providers.x = 1", "`model_providers.x` must be a table"},
+		{"[profiles.p]\n\nmodel = []", "config.toml:3: `profiles.p.model` must be a string, not an array"},
+		{"projects.\"/x\".trust_level = \"yes\"", "`projects./x.trust_level` must be `trusted` or `untrusted`"},
+		{"features.undo = 1", "`features.undo` must be true, false or a table"},
+		{"tui = 1", "`tui` must be a table, not an integer"},
+		{"model_instructions_file = \"\"", "`model_instructions_file` must be a path, not empty"},
+		{"model = \"a\\u0000b\"", "`model` must be text, not text with a zero character in it"},
+		{"model = ", "config.toml:1:9: expected a value"},
 	};
 	for (size_t i = 0; i < countof(rows); i++)
 		assert_fails(p, rows[i].file, rows[i].message);
@@ -237,7 +237,7 @@ static void unknown_keys_are_one_warning_a_file(void **state)
 	struct config *c = load_with(p, "modell = \"x\"\n[tui]\nanything = 1\n[features]\nwarp = true\n");
 	assert_int_equal(warning_count(c), 1);
 	assert_true(has_warning(
-	        c, "config.toml: unknown settings are ignored: `modell` (line 1), `features.warp` (line 5)"));
+		c, "config.toml: unknown settings are ignored: `modell` (line 1), `features.warp` (line 5)"));
 	config_unref(c);
 }
 
@@ -318,7 +318,7 @@ static void profiles_come_from_tables_files_and_both(void **state)
 	struct place *p = *state;
 	write_file(p->home, "p.config.toml", "model = \"file\"\n");
 	struct config *c = load_with(
-	        p, "profile = \"p\"\nmodel = \"user\"\n[profiles.p]\nmodel = \"table\"\ninstructions = \"table\"\n");
+		p, "profile = \"p\"\nmodel = \"user\"\n[profiles.p]\nmodel = \"table\"\ninstructions = \"table\"\n");
 	assert_string_equal(c->model, "file");
 	assert_string_equal(c->instructions, "table");
 	config_unref(c);
@@ -340,7 +340,7 @@ static void projects_count_only_when_trusted(void **state)
 	write_file(p->sub, ".codex/config.toml", "this is not even toml");
 	struct config *c = load_with(p, "model = \"user\"\n");
 	auto_free char *warning =
-	        xasprintf("%s/.codex/config.toml is ignored because this project is not trusted; to let it "
+		xasprintf("%s/.codex/config.toml is ignored because this project is not trusted; to let it "
 	                  "count, add [projects.\"%s\"] with trust_level = \"trusted\" to %s/config.toml",
 	                  p->repo, p->repo, p->home);
 	assert_string_equal(c->model, "user");
@@ -368,8 +368,8 @@ static void the_nearest_entry_decides_about_trust(void **state)
 	write_file(p->repo, ".codex/config.toml", "model = \"repo\"\n");
 	write_file(p->sub, ".codex/config.toml", "model = \"sub\"\n");
 	auto_free char *user = xasprintf(
-	        "[projects.\"%s\"]\ntrust_level = \"trusted\"\n[projects.\"%s\"]\ntrust_level = \"untrusted\"\n",
-	        p->repo, p->sub);
+		"[projects.\"%s\"]\ntrust_level = \"trusted\"\n[projects.\"%s\"]\ntrust_level = \"untrusted\"\n",
+		p->repo, p->sub);
 	struct config *c = load_with(p, user);
 	assert_string_equal(c->model, "repo");
 	assert_int_equal(config_trust(c), trust_level_untrusted);
@@ -444,10 +444,10 @@ static struct config *load_wide(const struct place *p, const char *user, const c
 	return load_with(p, text);
 }
 
-#define WIDE                                                                                          \
+#define WIDE                                                                                             \
 	"sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\nallow_login_shell = true\n" \
-	"[sandbox_workspace_write]\nnetwork_access = true\nwritable_roots = [\"/etc\", \"/opt\"]\n"       \
-	"exclude_slash_tmp = false\nexclude_tmpdir_env_var = false\n"                                 \
+	"[sandbox_workspace_write]\nnetwork_access = true\nwritable_roots = [\"/etc\", \"/opt\"]\n"      \
+	"exclude_slash_tmp = false\nexclude_tmpdir_env_var = false\n"                                    \
 	"[shell_environment_policy]\nset = { PATH = \"/evil\" }\n"
 
 static void a_project_may_not_widen_what_commands_may_do(void **state)
@@ -482,7 +482,8 @@ static void a_project_may_narrow_what_commands_may_do(void **state)
 	struct config *c = load_wide(p, user,
 	                             "sandbox_mode = \"workspace-write\"\napproval_policy = \"never\"\n"
 	                             "[sandbox_workspace_write]\nnetwork_access = false\nexclude_slash_tmp = true\n"
-	                             "writable_roots = [\"/opt\"]\n", "");
+	                             "writable_roots = [\"/opt\"]\n",
+	                             "");
 	assert_int_equal(warning_count(c), 0);
 	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
 	assert_int_equal(c->approval_policy->tag, ask_for_approval_never);
@@ -556,11 +557,11 @@ static void options_are_toml_or_text(void **state)
 	static const struct {
 		const char *option, *message;
 	} rows[] = {
-	        {"foo", "-c: expected key=value, but `foo` has no `=`"},
-	        {"=foo", "-c: expected key=value, but there is no key before the `=`"},
-	        {"a..b=1", "-c: `a..b` is no key of the form a.b.c"},
-	        {"model=3", "-c: `model` must be a string, not an integer"},
-	        {"hide_agent_reasoning=maybe", "-c: `hide_agent_reasoning` must be true or false, not a string"},
+		{"foo", "-c: expected key=value, but `foo` has no `=`"},
+		{"=foo", "-c: expected key=value, but there is no key before the `=`"},
+		{"a..b=1", "-c: `a..b` is no key of the form a.b.c"},
+		{"model=3", "-c: `model` must be a string, not an integer"},
+		{"hide_agent_reasoning=maybe", "-c: `hide_agent_reasoning` must be true or false, not a string"},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		struct str override = str_of(rows[i].option);
@@ -575,7 +576,7 @@ static void later_options_win(void **state)
 {
 	struct place *p = *state;
 	static const struct str overrides[] = {
-	        {"model=a", 7}, {"tools.web_search=true", 21}, {"model=b", 7}, {"nope=1", 6}};
+		{"model=a", 7}, {"tools.web_search=true", 21}, {"model=b", 7}, {"nope=1", 6}};
 	struct config_source source = source_of(p);
 	source.overrides = overrides;
 	source.override_count = 4;
@@ -746,36 +747,36 @@ static void a_stamp_sees_every_change_of_a_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(defaults_without_any_file),
-	        TEST(a_policy_may_be_a_table),
-	        TEST(every_kind_of_value_is_taken),
-	        TEST(wrong_types_name_file_line_and_key),
-	        TEST(unknown_keys_are_one_warning_a_file),
-	        TEST(a_profile_is_not_warned_about_twice),
-	        TEST(endless_unknown_keys_stay_short),
-	        TEST(layers_win_in_order),
-	        TEST(profiles_come_from_tables_files_and_both),
-	        TEST(projects_count_only_when_trusted),
-	        TEST(the_nearest_entry_decides_about_trust),
-	        TEST(a_linked_worktree_is_trusted_with_its_repository),
-	        TEST(a_trusted_project_works_in_its_folder),
-	        TEST(a_project_may_not_redirect_the_user),
-	        TEST(a_project_may_not_widen_what_commands_may_do),
-	        TEST(a_project_may_narrow_what_commands_may_do),
-	        TEST(a_project_may_widen_with_a_content_that_the_user_trusts),
-	        TEST(the_home_folder_is_no_project),
-	        TEST(options_are_toml_or_text),
-	        TEST(later_options_win),
-	        TEST(flags_are_named_in_messages),
-	        TEST(a_text_can_stand_for_the_user_file),
-	        TEST(projects_can_be_left_out),
-	        TEST(what_the_process_switched_is_weaker_than_any_file),
-	        TEST(the_user_file_can_be_left_out),
-	        TEST(an_unreadable_file_is_an_error),
-	        TEST(a_config_is_shared),
-	        TEST(a_stamp_sees_every_change_of_a_file),
-	        TEST(home_comes_from_the_environment),
-	        cmocka_unit_test(every_key_says_what_it_does),
+		TEST(defaults_without_any_file),
+		TEST(a_policy_may_be_a_table),
+		TEST(every_kind_of_value_is_taken),
+		TEST(wrong_types_name_file_line_and_key),
+		TEST(unknown_keys_are_one_warning_a_file),
+		TEST(a_profile_is_not_warned_about_twice),
+		TEST(endless_unknown_keys_stay_short),
+		TEST(layers_win_in_order),
+		TEST(profiles_come_from_tables_files_and_both),
+		TEST(projects_count_only_when_trusted),
+		TEST(the_nearest_entry_decides_about_trust),
+		TEST(a_linked_worktree_is_trusted_with_its_repository),
+		TEST(a_trusted_project_works_in_its_folder),
+		TEST(a_project_may_not_redirect_the_user),
+		TEST(a_project_may_not_widen_what_commands_may_do),
+		TEST(a_project_may_narrow_what_commands_may_do),
+		TEST(a_project_may_widen_with_a_content_that_the_user_trusts),
+		TEST(the_home_folder_is_no_project),
+		TEST(options_are_toml_or_text),
+		TEST(later_options_win),
+		TEST(flags_are_named_in_messages),
+		TEST(a_text_can_stand_for_the_user_file),
+		TEST(projects_can_be_left_out),
+		TEST(what_the_process_switched_is_weaker_than_any_file),
+		TEST(the_user_file_can_be_left_out),
+		TEST(an_unreadable_file_is_an_error),
+		TEST(a_config_is_shared),
+		TEST(a_stamp_sees_every_change_of_a_file),
+		TEST(home_comes_from_the_environment),
+		cmocka_unit_test(every_key_says_what_it_does),
 	};
 	setenv("HOME", "/home/tester", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);

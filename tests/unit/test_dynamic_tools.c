@@ -55,7 +55,8 @@ static void a_tool_is_found_by_namespace_and_name(void **state)
 {
 	(void)state;
 	struct dynamic_tools *tools = dynamic_tools_read(
-		STR("[{\"type\":\"namespace\",\"name\":\"n\",\"description\":\"\",\"tools\":[" FUNCTION("a") "]}]"), NULL);
+		STR("[{\"type\":\"namespace\",\"name\":\"n\",\"description\":\"\",\"tools\":[" FUNCTION("a") "]}]"),
+		NULL);
 	assert_non_null(dynamic_tools_find(tools, STR("n"), STR("a")));
 	assert_null(dynamic_tools_find(tools, STR_NONE, STR("a")));
 	assert_null(dynamic_tools_find(tools, STR("n"), STR("b")));
@@ -65,10 +66,19 @@ static void a_tool_is_found_by_namespace_and_name(void **state)
 
 static void what_is_no_list_of_tools_is_refused(void **state)
 {
-	static const char *const texts[] = {"", "{}", "null", "[1]", "[{}]", "[[]]", "[{\"type\":\"namespace\"}]",
+	static const char *const texts[] = {
+		"",
+		"{}",
+		"null",
+		"[1]",
+		"[{}]",
+		"[[]]",
+		"[{\"type\":\"namespace\"}]",
 		"[{\"type\":\"namespace\",\"name\":\"n\",\"description\":\"\",\"tools\":[1]}]",
-		"[" FUNCTION("mcp") "]", "[" FUNCTION("mcp__server__tool") "]",
-		"[{\"type\":5,\"name\":\"n\"}]", "[{\"name\":5,\"description\":\"\",\"inputSchema\":{}}]"};
+		"[" FUNCTION("mcp") "]",
+		"[" FUNCTION("mcp__server__tool") "]",
+		"[{\"type\":5,\"name\":\"n\"}]",
+		"[{\"name\":5,\"description\":\"\",\"inputSchema\":{}}]"};
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct error err;

@@ -292,10 +292,13 @@ static void a_stored_response_is_named_and_only_what_is_new_goes_out(void **stat
 	start(f,
 	      "{\"expect\":{" STARTS_ANEW "},"
 	      "\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"echo he-llo\"},\"call_id\":\"c1\"}]}\n"
-	      "{\"expect\":{\"equal\":{" AFTER("resp_1") ",\"input.0.call_id\":\"c1\",\"input.1\":null},"
-	      "\"path\":{\"input.0.output\":\"he-llo\"}},\"reply\":[{\"message\":\"two\"}]}\n"
-	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("beta-2") "}},\"reply\":[{\"message\":\"three\"}]}\n"
-	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"four\"}]}",
+	      "{\"expect\":{\"equal\":{" AFTER(
+		      "resp_1") ",\"input.0.call_id\":\"c1\",\"input.1\":null},"
+	                        "\"path\":{\"input.0.output\":\"he-llo\"}},\"reply\":[{\"message\":\"two\"}]}\n"
+	                        "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS(
+					"beta-2") "}},\"reply\":[{\"message\":\"three\"}]}\n"
+	                                          "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS(
+							  "gamma-3") "}},\"reply\":[{\"message\":\"four\"}]}",
 	      STORED);
 	configure(f);
 	say(f, "alpha-1");
@@ -315,8 +318,8 @@ static void a_resumed_session_goes_on_from_its_stored_response(void **state)
 	      "{\"reply\":[{\"message\":\"one\"}]}\n"
 	      "{\"reply\":[{\"delta\":\"half\"},{\"hang\":true}]}\n"
 	      "{\"expect\":{\"equal\":{" AFTER("resp_1") "},"
-	      "\"contains\":[\"beta-2\",\"gamma-3\"],\"lacks\":\"alpha-1\"},"
-	      "\"reply\":[{\"message\":\"three\"}]}",
+	                                                 "\"contains\":[\"beta-2\",\"gamma-3\"],\"lacks\":\"alpha-1\"},"
+	                                                 "\"reply\":[{\"message\":\"three\"}]}",
 	      STORED);
 	configure(f);
 	run_until(f, "session_configured", 1);
@@ -341,9 +344,11 @@ static void a_response_that_only_the_provider_knows_is_passed_through(void **sta
 	struct fixture *f = *state;
 	start(f,
 	      "{\"reply\":[{\"message\":\"one\"}]}\n"
-	      "{\"expect\":{\"equal\":{" AFTER("resp_theirs") "},\"contains\":\"beta-2\",\"lacks\":\"alpha-1\"},"
-	      "\"reply\":[{\"message\":\"two\"}]}\n"
-	      "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"three\"}]}",
+	      "{\"expect\":{\"equal\":{" AFTER(
+		      "resp_theirs") "},\"contains\":\"beta-2\",\"lacks\":\"alpha-1\"},"
+	                             "\"reply\":[{\"message\":\"two\"}]}\n"
+	                             "{\"expect\":{\"equal\":{" AFTER("resp_2") "," SAYS(
+					     "gamma-3") "}},\"reply\":[{\"message\":\"three\"}]}",
 	      STORED);
 	configure(f);
 	say(f, "alpha-1");
@@ -355,7 +360,7 @@ static void a_response_that_only_the_provider_knows_is_passed_through(void **sta
 	expect_fit(f, 3);
 }
 
-#define GONE                                                                                              \
+#define GONE                                                                                                       \
 	"{\"reply\":[{\"status\":400,\"body\":{\"error\":{\"message\":\"Previous response not found.\",\"param\":" \
 	"\"previous_response_id\",\"code\":\"previous_response_not_found\"}}}]}\n"
 
@@ -363,8 +368,8 @@ static void what_the_provider_has_forgotten_is_sent_again(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
-	      "{\"reply\":[{\"message\":\"one\"}]}\n" GONE
-	      "{\"expect\":{" STARTS_ANEW ",\"contains\":[\"alpha-1\",\"beta-2\"]},\"reply\":[{\"message\":\"two\"}]}\n"
+	      "{\"reply\":[{\"message\":\"one\"}]}\n" GONE "{\"expect\":{" STARTS_ANEW
+	      ",\"contains\":[\"alpha-1\",\"beta-2\"]},\"reply\":[{\"message\":\"two\"}]}\n"
 	      "{\"expect\":{\"equal\":{" AFTER("resp_3") "," SAYS("gamma-3") "}},\"reply\":[{\"message\":\"three\"}]}",
 	      STORED);
 	configure(f);

@@ -37,8 +37,8 @@ static void default_excludes_can_be_ignored(void **state)
 {
 	(void)state;
 	expect_policy(
-	        &(struct env_policy){.ignore_default_excludes = true},
-	        "HOME=/home/me|PATH=/bin|LANG=de_DE|API_KEY=k|my_Secret_word=s|EMPTY=|GITHUB_TOKEN=t|TMPDIR=/var/tmp|");
+		&(struct env_policy){.ignore_default_excludes = true},
+		"HOME=/home/me|PATH=/bin|LANG=de_DE|API_KEY=k|my_Secret_word=s|EMPTY=|GITHUB_TOKEN=t|TMPDIR=/var/tmp|");
 }
 
 static void inherits_core_or_nothing(void **state)
@@ -54,7 +54,7 @@ static void excludes_then_sets_then_filters(void **state)
 	(void)state;
 	const struct str exclude[] = {STR("lang"), STR("E*")};
 	const struct env_var set[] = {
-	        {STR("LANG"), STR("C")}, {STR("PATH"), STR("/opt/bin")}, {STR("MY_KEY"), STR("mine")}};
+		{STR("LANG"), STR("C")}, {STR("PATH"), STR("/opt/bin")}, {STR("MY_KEY"), STR("mine")}};
 	struct env_policy policy = {.exclude = exclude, .exclude_count = 2, .set = set, .set_count = 3};
 	expect_policy(&policy, "HOME=/home/me|PATH=/opt/bin|TMPDIR=/var/tmp|LANG=C|MY_KEY=mine|");
 	const struct str only[] = {STR("path"), STR("*key")};
@@ -67,7 +67,7 @@ static void what_no_environment_holds_is_skipped(void **state)
 {
 	(void)state;
 	const struct env_var set[] = {
-	        {STR(""), STR("x")}, {STR("A=B"), STR("x")}, {STR("NUL"), STR("a\0b")}, {STR("OK"), STR("")}};
+		{STR(""), STR("x")}, {STR("A=B"), STR("x")}, {STR("NUL"), STR("a\0b")}, {STR("OK"), STR("")}};
 	expect_policy(&(struct env_policy){.inherit = env_inherit_none, .set = set, .set_count = 4}, "OK=|");
 }
 
@@ -117,14 +117,14 @@ static void many_variables_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(inherits_all_but_default_excludes),
-	        cmocka_unit_test(default_excludes_can_be_ignored),
-	        cmocka_unit_test(inherits_core_or_nothing),
-	        cmocka_unit_test(excludes_then_sets_then_filters),
-	        cmocka_unit_test(what_no_environment_holds_is_skipped),
-	        cmocka_unit_test(our_own_environment_is_the_default_source),
-	        cmocka_unit_test(the_engine_adds_its_own),
-	        cmocka_unit_test(many_variables_fit),
+		cmocka_unit_test(inherits_all_but_default_excludes),
+		cmocka_unit_test(default_excludes_can_be_ignored),
+		cmocka_unit_test(inherits_core_or_nothing),
+		cmocka_unit_test(excludes_then_sets_then_filters),
+		cmocka_unit_test(what_no_environment_holds_is_skipped),
+		cmocka_unit_test(our_own_environment_is_the_default_source),
+		cmocka_unit_test(the_engine_adds_its_own),
+		cmocka_unit_test(many_variables_fit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,39 +10,25 @@ struct cell {
 	enum exec_decision decision;
 };
 
-#define CELL(policy, kind, decision)                                                                      \
-	{ask_for_approval_##policy, EXEC_##kind, false, true, EXEC_##decision},                            \
-	{                                                                                                 \
-		ask_for_approval_##policy, EXEC_##kind, false, false, EXEC_##decision                      \
+#define CELL(policy, kind, decision)                                                  \
+	{ask_for_approval_##policy, EXEC_##kind, false, true, EXEC_##decision},       \
+	{                                                                             \
+		ask_for_approval_##policy, EXEC_##kind, false, false, EXEC_##decision \
 	}
-#define LEAVING(kind, has_sandbox, decision)                                                                \
-	{ask_for_approval_on_request, EXEC_##kind, true, has_sandbox, EXEC_##decision},                     \
-	{                                                                                                 \
-		ask_for_approval_granular, EXEC_##kind, true, has_sandbox, EXEC_##decision                  \
+#define LEAVING(kind, has_sandbox, decision)                                               \
+	{ask_for_approval_on_request, EXEC_##kind, true, has_sandbox, EXEC_##decision},    \
+	{                                                                                  \
+		ask_for_approval_granular, EXEC_##kind, true, has_sandbox, EXEC_##decision \
 	}
 
 static const struct cell cells[] = {
-	CELL(untrusted, safe, allow),
-	CELL(untrusted, ordinary, prompt),
-	CELL(untrusted, dangerous, prompt),
-	CELL(on_failure, safe, allow),
-	CELL(on_failure, ordinary, allow),
-	CELL(on_failure, dangerous, prompt),
-	CELL(on_request, safe, allow),
-	CELL(on_request, ordinary, allow),
-	CELL(on_request, dangerous, prompt),
-	CELL(granular, safe, allow),
-	CELL(granular, ordinary, allow),
-	CELL(granular, dangerous, prompt),
-	CELL(never, safe, allow),
-	CELL(never, ordinary, allow),
-	CELL(never, dangerous, forbidden),
-	LEAVING(safe, true, prompt),
-	LEAVING(ordinary, true, prompt),
-	LEAVING(dangerous, true, prompt),
-	LEAVING(safe, false, allow),
-	LEAVING(ordinary, false, allow),
-	LEAVING(dangerous, false, prompt),
+	CELL(untrusted, safe, allow),  CELL(untrusted, ordinary, prompt), CELL(untrusted, dangerous, prompt),
+	CELL(on_failure, safe, allow), CELL(on_failure, ordinary, allow), CELL(on_failure, dangerous, prompt),
+	CELL(on_request, safe, allow), CELL(on_request, ordinary, allow), CELL(on_request, dangerous, prompt),
+	CELL(granular, safe, allow),   CELL(granular, ordinary, allow),   CELL(granular, dangerous, prompt),
+	CELL(never, safe, allow),      CELL(never, ordinary, allow),      CELL(never, dangerous, forbidden),
+	LEAVING(safe, true, prompt),   LEAVING(ordinary, true, prompt),   LEAVING(dangerous, true, prompt),
+	LEAVING(safe, false, allow),   LEAVING(ordinary, false, allow),   LEAVING(dangerous, false, prompt),
 };
 
 static void each_cell_decides_as_written(void **state)
@@ -69,8 +55,8 @@ static void only_some_policies_let_a_model_ask_to_leave(void **state)
 static void what_the_fence_stopped_is_asked_about_as_the_policy_says(void **state)
 {
 	static const bool asks[] = {
-		[ask_for_approval_untrusted] = true,  [ask_for_approval_on_failure] = true,
-		[ask_for_approval_granular] = true,   [ask_for_approval_on_request] = false,
+		[ask_for_approval_untrusted] = true, [ask_for_approval_on_failure] = true,
+		[ask_for_approval_granular] = true,  [ask_for_approval_on_request] = false,
 		[ask_for_approval_never] = false,
 	};
 	(void)state;

@@ -48,9 +48,9 @@ static void the_strictest_match_decides(void **state)
 static void examples_are_tried(void **state)
 {
 	(void)state;
-	struct exec_policy *policy = policy_of(
-		"prefix_rule(pattern=['ls', 'a b'], match=[\"ls 'a b' c\", 'ls a\\\\ b', ['ls', 'a b']],\n"
-		"            not_match=['ls', 'cat'])");
+	struct exec_policy *policy =
+		policy_of("prefix_rule(pattern=['ls', 'a b'], match=[\"ls 'a b' c\", 'ls a\\\\ b', ['ls', 'a b']],\n"
+	                  "            not_match=['ls', 'cat'])");
 	assert_string_equal(decide(policy, "ls 'a b'"), "allow 2");
 	exec_policy_destroy(policy);
 }

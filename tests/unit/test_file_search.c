@@ -37,8 +37,8 @@ static void the_last_rule_that_fits_decides(void **state)
 {
 	(void)state;
 	size_t steps = 100 * 1000;
-	struct ignore_rules *rules = ignore_rules_create(
-		STR("\xef\xbb\xbf# no rule\n\n*.o\r\n!keep.o\nout/\n/top\na/b \n\\!x\nq\\ \n"));
+	struct ignore_rules *rules =
+		ignore_rules_create(STR("\xef\xbb\xbf# no rule\n\n*.o\r\n!keep.o\nout/\n/top\na/b \n\\!x\nq\\ \n"));
 	assert_int_equal(ignore_rules_match(rules, STR("x/y.o"), false, &steps), IGNORE_SKIP);
 	assert_int_equal(ignore_rules_match(rules, STR("x/keep.o"), false, &steps), IGNORE_KEEP);
 	assert_int_equal(ignore_rules_match(rules, STR("x/out"), true, &steps), IGNORE_SKIP);
@@ -220,7 +220,10 @@ static void indices_count_characters(void **state)
 	struct fuzzy *fuzzy = fuzzy_create(STR("öb"));
 	const uint32_t *indices;
 	size_t count;
-	assert_true(fuzzy_match(fuzzy, STR("ä/ö\xff" "b"), false, &indices, &count) > 0);
+	assert_true(fuzzy_match(fuzzy,
+	                        STR("ä/ö\xff"
+	                            "b"),
+	                        false, &indices, &count) > 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(indices[0], 2);
 	assert_int_equal(indices[1], 4);

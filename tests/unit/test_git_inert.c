@@ -213,7 +213,7 @@ int main(void)
 	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(a_nested_repository_in_the_index_counts, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_name_that_ends_before_its_length_hides_nothing, temp_make,
-		                                temp_remove),
+	                                        temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,17 +197,17 @@ static void configuration_is_read_as_git_reads_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        FILE_TEST(a_plain_repository),
-	        FILE_TEST(a_git_folder_without_a_head_is_no_repository),
-	        FILE_TEST(no_repository),
-	        FILE_TEST(a_branch_without_a_commit),
-	        FILE_TEST(a_detached_head),
-	        FILE_TEST(packed_refs),
-	        FILE_TEST(a_linked_work_tree),
-	        FILE_TEST(nothing_in_there_is_believed),
-	        FILE_TEST(reftables_are_unknown_rather_than_wrong),
-	        FILE_TEST(passwords_are_not_kept),
-	        cmocka_unit_test(configuration_is_read_as_git_reads_it),
+		FILE_TEST(a_plain_repository),
+		FILE_TEST(a_git_folder_without_a_head_is_no_repository),
+		FILE_TEST(no_repository),
+		FILE_TEST(a_branch_without_a_commit),
+		FILE_TEST(a_detached_head),
+		FILE_TEST(packed_refs),
+		FILE_TEST(a_linked_work_tree),
+		FILE_TEST(nothing_in_there_is_believed),
+		FILE_TEST(reftables_are_unknown_rather_than_wrong),
+		FILE_TEST(passwords_are_not_kept),
+		cmocka_unit_test(configuration_is_read_as_git_reads_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,18 +86,18 @@ static void names_match_without_case(void **state)
 		struct str pattern, name;
 		bool matches;
 	} rows[] = {
-	        {STR("*KEY*"), STR("api_key_2"), true},
-	        {STR("*KEY*"), STR("KE"), false},
-	        {STR("AWS_*"), STR("aws_region"), true},
-	        {STR("AWS_*"), STR("XAWS_"), false},
-	        {STR("a?c"), STR("ABC"), true},
-	        {STR("a?c"), STR("AC"), false},
-	        {STR("*"), STR(""), true},
-	        {STR(""), STR(""), true},
-	        {STR(""), STR("A"), false},
-	        {STR("*a*b*c"), STR("xxaxxbxxbxc"), true},
-	        {STR("*a*b*c"), STR("xxaxxbxxbx"), false},
-	        {STR("a*"), STR("a"), true},
+		{STR("*KEY*"), STR("api_key_2"), true},
+		{STR("*KEY*"), STR("KE"), false},
+		{STR("AWS_*"), STR("aws_region"), true},
+		{STR("AWS_*"), STR("XAWS_"), false},
+		{STR("a?c"), STR("ABC"), true},
+		{STR("a?c"), STR("AC"), false},
+		{STR("*"), STR(""), true},
+		{STR(""), STR(""), true},
+		{STR(""), STR("A"), false},
+		{STR("*a*b*c"), STR("xxaxxbxxbxc"), true},
+		{STR("*a*b*c"), STR("xxaxxbxxbx"), false},
+		{STR("a*"), STR("a"), true},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		size_t steps = 1000;

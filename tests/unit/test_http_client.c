@@ -24,7 +24,7 @@ static void test_post_in_segments(void **state)
 	const struct str headers[] = {STR("Content-Type: application/json")};
 	const struct str body[] = {STR("{\"a\":"), STR(""), STR("[1,2]"), STR("}")};
 	run(f, (struct http_request){
-	               .method = "POST", .headers = headers, .header_count = 1, .body = body, .body_count = 4});
+		       .method = "POST", .headers = headers, .header_count = 1, .body = body, .body_count = 4});
 	assert_ok(f, "hello");
 	assert_true(str_has_prefix(buf_str(&f->requests), "POST / HTTP/1.1\r\n"));
 	assert_true(requests_have(f, "\r\nContent-Length: 11\r\n"));
@@ -242,15 +242,15 @@ static void test_bytes_after_an_answer_are_no_answer(void **state)
 		const char *first, *later;
 		bool is_kept; /* libcurl has thrown away what came with the last chunk */
 	} cases[] = {
-	        {SIZED EVIL, NULL, false},
-	        {CHUNKED EVIL, NULL, true},
-	        {SIZED, EVIL, false},
-	        {CHUNKED, EVIL, false},
-	        {SIZED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
-	        {CHUNKED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
-	        {SIZED "\r\n", EVIL, false},
-	        {SIZED "x", NULL, false},
-	        {CHUNKED "x", NULL, true},
+		{SIZED EVIL, NULL, false},
+		{CHUNKED EVIL, NULL, true},
+		{SIZED, EVIL, false},
+		{CHUNKED, EVIL, false},
+		{SIZED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
+		{CHUNKED "HTTP/1.1 2", "00 OK\r\nContent-Length: 4\r\n\r\nevil", false},
+		{SIZED "\r\n", EVIL, false},
+		{SIZED "x", NULL, false},
+		{CHUNKED "x", NULL, true},
 	};
 	const struct str body[] = {STR("x")};
 	f->on_request = answer_and_more;
@@ -388,10 +388,10 @@ static void test_stream_in_any_split(void **state)
 static void answer_cut_short(struct fixture *f, struct peer *peer, int number)
 {
 	static const char *const answers[] = {
-	        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
-	        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n",
-	        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\npart",
-	        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\nnot hex\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\npart",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\nnot hex\r\n",
 	};
 	(void)f;
 	peer_say(peer, answers[number - 1]);
@@ -743,39 +743,39 @@ int main(void)
 {
 	forget_proxies();
 	const struct CMUnitTest tests[] = {
-	        CLIENT_TEST(test_get),
-	        CLIENT_TEST(test_post_in_segments),
-	        CLIENT_TEST(test_methods_and_bodies),
-	        CLIENT_TEST(test_big_post),
-	        CLIENT_TEST(test_requests_that_cannot_be_sent),
-	        CLIENT_TEST(test_connection_is_reused_and_sleeps),
-	        CLIENT_TEST(test_connection_closed_while_idle_is_replaced),
-	        CLIENT_TEST(test_post_survives_a_stale_connection),
-	        CLIENT_TEST(test_post_survives_a_reset_mid_body),
-	        CLIENT_TEST(test_a_connection_that_ended_costs_no_request),
-	        CLIENT_TEST(test_two_lengths_that_differ_are_refused),
-	        CLIENT_TEST(test_bytes_after_an_answer_are_no_answer),
-	        CLIENT_TEST(test_stale_connection_is_retried_once),
-	        CLIENT_TEST(test_fresh_connection_is_not_retried),
-	        CLIENT_TEST(test_refused_connection),
-	        CLIENT_TEST(test_heads),
-	        CLIENT_TEST(test_stream_in_any_split),
-	        CLIENT_TEST(test_answer_cut_short),
-	        CLIENT_TEST(test_answer_ended_by_close),
-	        CLIENT_TEST(test_peer_that_is_no_http_server),
-	        CLIENT_TEST(test_head_limit),
-	        CLIENT_TEST(test_idle_timeout),
-	        CLIENT_TEST(test_cancel_in_on_head),
-	        CLIENT_TEST(test_cancel_in_on_data),
-	        CLIENT_TEST(test_head_refused_by_caller),
-	        CLIENT_TEST(test_cancel_from_outside),
-	        CLIENT_TEST(test_cancel_of_another_call),
-	        CLIENT_TEST(test_pause_and_resume),
-	        CLIENT_TEST(test_silence_does_not_count_while_paused),
-	        CLIENT_TEST(test_pause_and_resume_before_the_start),
-	        CLIENT_TEST(test_a_flood_comes_in_bursts),
-	        CLIENT_TEST(test_destroy_at_any_time),
-	        CLIENT_TEST(test_next_request_from_on_done),
+		CLIENT_TEST(test_get),
+		CLIENT_TEST(test_post_in_segments),
+		CLIENT_TEST(test_methods_and_bodies),
+		CLIENT_TEST(test_big_post),
+		CLIENT_TEST(test_requests_that_cannot_be_sent),
+		CLIENT_TEST(test_connection_is_reused_and_sleeps),
+		CLIENT_TEST(test_connection_closed_while_idle_is_replaced),
+		CLIENT_TEST(test_post_survives_a_stale_connection),
+		CLIENT_TEST(test_post_survives_a_reset_mid_body),
+		CLIENT_TEST(test_a_connection_that_ended_costs_no_request),
+		CLIENT_TEST(test_two_lengths_that_differ_are_refused),
+		CLIENT_TEST(test_bytes_after_an_answer_are_no_answer),
+		CLIENT_TEST(test_stale_connection_is_retried_once),
+		CLIENT_TEST(test_fresh_connection_is_not_retried),
+		CLIENT_TEST(test_refused_connection),
+		CLIENT_TEST(test_heads),
+		CLIENT_TEST(test_stream_in_any_split),
+		CLIENT_TEST(test_answer_cut_short),
+		CLIENT_TEST(test_answer_ended_by_close),
+		CLIENT_TEST(test_peer_that_is_no_http_server),
+		CLIENT_TEST(test_head_limit),
+		CLIENT_TEST(test_idle_timeout),
+		CLIENT_TEST(test_cancel_in_on_head),
+		CLIENT_TEST(test_cancel_in_on_data),
+		CLIENT_TEST(test_head_refused_by_caller),
+		CLIENT_TEST(test_cancel_from_outside),
+		CLIENT_TEST(test_cancel_of_another_call),
+		CLIENT_TEST(test_pause_and_resume),
+		CLIENT_TEST(test_silence_does_not_count_while_paused),
+		CLIENT_TEST(test_pause_and_resume_before_the_start),
+		CLIENT_TEST(test_a_flood_comes_in_bursts),
+		CLIENT_TEST(test_destroy_at_any_time),
+		CLIENT_TEST(test_next_request_from_on_done),
 	};
 	return cmocka_run_group_tests_name("http_client", tests, NULL, NULL);
 }

@@ -31,9 +31,9 @@ static pid_t spawn(int out, const char *const argv[])
 static bool make_certificate(struct tls_peer *tls)
 {
 	const char *argv[] = {
-	        "openssl", "req",    "-x509", "-newkey", "ec",        "-pkeyopt", "ec_paramgen_curve:prime256v1",
-	        "-nodes",  "-days",  "2",     "-subj",   "/CN=codex", "-addext",  "subjectAltName=IP:127.0.0.1",
-	        "-keyout", tls->key, "-out",  tls->cert, NULL};
+		"openssl", "req",    "-x509", "-newkey", "ec",        "-pkeyopt", "ec_paramgen_curve:prime256v1",
+		"-nodes",  "-days",  "2",     "-subj",   "/CN=codex", "-addext",  "subjectAltName=IP:127.0.0.1",
+		"-keyout", tls->key, "-out",  tls->cert, NULL};
 	int status = -1;
 	pid_t pid = spawn(1, argv);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
@@ -164,9 +164,9 @@ int main(void)
 {
 	forget_proxies();
 	const struct CMUnitTest tests[] = {
-	        CLIENT_TEST(test_tls),
-	        CLIENT_TEST(test_tls_towards_a_peer_without),
-	        CLIENT_TEST(test_handshake_that_takes_too_long),
+		CLIENT_TEST(test_tls),
+		CLIENT_TEST(test_tls_towards_a_peer_without),
+		CLIENT_TEST(test_handshake_that_takes_too_long),
 	};
 	return cmocka_run_group_tests_name("http_tls", tests, NULL, NULL);
 }

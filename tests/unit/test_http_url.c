@@ -28,8 +28,8 @@ static void test_what_is_no_url(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
-	        "",          "api.example.com", "ftp://host/",       "http://", "http:///path",
-	        "http://?q", "http://a b/",     "http://a/\r\nX: y", "://host", "http://me@/"};
+		"",          "api.example.com", "ftp://host/",       "http://", "http:///path",
+		"http://?q", "http://a b/",     "http://a/\r\nX: y", "://host", "http://me@/"};
 	struct http_url url;
 	for (size_t i = 0; i < countof(texts); i++)
 		assert_false(http_url_parse(str_of(texts[i]), &url));
@@ -41,10 +41,10 @@ static void test_public_form_has_no_secrets(void **state)
 	static const struct {
 		const char *url, *shown;
 	} cases[] = {
-	        {"https://me:secret@api.example.com:443/v1?key=secret", "https://api.example.com/v1"},
-	        {"http://secret@127.0.0.1:8080/a/b#secret", "http://127.0.0.1:8080/a/b"},
-	        {"http://user:sec@ret@host/", "http://host/"},
-	        {"secret", "(not an http URL)"},
+		{"https://me:secret@api.example.com:443/v1?key=secret", "https://api.example.com/v1"},
+		{"http://secret@127.0.0.1:8080/a/b#secret", "http://127.0.0.1:8080/a/b"},
+		{"http://user:sec@ret@host/", "http://host/"},
+		{"secret", "(not an http URL)"},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {
 		auto_buf struct buf out;
@@ -57,9 +57,9 @@ static void test_public_form_has_no_secrets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_parts),
-	        cmocka_unit_test(test_what_is_no_url),
-	        cmocka_unit_test(test_public_form_has_no_secrets),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_what_is_no_url),
+		cmocka_unit_test(test_public_form_has_no_secrets),
 	};
 	return cmocka_run_group_tests_name("http_url", tests, NULL, NULL);
 }

@@ -11,11 +11,15 @@
 #include "base/text.h"
 
 /* Literals may hold NUL. */
-#define ROW(literal) {"" literal, sizeof(literal) - 1}
+#define ROW(literal)                            \
+	{                                       \
+		"" literal, sizeof(literal) - 1 \
+	}
 
 static void valid_texts_are_taken(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct str rows[] = {
 		ROW("null"), ROW("true"), ROW("false"), ROW("0"), ROW("-0"), ROW("1"), ROW("-1"), ROW("\"\""),
 		ROW("[]"), ROW("{}"), ROW(" [] "), ROW("\t\r\n {} \n"), ROW("[ ]"), ROW("{ }"), ROW("[1]"), ROW("[1,2]"),
@@ -29,6 +33,7 @@ static void valid_texts_are_taken(void **state)
 		ROW("\"\xee\x80\x80\""), ROW("\"\xef\xbf\xbf\""), ROW("\"\xf0\x90\x80\x80\""), ROW("\"\xf4\x8f\xbf\xbf\""),
 		ROW("\"\xe2\x80\xa8\""), ROW("\"0123456789abcdef0123456789abcdef\xc3\xa4 and more after it\""),
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		struct error err = {0};
@@ -43,6 +48,7 @@ static void valid_texts_are_taken(void **state)
 static void broken_texts_are_refused(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct str rows[] = {
 		ROW(""), ROW(" "), ROW("n"), ROW("nul"), ROW("nulL"), ROW("truth"), ROW("True"), ROW("nulll"), ROW("NaN"),
 		ROW("Infinity"), ROW("-Infinity"), ROW("undefined"), ROW("'a'"), ROW("a"), ROW("["), ROW("]"), ROW("{"),
@@ -65,6 +71,7 @@ static void broken_texts_are_refused(void **state)
 		ROW("\"\xf4\x90\x80\x80\""), ROW("\"\xf5\x80\x80\x80\""), ROW("\"\xf0\x9f\x98"), ROW("\"\xc3"),
 		ROW("{\"\xff\":1}"), ROW("{\"a\\uD800\":1}"), ROW("[\"a\xe9\"]"), ROW("\xff\xfe[\0]\0"),
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		struct error err = {0};
@@ -219,7 +226,7 @@ static void escapes_are_decoded(void **state)
 		{ROW("\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\""), ROW("Aä€😀")},
 		{ROW("\"ä\\n€\\t😀\""), ROW("ä\n€\t😀")},
 		{ROW("\"a long plain start that fills strides \\n and a long plain end as well\""),
-		 ROW("a long plain start that fills strides \n and a long plain end as well")},
+	         ROW("a long plain start that fills strides \n and a long plain end as well")},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
@@ -243,6 +250,7 @@ static void of_equal_names_the_last_counts(void **state)
 static void integers_are_exact(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *text;
 		bool is_i64;
@@ -259,6 +267,7 @@ static void integers_are_exact(void **state)
 		{"0.0001e4", true, 1}, {"100000000000000000000000e-23", true, 1},
 		{"10000000000000000000000000000000000001", false, 0}, {"\"1\"", false, 0}, {"true", false, 0},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		int64_t value = 77;
@@ -291,7 +300,7 @@ static void big_numbers_keep_their_spelling(void **state)
 	const struct json *root = json_parse(&arena, str_of(text), NULL);
 	struct json_writer w = json_writer(&out);
 	jw_array(&w);
-	json_for_each (it, root)
+	json_for_each(it, root)
 		jw_value(&w, it);
 	jw_array_end(&w);
 	assert_string_equal(out.data, text);
@@ -376,7 +385,7 @@ static void writer_places_commas(void **state)
 	jw_array_end(&w);
 	jw_object_end(&w);
 	assert_string_equal(out.data, "{\"s\":\"x\",\"none\":null,\"c\":null,\"i\":-9223372036854775808,\"b\":true,"
-				      "\"r\":[1],\"q\\\"\":[[],{},18446744073709551615,false,null,\"7-y\",null,null]}");
+	                              "\"r\":[1],\"q\\\"\":[[],{},18446744073709551615,false,null,\"7-y\",null,null]}");
 }
 
 static void writer_escapes_what_it_must(void **state)
@@ -390,9 +399,12 @@ static void writer_escapes_what_it_must(void **state)
 		{ROW("\"\\/\b\f\n\r\t"), "\"\\\"\\\\/\\b\\f\\n\\r\\t\""},
 		{ROW("\0\x01\x0b\x1f\x7f"), "\"\\u0000\\u0001\\u000b\\u001f\x7f\""},
 		{ROW("äöü€😀"), "\"äöü€😀\""},
-		{ROW("a\xff" "b\xc3"), "\"a\xef\xbf\xbd" "b\xef\xbf\xbd\""},
+		{ROW("a\xff"
+	             "b\xc3"),
+	         "\"a\xef\xbf\xbd"
+	         "b\xef\xbf\xbd\""},
 		{ROW("0123456789abcdef0123456789abcdef\n0123456789abcdef"),
-		 "\"0123456789abcdef0123456789abcdef\\n0123456789abcdef\""},
+	         "\"0123456789abcdef0123456789abcdef\\n0123456789abcdef\""},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_buf struct buf out;
@@ -444,6 +456,7 @@ static void writer_stops_at_the_buffers_maximum(void **state)
 static void doubles_are_short_and_read_back(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		double value;
 		const char *want;
@@ -452,6 +465,7 @@ static void doubles_are_short_and_read_back(void **state)
 		{0.1 + 0.2, "0.30000000000000004"}, {5e-324, "4.94065645841247e-324"}, {NAN, "null"}, {INFINITY, "null"},
 		{-INFINITY, "null"}, {1.7976931348623157e308, "1.7976931348623157e+308"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		auto_buf struct buf out;

@@ -165,7 +165,7 @@ static void test_status_with_body(void **state)
 	                                          "Content-Type: application/json\r\nContent-Length: 13\r\n"));
 	exchange(f, "{}", &out, "<p>");
 	assert_true(
-	        str_has_prefix(buf_str(&out), "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nContent-Length: 3\r\n"));
+		str_has_prefix(buf_str(&out), "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nContent-Length: 3\r\n"));
 	assert_int_equal(mock_model_failures(f->mock), 0);
 }
 
@@ -440,22 +440,22 @@ static void test_command_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        CASE(test_two_requests_on_one_connection),
-	        CASE(test_status_with_body),
-	        CASE(test_endings),
-	        CASE(test_wire),
-	        CASE(test_pause_keeps_the_order),
-	        CASE(test_gate_and_hang_do_not_hold_up_others),
-	        CASE(test_client_that_goes_away),
-	        CASE(test_slow_reader_gets_all),
-	        CASE(test_request_that_does_not_fit),
-	        CASE(test_script_exhausted),
-	        CASE(test_value_that_cannot_be_taken),
-	        CASE(test_body_that_is_not_json),
-	        CASE(test_other_requests_take_no_reply),
-	        CASE(test_record),
-	        CASE(test_what_cannot_start),
-	        CASE(test_command_lines),
+		CASE(test_two_requests_on_one_connection),
+		CASE(test_status_with_body),
+		CASE(test_endings),
+		CASE(test_wire),
+		CASE(test_pause_keeps_the_order),
+		CASE(test_gate_and_hang_do_not_hold_up_others),
+		CASE(test_client_that_goes_away),
+		CASE(test_slow_reader_gets_all),
+		CASE(test_request_that_does_not_fit),
+		CASE(test_script_exhausted),
+		CASE(test_value_that_cannot_be_taken),
+		CASE(test_body_that_is_not_json),
+		CASE(test_other_requests_take_no_reply),
+		CASE(test_record),
+		CASE(test_what_cannot_start),
+		CASE(test_command_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,8 @@ static void ask(struct fixture *f, const char *body)
 static void append_act(struct buf *out, const struct mock_play *play, enum mock_act act)
 {
 	static const char *const names[] = {
-	        [MOCK_ACT_HEAD] = "<head>", [MOCK_ACT_HANG] = "<hang>",   [MOCK_ACT_END] = "<end>",
-	        [MOCK_ACT_DROP] = "<drop>", [MOCK_ACT_RESET] = "<reset>", [MOCK_ACT_LIMIT] = "<limit>",
+		[MOCK_ACT_HEAD] = "<head>", [MOCK_ACT_HANG] = "<hang>",   [MOCK_ACT_END] = "<end>",
+		[MOCK_ACT_DROP] = "<drop>", [MOCK_ACT_RESET] = "<reset>", [MOCK_ACT_LIMIT] = "<limit>",
 	};
 	if (act == MOCK_ACT_WAIT)
 		buf_printf(out, "<wait %u>", (unsigned)play->wait_ms);
@@ -161,23 +161,24 @@ static void test_deltas_become_one_message(void **state)
 static void test_reasoning(void **state)
 {
 	assert_str(
-	        played(*state, "{\"reply\": [{\"reasoning\": \"Hm.\", \"content\": \"raw\", \"encrypted\": \"ENC\","
+		played(*state, "{\"reply\": [{\"reasoning\": \"Hm.\", \"content\": \"raw\", \"encrypted\": \"ENC\","
 	                       " \"id\": \"rs_x\"}]}"),
-	        CREATED SSE("response.output_item.added",
+		CREATED SSE("response.output_item.added",
 	                    ",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs_x\",\"status\":"
 	                    "\"in_progress\",\"summary\":[]}") SSE("response.reasoning_summary_part.added",
 	                                                           ",\"item_id\":\"rs_x\",\"output_index\":0,\"summary_"
 	                                                           "index\":0,"
 	                                                           "\"part\":{\"type\":\"summary_text\",\"text\":\"\"}")
-	                SSE("response.reasoning_summary_text.delta", ",\"item_id\":\"rs_x\",\"output_index\":0,"
-	                                                             "\"summary_index\":0,\"delta\":\"Hm.\"") SSE(
-	                        "response.reasoning_text.delta",
-	                        ",\"item_id\":\"rs_x\",\"output_index\":0,\"content_index\":0,\"delta\":\"raw\"")
-	                        SSE("response.output_item.done",
-	                            ",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs_x\",\"status\":"
-	                            "\"completed\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"Hm.\"}],"
-	                            "\"content\":[{\"type\":\"reasoning_text\",\"text\":\"raw\"}],"
-	                            "\"encrypted_content\":\"ENC\"}") COMPLETED("2", "3") "<end>");
+			SSE("response.reasoning_summary_text.delta", ",\"item_id\":\"rs_x\",\"output_index\":0,"
+	                                                             "\"summary_index\":0,\"delta\":\"Hm.\"")
+				SSE("response.reasoning_text.delta",
+	                            ",\"item_id\":\"rs_x\",\"output_index\":0,\"content_index\":0,\"delta\":\"raw\"")
+					SSE("response.output_item.done",
+	                                    ",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs_x\","
+	                                    "\"status\":"
+	                                    "\"completed\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"Hm.\"}],"
+	                                    "\"content\":[{\"type\":\"reasoning_text\",\"text\":\"raw\"}],"
+	                                    "\"encrypted_content\":\"ENC\"}") COMPLETED("2", "3") "<end>");
 }
 
 #define CALL_ADDED(index, id, item)                                                                           \
@@ -193,7 +194,7 @@ static void test_calls_are_numbered(void **state)
 	                          " \"arguments\": \"not json\", \"call_id\": \"c\"}, {\"usage\": {\"input_tokens\": 7,"
 	                          " \"cached_tokens\": 3, \"output_tokens\": 2, \"reasoning_tokens\": 1}}]}"),
 	           CREATED CALL_ADDED("0", "1", "\"call_id\":\"call_1_1\",\"name\":\"f\",\"arguments\":\"\"") CALL_DONE(
-	                   "0", "1", "\"call_id\":\"call_1_1\",\"name\":\"f\",\"arguments\":\"{\\\"a\\\":  1}\"")
+			   "0", "1", "\"call_id\":\"call_1_1\",\"name\":\"f\",\"arguments\":\"{\\\"a\\\":  1}\"")
 	                   CALL_ADDED("1", "2", "\"call_id\":\"c\",\"name\":\"g\",\"arguments\":\"\"")
 	                           CALL_DONE("1", "2", "\"call_id\":\"c\",\"name\":\"g\",\"arguments\":\"not json\"")
 	                                   COMPLETED_USAGE("7", "3", "2", "1", "9") "<end>");
@@ -211,20 +212,20 @@ static void test_call_arguments_in_chunks(void **state)
 static void test_custom_call(void **state)
 {
 	assert_str(
-	        played(*state,
+		played(*state,
 	               "{\"reply\": [{\"custom\": \"apply_patch\", \"input\": [\"*** Begin\\n\", \"+x\\n\"]}]}"),
-	        CREATED SSE("response.output_item.added",
+		CREATED SSE("response.output_item.added",
 	                    ",\"output_index\":0,\"item\":{\"type\":\"custom_tool_call\",\"id\":\"ctc_1_1\",\"status\":"
 	                    "\"in_progress\",\"call_id\":\"call_1_1\",\"name\":\"apply_patch\",\"input\":\"\"}")
-	                SSE("response.custom_tool_call_input.delta",
+			SSE("response.custom_tool_call_input.delta",
 	                    ",\"item_id\":\"ctc_1_1\",\"output_index\":0,\"delta\":\"*** Begin\\n\"")
-	                        SSE("response.custom_tool_call_input.delta",
+				SSE("response.custom_tool_call_input.delta",
 	                            ",\"item_id\":\"ctc_1_1\",\"output_index\":0,\"delta\":\"+x\\n\"")
-	                                SSE("response.output_item.done",
+					SSE("response.output_item.done",
 	                                    ",\"output_index\":0,\"item\":{\"type\":\"custom_tool_call\","
 	                                    "\"id\":\"ctc_1_1\",\"status\":\"completed\",\"call_id\":\"call_1_1\","
 	                                    "\"name\":\"apply_patch\",\"input\":\"*** Begin\\n+x\\n\"}")
-	                                        COMPLETED("4", "5") "<end>");
+						COMPLETED("4", "5") "<end>");
 }
 
 static void test_item_is_sent_as_written(void **state)
@@ -241,7 +242,7 @@ static void test_own_events_replace_ours(void **state)
 	                  " {\"event\": {\"type\":\"response.failed\"}}]}"),
 	           "event: response.created\ndata: {\"type\":\"response.created\",\"a\":1}\n\n" MESSAGE_ADDED
 	                   MESSAGE_DELTA("x") MESSAGE_DONE(
-	                           "x") "event: response.failed\ndata: {\"type\":\"response.failed\"}\n\n<end>");
+				   "x") "event: response.failed\ndata: {\"type\":\"response.failed\"}\n\n<end>");
 }
 
 static void test_events_and_raw_bytes_start_nothing(void **state)
@@ -296,7 +297,7 @@ static void test_repeat_counts_from_one_and_leaves_other_braces(void **state)
 static void test_call_ids_in_a_repeat(void **state)
 {
 	struct str out =
-	        played(*state, "{\"reply\": [{\"repeat\": 2, \"steps\": [{\"call\": \"f\", \"call_id\": \"c{i}\","
+		played(*state, "{\"reply\": [{\"repeat\": 2, \"steps\": [{\"call\": \"f\", \"call_id\": \"c{i}\","
 	                       " \"arguments\": {\"cmd\": \"echo {i}\"}}]}]}");
 	assert_true(str_find(out,
 	                     STR("\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":\"{\\\"cmd\\\": \\\"echo 1\\\"}\"")) >
@@ -331,7 +332,7 @@ static void test_a_hundred_thousand_deltas_come_in_batches(void **state)
 static void test_text_past_its_limit_ends_the_reply(void **state)
 {
 	struct str out =
-	        played(*state, "{\"reply\": [{\"repeat\": 3, \"steps\": [{\"delta\": {\"fill\": 60000000}}]}]}");
+		played(*state, "{\"reply\": [{\"repeat\": 3, \"steps\": [{\"delta\": {\"fill\": 60000000}}]}]}");
 	assert_true(str_has_suffix(out, "<limit>"));
 }
 
@@ -432,65 +433,65 @@ static const struct {
 	const char *script;
 	const char *text; /* the error begins with it */
 } refused[] = {
-        {"", "no reply in it"},
-        {"# only a comment", "no reply in it"},
-        {"3", "line 1: a reply is an object"},
-        {"\n[{\"message\": \"x\"}]", "line 2: a reply is an object"},
-        {"{}", "line 1: \"reply\" is missing"},
-        {"{\"reply\": [{\"message\": \"x\"]}", "line 1 column 27: "},
-        {"{\"reply\": []}\n\n{\"reply\": [\n{]}", "line 4 column 2: "},
-        {"{\"reply\": []}\n{\"reply\": [{\"message\": \"never closed", "line 2 column "},
-        {"hello", "line 1 column 1: "},
-        {"{\"replies\": []}", "line 1: \"replies\" is unknown here; a reply has"},
-        {"{\"reply\": {}}", "line 1: \"reply\": must be a list of steps"},
-        {"{\"reply\": [{\"mesage\": \"x\"}]}", "line 1: \"reply\": step 1: {\"mesage\": \"x\"} is no step; a step is"},
-        {"{\"reply\": [7]}", "line 1: \"reply\": step 1: 7 is no step"},
-        {"{\"reply\": [{\"message\": 7}]}", "line 1: \"reply\": step 1: \"message\": must be a text"},
-        {"{\"reply\": [{\"message\": [\"x\", 7]}]}", "line 1: \"reply\": step 1: \"message\": must be a text"},
-        {"{\"reply\": [{\"message\": {\"fill\": 0}}]}",
+	{"", "no reply in it"},
+	{"# only a comment", "no reply in it"},
+	{"3", "line 1: a reply is an object"},
+	{"\n[{\"message\": \"x\"}]", "line 2: a reply is an object"},
+	{"{}", "line 1: \"reply\" is missing"},
+	{"{\"reply\": [{\"message\": \"x\"]}", "line 1 column 27: "},
+	{"{\"reply\": []}\n\n{\"reply\": [\n{]}", "line 4 column 2: "},
+	{"{\"reply\": []}\n{\"reply\": [{\"message\": \"never closed", "line 2 column "},
+	{"hello", "line 1 column 1: "},
+	{"{\"replies\": []}", "line 1: \"replies\" is unknown here; a reply has"},
+	{"{\"reply\": {}}", "line 1: \"reply\": must be a list of steps"},
+	{"{\"reply\": [{\"mesage\": \"x\"}]}", "line 1: \"reply\": step 1: {\"mesage\": \"x\"} is no step; a step is"},
+	{"{\"reply\": [7]}", "line 1: \"reply\": step 1: 7 is no step"},
+	{"{\"reply\": [{\"message\": 7}]}", "line 1: \"reply\": step 1: \"message\": must be a text"},
+	{"{\"reply\": [{\"message\": [\"x\", 7]}]}", "line 1: \"reply\": step 1: \"message\": must be a text"},
+	{"{\"reply\": [{\"message\": {\"fill\": 0}}]}",
          "line 1: \"reply\": step 1: \"message\": \"fill\" inside a text"},
-        {"{\"reply\": [{\"message\": \"x\", \"call_id\": \"c\"}]}",
+	{"{\"reply\": [{\"message\": \"x\", \"call_id\": \"c\"}]}",
          "line 1: \"reply\": step 1: \"call_id\" does not belong to a \"message\" step; beside it may stand chunks, "
          "id, phase"},
-        {"{\"reply\": [{\"message\": \"x\", \"call\": \"f\"}]}", "line 1: \"reply\": step 1: \"call\" does not belong"},
-        {"{\"reply\": [{\"message\": \"x\", \"chunks\": 0}]}",
+	{"{\"reply\": [{\"message\": \"x\", \"call\": \"f\"}]}", "line 1: \"reply\": step 1: \"call\" does not belong"},
+	{"{\"reply\": [{\"message\": \"x\", \"chunks\": 0}]}",
          "line 1: \"reply\": step 1: \"chunks\": must be at least 1"},
-        {"{\"reply\": [{\"call\": \"\"}]}", "line 1: \"reply\": step 1: \"call\": must be a string that is not empty"},
-        {"{\"reply\": [{\"delay_ms\": -1}]}", "line 1: \"reply\": step 1: \"delay_ms\": must be a whole number up to"},
-        {"{\"reply\": [{\"delay_ms\": 1e12}]}",
+	{"{\"reply\": [{\"call\": \"\"}]}", "line 1: \"reply\": step 1: \"call\": must be a string that is not empty"},
+	{"{\"reply\": [{\"delay_ms\": -1}]}", "line 1: \"reply\": step 1: \"delay_ms\": must be a whole number up to"},
+	{"{\"reply\": [{\"delay_ms\": 1e12}]}",
          "line 1: \"reply\": step 1: \"delay_ms\": must be a whole number up to"},
-        {"{\"reply\": [{\"drop\": false}]}", "line 1: \"reply\": step 1: \"drop\": must be true or \"reset\""},
-        {"{\"reply\": [{\"raw_base64\": \"?\"}]}",
+	{"{\"reply\": [{\"drop\": false}]}", "line 1: \"reply\": step 1: \"drop\": must be true or \"reset\""},
+	{"{\"reply\": [{\"raw_base64\": \"?\"}]}",
          "line 1: \"reply\": step 1: \"raw_base64\": must be a string of padded"},
-        {"{\"reply\": [{\"usage\": {\"tokens\": 1}}]}", "line 1: \"reply\": step 1: \"usage\": takes input_tokens"},
-        {"{\"reply\": [{\"event\": \"x\"}]}", "line 1: \"reply\": step 1: \"event\": must be an object"},
-        {"{\"reply\": [{\"hang\": true}, {\"message\": \"x\"}]}",
+	{"{\"reply\": [{\"usage\": {\"tokens\": 1}}]}", "line 1: \"reply\": step 1: \"usage\": takes input_tokens"},
+	{"{\"reply\": [{\"event\": \"x\"}]}", "line 1: \"reply\": step 1: \"event\": must be an object"},
+	{"{\"reply\": [{\"hang\": true}, {\"message\": \"x\"}]}",
          "line 1: \"reply\": step 2: \"message\" cannot happen: \"hang\" before it ends the reply"},
-        {"{\"reply\": [{\"status\": 400, \"body\": \"\"}, {\"raw\": \"x\"}]}",
+	{"{\"reply\": [{\"status\": 400, \"body\": \"\"}, {\"raw\": \"x\"}]}",
          "line 1: \"reply\": step 2: \"raw\" cannot"},
-        {"{\"reply\": [{\"raw\": \"x\"}, {\"status\": 400}]}",
+	{"{\"reply\": [{\"raw\": \"x\"}, {\"status\": 400}]}",
          "line 1: \"reply\": step 2: \"status\" must come before"},
-        {"{\"reply\": [{\"status\": 99}]}", "line 1: \"reply\": step 1: \"status\" must be a number from 200"},
-        {"{\"reply\": [{\"status\": 400, \"headers\": {\"a\": 1}}]}",
+	{"{\"reply\": [{\"status\": 99}]}", "line 1: \"reply\": step 1: \"status\" must be a number from 200"},
+	{"{\"reply\": [{\"status\": 400, \"headers\": {\"a\": 1}}]}",
          "line 1: \"reply\": step 1: \"headers\": \"a\" cannot"},
-        {"{\"reply\": [], \"headers\": {\"a b\": \"x\"}}", "line 1: \"headers\": \"a b\" cannot be sent as a header"},
-        {"{\"reply\": [], \"headers\": {\"a\": \"x\\r\\nb: c\"}}", "line 1: \"headers\": \"a\" cannot be sent"},
-        {"{\"reply\": [], \"headers\": {\"Content-Length\": \"1\"}}", "line 1: \"headers\": Content-Length follows"},
-        {"{\"reply\": [{\"repeat\": 2, \"steps\": [{\"drop\": true}]}]}",
+	{"{\"reply\": [], \"headers\": {\"a b\": \"x\"}}", "line 1: \"headers\": \"a b\" cannot be sent as a header"},
+	{"{\"reply\": [], \"headers\": {\"a\": \"x\\r\\nb: c\"}}", "line 1: \"headers\": \"a\" cannot be sent"},
+	{"{\"reply\": [], \"headers\": {\"Content-Length\": \"1\"}}", "line 1: \"headers\": Content-Length follows"},
+	{"{\"reply\": [{\"repeat\": 2, \"steps\": [{\"drop\": true}]}]}",
          "line 1: \"reply\": step 1: \"steps\": step 1: \"drop\" cannot stand inside a repeat"},
-        {"{\"reply\": [{\"repeat\": 2, \"steps\": [{\"repeat\": 2, \"steps\": []}]}]}",
+	{"{\"reply\": [{\"repeat\": 2, \"steps\": [{\"repeat\": 2, \"steps\": []}]}]}",
          "line 1: \"reply\": step 1: \"steps\": step 1: \"repeat\" cannot"},
-        {"{\"reply\": [{\"wire\": \"x\"}, {\"repeat\": 1, \"steps\": [{\"message\": \"y\"}]}]}",
+	{"{\"reply\": [{\"wire\": \"x\"}, {\"repeat\": 1, \"steps\": [{\"message\": \"y\"}]}]}",
          "line 1: \"reply\": \"message\" needs an HTTP answer"},
-        {"{\"reply\": [], \"times\": 0}", "line 1: \"times\": must be a whole number from 1"},
-        {"{\"reply\": [], \"when\": \"x\"}", "line 1: \"when\": must be an object of conditions"},
-        {"{\"reply\": [], \"when\": {\"x\": 1}}", "line 1: \"when\": \"x\" is no condition"},
-        {"{\"reply\": [], \"expect\": {\"contains\": [1]}}", "line 1: \"expect\": \"contains\" must be a string or"},
-        {"{\"reply\": [], \"take\": {\"i\": {\"from\": \"a\", \"after\": \"b\"}}}",
+	{"{\"reply\": [], \"times\": 0}", "line 1: \"times\": must be a whole number from 1"},
+	{"{\"reply\": [], \"when\": \"x\"}", "line 1: \"when\": must be an object of conditions"},
+	{"{\"reply\": [], \"when\": {\"x\": 1}}", "line 1: \"when\": \"x\" is no condition"},
+	{"{\"reply\": [], \"expect\": {\"contains\": [1]}}", "line 1: \"expect\": \"contains\" must be a string or"},
+	{"{\"reply\": [], \"take\": {\"i\": {\"from\": \"a\", \"after\": \"b\"}}}",
          "line 1: \"take\": \"i\" is no name"},
-        {"{\"reply\": [], \"take\": {\"x\": {\"from\": \"a\"}}}", "line 1: \"take\": \"x\" must be {\"from\""},
-        {"{\"reply\": [], \"take\": 1}", "line 1: \"take\": must be an object"},
-        {"{\"reply\": [], \"times\": \"forever\"}\n{\"reply\": []}", "line 2: never reached, line 1 answers for ever"},
+	{"{\"reply\": [], \"take\": {\"x\": {\"from\": \"a\"}}}", "line 1: \"take\": \"x\" must be {\"from\""},
+	{"{\"reply\": [], \"take\": 1}", "line 1: \"take\": must be an object"},
+	{"{\"reply\": [], \"times\": \"forever\"}\n{\"reply\": []}", "line 2: never reached, line 1 answers for ever"},
 };
 
 static void test_mistakes_are_named_with_their_line(void **state)
@@ -569,35 +570,35 @@ static void test_the_manual_names_everything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        CASE(test_message),
-	        CASE(test_message_in_chunks_keeps_characters_whole),
-	        CASE(test_more_chunks_than_bytes),
-	        CASE(test_message_as_list_is_sent_piece_by_piece),
-	        CASE(test_deltas_become_one_message),
-	        CASE(test_reasoning),
-	        CASE(test_calls_are_numbered),
-	        CASE(test_call_arguments_in_chunks),
-	        CASE(test_custom_call),
-	        CASE(test_item_is_sent_as_written),
-	        CASE(test_own_events_replace_ours),
-	        CASE(test_events_and_raw_bytes_start_nothing),
-	        CASE(test_start_alone_is_an_empty_answer),
-	        CASE(test_ways_to_end),
-	        CASE(test_status),
-	        CASE(test_fill_repeats_its_pattern),
-	        CASE(test_repeat_counts_from_one_and_leaves_other_braces),
-	        CASE(test_call_ids_in_a_repeat),
-	        CASE(test_a_hundred_thousand_deltas_come_in_batches),
-	        CASE(test_text_past_its_limit_ends_the_reply),
-	        CASE(test_taken_values),
-	        CASE(test_replies_come_in_order_and_run_out),
-	        CASE(test_conditions_go_first),
-	        CASE(test_expectations),
-	        CASE(test_expected_headers),
-	        CASE(test_mistakes_are_named_with_their_line),
-	        CASE(test_a_file_that_is_not_there),
-	        CASE(test_examples_of_the_manual),
-	        CASE(test_the_manual_names_everything),
+		CASE(test_message),
+		CASE(test_message_in_chunks_keeps_characters_whole),
+		CASE(test_more_chunks_than_bytes),
+		CASE(test_message_as_list_is_sent_piece_by_piece),
+		CASE(test_deltas_become_one_message),
+		CASE(test_reasoning),
+		CASE(test_calls_are_numbered),
+		CASE(test_call_arguments_in_chunks),
+		CASE(test_custom_call),
+		CASE(test_item_is_sent_as_written),
+		CASE(test_own_events_replace_ours),
+		CASE(test_events_and_raw_bytes_start_nothing),
+		CASE(test_start_alone_is_an_empty_answer),
+		CASE(test_ways_to_end),
+		CASE(test_status),
+		CASE(test_fill_repeats_its_pattern),
+		CASE(test_repeat_counts_from_one_and_leaves_other_braces),
+		CASE(test_call_ids_in_a_repeat),
+		CASE(test_a_hundred_thousand_deltas_come_in_batches),
+		CASE(test_text_past_its_limit_ends_the_reply),
+		CASE(test_taken_values),
+		CASE(test_replies_come_in_order_and_run_out),
+		CASE(test_conditions_go_first),
+		CASE(test_expectations),
+		CASE(test_expected_headers),
+		CASE(test_mistakes_are_named_with_their_line),
+		CASE(test_a_file_that_is_not_there),
+		CASE(test_examples_of_the_manual),
+		CASE(test_the_manual_names_everything),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

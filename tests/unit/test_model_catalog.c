@@ -68,7 +68,7 @@ static void rows_are_sound(void **state)
 		defaults += info.is_default;
 		assert_true(info.context_window > 0 && info.max_output > 0);
 		assert_true(info.default_effort == reasoning_effort_unset ||
-			    model_info_has_effort(&info, info.default_effort));
+		            model_info_has_effort(&info, info.default_effort));
 		other = model_catalog_get(info.slug);
 		assert_string_equal(other.name, info.name);
 	}

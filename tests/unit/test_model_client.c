@@ -61,7 +61,7 @@ static void record(struct fixture *f, const struct http_head *head, struct str b
 	buf_printf(&f->head, "%.*s %.*s\n", STR_ARG(head->method), STR_ARG(head->target));
 	for (size_t i = 0; i < head->headers.count; i++)
 		buf_printf(&f->head, "%.*s: %.*s\n", STR_ARG(head->headers.items[i].name),
-			   STR_ARG(head->headers.items[i].value));
+		           STR_ARG(head->headers.items[i].value));
 }
 
 static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
@@ -494,38 +494,38 @@ static void broken_streams_say_how(void **state)
 		bool is_retryable;
 	} cases[] = {
 		{{200, NULL, DELTA, CUT},
-		 "text_delta=hi failed",
-		 "stream disconnected before completion: Transport error: network error: error decoding response body "
-		 "(POST ",
-		 "continue",
-		 true},
+	         "text_delta=hi failed",
+	         "stream disconnected before completion: Transport error: network error: error decoding response body "
+	         "(POST ",
+	         "continue",
+	         true},
 		{{200, NULL, DELTA, WHOLE},
-		 "text_delta=hi failed",
-		 "stream disconnected before completion: stream closed before response.completed (POST ",
-		 "continue",
-		 true},
+	         "text_delta=hi failed",
+	         "stream disconnected before completion: stream closed before response.completed (POST ",
+	         "continue",
+	         true},
 		{{200, NULL, "", WHOLE},
-		 "failed",
-		 "stream disconnected before completion: stream closed before response.completed (POST ",
-		 "continue",
-		 true},
+	         "failed",
+	         "stream disconnected before completion: stream closed before response.completed (POST ",
+	         "continue",
+	         true},
 		{{200, NULL, "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"message\":\"oops\"}}}\n\n",
-		  OPEN},
-		 "failed",
-		 "stream disconnected before completion: oops (POST ",
-		 "continue",
-		 true},
+	          OPEN},
+	         "failed",
+	         "stream disconnected before completion: oops (POST ",
+	         "continue",
+	         true},
 		{{200, "text/html; charset=utf-8", "<html>\n<h1>Log in</h1>", WHOLE},
-		 "failed",
-		 "stream disconnected before completion: the answer is text/html; charset=utf-8, not an event stream: "
-		 "<html> <h1>Log in</h1> (POST ",
-		 "base_url",
-		 false},
+	         "failed",
+	         "stream disconnected before completion: the answer is text/html; charset=utf-8, not an event stream: "
+	         "<html> <h1>Log in</h1> (POST ",
+	         "base_url",
+	         false},
 		{{302, "text/html", "", WHOLE},
-		 "failed",
-		 "unexpected status 302 Found: Unknown error, url: ",
-		 "",
-		 true},
+	         "failed",
+	         "unexpected status 302 Found: Unknown error, url: ",
+	         "",
+	         true},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {
 		f->answers[0] = cases[i].answer;
@@ -546,7 +546,7 @@ static void silence_ends_the_call(void **state)
 	assert_log(f, "text_delta=hi failed");
 	assert_true(f->error.is_retryable);
 	assert_final(f, "stream disconnected before completion: idle timeout waiting for SSE (POST ",
-		     "stream_idle_timeout_ms");
+	             "stream_idle_timeout_ms");
 }
 
 static void on_pause_over(void *self)
@@ -600,8 +600,8 @@ static void a_call_can_be_cancelled_in_any_event(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const logs[] = {"turn_state=abc ", "turn_state=abc created ",
-					   "turn_state=abc created text_delta=hi ",
-					   "turn_state=abc created text_delta=hi completed "};
+	                                   "turn_state=abc created text_delta=hi ",
+	                                   "turn_state=abc created text_delta=hi completed "};
 	f->answers[0] = (struct answer){200, NULL, CREATED DELTA COMPLETED, WHOLE, "x-codex-turn-state: abc"};
 	for (int i = 0; i < 4; i++) {
 		f->cancel_at = i + 1;

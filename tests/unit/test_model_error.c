@@ -206,29 +206,29 @@ static void the_final_error_says_where_and_what_next(void **state)
 	model_error_from_transport(&error, &cause, false);
 	model_error_advise(&error, &place);
 	assert_final(&error,
-		     "Connection failed: error sending request (POST " URL ": Connection refused; check the network, "
-		     "and that the server of provider mock is running where base_url says)");
+	             "Connection failed: error sending request (POST " URL ": Connection refused; check the network, "
+	             "and that the server of provider mock is running where base_url says)");
 
 	struct model_answer answer = {.status = 401, .body = STR("bad key"), .url = STR(URL)};
 	model_error_from_answer(&error, &answer);
 	model_error_advise(&error, &place);
 	assert_final(&error, "unexpected status 401 Unauthorized: bad key, url: " URL
-			     " (the key was not accepted: check MOCK_KEY)");
+	                     " (the key was not accepted: check MOCK_KEY)");
 
 	answer.status = 500;
 	answer.body = STR("out of memory");
 	model_error_from_answer(&error, &answer);
 	model_error_advise(&error, &place);
 	assert_final(&error, "We're currently experiencing high demand, which may cause temporary errors. (POST " URL
-			     ": out of memory; try again later)");
+	                     ": out of memory; try again later)");
 
 	answer.status = 400;
 	answer.body = STR("");
 	model_error_from_answer(&error, &answer);
 	model_error_advise(&error, &place);
 	assert_final(&error,
-		     "(POST " URL "; the server refused the request: check the model's name and the settings of "
-		     "provider mock)");
+	             "(POST " URL "; the server refused the request: check the model's name and the settings of "
+	             "provider mock)");
 
 	model_error_set(&error, MODEL_ERROR_context_window_exceeded, STR_NONE);
 	model_error_advise(&error, &(struct model_place){0});

@@ -39,7 +39,7 @@ static void each_mode_is_described(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"sandbox_read_only", "sandbox_workspace_write",
-					    "sandbox_danger_full_access", "sandbox_external_sandbox"};
+	                                    "sandbox_danger_full_access", "sandbox_external_sandbox"};
 	for (int mode = 0; mode < sandbox_mode_count; mode++) {
 		auto_buf struct buf out;
 		write_permissions(&out, mode, ask_for_approval_untrusted, mode % 2);
@@ -57,7 +57,7 @@ static void each_policy_is_described(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"approval_on_request", "approval_untrusted", "approval_on_failure",
-					    "approval_never", "approval_granular"};
+	                                    "approval_never", "approval_granular"};
 	for (int policy = 0; policy < ask_for_approval_reject; policy++) {
 		auto_buf struct buf out;
 		write_permissions(&out, sandbox_mode_read_only, policy, false);

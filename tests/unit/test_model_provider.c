@@ -151,7 +151,7 @@ static void own_providers_are_read_in_full(void **state)
 	setenv("TEST_HEADER", "from env", 1);
 	setenv("OPENAI_API_KEY", "sk-not-for-others", 1);
 	struct model_provider *p =
-	        resolve("model_provider = \"mine\"\n[model_providers.mine]\nname = \"My provider\"\n"
+		resolve("model_provider = \"mine\"\n[model_providers.mine]\nname = \"My provider\"\n"
 	                "base_url = \"https://h/v1//?fixed=1\"\nenv_key = \"TEST_KEY\"\n"
 	                "query_params = { \"api version\" = \"2024/10&x\", b = \"\\u00e9\" }\n"
 	                "http_headers = { X-One = \"1\", Authorization = \"Basic x\" }\n"
@@ -191,7 +191,7 @@ static void the_openai_key_stays_with_openai(void **state)
 	model_provider_destroy(p);
 	unsetenv("OPENAI_API_KEY");
 	assert_non_null(
-	        strstr(failure("[model_providers.a]\nbase_url = \"http://h\"\nrequires_openai_auth = true", "a"),
+		strstr(failure("[model_providers.a]\nbase_url = \"http://h\"\nrequires_openai_auth = true", "a"),
 	               "no API key for a"));
 }
 
@@ -233,26 +233,26 @@ static void failures_say_what_to_do(void **state)
 	static const struct {
 		const char *file, *message;
 	} rows[] = {
-	        {"model_provider = \"zz\"\n[model_providers.own]\n", "Model provider `zz` not found, named by /tmp/"},
-	        {"model_provider = \"zz\"\n[model_providers.own]\n",
+		{"model_provider = \"zz\"\n[model_providers.own]\n", "Model provider `zz` not found, named by /tmp/"},
+		{"model_provider = \"zz\"\n[model_providers.own]\n",
 	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `own`"},
-	        {"model_provider = \"x\"\n[model_providers.x]\nname = \"X\"", "has no base_url; add one"},
-	        {"model_provider = \"x\"\nmodel_providers.x.base_url = \"ftp://user:secret@h\"",
+		{"model_provider = \"x\"\n[model_providers.x]\nname = \"X\"", "has no base_url; add one"},
+		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"ftp://user:secret@h\"",
 	         "config.toml:2), must start with http:// or https:// and hold no blanks"},
-	        {"model_provider = \"x\"\nmodel_providers.x.base_url = \"http://secret h\"", "hold no blanks"},
-	        {"model_provider = \"x\"\nmodel_providers.x.base_url = \"https://\"", "must start with http://"},
-	        {"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nenv_key = \"TEST_KEY\"",
+		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"http://secret h\"", "hold no blanks"},
+		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"https://\"", "must start with http://"},
+		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nenv_key = \"TEST_KEY\"",
 	         "Missing environment variable: `TEST_KEY`."},
-	        {"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nenv_key = \"TEST_KEY\"\n"
+		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nenv_key = \"TEST_KEY\"\n"
 	         "env_key_instructions = \"Ask Ann.\"",
 	         "Missing environment variable: `TEST_KEY`. Ask Ann."},
-	        {"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { X = "
+		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { X = "
 	         "\"a\\r\\nsecret: b\" }",
 	         "header `X` of model provider `x` cannot be sent: its value holds"},
-	        {"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { \"X Y\" = "
+		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { \"X Y\" = "
 	         "\"secret\" }",
 	         "header `X Y` of model provider `x` cannot be sent: its name holds"},
-	        {"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nexperimental_bearer_token = "
+		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nexperimental_bearer_token = "
 	         "\"secret\\nb\"",
 	         "the API key from experimental_bearer_token is empty or holds"},
 	};
@@ -268,7 +268,7 @@ static void azure_keeps_responses(void **state)
 {
 	(void)state;
 	struct model_provider *p =
-	        resolve("model_providers.a.base_url = \"https://x.openai.azure.com/openai/v1\"", "a");
+		resolve("model_providers.a.base_url = \"https://x.openai.azure.com/openai/v1\"", "a");
 	assert_true(p->stores_responses);
 	model_provider_destroy(p);
 	p = resolve("[model_providers.a]\nbase_url = \"https://x.openai.azure.com/v1\"\nstores_responses = false", "a");
@@ -282,16 +282,16 @@ static void azure_keeps_responses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(openai_is_the_default),
-	        TEST(keys_are_looked_for_in_order),
-	        TEST(without_a_key_three_ways_out_are_named),
-	        TEST(openai_may_be_reached_elsewhere),
-	        TEST(own_providers_are_read_in_full),
-	        TEST(the_openai_key_stays_with_openai),
-	        TEST(local_providers_need_no_key),
-	        TEST(oss_follows_the_config),
-	        TEST(failures_say_what_to_do),
-	        TEST(azure_keeps_responses),
+		TEST(openai_is_the_default),
+		TEST(keys_are_looked_for_in_order),
+		TEST(without_a_key_three_ways_out_are_named),
+		TEST(openai_may_be_reached_elsewhere),
+		TEST(own_providers_are_read_in_full),
+		TEST(the_openai_key_stays_with_openai),
+		TEST(local_providers_need_no_key),
+		TEST(oss_follows_the_config),
+		TEST(failures_say_what_to_do),
+		TEST(azure_keeps_responses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,12 +38,12 @@ static void asks_a_known_model(void **state)
 		.thread_id = STR("t-1"),
 	};
 	assert_body(&prompt,
-		    "{\"model\":\"gpt-5.2\",\"instructions\":\"Say "
-		    "\\\"hi\\\"\\n\",\"input\":[{\"a\":1},{\"b\":2},{\"c\":3}],"
-		    "\"tools\":[{\"type\":\"function\"}],\"tool_choice\":\"auto\",\"parallel_tool_calls\":true,"
-		    "\"reasoning\":{\"effort\":\"medium\",\"summary\":\"auto\"},\"store\":false,\"stream\":true,"
-		    "\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t-1\","
-		    "\"text\":{\"verbosity\":\"low\"}}");
+	            "{\"model\":\"gpt-5.2\",\"instructions\":\"Say "
+	            "\\\"hi\\\"\\n\",\"input\":[{\"a\":1},{\"b\":2},{\"c\":3}],"
+	            "\"tools\":[{\"type\":\"function\"}],\"tool_choice\":\"auto\",\"parallel_tool_calls\":true,"
+	            "\"reasoning\":{\"effort\":\"medium\",\"summary\":\"auto\"},\"store\":false,\"stream\":true,"
+	            "\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t-1\","
+	            "\"text\":{\"verbosity\":\"low\"}}");
 }
 
 static void sends_only_what_everybody_takes_to_an_unknown_model(void **state)
@@ -52,8 +52,8 @@ static void sends_only_what_everybody_takes_to_an_unknown_model(void **state)
 	struct model_info info = model_catalog_get(STR("mock-model"));
 	struct model_prompt prompt = {.info = &info, .thread_id = STR("t-1"), .verbosity = verbosity_high};
 	assert_body(&prompt, "{\"model\":\"mock-model\",\"input\":[],\"tools\":[],\"tool_choice\":\"auto\","
-			     "\"parallel_tool_calls\":true,\"store\":false,\"stream\":true,\"include\":[],"
-			     "\"prompt_cache_key\":\"t-1\"}");
+	                     "\"parallel_tool_calls\":true,\"store\":false,\"stream\":true,\"include\":[],"
+	                     "\"prompt_cache_key\":\"t-1\"}");
 }
 
 static void honours_what_was_asked_for(void **state)
@@ -69,11 +69,11 @@ static void honours_what_was_asked_for(void **state)
 		.previous_response_id = STR("resp_1"),
 	};
 	assert_body(&prompt,
-		    "{\"model\":\"mock-model\",\"input\":[],\"tools\":[],\"tool_choice\":\"auto\","
-		    "\"parallel_tool_calls\":false,\"reasoning\":{\"effort\":\"high\"},\"store\":false,"
-		    "\"stream\":true,\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t\","
-		    "\"text\":{\"format\":{\"type\":\"json_schema\",\"strict\":true,\"schema\":{\"type\":\"object\"},"
-		    "\"name\":\"codex_output_schema\"}},\"previous_response_id\":\"resp_1\"}");
+	            "{\"model\":\"mock-model\",\"input\":[],\"tools\":[],\"tool_choice\":\"auto\","
+	            "\"parallel_tool_calls\":false,\"reasoning\":{\"effort\":\"high\"},\"store\":false,"
+	            "\"stream\":true,\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t\","
+	            "\"text\":{\"format\":{\"type\":\"json_schema\",\"strict\":true,\"schema\":{\"type\":\"object\"},"
+	            "\"name\":\"codex_output_schema\"}},\"previous_response_id\":\"resp_1\"}");
 }
 
 static void default_summary_none_is_left_out(void **state)
@@ -82,9 +82,9 @@ static void default_summary_none_is_left_out(void **state)
 	struct model_info info = model_catalog_default();
 	struct model_prompt prompt = {.info = &info, .thread_id = STR("t"), .summary = info.default_summary};
 	assert_body(&prompt, "{\"model\":\"gpt-5.5\",\"input\":[],\"tools\":[],\"tool_choice\":\"auto\","
-			     "\"parallel_tool_calls\":true,\"reasoning\":{\"effort\":\"medium\"},\"store\":false,"
-			     "\"stream\":true,\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t\","
-			     "\"text\":{\"verbosity\":\"low\"}}");
+	                     "\"parallel_tool_calls\":true,\"reasoning\":{\"effort\":\"medium\"},\"store\":false,"
+	                     "\"stream\":true,\"include\":[\"reasoning.encrypted_content\"],\"prompt_cache_key\":\"t\","
+	                     "\"text\":{\"verbosity\":\"low\"}}");
 }
 
 static void history_is_borrowed(void **state)

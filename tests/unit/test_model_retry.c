@@ -62,7 +62,7 @@ static void retry_after_header(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (model_retry_after_ms(str_of(cases[i].value), now) != cases[i].ms)
 			fail_msg("\"%s\" gives %lld", cases[i].value,
-				 (long long)model_retry_after_ms(str_of(cases[i].value), now));
+			         (long long)model_retry_after_ms(str_of(cases[i].value), now));
 	}
 }
 
@@ -90,7 +90,7 @@ static void delay_in_a_message(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (model_retry_message_ms(str_of(cases[i].message)) != cases[i].ms)
 			fail_msg("\"%s\" gives %lld", cases[i].message,
-				 (long long)model_retry_message_ms(str_of(cases[i].message)));
+			         (long long)model_retry_message_ms(str_of(cases[i].message)));
 	}
 }
 

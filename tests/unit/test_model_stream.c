@@ -135,11 +135,11 @@ static void forgives_what_is_missing(void **state)
 		{"data: {\"type\":\"response.created\"}\n\n", "created\n"},
 		{"data: {\"type\":\"response.completed\"}\n\n", "completed\n"},
 		{"event: response.completed\ndata: {\"response\":{\"id\":\"r\",\"usage\":null}}\n\n",
-		 "completed id=r\n"},
+	         "completed id=r\n"},
 		{"data: {\"type\":5}\n\ndata: {}\n\ndata: []\n\ndata: null\n\ndata\n\n", ""},
 		{"data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}", "completed id=r\n"},
 		{"data: {\"type\":\"response.output_text.delta\",\"delta\":\"bad \xff byte\"}\n\n",
-		 "text_delta text=bad � byte\n"},
+	         "text_delta text=bad � byte\n"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct reader reader;
@@ -157,26 +157,26 @@ static void failures_end_the_stream(void **state)
 		enum model_error_kind kind;
 	} cases[] = {
 		{"data: "
-		 "{\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"x\",\"message\":\"oops\"}}}\n\n",
-		 "stream disconnected before completion: oops", MODEL_ERROR_stream_lost},
+	         "{\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"x\",\"message\":\"oops\"}}}\n\n",
+	         "stream disconnected before completion: oops", MODEL_ERROR_stream_lost},
 		{"data: "
-		 "{\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"invalid_prompt\",\"message\":"
-		 "\"bad\"}}}\n\n",
-		 "bad", MODEL_ERROR_invalid_request},
+	         "{\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"invalid_prompt\",\"message\":"
+	         "\"bad\"}}}\n\n",
+	         "bad", MODEL_ERROR_invalid_request},
 		{"data: {\"type\":\"response.failed\"}\n\n",
-		 "stream disconnected before completion: response.failed event received", MODEL_ERROR_stream_lost},
+	         "stream disconnected before completion: response.failed event received", MODEL_ERROR_stream_lost},
 		{"data: "
-		 "{\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"max_output_"
-		 "tokens\"}}}\n\n",
-		 "Incomplete response returned, reason: max_output_tokens", MODEL_ERROR_incomplete},
+	         "{\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"max_output_"
+	         "tokens\"}}}\n\n",
+	         "Incomplete response returned, reason: max_output_tokens", MODEL_ERROR_incomplete},
 		{"data: {\"type\":\"response.incomplete\"}\n\n", "Incomplete response returned, reason: unknown",
-		 MODEL_ERROR_incomplete},
+	         MODEL_ERROR_incomplete},
 		{"data: {\"type\":\"error\",\"code\":\"insufficient_quota\",\"message\":\"m\"}\n\n",
-		 "Quota exceeded. Check your plan and billing details.", MODEL_ERROR_quota_exceeded},
+	         "Quota exceeded. Check your plan and billing details.", MODEL_ERROR_quota_exceeded},
 		{"data: {\"error\":{\"code\":500,\"message\":\"no slot\",\"type\":\"server_error\"}}\n\n",
-		 "stream disconnected before completion: no slot", MODEL_ERROR_stream_lost},
+	         "stream disconnected before completion: no slot", MODEL_ERROR_stream_lost},
 		{"event: error\ndata: {\"message\":\"m\"}\n\n", "stream disconnected before completion: m",
-		 MODEL_ERROR_stream_lost},
+	         MODEL_ERROR_stream_lost},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct reader reader;

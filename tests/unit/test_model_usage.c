@@ -20,8 +20,8 @@ static void reads_usage(void **state)
 	struct token_usage usage;
 	assert_true(
 		read_usage("{\"input_tokens\":100,\"input_tokens_details\":{\"cached_tokens\":20},\"output_tokens\":10,"
-			   "\"output_tokens_details\":{\"reasoning_tokens\":4},\"total_tokens\":111}",
-			   &usage));
+	                   "\"output_tokens_details\":{\"reasoning_tokens\":4},\"total_tokens\":111}",
+	                   &usage));
 	assert_int_equal(usage.input_tokens, 100);
 	assert_int_equal(usage.cached_input_tokens, 20);
 	assert_int_equal(usage.output_tokens, 10);
@@ -87,10 +87,10 @@ static void reads_limits_from_headers(void **state)
 	auto_arena struct arena arena = {0};
 	struct rate_limits limits;
 	assert_true(read_limits("HTTP/1.1 200 OK\r\nX-Codex-Primary-Used-Percent: 42.5\r\n"
-				"x-codex-primary-window-minutes: 300\r\nx-codex-primary-reset-at: 1735689720\r\n"
-				"x-codex-secondary-used-percent: 5\r\nx-codex-credits-has-credits: true\r\n"
-				"x-codex-credits-unlimited: false\r\nx-codex-credits-balance: 12.5\r\n\r\n",
-				&arena, &limits));
+	                        "x-codex-primary-window-minutes: 300\r\nx-codex-primary-reset-at: 1735689720\r\n"
+	                        "x-codex-secondary-used-percent: 5\r\nx-codex-credits-has-credits: true\r\n"
+	                        "x-codex-credits-unlimited: false\r\nx-codex-credits-balance: 12.5\r\n\r\n",
+	                        &arena, &limits));
 	assert_true(limits.primary->used_percent == 42.5);
 	assert_true(limits.primary->has_window_minutes && limits.primary->window_minutes == 300);
 	assert_true(limits.primary->has_resets_at && limits.primary->resets_at == 1735689720);
@@ -107,8 +107,8 @@ static void passes_over_bad_limit_headers(void **state)
 	struct rate_limits limits;
 	assert_false(read_limits("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", &arena, &limits));
 	assert_false(read_limits("HTTP/1.1 200 OK\r\nx-codex-primary-used-percent: nan\r\n"
-				 "x-codex-secondary-used-percent: much\r\n\r\n",
-				 &arena, &limits));
+	                         "x-codex-secondary-used-percent: much\r\n\r\n",
+	                         &arena, &limits));
 }
 
 int main(void)

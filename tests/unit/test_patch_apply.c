@@ -930,7 +930,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_private_file_is_never_open_to_others, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_patch_touches_so_many_files_and_no_more, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_file_changed_in_place_after_the_plan_is_left_alone, temp_make,
-		                                temp_remove),
+	                                        temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -527,8 +527,9 @@ static void a_killed_keeper_is_a_killed_command(void **state)
 static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state)
 {
 	struct run run;
-	run_sh(&run, *state, "(trap '' TERM; exec setsid sh -c 'echo $$; exec >/dev/null 2>&1; while :; do "
-	                     "sleep 1000; done') &");
+	run_sh(&run, *state,
+	       "(trap '' TERM; exec setsid sh -c 'echo $$; exec >/dev/null 2>&1; while :; do "
+	       "sleep 1000; done') &");
 	struct pollfd death = {.events = POLLIN};
 	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
 	run_finish(&run);
@@ -687,7 +688,7 @@ static size_t count_below_keeper(void)
 	auto_process_tree struct process_tree tree;
 	size_t count = 0;
 	assert_int_equal(process_tree_read(&tree, keeper_pid(), NULL), 0);
-	vec_for_each (entry, &tree.entries)
+	vec_for_each(entry, &tree.entries)
 		count += process_tree_is_below(&tree, entry);
 	return count;
 }
@@ -700,7 +701,9 @@ static void what_the_system_cannot_execute_fails_late(void **state)
 	run_finish(&run);
 	turn(*state);
 	size_t fds = count_fds();
-	program_create(&program, "/tmp", "\x7f" "ELF and nothing else");
+	program_create(&program, "/tmp",
+	               "\x7f"
+	               "ELF and nothing else");
 	run_init(&run, *state);
 	run_start_program(&run, &program);
 	run_until_end(&run);
@@ -767,8 +770,12 @@ static void a_start_that_hangs_fails_alone(void **state)
 	pid_t other = run_printed_pid(&run), keeper = keeper_pid();
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *const argv[] = {"stuck", NULL};
-	struct spawn_plan plan = {.path = program.path, .argv = argv, .env = plain_env, .cwd = program.dir,
-	                          .fds = {null, null, null}, .patience_ms = 20};
+	struct spawn_plan plan = {.path = program.path,
+	                          .argv = argv,
+	                          .env = plain_env,
+	                          .cwd = program.dir,
+	                          .fds = {null, null, null},
+	                          .patience_ms = 20};
 	assert_int_equal(keeper_spawn(world->loop, &plan, &child, &stuck_handler, &ended, NULL), 0);
 	while (!ended.has_ended)
 		turn(world);
@@ -899,7 +906,7 @@ static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **s
 	auto_process_tree struct process_tree tree;
 	assert_int_equal(process_tree_read(&tree, 0, NULL), 0);
 	struct process_entry *entry = NULL;
-	vec_for_each (it, &tree.entries)
+	vec_for_each(it, &tree.entries)
 		entry = it->pid == pid ? it : entry;
 	assert_non_null(entry);
 	struct process_entry earlier = *entry;
@@ -1119,46 +1126,46 @@ int main(int argc, char **argv)
 		return leave_everything(strcmp(argv[1], "bare") == 0);
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_create, world_destroy)
 	const struct CMUnitTest tests[] = {
-	        IN_WORLD(what_cannot_start_says_why),
-	        IN_WORLD(exit_codes_and_signals_are_told),
-	        IN_WORLD(streams_are_kept_apart_or_merged),
-	        IN_WORLD(environment_and_folder_are_as_given),
-	        IN_WORLD(nothing_of_the_engine_is_inherited),
-	        IN_WORLD(low_descriptors_do_not_collide),
-	        IN_WORLD(input_is_written_and_closed),
-	        IN_WORLD(a_command_that_reads_no_input_harms_nobody),
-	        IN_WORLD(large_output_passes_in_bounded_memory),
-	        IN_WORLD(a_paused_command_waits),
-	        IN_WORLD(many_commands_leave_nothing),
-	        IN_WORLD(commands_run_beside_each_other),
-	        IN_WORLD(handlers_may_destroy),
-	        IN_WORLD(signals_reach_the_group),
-	        IN_WORLD(a_tree_that_ignores_term_is_killed),
-	        IN_WORLD(daemons_die_with_their_command),
-	        IN_WORLD(daemons_without_environment_die_with_their_command),
-	        IN_WORLD(a_killed_keeper_is_a_killed_command),
-	        IN_WORLD(a_stopped_keeper_does_not_stop_the_end),
-	        IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
-	        IN_WORLD(commands_beyond_the_limit_are_refused),
-	        IN_WORLD(a_burst_of_commands_is_started_whole),
-	        IN_WORLD(a_large_environment_arrives_whole),
-	        IN_WORLD(what_the_system_cannot_execute_fails_late),
-	        IN_WORLD(a_start_that_hangs_holds_up_nobody),
-	        IN_WORLD(a_start_that_hangs_fails_alone),
-	        IN_WORLD(a_start_that_hangs_can_be_interrupted),
-	        IN_WORLD(a_hanging_start_does_not_survive_the_engine),
-	        IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
-	        IN_WORLD(a_signal_before_the_start_is_kept),
-	        IN_WORLD(a_stopped_keeper_fails_what_is_asked_of_it),
-	        IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
-	        IN_WORLD(another_commands_daemon_is_left_alone),
-	        IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
-	        IN_WORLD(background_work_lives_until_the_engine_ends),
-	        IN_WORLD(dead_orphans_are_reaped),
-	        IN_WORLD(a_held_pipe_does_not_hold_the_end),
-	        IN_WORLD(late_output_is_dropped_not_refused),
-	        IN_WORLD(a_tree_that_grows_is_killed_whole),
-	        IN_WORLD(the_reaper_may_stop_under_a_running_command),
+		IN_WORLD(what_cannot_start_says_why),
+		IN_WORLD(exit_codes_and_signals_are_told),
+		IN_WORLD(streams_are_kept_apart_or_merged),
+		IN_WORLD(environment_and_folder_are_as_given),
+		IN_WORLD(nothing_of_the_engine_is_inherited),
+		IN_WORLD(low_descriptors_do_not_collide),
+		IN_WORLD(input_is_written_and_closed),
+		IN_WORLD(a_command_that_reads_no_input_harms_nobody),
+		IN_WORLD(large_output_passes_in_bounded_memory),
+		IN_WORLD(a_paused_command_waits),
+		IN_WORLD(many_commands_leave_nothing),
+		IN_WORLD(commands_run_beside_each_other),
+		IN_WORLD(handlers_may_destroy),
+		IN_WORLD(signals_reach_the_group),
+		IN_WORLD(a_tree_that_ignores_term_is_killed),
+		IN_WORLD(daemons_die_with_their_command),
+		IN_WORLD(daemons_without_environment_die_with_their_command),
+		IN_WORLD(a_killed_keeper_is_a_killed_command),
+		IN_WORLD(a_stopped_keeper_does_not_stop_the_end),
+		IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
+		IN_WORLD(commands_beyond_the_limit_are_refused),
+		IN_WORLD(a_burst_of_commands_is_started_whole),
+		IN_WORLD(a_large_environment_arrives_whole),
+		IN_WORLD(what_the_system_cannot_execute_fails_late),
+		IN_WORLD(a_start_that_hangs_holds_up_nobody),
+		IN_WORLD(a_start_that_hangs_fails_alone),
+		IN_WORLD(a_start_that_hangs_can_be_interrupted),
+		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
+		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
+		IN_WORLD(a_signal_before_the_start_is_kept),
+		IN_WORLD(a_stopped_keeper_fails_what_is_asked_of_it),
+		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
+		IN_WORLD(another_commands_daemon_is_left_alone),
+		IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
+		IN_WORLD(background_work_lives_until_the_engine_ends),
+		IN_WORLD(dead_orphans_are_reaped),
+		IN_WORLD(a_held_pipe_does_not_hold_the_end),
+		IN_WORLD(late_output_is_dropped_not_refused),
+		IN_WORLD(a_tree_that_grows_is_killed_whole),
+		IN_WORLD(the_reaper_may_stop_under_a_running_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,9 +80,9 @@ static void write_words(struct doc *doc, const struct enum_type *type)
 
 static void write_type(struct doc *doc, const struct field *field)
 {
-	static const char *const names[] = {[FIELD_str] = "text",  [FIELD_bool] = "true or false",
-	                                    [FIELD_i64] = "integer", [FIELD_f64] = "number",
-	                                    [FIELD_json] = "any JSON", [FIELD_strs] = "list of texts"};
+	static const char *const names[] = {
+		[FIELD_str] = "text",   [FIELD_bool] = "true or false", [FIELD_i64] = "integer",
+		[FIELD_f64] = "number", [FIELD_json] = "any JSON",      [FIELD_strs] = "list of texts"};
 	const struct record *record = field->type;
 	const struct union_type *type = field->type;
 	switch (field->kind) {
@@ -100,7 +100,9 @@ static void write_type(struct doc *doc, const struct field *field)
 	case FIELD_map:
 		want_union(doc, type);
 		buf_printf(&doc->out, "%s[%s](#%s)",
-		           field->kind == FIELD_unions ? "list of " : field->kind == FIELD_map ? "map to " : "",
+		           field->kind == FIELD_unions ? "list of "
+		           : field->kind == FIELD_map  ? "map to "
+		                                       : "",
 		           type->name, type->name);
 		return;
 	default:

@@ -75,7 +75,11 @@ static void start(struct run *run, const char *script, bool stdin_open)
 	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
 	const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
 	struct process_spec spec = {
-		.argv = argv, .env = env, .stdin_open = stdin_open, .terminal = &size, .drain_ms = PROCESS_DRAIN_MS,
+		.argv = argv,
+		.env = env,
+		.stdin_open = stdin_open,
+		.terminal = &size,
+		.drain_ms = PROCESS_DRAIN_MS,
 	};
 	struct error err;
 	run->process = process_start(run->loop, &spec, &handler, run, &err);

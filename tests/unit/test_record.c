@@ -35,7 +35,7 @@ static void a_user_turn_is_read_whole(void **state)
 		"{\"type\":\"local_image\",\"path\":\"/a.png\"}],\"cwd\":\"/w\",\"approval_policy\":\"on-request\","
 		"\"sandbox_policy\":{\"type\":\"workspace-write\",\"network_access\":true,\"writable_roots\":[\"/x\"]},"
 		"\"model\":\"gpt-5.5\",\"effort\":null,\"summary\":\"auto\",\"final_output_json_schema\":{\"a\": "
-	        "[1.0]},\"more\":1}}");
+		"[1.0]},\"more\":1}}");
 	const struct op_user_turn *turn = submission->op.user_turn;
 	assert_int_equal(submission->op.tag, OP_user_turn);
 	assert_str(submission->id, "7");
@@ -199,7 +199,7 @@ static void *fill_list(const struct field *field, struct arena *arena, bool is_f
 		return items;
 	}
 	char *items = arena_alloc(arena, field->kind == FIELD_records ? record->size * count
-								      : sizeof(struct union_head) * count);
+	                                                              : sizeof(struct union_head) * count);
 	for (size_t i = 0; i < count; i++) {
 		if (field->kind == FIELD_records)
 			fill_record(record, arena, is_full, items + record->size * i);
@@ -328,8 +328,8 @@ static void check_round_trip(const struct union_type *type, size_t index, bool i
 static void every_row_comes_back_as_it_went(void **state)
 {
 	(void)state;
-	const struct union_type *const types[] = {&union_op,           &union_event_msg, &union_user_input,
-	                                          &union_sandbox,      &union_turn_item, &union_review_decision,
+	const struct union_type *const types[] = {&union_op,           &union_event_msg,  &union_user_input,
+	                                          &union_sandbox,      &union_turn_item,  &union_review_decision,
 	                                          &union_file_change,  &union_mcp_result, &union_agent_status,
 	                                          &union_review_target};
 	for (size_t t = 0; t < countof(types); t++) {
@@ -370,6 +370,7 @@ static void every_field_says_what_it_is(void **state)
 static void both_dates_are_whole(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const char *const ops[] = {
 		"interrupt", "user_input", "user_turn", "override_turn_context", "exec_approval", "patch_approval",
 		"add_to_history", "get_history_entry_request", "list_mcp_tools", "list_custom_prompts", "compact",
@@ -395,6 +396,7 @@ static void both_dates_are_whole(void **state)
 		"collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_agent_interaction_begin",
 		"collab_agent_interaction_end", "collab_waiting_begin", "collab_waiting_end", "collab_close_begin",
 		"collab_close_end"};
+	/* clang-format on */
 	assert_int_equal(countof(events), 66);
 	for (size_t i = 0; i < countof(ops); i++)
 		assert_non_null(union_find_wire(&union_op, str_of(ops[i])));
@@ -439,8 +441,7 @@ static void an_untagged_union_is_of_the_first_variant_that_fits(void **state)
 	struct error err;
 	check_untagged("\"c\"", app_thread_items_list_cursor_text, "\"c\"");
 	check_untagged("{\"type\":\"item\",\"itemId\":\"i\",\"x\":1}",
-	               app_thread_items_list_cursor_thread_items_list_anchor,
-	               "{\"type\":\"item\",\"itemId\":\"i\"}");
+	               app_thread_items_list_cursor_thread_items_list_anchor, "{\"type\":\"item\",\"itemId\":\"i\"}");
 	const struct json *json = json_parse(&arena, STR("5"), &err);
 	assert_int_not_equal(union_decode(&union_app_thread_items_list_cursor, json, &arena, &cursor, &err), 0);
 	assert_string_equal(err.text, "data did not match any variant of untagged enum ThreadItemsListCursor");
@@ -476,8 +477,7 @@ static void old_tags_of_items_are_read(void **state)
 	struct turn_item item = {0};
 	struct file_change change = {0};
 	struct error err;
-	const struct json *json = json_parse(&arena, STR("{\"WebSearch\":{\"id\":\"w\",\"query\":\"q\"}}"),
-	                                     &err);
+	const struct json *json = json_parse(&arena, STR("{\"WebSearch\":{\"id\":\"w\",\"query\":\"q\"}}"), &err);
 	assert_int_equal(union_decode(&union_turn_item, json, &arena, &item, &err), 0);
 	assert_str(item.web_search->query, "q");
 	json = json_parse(&arena, STR("{\"add\":{\"content\":\"c\"}}"), &err);

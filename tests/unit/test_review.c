@@ -19,10 +19,10 @@ static void assert_words(struct str answer, const char *want)
 	assert_memory_equal(text.data, want, text.len);
 }
 
-#define FINDING \
+#define FINDING                                                                                   \
 	"{\"title\":\"[P1] Bug\",\"body\":\"one\\ntwo\",\"confidence_score\":0.9,\"priority\":1," \
 	"\"code_location\":{\"absolute_file_path\":\"/w/a.c\",\"line_range\":{\"start\":3,\"end\":4}}}"
-#define ANSWER \
+#define ANSWER                                                                        \
 	"{\"findings\":[" FINDING "],\"overall_correctness\":\"patch is incorrect\"," \
 	"\"overall_explanation\":\"It breaks.\",\"overall_confidence_score\":0.8}"
 #define WORDS "It breaks.\n\nReview comment:\n\n- [P1] Bug — /w/a.c:3-4\n  one\n  two"

@@ -117,8 +117,8 @@ static void append_found(struct rollout_index *index, const char *words, struct 
 /* All answers, with the index or (NULL) without one. */
 static char *answers(struct rollout_index *index)
 {
-	static const char *const words[] = {"say",  "SAY \"1", "x2", "x", "%", "_", "100%_ of x1", "\xc3\x84pf",
-	                                    "\xc3\xa4pf", "nobody", "\"", "AND", "a", "of x1 \xc3\x84"};
+	static const char *const words[] = {"say",        "SAY \"1",    "x2",     "x",  "%",   "_", "100%_ of x1",
+	                                    "\xc3\x84pf", "\xc3\xa4pf", "nobody", "\"", "AND", "a", "of x1 \xc3\x84"};
 	struct buf out;
 	buf_init(&out, MIB);
 	append_summaries(index, &out);

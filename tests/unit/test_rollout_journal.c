@@ -101,10 +101,10 @@ static void what_a_user_said_is_one_message(void **state)
 	(void)state;
 	struct text_element element = {.byte_range = &(struct byte_range){0, 2}, .placeholder = STR("@x")};
 	struct user_input content[] = {
-	        {.tag = user_input_text, .text = &(struct input_text){.text = STR("a \"b\" ")}},
-	        {.tag = user_input_image, .image = &(struct input_image){.image_url = STR("data:,")}},
-	        {.tag = user_input_local_image, .local_image = &(struct input_local_image){.path = STR("/i.png")}},
-	        {.tag = user_input_text,
+		{.tag = user_input_text, .text = &(struct input_text){.text = STR("a \"b\" ")}},
+		{.tag = user_input_image, .image = &(struct input_image){.image_url = STR("data:,")}},
+		{.tag = user_input_local_image, .local_image = &(struct input_local_image){.path = STR("/i.png")}},
+		{.tag = user_input_text,
 	         .text = &(struct input_text){.text = STR("cd"), .text_elements = &element, .text_elements_count = 1}},
 	};
 	struct user_message_item user = {.id = STR("i1"), .content = content, .content_count = countof(content)};
@@ -125,12 +125,12 @@ static void items_have_old_words_in_files_without_numbers(void **state)
 	(void)state;
 	struct str parts[] = {STR("one"), STR("two")};
 	struct reasoning_item reasoning = {
-	        .summary_text = parts, .summary_text_count = 2, .raw_content = parts, .raw_content_count = 1};
+		.summary_text = parts, .summary_text_count = 2, .raw_content = parts, .raw_content_count = 1};
 	struct rollout_writer *writer = legacy();
 	complete(&(struct turn_item){.tag = turn_item_agent_message, .agent_message = &agent});
 	complete(&(struct turn_item){.tag = turn_item_reasoning, .reasoning = &reasoning});
 	complete(&(struct turn_item){.tag = turn_item_context_compaction,
-	                                     .context_compaction = &(struct compaction_item){.id = STR("c")}});
+	                             .context_compaction = &(struct compaction_item){.id = STR("c")}});
 	assert_payloads(writer, "{\"type\":\"agent_message\",\"message\":\"hello\"}\n"
 	                        "{\"type\":\"agent_reasoning\",\"text\":\"one\"}\n"
 	                        "{\"type\":\"agent_reasoning\",\"text\":\"two\"}\n"
@@ -162,7 +162,7 @@ static void assert_numbered(struct rollout_writer *writer, const char *want)
 	end(writer);
 }
 
-#define ITEM                                                                                                  \
+#define ITEM                                                                                                \
 	"{\"type\":\"item_completed\",\"thread_id\":\"" THREAD "\",\"turn_id\":\"t1\",\"started_at_ms\":N," \
 	"\"completed_at_ms\":N,\"item\":"
 
@@ -213,8 +213,9 @@ static struct ev_exec_end exec_end(const char *id, int exit_code, struct str out
 	};
 }
 
-#define COMMAND(id, process)                                                                                           \
-	"{\"type\":\"CommandExecution\",\"id\":\"" id "\"," process "\"cwd\":\"file:///a%20b/%25\",\"command\":[\"echo\"," \
+#define COMMAND(id, process)                                        \
+	"{\"type\":\"CommandExecution\",\"id\":\"" id "\"," process \
+	"\"cwd\":\"file:///a%20b/%25\",\"command\":[\"echo\","      \
 	"\"hi\"],\"parsed_cmd\":[{\"type\":\"unknown\",\"cmd\":\"echo hi\"}],"
 
 static void commands_are_items(void **state)
@@ -228,10 +229,14 @@ static void commands_are_items(void **state)
 	rollout_journal_decline(journal, STR("nobody"));
 	append(EV_exec_command_end, &good);
 	append(EV_exec_command_end, &no);
-	assert_numbered(writer, ITEM COMMAND("c1", "\"process_id\":\"12\",")
-	                "\"source\":\"unified_exec_startup\",\"status\":\"completed\",\"aggregated_output\":\"hi\\n\","
-	                "\"exit_code\":0,\"duration\":{\"secs\":2,\"nanos\":7}}}\n" ITEM COMMAND("c2", "")
-	                "\"source\":\"agent\",\"status\":\"declined\"}}\n");
+	assert_numbered(
+		writer,
+		ITEM COMMAND("c1",
+	                     "\"process_id\":\"12\",") "\"source\":\"unified_exec_startup\",\"status\":\"completed\","
+						       "\"aggregated_output\":\"hi\\n\","
+						       "\"exit_code\":0,\"duration\":{\"secs\":2,\"nanos\":7}}}\n" ITEM
+							       COMMAND("c2", "") "\"source\":\"agent\",\"status\":"
+										 "\"declined\"}}\n");
 }
 
 static void a_long_output_is_cut_in_the_middle(void **state)
@@ -366,10 +371,9 @@ static void patches_and_images_are_items(void **state)
 {
 	(void)state;
 	struct rollout_writer *writer = begin(true);
-	append(EV_patch_apply_begin, &(struct ev_patch_begin){.call_id = STR("p1"),
-	                                                      .changes = &new_file,
-	                                                      .changes_keys = &new_path,
-	                                                      .changes_count = 1});
+	append(EV_patch_apply_begin,
+	       &(struct ev_patch_begin){
+		       .call_id = STR("p1"), .changes = &new_file, .changes_keys = &new_path, .changes_count = 1});
 	append(EV_patch_apply_end, &(struct ev_patch_end){.call_id = STR("p1"),
 	                                                  .turn_id = STR("t1"),
 	                                                  .stdout = STR("fine"),
@@ -394,20 +398,21 @@ static void what_had_begun_is_kept_as_far_as_it_got(void **state)
 	append(EV_agent_message_content_delta, &(struct ev_content_delta){.item_id = STR("m1"), .delta = STR("as ")});
 	append(EV_agent_message_content_delta, &(struct ev_content_delta){.item_id = STR("m1"), .delta = STR("far")});
 	append(EV_exec_command_begin, &(struct ev_exec_begin){.call_id = STR("c1"), .turn_id = STR("t1")});
-	append(EV_apply_patch_approval_request, &(struct ev_patch_approval){.call_id = STR("p1"),
-	                                                                    .changes = &new_file,
-	                                                                    .changes_keys = &new_path,
-	                                                                    .changes_count = 1});
+	append(EV_apply_patch_approval_request,
+	       &(struct ev_patch_approval){
+		       .call_id = STR("p1"), .changes = &new_file, .changes_keys = &new_path, .changes_count = 1});
 	append(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
 	append_in(STR("t2"), EV_exec_command_end, &late);
-	assert_numbered(writer,
-	                ITEM "{\"type\":\"AgentMessage\",\"id\":\"m1\",\"content\":[{\"type\":\"Text\",\"text\":"
-	                     "\"as far\"}]}}\n" ITEM "{\"type\":\"FileChange\",\"id\":\"p1\"," CHANGES
-	                     "\"status\":\"failed\",\"stdout\":\"\",\"stderr\":\"\"}}\n"
-	                     "{\"turn_id\":\"t1\",\"completed_at\":N,\"duration_ms\":N,\"type\":\"turn_aborted\","
-	                     "\"reason\":\"interrupted\"}\n" ITEM COMMAND("c1", "\"process_id\":\"12\",")
-	                     "\"source\":\"unified_exec_startup\",\"status\":\"completed\",\"aggregated_output\":\"\","
-	                     "\"exit_code\":0,\"duration\":{\"secs\":2,\"nanos\":7}}}\n");
+	assert_numbered(
+		writer, ITEM
+		"{\"type\":\"AgentMessage\",\"id\":\"m1\",\"content\":[{\"type\":\"Text\",\"text\":"
+		"\"as far\"}]}}\n" ITEM "{\"type\":\"FileChange\",\"id\":\"p1\"," CHANGES
+		"\"status\":\"failed\",\"stdout\":\"\",\"stderr\":\"\"}}\n"
+		"{\"turn_id\":\"t1\",\"completed_at\":N,\"duration_ms\":N,\"type\":\"turn_aborted\","
+		"\"reason\":\"interrupted\"}\n" ITEM COMMAND(
+			"c1", "\"process_id\":\"12\",") "\"source\":\"unified_exec_startup\",\"status\":\"completed\","
+							"\"aggregated_output\":\"\","
+							"\"exit_code\":0,\"duration\":{\"secs\":2,\"nanos\":7}}}\n");
 }
 
 static void a_turn_has_one_name_in_the_file(void **state)
@@ -426,8 +431,8 @@ static void a_turn_has_one_name_in_the_file(void **state)
 	append_in(STR(THREAD), EV_task_started, &(struct ev_task_started){0});
 	assert_true(str_is(rollout_journal_turn_id(journal, STR(THREAD)), THREAD));
 #define ENDED "\"started_at\":N,\"completed_at\":N,\"duration_ms\":N,"
-#define STARTED                                                                                                        \
-	"\"started_at\":N,\"type\":\"task_started\",\"model_context_window\":null,"                                   \
+#define STARTED                                                                     \
+	"\"started_at\":N,\"type\":\"task_started\",\"model_context_window\":null," \
 	"\"collaboration_mode_kind\":\"default\"}\n"
 	assert_numbered(writer, "{\"turn_id\":\"U\"," STARTED
 	                        "{\"turn_id\":\"U\",\"error\":{\"message\":\"no\",\"codex_error_info\":\"other\"},"
@@ -444,11 +449,11 @@ static void turns_have_a_begin_and_an_end(void **state)
 	append(EV_token_count, &(struct ev_token_count){0});
 	append(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
 	append(EV_task_complete, &(struct ev_task_complete){.response_id = STR("r")});
-	assert_payloads(writer, "{\"turn_id\":\"t1\"," STARTED
-	                        "{\"type\":\"token_count\",\"info\":null,\"rate_limits\":null}\n"
-	                        "{\"turn_id\":\"t1\"," ENDED "\"type\":\"turn_aborted\",\"reason\":\"interrupted\"}\n"
-	                        "{\"turn_id\":\"t1\"," ENDED "\"type\":\"task_complete\",\"last_agent_message\":null,"
-	                        "\"response_id\":\"r\"}\n");
+	assert_payloads(writer,
+	                "{\"turn_id\":\"t1\"," STARTED "{\"type\":\"token_count\",\"info\":null,\"rate_limits\":null}\n"
+	                "{\"turn_id\":\"t1\"," ENDED "\"type\":\"turn_aborted\",\"reason\":\"interrupted\"}\n"
+	                "{\"turn_id\":\"t1\"," ENDED "\"type\":\"task_complete\",\"last_agent_message\":null,"
+	                "\"response_id\":\"r\"}\n");
 }
 
 static void work_in_progress_leaves_no_trace(void **state)

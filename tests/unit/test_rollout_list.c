@@ -134,7 +134,7 @@ static void names_lead_to_the_thread_that_has_them_now(void **state)
 	put_three();
 	temp_put("session_index.jsonl",
 	         STR(ENTRY(ID_A, "parser") ENTRY(ID_B, "parser") ENTRY(ID_B, "printer") "torn{\n" ENTRY(
-	                 "01a1fb58-e849-7942-b12b-582c7876dc93", "parser") ENTRY(ID_C, " docs ")));
+			 "01a1fb58-e849-7942-b12b-582c7876dc93", "parser") ENTRY(ID_C, " docs ")));
 	assert_found(rollout_list_find_name(temp_root, STR("parser"), &err), FILE_A);
 	assert_found(rollout_list_find_name(temp_root, STR("printer"), &err), FILE_B);
 	assert_found(rollout_list_find_name(temp_root, STR("docs"), &err), FILE_C);
@@ -162,15 +162,15 @@ static void heads_are_read_without_the_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEMP_TEST(ids_are_found_wherever_they_are),
-	        TEMP_TEST(archived_sessions_are_found_last),
-	        TEMP_TEST(the_newest_file_of_a_reverted_thread_wins),
-	        TEMP_TEST(a_packed_session_is_found_unless_it_lies_unpacked_beside),
-	        TEMP_TEST(the_last_session_is_the_one_last_written_to),
-	        TEMP_TEST(the_same_folder_by_another_name_is_the_same),
-	        TEMP_TEST(subagents_and_damaged_files_are_never_the_last),
-	        TEMP_TEST(names_lead_to_the_thread_that_has_them_now),
-	        TEMP_TEST(heads_are_read_without_the_rest),
+		TEMP_TEST(ids_are_found_wherever_they_are),
+		TEMP_TEST(archived_sessions_are_found_last),
+		TEMP_TEST(the_newest_file_of_a_reverted_thread_wins),
+		TEMP_TEST(a_packed_session_is_found_unless_it_lies_unpacked_beside),
+		TEMP_TEST(the_last_session_is_the_one_last_written_to),
+		TEMP_TEST(the_same_folder_by_another_name_is_the_same),
+		TEMP_TEST(subagents_and_damaged_files_are_never_the_last),
+		TEMP_TEST(names_lead_to_the_thread_that_has_them_now),
+		TEMP_TEST(heads_are_read_without_the_rest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

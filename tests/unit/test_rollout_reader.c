@@ -24,7 +24,7 @@ static void message(const char *role, const char *text)
 {
 	const char *part = strcmp(role, "assistant") == 0 ? "output_text" : "input_text";
 	auto_free char *payload =
-	        xasprintf("{\"type\":\"message\",\"role\":\"%s\",\"content\":[{\"type\":\"%s\",\"text\":\"%s\"}]}",
+		xasprintf("{\"type\":\"message\",\"role\":\"%s\",\"content\":[{\"type\":\"%s\",\"text\":\"%s\"}]}",
 	                  role, part, text);
 	line("response_item", payload);
 }
@@ -80,7 +80,7 @@ static char *words(const struct rollout_reader *reader)
 {
 	struct buf out;
 	buf_init(&out, 1024 * 1024);
-	vec_for_each (it, &reader->history) {
+	vec_for_each(it, &reader->history) {
 		auto_arena struct arena arena = {0};
 		const struct json *item = json_parse(&arena, *it, NULL);
 		assert_non_null(item);
@@ -507,12 +507,12 @@ static void bare_lines_are_read(void **state)
 {
 	(void)state;
 	struct str bytes =
-	        STR("{\"id\":\"" THREAD "\",\"timestamp\":\"2025-05-07T17:24:21.123Z\",\"instructions\":null}\n"
+		STR("{\"id\":\"" THREAD "\",\"timestamp\":\"2025-05-07T17:24:21.123Z\",\"instructions\":null}\n"
 	            "{\"record_type\":\"state\"}\n"
 	            "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"U1\"}]}\n"
 	            "{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{}\",\"call_id\":\"c\"}\n");
 	struct rollout_reader *reader =
-	        read_path(temp_put("sessions/2025/05/07/rollout-2025-05-07T17-24-21-" THREAD ".jsonl", bytes));
+		read_path(temp_put("sessions/2025/05/07/rollout-2025-05-07T17-24-21-" THREAD ".jsonl", bytes));
 	assert_words(reader, "U1 function_call");
 	assert_int_equal(reader->user_turns, 1);
 	assert_int_equal(reader->damage.bad_lines + reader->damage.unknown_lines, 0);
@@ -527,12 +527,12 @@ static void bare_lines_are_read(void **state)
 static void put_child(size_t base_bytes, const char *base_id)
 {
 	auto_free char *text = xasprintf(
-	        "{\"ordinal\":5,\"type\":\"session_meta\",\"payload\":{\"id\":\"" CHILD_ID "\",\"cwd\":\"/w\","
-	        "\"history_mode\":\"paginated\",\"history_base\":{\"thread_id\":\"%s\","
-	        "\"end_ordinal_exclusive\":5,\"end_byte_offset\":%zu}}}\n"
-	        "{\"ordinal\":6,\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\","
-	        "\"content\":[{\"type\":\"input_text\",\"text\":\"F1\"}]}}\n",
-	        base_id, base_bytes);
+		"{\"ordinal\":5,\"type\":\"session_meta\",\"payload\":{\"id\":\"" CHILD_ID "\",\"cwd\":\"/w\","
+		"\"history_mode\":\"paginated\",\"history_base\":{\"thread_id\":\"%s\","
+		"\"end_ordinal_exclusive\":5,\"end_byte_offset\":%zu}}}\n"
+		"{\"ordinal\":6,\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\","
+		"\"content\":[{\"type\":\"input_text\",\"text\":\"F1\"}]}}\n",
+		base_id, base_bytes);
 	temp_put("sessions/2026/11/21/" CHILD_NAME, str_of(text));
 }
 
@@ -571,7 +571,7 @@ static void what_0_169_calls_context_is_no_turn(void **state)
 #define KINDS(kind) "\"internal_chat_message_metadata_passthrough\":{\"content_item_kinds\":[\"" kind "\"]}"
 	line("response_item",
 	     "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"hook\"}]," KINDS(
-	             "hooks.prompt") "}");
+		     "hooks.prompt") "}");
 	line("response_item", "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":"
 	                      "\"<skill of mine\"}]," KINDS("user.text") "}");
 	line("inter_agent_communication",
@@ -605,7 +605,7 @@ static void the_recorded_session_of_0_169(void **state)
 	assert_true(reader->history.count >= 9);
 	assert_true(str_find(reader->history.items[0], STR("do work")) > 0);
 	assert_true(str_find(reader->history.items[reader->history.count - 2], STR("after compact")) > 0);
-	vec_for_each (it, &reader->history)
+	vec_for_each(it, &reader->history)
 		assert_true(str_find(*it, STR("internal_chat_message_metadata_passthrough")) < 0);
 	rollout_reader_destroy(reader);
 }
@@ -615,30 +615,30 @@ static void the_recorded_session_of_0_169(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        FILE_TEST(a_whole_session_comes_back),
-	        FILE_TEST(items_come_back_byte_by_byte),
-	        cmocka_unit_test(notes_of_the_writer_are_not_sent),
-	        FILE_TEST(a_rolled_back_turn_is_gone_with_what_introduced_it),
-	        FILE_TEST(rolling_back_everything_keeps_the_first_context),
-	        FILE_TEST(odd_rollbacks_do_nothing),
-	        FILE_TEST(a_compaction_with_history_replaces_all_before_it),
-	        FILE_TEST(rolling_back_a_compacted_turn_undoes_the_compaction),
-	        FILE_TEST(an_old_compaction_keeps_what_users_said_and_the_summary),
-	        FILE_TEST(what_an_old_compaction_keeps_has_a_budget),
-	        FILE_TEST(items_that_no_request_may_carry_are_left_out),
-	        FILE_TEST(damage_takes_only_what_it_hit),
-	        FILE_TEST(numbered_lines_come_in_their_order_and_once),
-	        FILE_TEST(only_what_is_wanted_is_kept),
-	        FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
-	        FILE_TEST(a_last_line_without_newline_counts),
-	        FILE_TEST(what_is_no_session_is_refused_with_a_reason),
-	        FILE_TEST(a_turn_that_never_ended_is_seen),
-	        FILE_TEST(a_copied_fork_is_the_forks_own),
-	        FILE_TEST(bare_lines_are_read),
-	        FILE_TEST(a_fork_by_reference_begins_with_its_parents_lines),
-	        FILE_TEST(a_fork_whose_parent_is_gone_or_itself_is_refused),
-	        FILE_TEST(what_0_169_calls_context_is_no_turn),
-	        FILE_TEST(the_recorded_session_of_0_169),
+		FILE_TEST(a_whole_session_comes_back),
+		FILE_TEST(items_come_back_byte_by_byte),
+		cmocka_unit_test(notes_of_the_writer_are_not_sent),
+		FILE_TEST(a_rolled_back_turn_is_gone_with_what_introduced_it),
+		FILE_TEST(rolling_back_everything_keeps_the_first_context),
+		FILE_TEST(odd_rollbacks_do_nothing),
+		FILE_TEST(a_compaction_with_history_replaces_all_before_it),
+		FILE_TEST(rolling_back_a_compacted_turn_undoes_the_compaction),
+		FILE_TEST(an_old_compaction_keeps_what_users_said_and_the_summary),
+		FILE_TEST(what_an_old_compaction_keeps_has_a_budget),
+		FILE_TEST(items_that_no_request_may_carry_are_left_out),
+		FILE_TEST(damage_takes_only_what_it_hit),
+		FILE_TEST(numbered_lines_come_in_their_order_and_once),
+		FILE_TEST(only_what_is_wanted_is_kept),
+		FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
+		FILE_TEST(a_last_line_without_newline_counts),
+		FILE_TEST(what_is_no_session_is_refused_with_a_reason),
+		FILE_TEST(a_turn_that_never_ended_is_seen),
+		FILE_TEST(a_copied_fork_is_the_forks_own),
+		FILE_TEST(bare_lines_are_read),
+		FILE_TEST(a_fork_by_reference_begins_with_its_parents_lines),
+		FILE_TEST(a_fork_whose_parent_is_gone_or_itself_is_refused),
+		FILE_TEST(what_0_169_calls_context_is_no_turn),
+		FILE_TEST(the_recorded_session_of_0_169),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,15 +10,15 @@
 
 #define THREAD "01a1fb55-e849-7942-b12b-582c7876dc93"
 #define PLAIN "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" THREAD ".jsonl"
-#define LINE(ordinal, type, payload)                                                                                   \
-	"{\"timestamp\":\"2026-11-20T10:00:00.500Z\",\"ordinal\":" ordinal ",\"type\":\"" type "\",\"payload\":" payload   \
-	"}\n"
-#define SAID(role, kind, text)                                                                                         \
+#define LINE(ordinal, type, payload)                                                           \
+	"{\"timestamp\":\"2026-11-20T10:00:00.500Z\",\"ordinal\":" ordinal ",\"type\":\"" type \
+	"\",\"payload\":" payload "}\n"
+#define SAID(role, kind, text) \
 	"{\"type\":\"message\",\"role\":\"" role "\",\"content\":[{\"type\":\"" kind "\",\"text\":\"" text "\"}]}"
 #define META "{\"id\":\"" THREAD "\",\"cwd\":\"/w\",\"source\":\"exec\",\"history_mode\":\"paginated\"}"
-#define HEAD                                                                                                           \
-	LINE("0", "session_meta", META)                                                                                \
-	LINE("1", "event_msg", "{\"type\":\"user_message\",\"message\":\"hi\"}")                                     \
+#define HEAD                                                                     \
+	LINE("0", "session_meta", META)                                          \
+	LINE("1", "event_msg", "{\"type\":\"user_message\",\"message\":\"hi\"}") \
 	LINE("2", "response_item", SAID("user", "input_text", "hi"))
 #define TAIL LINE("3", "response_item", SAID("assistant", "output_text", "yo"))
 

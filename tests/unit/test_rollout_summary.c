@@ -15,7 +15,8 @@
 #define META(id, more) "{\"type\":\"session_meta\",\"payload\":{\"id\":\"" id "\",\"cwd\":\"/w\"" more "}}\n"
 #define BASE(id) ",\"history_base\":{\"thread_id\":\"" id "\",\"end_byte_offset\":1000}"
 #define SAID(text) "{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"" text "\"}}\n"
-#define ITEM "{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":\"UserMessage\"," \
+#define ITEM                                                                                                   \
+	"{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":\"UserMessage\"," \
 	"\"content\":[{\"type\":\"text\",\"text\":\"newer words\"}]}}}\n"
 #define TURN "{\"type\":\"turn_context\",\"payload\":{\"model\":\"m\",\"effort\":\"high\"}}"
 

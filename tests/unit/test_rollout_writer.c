@@ -23,15 +23,15 @@
 static struct rollout_writer *create_writer(enum fsync_policy fsync)
 {
 	struct rollout_meta meta = {
-	        .thread_id = STR(THREAD),
-	        .started_at_ms = 1795218073724,
-	        .cwd = STR("/w"),
-	        .originator = STR("codex_exec"),
-	        .cli_version = STR("0.1.0"),
-	        .source = session_source_exec,
-	        .model_provider = STR("mock"),
-	        .base_instructions = STR("be good"),
-	        .git_branch = STR("main"),
+		.thread_id = STR(THREAD),
+		.started_at_ms = 1795218073724,
+		.cwd = STR("/w"),
+		.originator = STR("codex_exec"),
+		.cli_version = STR("0.1.0"),
+		.source = session_source_exec,
+		.model_provider = STR("mock"),
+		.base_instructions = STR("be good"),
+		.git_branch = STR("main"),
 	};
 	return rollout_writer_create(temp_root, &meta, fsync);
 }
@@ -160,7 +160,7 @@ static void names_follow_local_time(void **state)
 	assert_string_equal(of, "/h");
 	assert_null(rollout_path_home("/h/sessions/2026/11/rollout-x.jsonl"));
 	assert_true(rollout_path_parse(
-	        STR("rollout-2026-11-21T08-41-13-" THREAD "_01a1fbce-f409-71a1-aa5c-5fbb73b0624f.jsonl.zst"), &name));
+		STR("rollout-2026-11-21T08-41-13-" THREAD "_01a1fbce-f409-71a1-aa5c-5fbb73b0624f.jsonl.zst"), &name));
 	assert_str(name.thread_id, THREAD);
 	assert_str(name.rollout_id, "01a1fbce-f409-71a1-aa5c-5fbb73b0624f");
 	assert_true(name.is_compressed);
@@ -325,7 +325,7 @@ static void a_line_that_lacks_only_its_end_is_kept(void **state)
 {
 	(void)state;
 	const char *path =
-	        temp_put(OLD_FILE, STR(META_LINE "{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{}}"));
+		temp_put(OLD_FILE, STR(META_LINE "{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{}}"));
 	struct rollout_writer *writer = open_writer(path);
 	assert_null(rollout_writer_torn_path(writer));
 	append(writer, STR("{\"type\":\"message\"}"));
@@ -339,7 +339,7 @@ static void numbered_lines_go_on_being_numbered(void **state)
 	(void)state;
 	auto_arena struct arena arena = {0};
 	const char *path =
-	        temp_put(OLD_FILE, STR("{\"ordinal\":41,\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{}}\n"
+		temp_put(OLD_FILE, STR("{\"ordinal\":41,\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{}}\n"
 	                               "not a line\n"));
 	struct rollout_writer *writer = open_writer(path);
 	assert_true(rollout_writer_is_paginated(writer));
@@ -585,30 +585,30 @@ static void a_file_that_was_let_go_is_not_made_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEMP_TEST(no_file_before_there_is_something_to_keep),
-	        TEMP_TEST(lines_are_numbered_where_the_file_is),
-	        TEMP_TEST(the_first_line_tells_whose_file_it_is),
-	        TEMP_TEST(names_follow_local_time),
-	        TEMP_TEST(a_payload_over_several_lines_becomes_one),
-	        TEMP_TEST(a_line_that_does_not_fit_leaves_no_trace),
-	        TEMP_TEST(a_full_disk_costs_nothing_but_time),
-	        TEMP_TEST(a_file_has_its_name_when_the_first_batch_is_whole),
-	        TEMP_TEST(a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not),
-	        TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
-	        TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
-	        TEMP_TEST(a_line_that_lacks_only_its_end_is_kept),
-	        TEMP_TEST(numbered_lines_go_on_being_numbered),
-	        TEMP_TEST(odd_files_are_refused),
-	        TEMP_TEST(a_second_writer_is_told_who_the_first_is),
-	        TEMP_TEST(the_lock_is_the_one_the_reference_takes),
-	        TEMP_TEST(a_kill_loses_nothing_that_was_flushed),
-	        TEMP_TEST(syncing_follows_the_policy_and_reports_on_the_loop),
-	        TEMP_TEST(a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs),
-	        TEMP_TEST(a_torn_line_that_cannot_be_set_aside_stays),
-	        TEMP_TEST(a_session_has_one_holder_at_a_time),
-	        TEMP_TEST(policy_always_leaves_nothing_to_sync),
-	        TEMP_TEST(a_replaced_file_goes_on_beside_the_other_and_is_locked),
-	        TEMP_TEST(a_file_that_was_let_go_is_not_made_anew),
+		TEMP_TEST(no_file_before_there_is_something_to_keep),
+		TEMP_TEST(lines_are_numbered_where_the_file_is),
+		TEMP_TEST(the_first_line_tells_whose_file_it_is),
+		TEMP_TEST(names_follow_local_time),
+		TEMP_TEST(a_payload_over_several_lines_becomes_one),
+		TEMP_TEST(a_line_that_does_not_fit_leaves_no_trace),
+		TEMP_TEST(a_full_disk_costs_nothing_but_time),
+		TEMP_TEST(a_file_has_its_name_when_the_first_batch_is_whole),
+		TEMP_TEST(a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not),
+		TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
+		TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
+		TEMP_TEST(a_line_that_lacks_only_its_end_is_kept),
+		TEMP_TEST(numbered_lines_go_on_being_numbered),
+		TEMP_TEST(odd_files_are_refused),
+		TEMP_TEST(a_second_writer_is_told_who_the_first_is),
+		TEMP_TEST(the_lock_is_the_one_the_reference_takes),
+		TEMP_TEST(a_kill_loses_nothing_that_was_flushed),
+		TEMP_TEST(syncing_follows_the_policy_and_reports_on_the_loop),
+		TEMP_TEST(a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs),
+		TEMP_TEST(a_torn_line_that_cannot_be_set_aside_stays),
+		TEMP_TEST(a_session_has_one_holder_at_a_time),
+		TEMP_TEST(policy_always_leaves_nothing_to_sync),
+		TEMP_TEST(a_replaced_file_goes_on_beside_the_other_and_is_locked),
+		TEMP_TEST(a_file_that_was_let_go_is_not_made_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

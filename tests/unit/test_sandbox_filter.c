@@ -107,8 +107,8 @@ static const struct row *find_row(int number)
 static bool has_rule(int number)
 {
 	static const int own[] = {
-		__NR_clone, __NR_clone3, __NR_ioctl, __NR_prlimit64, __NR_setpriority, __NR_ioprio_set, __NR_mknodat,
-		__NR_socket, __NR_socketpair,
+		__NR_clone,      __NR_clone3,  __NR_ioctl,  __NR_prlimit64,  __NR_setpriority,
+		__NR_ioprio_set, __NR_mknodat, __NR_socket, __NR_socketpair,
 #ifdef __NR_mknod
 		__NR_mknod,
 #endif
@@ -147,8 +147,9 @@ static void sockets_are_those_of_the_network(void **state)
 		int family;
 		bool is_allowed[3]; /* by enum sandbox_filter_net */
 	} families[] = {
-		{AF_UNIX, {false, false, true}},  {AF_INET, {false, true, true}},   {AF_INET6, {false, true, true}},
-		{AF_NETLINK, {false, true, true}}, {AF_PACKET, {false, false, false}}, {AF_VSOCK, {false, false, false}},
+		{AF_UNIX, {false, false, true}},    {AF_INET, {false, true, true}},
+		{AF_INET6, {false, true, true}},    {AF_NETLINK, {false, true, true}},
+		{AF_PACKET, {false, false, false}}, {AF_VSOCK, {false, false, false}},
 		{AF_ALG, {false, false, false}},
 	};
 	for (int net = 0; net < 3; net++) {

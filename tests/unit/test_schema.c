@@ -76,12 +76,14 @@ static void check_schema(enum type_kind kind, const void *type, bool is_experime
 	assert_string_equal(out.data, want);
 }
 
-#define TREE_BEGIN "{\"description\":\"a tree\",\"type\":\"object\",\"properties\":{" \
-		   "\"name\":{\"description\":\"how it is called\",\"type\":\"string\"},"
-#define TREE_END "\"isGreen\":{\"default\":false,\"type\":\"boolean\"}," \
-		 "\"leaves\":{\"default\":[],\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/Leaf\"}}," \
-		 "\"next\":{\"anyOf\":[{\"$ref\":\"#/definitions/Tree\"},{\"type\":\"null\"}]}," \
-		 "\"mode\":{\"allOf\":[{\"$ref\":\"#/definitions/SandboxMode\"}]}},\"required\":[\"name\",\"mode\"]}"
+#define TREE_BEGIN                                                         \
+	"{\"description\":\"a tree\",\"type\":\"object\",\"properties\":{" \
+	"\"name\":{\"description\":\"how it is called\",\"type\":\"string\"},"
+#define TREE_END                                                                                      \
+	"\"isGreen\":{\"default\":false,\"type\":\"boolean\"},"                                       \
+	"\"leaves\":{\"default\":[],\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/Leaf\"}}," \
+	"\"next\":{\"anyOf\":[{\"$ref\":\"#/definitions/Tree\"},{\"type\":\"null\"}]},"               \
+	"\"mode\":{\"allOf\":[{\"$ref\":\"#/definitions/SandboxMode\"}]}},\"required\":[\"name\",\"mode\"]}"
 
 static void a_record_tells_what_must_be_there_and_what_may_be_null(void **state)
 {
@@ -128,7 +130,8 @@ static void check_script(enum type_kind kind, const void *type, bool is_input, c
 	assert_string_equal(out.data, want);
 }
 
-#define TREE_SCRIPT(leave_out) "{\n  /** how it is called */\n  name: string;\n  isGreen" leave_out ": boolean;\n" \
+#define TREE_SCRIPT(leave_out)                                                              \
+	"{\n  /** how it is called */\n  name: string;\n  isGreen" leave_out ": boolean;\n" \
 	"  leaves" leave_out ": Array<Leaf>;\n  next: Tree | null;\n  mode: SandboxMode;\n}"
 
 static void typescript_says_the_same(void **state)

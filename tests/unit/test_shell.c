@@ -10,29 +10,29 @@ static void words_are_quoted_in_the_simplest_style(void **state)
 {
 	(void)state;
 	static const char *const rows[][2] = {
-	        {"", "''"},
-	        {"foobar", "foobar"},
-	        {"-+./:@]_aZ09", "-+./:@]_aZ09"},
-	        {"foo bar", "'foo bar'"},
-	        {"a=b", "'a=b'"},
-	        {"a,b", "'a,b'"},
-	        {"50%", "'50%'"},
-	        {"~", "'~'"},
-	        {"$HOME", "'$HOME'"},
-	        {"hi!", "'hi!'"},
-	        {"'\"", "\"'\\\"\""},
-	        {"it's", "\"it's\""},
-	        {"a\\b", "\"a\\\\b\""},
-	        {"echo 'x'", "\"echo 'x'\""},
-	        {"a\nb", "'a\nb'"},
-	        {"é", "'é'"},
-	        {"\xa1", "'\xa1'"},
-	        {"'$x'", "\"'\"'$x'\"'\""},
-	        {"it's $5", "\"it's \"'$5'"},
-	        {"^a", "'^a'"},
-	        {"a^b", "a'^b'"},
-	        {"^^", "'^''^'"},
-	        {"^'", "'^'\"'\""},
+		{"", "''"},
+		{"foobar", "foobar"},
+		{"-+./:@]_aZ09", "-+./:@]_aZ09"},
+		{"foo bar", "'foo bar'"},
+		{"a=b", "'a=b'"},
+		{"a,b", "'a,b'"},
+		{"50%", "'50%'"},
+		{"~", "'~'"},
+		{"$HOME", "'$HOME'"},
+		{"hi!", "'hi!'"},
+		{"'\"", "\"'\\\"\""},
+		{"it's", "\"it's\""},
+		{"a\\b", "\"a\\\\b\""},
+		{"echo 'x'", "\"echo 'x'\""},
+		{"a\nb", "'a\nb'"},
+		{"é", "'é'"},
+		{"\xa1", "'\xa1'"},
+		{"'$x'", "\"'\"'$x'\"'\""},
+		{"it's $5", "\"it's \"'$5'"},
+		{"^a", "'^a'"},
+		{"a^b", "a'^b'"},
+		{"^^", "'^''^'"},
+		{"^'", "'^'\"'\""},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_buf struct buf out;
@@ -109,12 +109,14 @@ static void the_users_shell_can_be_run(void **state)
 static void a_line_splits_into_words(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *line, *words; /* joined by bars; NULL: cannot be split */
 	} rows[] = {
 		{"", ""}, {"  ", ""}, {" a  b ", "a|b"}, {"a'b c'd \"e\\\"f\"", "ab cd|e\"f"}, {"'' x", "|x"},
 		{"a\\ b $c", "a b|$c"}, {"'a\\b' \"a\\b\"", "a\\b|a\\b"}, {"a\\", "a\\"}, {"'a", NULL}, {"b \"a", NULL},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		auto_arena struct arena arena = {0};
 		const char **argv = NULL;
@@ -132,11 +134,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_splits_into_words),
-	        cmocka_unit_test(words_are_quoted_in_the_simplest_style),
-	        cmocka_unit_test(vectors_are_joined_by_blanks),
-	        cmocka_unit_test(a_shell_reads_back_what_was_quoted),
-	        cmocka_unit_test(shells_have_base_names),
-	        cmocka_unit_test(the_users_shell_can_be_run),
+		cmocka_unit_test(words_are_quoted_in_the_simplest_style),
+		cmocka_unit_test(vectors_are_joined_by_blanks),
+		cmocka_unit_test(a_shell_reads_back_what_was_quoted),
+		cmocka_unit_test(shells_have_base_names),
+		cmocka_unit_test(the_users_shell_can_be_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

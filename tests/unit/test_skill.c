@@ -75,8 +75,7 @@ static void the_nearest_and_the_projects_come_first(void **state)
 	places.extra_roots = extra;
 	places.extra_root_count = 1;
 	struct skills_list_entry entry = scan("p/a");
-	assert_string_equal(names_of(&entry),
-	                    "repo:inner repo:zroot user:everywhere user:extra user:mine system:ours");
+	assert_string_equal(names_of(&entry), "repo:inner repo:zroot user:everywhere user:extra user:mine system:ours");
 	entry = scan("p");
 	assert_string_equal(names_of(&entry), "repo:zroot user:everywhere user:extra user:mine system:ours");
 	entry = skill_scan(&places, STR("not/absolute"), &arena);
@@ -297,8 +296,10 @@ static void the_list_has_a_budget(void **state)
 	buf_init(&out, MIB);
 	memset(long_text, 'x', 1024);
 	for (size_t i = 0; i < countof(skills); i++)
-		skills[i] = (struct skill_metadata){.name = STR("name"), .description = str_of(long_text),
-		                                    .path = STR("/a/SKILL.md"), .enabled = true};
+		skills[i] = (struct skill_metadata){.name = STR("name"),
+		                                    .description = str_of(long_text),
+		                                    .path = STR("/a/SKILL.md"),
+		                                    .enabled = true};
 	struct skill_brief_cut cut = skill_brief_write(&entry, &out);
 	assert_int_equal(cut.shortened + cut.left_out, 0);
 	assert_non_null(strstr(out.data, long_text));
@@ -331,7 +332,7 @@ static void prompts_take_arguments(void **state)
 {
 	(void)state;
 	temp_put("home/prompts/pos.md", STR("---\ndescription: by place\nargument_hint: A B\n---\n\n"
-					    "$1 and $2: $ARGUMENTS $$1 $x"));
+	                                    "$1 and $2: $ARGUMENTS $$1 $x"));
 	temp_put("home/prompts/named.md", STR("fix $FILE in $LANG_2"));
 	temp_put("home/prompts/bad.md", STR("\xff"));
 	temp_put("home/prompts/note.txt", STR("no"));
@@ -344,15 +345,14 @@ static void prompts_take_arguments(void **state)
 	check_prompt("/prompts:pos one \"two 2\"", "one and two 2: one two 2 $$1 $x");
 	check_prompt("/prompts:pos", " and :  $$1 $x");
 	temp_put("home/secret.md", STR("a prompt is a file of its folder and of no other"));
-	auto_free char *nowhere = xasprintf("there is no prompt ../secret: %s/prompts has no readable ../secret.md",
-	                                    places.home);
+	auto_free char *nowhere =
+		xasprintf("there is no prompt ../secret: %s/prompts has no readable ../secret.md", places.home);
 	check_prompt("/prompts:../secret", nowhere);
 	check_prompt("/prompts:named FILE=a.c LANG_2='C 17'", "fix a.c in C 17");
 	check_prompt("/prompts:named x",
 	             "Could not parse /prompts:named: expected key=value but found 'x'. Wrap values in double quotes "
 	             "if they contain spaces.");
-	check_prompt("/prompts:named =x",
-	             "Could not parse /prompts:named: expected a name before '=' in '=x'.");
+	check_prompt("/prompts:named =x", "Could not parse /prompts:named: expected a name before '=' in '=x'.");
 	check_prompt("/prompts:named FILE=x",
 	             "Missing required args for /prompts:named: LANG_2. Provide as key=value (quote values with "
 	             "spaces).");

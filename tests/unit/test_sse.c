@@ -67,7 +67,10 @@ static void check_all_splits(struct str stream, const char *want)
 	}
 }
 
-#define ROW(literal) {"" literal, sizeof(literal) - 1}
+#define ROW(literal)                            \
+	{                                       \
+		"" literal, sizeof(literal) - 1 \
+	}
 
 static const struct {
 	struct str stream;
@@ -86,8 +89,12 @@ static const struct {
 	{ROW("data\n\n"), "message||\n"},
 	{ROW("data:\n\n"), "message||\n"},
 	{ROW("data:\ndata:\n\n"), "message|\n|\n"},
-	{ROW("\xef\xbb\xbf" "data: x\n\n"), "message|x|\n"},
-	{ROW("data: 1\n\n\xef\xbb\xbf" "data: x\n\n"), "message|1|\n"},
+	{ROW("\xef\xbb\xbf"
+             "data: x\n\n"),
+         "message|x|\n"},
+	{ROW("data: 1\n\n\xef\xbb\xbf"
+             "data: x\n\n"),
+         "message|1|\n"},
 	{ROW(": hi\n:\ndata: x\n: data: no\n\n:\n\n"), "message|x|\n"},
 	{ROW("retry: 10\nfoo: bar\nDATA: no\ndatas: no\n data: no\ndata: x\n\n"), "message|x|\n"},
 	{ROW("event: lost\n\ndata: x\n\n"), "message|x|\n"},

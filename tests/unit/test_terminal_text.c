@@ -44,7 +44,7 @@ static void test_what_has_no_glyph_is_named(void **state)
 	shows(STR("\xf3\xa0\x81\xa1"), "<U+E0061>");
 	shows(STR("a\xef\xb8\x8f"), "a<U+FE0F>");
 	shows(STR("\xe2\x9a\xa0\xef\xb8\x8f"), "\xe2\x9a\xa0\xef\xb8\x8f"); /* a warning sign */
-	shows(STR("\xd7\xa9\xe2\x80\x93"), "\xd7\xa9\xe2\x80\x93");           /* right to left by nature */
+	shows(STR("\xd7\xa9\xe2\x80\x93"), "\xd7\xa9\xe2\x80\x93");         /* right to left by nature */
 }
 
 static void test_cut_to_columns(void **state)

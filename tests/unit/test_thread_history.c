@@ -64,8 +64,8 @@ static void numbered(int ordinal, const char *payload)
 	buf_printf(&file, "\"type\":\"event_msg\",\"payload\":%s}\n", payload);
 }
 
-#define COMMAND(id)                                                                                                    \
-	"{\"type\":\"CommandExecution\",\"id\":\"" id "\",\"cwd\":\"file:///a%20b\",\"command\":[\"ls\"],"             \
+#define COMMAND(id)                                                                                        \
+	"{\"type\":\"CommandExecution\",\"id\":\"" id "\",\"cwd\":\"file:///a%20b\",\"command\":[\"ls\"]," \
 	"\"parsed_cmd\":[],\"source\":\"agent\",\"status\":\"declined\"}"
 
 /* In numbered lines the old words say again what items say; where an older version went on, they stand alone. */
@@ -226,7 +226,7 @@ static void test_damage(void **state)
 		"{\"type\":\"item_completed\",\"item\":[]}",
 		"{\"type\":\"item_completed\",\"item\":{\"type\":\"CommandExecution\",\"command\":{},\"duration\":7}}",
 		"{\"type\":\"item_completed\",\"item\":{\"type\":\"CommandExecution\",\"id\":\"c\",\"cwd\":\"/"
-	        "\",\"duration\":"
+		"\",\"duration\":"
 		"{\"secs\":9223372036854775807,\"nanos\":-9223372036854775807}}}",
 		"{\"type\":\"item_completed\",\"item\":{\"type\":\"FileChange\",\"changes\":{\"a\":7}}}",
 		"{\"type\":\"item_completed\",\"item\":{\"type\":\"Unheard\",\"id\":\"u\"}}",

@@ -39,7 +39,7 @@ static void list_files(struct file_list *list, const char *dir)
 
 static void list_finish(struct file_list *list)
 {
-	vec_for_each (it, &list->paths)
+	vec_for_each(it, &list->paths)
 		free(*it);
 	vec_finish(&list->paths);
 }
@@ -56,10 +56,10 @@ static const struct {
 	const char *tag;
 	enum toml_kind kind;
 } tags[] = {
-        {"string", TOML_string},         {"integer", TOML_integer},
-        {"float", TOML_float},           {"bool", TOML_bool},
-        {"datetime", TOML_datetime},     {"datetime-local", TOML_datetime_local},
-        {"date-local", TOML_date_local}, {"time-local", TOML_time_local},
+	{"string", TOML_string},         {"integer", TOML_integer},
+	{"float", TOML_float},           {"bool", TOML_bool},
+	{"datetime", TOML_datetime},     {"datetime-local", TOML_datetime_local},
+	{"date-local", TOML_date_local}, {"time-local", TOML_time_local},
 };
 
 static bool same_time(const struct toml_time *a, const struct toml_time *b)
@@ -91,7 +91,7 @@ static bool same_table(struct arena *arena, const struct toml *node, const struc
 {
 	if (!json_is(want, JSON_object) || want->count != node->count)
 		return false;
-	json_for_each (it, want)
+	json_for_each(it, want)
 		if (!same(arena, toml_find(node, it->key), it))
 			return false;
 	return true;
@@ -102,7 +102,7 @@ static bool same_array(struct arena *arena, const struct toml *node, const struc
 	if (!json_is(want, JSON_array) || want->count != node->count)
 		return false;
 	const struct toml *at = node->child;
-	json_for_each (it, want) {
+	json_for_each(it, want) {
 		if (!same(arena, at, it))
 			return false;
 		at = at->next;
@@ -149,7 +149,7 @@ static void corpus_valid(void **state)
 	}
 	struct file_list list = {0};
 	list_files(&list, CORPUS "/valid");
-	vec_for_each (it, &list.paths)
+	vec_for_each(it, &list.paths)
 		if (!str_has_suffix(str_of(*it), "string/escape-esc.toml")) /* \e is TOML 1.1 */
 			check_valid(*it);
 	assert_true(list.paths.count >= 100);
@@ -165,7 +165,7 @@ static void corpus_invalid(void **state)
 	}
 	struct file_list list = {0};
 	list_files(&list, CORPUS "/invalid");
-	vec_for_each (it, &list.paths) {
+	vec_for_each(it, &list.paths) {
 		auto_arena struct arena arena = {0};
 		struct error err = {0};
 		if (toml_parse(&arena, read_into(&arena, *it), *it, &err))
@@ -185,23 +185,23 @@ static void refused_with_place(void **state)
 	static const struct {
 		const char *text, *message;
 	} rows[] = {
-	        {"a = 1\na = 2", "f:2:3: `a` is already defined in line 1"},
-	        {"\n\nb = [1,\n2\n3]", "f:5:1: expected `,` or `]` in the array of line 3"},
-	        {"a = yes", "f:1:5: not a value; text needs quotes around it"},
-	        {"a = ", "f:1:5: expected a value"},
-	        {"a = 1 2", "f:1:7: expected the end of the line"},
-	        {"a = \"x\ny\"", "f:1:7: a string ends on its line; three quotes open one of several lines"},
-	        {"a = \"\"\"\n\n x\\q\"\"\"", "f:3:4: unknown escape; a backslash itself is written \\\\"},
-	        {"a = 'x", "f:1:6: this string has no end"},
-	        {"a = 9223372036854775808", "f:1:5: this integer does not fit in 64 bits"},
-	        {"a = +", "f:1:5: not a value; text needs quotes around it"},
-	        {"a = 2024-02-30", "f:1:13: 30 is not between 1 and 29"},
-	        {"[a]\n[a]", "f:2:3: `a` is already defined in line 1"},
-	        {"a.b = 1\n[a.b.c]", "f:2:5: `b` is already defined in line 1"},
-	        {"[a\n", "f:1:3: expected `]`"},
-	        {"x\xff = 1", "f:1:2: not UTF-8 text"},
-	        {"a = \"\x01\"", "f:1:6: control character 0x01 in a string; write it as \\u0001"},
-	        {"\"a\\nb\" = 1\n'a\\nb' = 2\n\"a\\nb\" = 3", "f:3:8: `a?b` is already defined in line 1"},
+		{"a = 1\na = 2", "f:2:3: `a` is already defined in line 1"},
+		{"\n\nb = [1,\n2\n3]", "f:5:1: expected `,` or `]` in the array of line 3"},
+		{"a = yes", "f:1:5: not a value; text needs quotes around it"},
+		{"a = ", "f:1:5: expected a value"},
+		{"a = 1 2", "f:1:7: expected the end of the line"},
+		{"a = \"x\ny\"", "f:1:7: a string ends on its line; three quotes open one of several lines"},
+		{"a = \"\"\"\n\n x\\q\"\"\"", "f:3:4: unknown escape; a backslash itself is written \\\\"},
+		{"a = 'x", "f:1:6: this string has no end"},
+		{"a = 9223372036854775808", "f:1:5: this integer does not fit in 64 bits"},
+		{"a = +", "f:1:5: not a value; text needs quotes around it"},
+		{"a = 2024-02-30", "f:1:13: 30 is not between 1 and 29"},
+		{"[a]\n[a]", "f:2:3: `a` is already defined in line 1"},
+		{"a.b = 1\n[a.b.c]", "f:2:5: `b` is already defined in line 1"},
+		{"[a\n", "f:1:3: expected `]`"},
+		{"x\xff = 1", "f:1:2: not UTF-8 text"},
+		{"a = \"\x01\"", "f:1:6: control character 0x01 in a string; write it as \\u0001"},
+		{"\"a\\nb\" = 1\n'a\\nb' = 2\n\"a\\nb\" = 3", "f:3:8: `a?b` is already defined in line 1"},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
@@ -360,8 +360,8 @@ static void cut_anywhere(void **state)
 {
 	(void)state;
 	static const char text[] =
-	        "a.\"b\\u00e9\" = [1, 2.5e3, {x = 'y'}] # c\r\n[[t]]\nd = 1979-05-27 07:32:00.5+01:00\n"
-	        "s = \"\"\"\\\n  m\\U0001F600\"\"\"\"\"\nh = 0xdead_beef\nn = -inf\nb = false\n";
+		"a.\"b\\u00e9\" = [1, 2.5e3, {x = 'y'}] # c\r\n[[t]]\nd = 1979-05-27 07:32:00.5+01:00\n"
+		"s = \"\"\"\\\n  m\\U0001F600\"\"\"\"\"\nh = 0xdead_beef\nn = -inf\nb = false\n";
 	for (size_t len = 0; len < sizeof(text); len++) {
 		auto_arena struct arena arena = {0};
 		auto_free char *exact = xstrndup(text, len); /* a read past the end is seen */
@@ -385,8 +385,8 @@ static void json_becomes_a_table(void **state)
 	(void)state;
 	auto_arena struct arena arena = {0};
 	struct error err = {0};
-	const struct toml *root = from_json(
-		&arena, "{\"a\":\"x\",\"b\":{\"c\":[1,2.5,true],\"none\":null},\"none\":null}", &err);
+	const struct toml *root =
+		from_json(&arena, "{\"a\":\"x\",\"b\":{\"c\":[1,2.5,true],\"none\":null},\"none\":null}", &err);
 	assert_non_null(root);
 	assert_str(toml_get(root, "a")->text, "x");
 	assert_null(toml_get(root, "none"));
@@ -424,20 +424,20 @@ static void json_that_is_no_table_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(corpus_valid),
-	        cmocka_unit_test(corpus_invalid),
-	        cmocka_unit_test(refused_with_place),
-	        cmocka_unit_test(order_and_lines_are_kept),
-	        cmocka_unit_test(strings_without_escapes_are_slices),
-	        cmocka_unit_test(single_values),
-	        cmocka_unit_test(keys_alone),
-	        cmocka_unit_test(merging),
-	        cmocka_unit_test(removing),
-	        cmocka_unit_test(many_keys),
-	        cmocka_unit_test(depth_is_bounded),
-	        cmocka_unit_test(cut_anywhere),
-	        cmocka_unit_test(json_becomes_a_table),
-	        cmocka_unit_test(json_that_is_no_table_is_refused),
+		cmocka_unit_test(corpus_valid),
+		cmocka_unit_test(corpus_invalid),
+		cmocka_unit_test(refused_with_place),
+		cmocka_unit_test(order_and_lines_are_kept),
+		cmocka_unit_test(strings_without_escapes_are_slices),
+		cmocka_unit_test(single_values),
+		cmocka_unit_test(keys_alone),
+		cmocka_unit_test(merging),
+		cmocka_unit_test(removing),
+		cmocka_unit_test(many_keys),
+		cmocka_unit_test(depth_is_bounded),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(json_becomes_a_table),
+		cmocka_unit_test(json_that_is_no_table_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,11 +143,13 @@ static void changes_end_before_they_cost_too_much(void **state)
 
 static void values_are_written_as_they_are_read(void **state)
 {
+	/* clang-format off */
 	static const char *const values[] = {
 		"\"a\\\"\\\\\\n\\u007F\\u0001\"", "-7", "1.5", "1e+300", "2.0", "inf", "-inf", "nan", "true",
 		"1979-05-27T07:32:00Z", "1979-05-27T00:32:00.500000000-07:30", "1979-05-27T07:32:00", "1979-05-27",
 		"07:32:00", "[1, [\"x\"], {}]", "{ a = 1, \"b c\" = { d = 2 } }",
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		auto_arena struct arena arena = {0};

@@ -18,7 +18,7 @@
 struct fixture {
 	struct loop *loop;
 	struct transport *transport;
-	int own, peer; /* own: the transport's */
+	int own, peer;         /* own: the transport's */
 	size_t sent, received; /* frames: each is its own number */
 	int drained, ended;
 	bool is_full, is_broken;

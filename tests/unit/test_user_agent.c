@@ -15,7 +15,7 @@ static void names_the_system(void **state)
 {
 	(void)state;
 	assert_os("PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\n",
-		  "Debian 12.0.0");
+	          "Debian 12.0.0");
 	assert_os("NAME=Fedora\nVERSION_ID=41", "Fedora 41.0.0");
 	assert_os("NAME='Ubuntu'\nVERSION_ID=\"24.04\"\n", "Ubuntu 24.04.0");
 	assert_os("NAME=\"Arch Linux\"\n", "Arch Linux");

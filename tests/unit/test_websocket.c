@@ -132,7 +132,8 @@ static void test_close_is_answered(void **state)
 {
 	struct fixture *f = *state;
 	struct str message;
-	RECEIVE(f, "\x88\x85\0\0\0\0\x03\xe8" "bye\x81\x81\0\0\0\0x");
+	RECEIVE(f, "\x88\x85\0\0\0\0\x03\xe8"
+	           "bye\x81\x81\0\0\0\0x");
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_CLOSED);
 	assert_null(websocket_error(f->end));
 	assert_str(buf_str(&f->sent), "\x88\x02\x03\xe8");
@@ -147,14 +148,16 @@ static void test_close_without_code(void **state)
 	RECEIVE(f, "\x88\x80\0\0\0\0");
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_CLOSED);
 	assert_null(websocket_error(f->end));
-	assert_str(buf_str(&f->sent), "\x88" "\0");
+	assert_str(buf_str(&f->sent), "\x88"
+	                              "\0");
 }
 
 static void test_close_with_a_complaint(void **state)
 {
 	struct fixture *f = *state;
 	struct str message;
-	RECEIVE(f, "\x88\x85\0\0\0\0\x03\xf1" "big");
+	RECEIVE(f, "\x88\x85\0\0\0\0\x03\xf1"
+	           "big");
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_CLOSED);
 	assert_string_equal(websocket_error(f->end)->text, "the peer closed the WebSocket with code 1009: big");
 }
@@ -169,7 +172,8 @@ static void test_close_of_ours(void **state)
 	expect_message(f, WEBSOCKET_TEXT, "x");
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_CLOSED);
 	assert_null(websocket_error(f->end));
-	assert_str(buf_str(&f->sent), "\x88\x05\x03\xe9" "end");
+	assert_str(buf_str(&f->sent), "\x88\x05\x03\xe9"
+	                              "end");
 }
 
 static void test_hostile_frames(void **state)
@@ -185,9 +189,9 @@ static void test_hostile_frames(void **state)
 		{STR("\x8b\x81\0\0\0\0a"), 1002, "unknown kind"},
 		{STR("\x80\x81\0\0\0\0a"), 1002, "continuation of nothing"},
 		{STR("\x01\x81\0\0\0\0a\x81\x81\0\0\0\0b"), 1002, "inside another"},
-		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                   /* a ping in pieces */
-		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},              /* a ping of 126 bytes */
-		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},              /* a length written too long */
+		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                    /* a ping in pieces */
+		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},               /* a ping of 126 bytes */
+		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},               /* a length written too long */
 		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another */
 		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "wrong head"},
 		{STR("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1009, "16 MiB"},
@@ -239,12 +243,17 @@ static void test_a_flood_of_pings_costs_one_pong(void **state)
 	f->is_slow = true;
 	RECEIVE(f, "\x89\x81\0\0\0\0a\x89\x81\0\0\0\0b\x89\x81\0\0\0\0c");
 	expect_wait(f);
-	assert_str(buf_str(&f->sent), "\x8a\x01" "a");
+	assert_str(buf_str(&f->sent), "\x8a\x01"
+	                              "a");
 	f->is_slow = false;
 	websocket_drained(f->end);
-	assert_str(buf_str(&f->sent), "\x8a\x01" "a\x8a\x01" "c");
+	assert_str(buf_str(&f->sent), "\x8a\x01"
+	                              "a\x8a\x01"
+	                              "c");
 	websocket_drained(f->end);
-	assert_str(buf_str(&f->sent), "\x8a\x01" "a\x8a\x01" "c");
+	assert_str(buf_str(&f->sent), "\x8a\x01"
+	                              "a\x8a\x01"
+	                              "c");
 }
 
 /* What one end sends is what the other one gets, from nothing to the limit. */
@@ -299,7 +308,8 @@ static void test_upgrade_check(void **state)
 		const char *refusal;
 	} rows[] = {
 		{"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" FIELDS, 0, ""},
-		{"GET /x HTTP/1.1\r\nConnection: a\r\nConnection: b, UPGRADE\r\nUpgrade: h2c, WebSocket\r\n" FIELDS, 0, ""},
+		{"GET /x HTTP/1.1\r\nConnection: a\r\nConnection: b, UPGRADE\r\nUpgrade: h2c, WebSocket\r\n" FIELDS, 0,
+	         ""},
 		{"POST / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" FIELDS, 405,
 	         "Request method must be `GET`"},
 		{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "Connection header did not include 'upgrade'"},
@@ -346,10 +356,16 @@ static void test_client_handshake(void **state)
 	buf_init(&request, KIB);
 	websocket_upgrade_request(&request, "localhost", "/", "Authorization: Bearer x\r\n", key);
 	assert_int_equal(check_request(request.data, &refusal), 0);
-	assert_int_equal(answer(key, "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
-	                             "Sec-WebSocket-Accept: ", &err), 0);
-	assert_int_not_equal(answer("other", "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
-	                                     "Sec-WebSocket-Accept: x", &err), 0);
+	assert_int_equal(answer(key,
+	                        "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+	                        "Sec-WebSocket-Accept: ",
+	                        &err),
+	                 0);
+	assert_int_not_equal(answer("other",
+	                            "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+	                            "Sec-WebSocket-Accept: x",
+	                            &err),
+	                     0);
 	assert_int_not_equal(answer(key, "HTTP/1.1 101 X\r\nSec-WebSocket-Accept: ", &err), 0);
 	assert_int_not_equal(answer(key, "HTTP/1.1 401 Unauthorized\r\nX: ", &err), 0);
 	assert_string_equal(err.text, "the server refused to speak WebSocket: 401 Unauthorized");

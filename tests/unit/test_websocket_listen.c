@@ -236,7 +236,8 @@ static void test_a_token(void **state)
 	expect_answer(f, UPGRADE "Authorization: Bearer x\r\n\r\n", "HTTP/1.1 401 ", "invalid websocket bearer token");
 	expect_answer(f, UPGRADE "Authorization: Bearer sekret\r\n\r\n",
 	              "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
-	              "sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n", "\r\n\r\n");
+	              "sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n",
+	              "\r\n\r\n");
 	assert_int_equal(f->client_count, 1);
 }
 
@@ -257,11 +258,13 @@ static void test_other_machines_need_a_token(void **state)
 
 static void test_bad_addresses(void **state)
 {
+	/* clang-format off */
 	static const char *const bad[] = {
 		"ws://localhost:1", "ws://127.0.0.1", "ws://127.0.0.1:", "ws://127.0.0.1:65536",
 		"ws://127.0.0.1:0/path", "ws://:1", "ws://[::1]", "ws://::1:1", "http://x", "", "unix://",
 		"ws://127.0.0.1:+1",
 	};
+	/* clang-format on */
 	struct fixture *f = *state;
 	for (size_t i = 0; i < countof(bad); i++) {
 		struct error err = {0};
@@ -279,7 +282,10 @@ static int open_client(struct fixture *f, int fd, struct str more)
 	buf_append_str(&text, more);
 	send_all(f, fd, buf_str(&text));
 	buf_clear(&text);
-	receive(f, fd, &text, more.len ? STR("\x81\x01" "a") : STR("\r\n\r\n"));
+	receive(f, fd, &text,
+	        more.len ? STR("\x81\x01"
+	                       "a")
+	                 : STR("\r\n\r\n"));
 	assert_true(str_has_prefix(buf_str(&text), "HTTP/1.1 101 "));
 	return fd;
 }
@@ -294,8 +300,12 @@ static void test_echo(void **state)
 	listen_on(f, "ws://127.0.0.1:0");
 	auto_close int fd = open_client(f, dial_tcp(f), STR("\x81\x81\0\0\0\0a"));
 	send_all(f, fd, STR("\x81\x81\0\0\0\0b\x82\x81\0\0\0\0?\x89\x81\0\0\0\0p\x81\x81\0\0\0\0c"));
-	receive(f, fd, &got, STR("\x81\x01" "c"));
-	assert_str(buf_str(&got), "\x81\x01" "b\x8a\x01p\x81\x01" "c");
+	receive(f, fd, &got,
+	        STR("\x81\x01"
+	            "c"));
+	assert_str(buf_str(&got), "\x81\x01"
+	                          "b\x8a\x01p\x81\x01"
+	                          "c");
 	assert_str(buf_str(&f->clients[0].frames), "a|b|c|");
 	buf_clear(&got);
 	transport_send(f->clients[0].transport, STR("one\ntwo\n"));

@@ -55,7 +55,7 @@ size_t history_page_at(const struct history_page *page, size_t n)
 }
 
 int history_page_make(const struct history_page_query *query, struct arena *arena, struct history_page *ret,
-                     struct error *err)
+                      struct error *err)
 {
 	size_t limit = limit_of(query);
 	*ret = (struct history_page){.is_descending = query->is_descending};
@@ -67,7 +67,7 @@ int history_page_make(const struct history_page_query *query, struct arena *aren
 	ret->backwards_cursor = history_page_cursor(query->thread_id, query->kind, ret->first, true, arena);
 	if (rest > limit)
 		ret->next_cursor = history_page_cursor(query->thread_id, query->kind,
-		                                      history_page_at(ret, ret->count - 1), false, arena);
+		                                       history_page_at(ret, ret->count - 1), false, arena);
 	return 0;
 }
 

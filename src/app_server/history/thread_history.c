@@ -20,8 +20,8 @@ struct history_builder {
 	struct arena *arena; /* of what is returned */
 	struct arena line;   /* of the line that is looked at */
 	VEC(struct app_turn) turns;
-	VEC(size_t) starts; /* of turns, and of the one that is open */
-	size_t record;      /* that is looked at */
+	VEC(size_t) starts;                /* of turns, and of the one that is open */
+	size_t record;                     /* that is looked at */
 	VEC(struct app_thread_item) items; /* of the turn that is open */
 	struct app_turn turn;
 	bool is_open;   /* there is one */

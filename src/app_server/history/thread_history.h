@@ -16,7 +16,7 @@ struct rollout_reader;
 struct thread_history {
 	struct app_turn *turns; /* oldest first, with all their items */
 	size_t count;
-	const size_t *starts; /* of each turn, which of the reader's records is its first */
+	const size_t *starts;                 /* of each turn, which of the reader's records is its first */
 	struct str preview;                   /* what the user said first; "" if nothing */
 	int64_t created_at_ms, updated_at_ms; /* Unix */
 };

@@ -23,8 +23,8 @@ struct error;
 struct rpc_request;
 
 struct client_command_end {
-	int exit_code; /* 124: timeout; 128 + n: killed by signal n */
-	bool is_cut;   /* a background process still has its output open */
+	int exit_code;      /* 124: timeout; 128 + n: killed by signal n */
+	bool is_cut;        /* a background process still has its output open */
 	struct str text[2]; /* by enum exec_stream; empty if it was streamed */
 	bool is_capped[2];
 };
@@ -53,8 +53,8 @@ struct client_command {
 	struct sandbox_policy fence;
 	bool has_terminal, takes_input, is_streamed;
 	struct pty_size size;
-	uint64_t cap;       /* of each stream */
-	int64_t timeout_ms; /* -1: none */
+	uint64_t cap;                /* of each stream */
+	int64_t timeout_ms;          /* -1: none */
 	struct rpc_request *request; /* that waits for its end, or NULL */
 	/* read-only */
 	struct connection *client;

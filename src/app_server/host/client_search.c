@@ -20,8 +20,8 @@ struct seeker {
 struct client_search {
 	struct client_resource resource;
 	struct connection *client;
-	char *id;    /* NULL: none */
-	char *query; /* that is looked for; never NULL */
+	char *id;      /* NULL: none */
+	char *query;   /* that is looked for; never NULL */
 	bool is_asked; /* the query is new to the seeker */
 	bool is_running, is_cut;
 	struct seeker *seeker;
@@ -175,15 +175,15 @@ bool client_search_files(struct client_search *search, struct arena *arena, stru
 {
 	const struct file_search_result *results;
 	bool is_changed = file_search_results(search->seeker->search, &results, ret_count);
-	struct app_fuzzy_file_search_result *files = arena_array(arena, struct app_fuzzy_file_search_result,
-	                                                         *ret_count + 1);
+	struct app_fuzzy_file_search_result *files =
+		arena_array(arena, struct app_fuzzy_file_search_result, *ret_count + 1);
 	for (size_t i = 0; i < *ret_count; i++) {
 		ptrdiff_t slash = str_rfind_char(results[i].path, '/');
 		files[i] = (struct app_fuzzy_file_search_result){
 			.root = results[i].root,
 			.path = results[i].path,
-			.match__type = results[i].is_folder ? app_fuzzy_file_search_match_type_directory :
-			                                      app_fuzzy_file_search_match_type_file,
+			.match__type = results[i].is_folder ? app_fuzzy_file_search_match_type_directory
+		                                            : app_fuzzy_file_search_match_type_file,
 			.file__name = slash < 0 ? results[i].path : str_skip(results[i].path, (size_t)slash + 1),
 			.score = results[i].score,
 			.indices = indices_json(&results[i], arena),

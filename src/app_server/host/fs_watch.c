@@ -33,9 +33,9 @@ struct fs_watch {
 	struct place *place, *looking; /* where it is; the look that is on its way, or NULL */
 	bool looks_again;
 	struct watch *watch;
-	struct loop_timer *timer; /* runs while changes are gathered */
-	VEC(char *) changed;      /* names in the folder */
-	bool is_overfull;         /* too many: the path stands for them */
+	struct loop_timer *timer;   /* runs while changes are gathered */
+	VEC(char *) changed;        /* names in the folder */
+	bool is_overfull;           /* too many: the path stands for them */
 	fs_watch_ready_fn on_ready; /* NULL once it is */
 	void *self;
 };
@@ -233,8 +233,8 @@ static void on_client_gone(struct client_resource *resource)
 
 static const struct client_resource_type resource_type = {.end = on_client_gone};
 
-struct fs_watch *fs_watch_create(struct connection *client, struct str id, struct str path,
-                                 fs_watch_ready_fn on_ready, void *self)
+struct fs_watch *fs_watch_create(struct connection *client, struct str id, struct str path, fs_watch_ready_fn on_ready,
+                                 void *self)
 {
 	struct fs_watch *watch = xnew(struct fs_watch);
 	struct loop *loop = client->server->loop;

@@ -17,8 +17,8 @@ struct fs_watch;
 /* Runs once, from the loop: with the resolved path (borrowed), or with the error, after which the watch is freed. */
 typedef void (*fs_watch_ready_fn)(struct str path, const struct error *err, void *self);
 
-struct fs_watch *fs_watch_create(struct connection *client, struct str id, struct str path,
-                                 fs_watch_ready_fn on_ready, void *self);
+struct fs_watch *fs_watch_create(struct connection *client, struct str id, struct str path, fs_watch_ready_fn on_ready,
+                                 void *self);
 void fs_watch_destroy(struct fs_watch *watch); /* NULL is fine */
 /* NULL if the client has no watch with this id. */
 struct fs_watch *fs_watch_find(struct connection *client, struct str id);

@@ -169,8 +169,8 @@ static int take_limits(struct rpc_request *request, const struct app_command_exe
 	int64_t timeout = params->disable_timeout ? FIELD_NULL : params->timeout_ms;
 	int64_t cap = params->disable_output_cap ? FIELD_NULL : params->output_bytes_cap;
 	command->size = (struct pty_size){PTY_ROWS, PTY_COLS};
-	if (params->size && command_words_size(request, "command/exec", params->size->rows, params->size->cols,
-	                                       &command->size) != 0)
+	if (params->size &&
+	    command_words_size(request, "command/exec", params->size->rows, params->size->cols, &command->size) != 0)
 		return -1;
 	if (command_words_timeout(request, "command/exec", params->has_timeout_ms || params->disable_timeout, timeout,
 	                          command) != 0)

@@ -17,9 +17,9 @@
 #include "workspace/host_files.h"
 
 struct fs_job {
-	struct rpc_request *request; /* NULL: its client has gone */
-	int (*run)(struct fs_job *job, struct error *err);      /* on a worker */
-	void (*reply)(struct fs_job *job);                      /* on the loop, if run went well */
+	struct rpc_request *request;                       /* NULL: its client has gone */
+	int (*run)(struct fs_job *job, struct error *err); /* on a worker */
+	void (*reply)(struct fs_job *job);                 /* on the loop, if run went well */
 	atomic_bool stop;
 	char *path, *target; /* target: fs/copy only */
 	bool recursive, force;
@@ -202,8 +202,8 @@ static int run_read_directory(struct fs_job *job, struct error *err)
 
 static void reply_read_directory(struct fs_job *job)
 {
-	struct app_fs_read_directory_entry *entries = arena_array(&job->arena, struct app_fs_read_directory_entry,
-	                                                          job->entry_count + 1);
+	struct app_fs_read_directory_entry *entries =
+		arena_array(&job->arena, struct app_fs_read_directory_entry, job->entry_count + 1);
 	for (size_t i = 0; i < job->entry_count; i++) {
 		const struct host_entry *entry = &job->entries[i];
 		entries[i] = (struct app_fs_read_directory_entry){entry->name, entry->is_folder, entry->is_file};

@@ -71,8 +71,8 @@ static int fill(struct rpc_request *request, const struct app_process_spawn_para
 	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
 	    check_handle(request, params) != 0)
 		return -1;
-	if (params->size && command_words_size(request, "process/spawn", params->size->rows, params->size->cols,
-	                                       &command->size) != 0)
+	if (params->size &&
+	    command_words_size(request, "process/spawn", params->size->rows, params->size->cols, &command->size) != 0)
 		return -1;
 	if (command_words_timeout(request, "process/spawn", params->has_timeout_ms, params->timeout_ms, command) != 0 ||
 	    command_words_cap(request, params->has_output_bytes_cap, params->output_bytes_cap, command) != 0)

@@ -54,8 +54,7 @@ static void fall_behind(struct connection *connection)
 		return;
 	connection->is_slow = true;
 	if (!connection->patience)
-		connection->patience =
-			loop_timer_create(connection->server->loop, on_patience_over, connection);
+		connection->patience = loop_timer_create(connection->server->loop, on_patience_over, connection);
 	loop_timer_start(connection->patience, LIMIT_WATCHER_HOLD_MS);
 	review_holds(connection);
 }

@@ -47,12 +47,12 @@ struct connection {
 	bool is_slow;    /* its send queue is above the soft limit */
 	bool is_overdue; /* it has been slow for LIMIT_WATCHER_HOLD_MS */
 	/* private */
-	struct transport *transport; /* NULL once it has ended */
+	struct transport *transport;    /* NULL once it has ended */
 	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
-	struct list requests;        /* not answered yet */
-	struct list resources;       /* struct client_resource, oldest first */
-	uint64_t frame_count;        /* numbers malformed messages in the log */
-	size_t unread_count;         /* messages received since it became slow */
+	struct list requests;           /* not answered yet */
+	struct list resources;          /* struct client_resource, oldest first */
+	uint64_t frame_count;           /* numbers malformed messages in the log */
+	size_t unread_count;            /* messages received since it became slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
 	struct loop_timer *patience; /* NULL until it is slow for the first time */
 	bool is_paused;

@@ -108,9 +108,8 @@ static void push_profile(struct layer_views *views, struct arena *arena, const s
 {
 	auto_free char *user = path_join(config_home(config), "config.toml");
 	if (!str_is(str_of(user), layer->root->source))
-		push(views, arena,
-		     user_source(arena, str_of(layer->root->source), str_of(config_profile(config))), layer->root,
-		     layer->root->source);
+		push(views, arena, user_source(arena, str_of(layer->root->source), str_of(config_profile(config))),
+		     layer->root, layer->root->source);
 }
 
 static void push_kind(struct layer_views *views, struct arena *arena, const struct config *config,
@@ -163,7 +162,7 @@ void layer_views_finish(struct layer_views *views)
 const struct layer_view *layer_views_user(const struct layer_views *views)
 {
 	const struct layer_view *found = NULL;
-	vec_for_each (it, &views->items) {
+	vec_for_each(it, &views->items) {
 		if (it->metadata.name->tag == app_config_layer_source_user && !it->metadata.name->user->profile.ptr)
 			found = it;
 	}
@@ -172,7 +171,7 @@ const struct layer_view *layer_views_user(const struct layer_views *views)
 
 const struct layer_view *layer_views_find(const struct layer_views *views, const struct toml *node)
 {
-	vec_for_each (it, &views->items) {
+	vec_for_each(it, &views->items) {
 		if (str_is(str_of(it->source), node->source))
 			return it;
 	}

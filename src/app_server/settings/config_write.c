@@ -40,8 +40,8 @@ struct config_write {
 	struct toml_edit edit;
 	struct buf before; /* the file as it was read */
 	bool is_stale;     /* it is another one by now */
-	char *path;   /* what clients call it */
-	char *target; /* what it is, links followed */
+	char *path;        /* what clients call it */
+	char *target;      /* what it is, links followed */
 	mode_t mode;
 	VEC(struct changed_path *) paths;
 	struct config *config; /* as the changes make it */
@@ -371,7 +371,7 @@ static struct app_overridden_metadata *find_overriding(struct config_write *writ
 	struct str effective = value_json(found, &write->arena);
 	if (str_eq(effective, value_json(written, &write->arena)))
 		return NULL;
-	vec_for_each (it, &views->items) {
+	vec_for_each(it, &views->items) {
 		if (it == layer_views_user(views))
 			break;
 		if (!find_path(it->root, path))

@@ -16,8 +16,8 @@
 
 static bool wants_openai_auth(const struct config *config)
 {
-	const struct toml *table = toml_find(toml_get(config_tree(config), "model_providers"),
-	                                     str_of(config->model_provider));
+	const struct toml *table =
+		toml_find(toml_get(config_tree(config), "model_providers"), str_of(config->model_provider));
 	const struct toml *wanted = toml_get(table, "requires_openai_auth");
 	if (toml_is(wanted, TOML_bool))
 		return wanted->boolean;
@@ -145,7 +145,7 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 
 /* A key needs no browser, so there is never a login under way. */
 enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
-					     const struct app_cancel_login_account_params *params)
+                                             const struct app_cancel_login_account_params *params)
 {
 	struct app_cancel_login_account_response response = {app_cancel_login_account_status_not_found};
 	if (!uuid_is_valid(params->login_id))
@@ -181,21 +181,22 @@ static enum rpc_verdict refuse(struct rpc_request *request, const char *what)
 }
 
 enum rpc_verdict on_rpc_account_rate_limits_read(struct rpc_request *request,
-						 const struct app_get_account_rate_limits_params *params)
+                                                 const struct app_get_account_rate_limits_params *params)
 {
 	(void)params;
 	return refuse(request, "to read rate limits");
 }
 
-enum rpc_verdict on_rpc_account_rate_limit_reset_credit_consume(
-	struct rpc_request *request, const struct app_consume_account_rate_limit_reset_credit_params *params)
+enum rpc_verdict
+on_rpc_account_rate_limit_reset_credit_consume(struct rpc_request *request,
+                                               const struct app_consume_account_rate_limit_reset_credit_params *params)
 {
 	(void)params;
 	return refuse(request, "for rate limit reset credits");
 }
 
 enum rpc_verdict on_rpc_account_usage_read(struct rpc_request *request,
-					   const struct app_get_account_token_usage_params *params)
+                                           const struct app_get_account_token_usage_params *params)
 {
 	(void)params;
 	return refuse(request, "to read token usage");
@@ -207,8 +208,9 @@ enum rpc_verdict on_rpc_account_workspace_messages_read(struct rpc_request *requ
 	return refuse(request, "to read workspace messages");
 }
 
-enum rpc_verdict on_rpc_account_send_add_credits_nudge_email(
-	struct rpc_request *request, const struct app_send_add_credits_nudge_email_params *params)
+enum rpc_verdict
+on_rpc_account_send_add_credits_nudge_email(struct rpc_request *request,
+                                            const struct app_send_add_credits_nudge_email_params *params)
 {
 	(void)params;
 	return refuse(request, "to notify workspace owner");

@@ -78,7 +78,7 @@ static void write_origin(struct origins *to, const struct toml *leaf)
 static void write_inner_origins(struct origins *to, const struct toml *node)
 {
 	size_t len = to->path.len, index = 0;
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		if (len)
 			buf_append_char(&to->path, '.');
 		if (node->kind == TOML_table)
@@ -114,7 +114,7 @@ static struct str origins_json(const struct config *config, const struct layer_v
 static void fill_layers(struct app_config_read_response *response, const struct layer_views *views, struct arena *arena)
 {
 	response->layers = arena_array(arena, struct app_config_layer, views->items.count);
-	vec_for_each (it, &views->items) {
+	vec_for_each(it, &views->items) {
 		auto_buf struct buf json;
 		buf_init(&json, LIMIT_CONFIG_JSON);
 		struct json_writer w = json_writer(&json);
@@ -158,7 +158,7 @@ enum rpc_verdict on_rpc_config_requirements_read(struct rpc_request *request, co
 }
 
 enum rpc_verdict on_rpc_config_value_write(struct rpc_request *request,
-					   const struct app_config_value_write_params *params)
+                                           const struct app_config_value_write_params *params)
 {
 	struct config_write *write = config_write_create(request);
 	bool is_merge = params->merge_strategy == app_merge_strategy_upsert;
@@ -169,7 +169,7 @@ enum rpc_verdict on_rpc_config_value_write(struct rpc_request *request,
 }
 
 enum rpc_verdict on_rpc_config_batch_write(struct rpc_request *request,
-					   const struct app_config_batch_write_params *params)
+                                           const struct app_config_batch_write_params *params)
 {
 	struct config_write *write = config_write_create(request);
 	int status = config_write_open(write, params->file_path, params->expected_version);

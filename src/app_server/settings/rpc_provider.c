@@ -78,7 +78,7 @@ static int by_id(const void *a, const void *b)
 }
 
 enum rpc_verdict on_rpc_model_provider_list(struct rpc_request *request,
-					    const struct app_model_provider_list_params *params)
+                                            const struct app_model_provider_list_params *params)
 {
 	struct error err;
 	VEC(struct app_model_provider_summary) providers = {0};
@@ -87,7 +87,7 @@ enum rpc_verdict on_rpc_model_provider_list(struct rpc_request *request,
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to load configuration: %s", err.text);
 	vec_push(&providers, summarize_openai(config, &request->arena));
-	toml_for_each (it, toml_get(config_tree(config), "model_providers")) {
+	toml_for_each(it, toml_get(config_tree(config), "model_providers")) {
 		if (!str_is(it->key, "openai"))
 			vec_push(&providers, summarize(it->key, it, &request->arena));
 	}
@@ -104,8 +104,9 @@ enum rpc_verdict on_rpc_model_provider_list(struct rpc_request *request,
 	return verdict;
 }
 
-enum rpc_verdict on_rpc_model_provider_capabilities_read(struct rpc_request *request,
-						const struct app_model_provider_capabilities_read_params *params)
+enum rpc_verdict
+on_rpc_model_provider_capabilities_read(struct rpc_request *request,
+                                        const struct app_model_provider_capabilities_read_params *params)
 {
 	struct app_model_provider_capabilities_read_response response = {.web_search = true};
 	(void)params;
@@ -113,7 +114,7 @@ enum rpc_verdict on_rpc_model_provider_capabilities_read(struct rpc_request *req
 }
 
 enum rpc_verdict on_rpc_account_gateway_o_auth_read(struct rpc_request *request,
-						    const struct app_gateway_o_auth_read_params *params)
+                                                    const struct app_gateway_o_auth_read_params *params)
 {
 	const struct config *config = request->server->config;
 	struct str id = str_of(config->model_provider);
@@ -122,7 +123,9 @@ enum rpc_verdict on_rpc_account_gateway_o_auth_read(struct rpc_request *request,
 	(void)params;
 	struct app_gateway_o_auth_read_response response = {
 		.provider_id = id,
-		.provider_name = name.ptr ? name : str_is(id, "openai") ? STR("OpenAI") : id,
+		.provider_name = name.ptr               ? name
+	                         : str_is(id, "openai") ? STR("OpenAI")
+	                                                : id,
 	};
 	return rpc_reply(request, &response);
 }
@@ -190,8 +193,7 @@ static bool is_variable(struct str name)
 	return name.len > 0;
 }
 
-static int check_patch(struct config_write *write, const struct app_provider_patch *patch,
-                       const struct config *config)
+static int check_patch(struct config_write *write, const struct app_provider_patch *patch, const struct config *config)
 {
 	const char *id = patch->provider_id.ptr;
 	if (patch->type != app_provider_kind_custom_gateway)
@@ -222,8 +224,8 @@ static int set_text(struct config_write *write, struct str id, const char *key, 
 	return text.ptr ? config_write_set(write, path, countof(path), node) : 0;
 }
 
-static int set_all(struct config_write *write, const struct app_provider_patch *patch, struct str id,
-                   bool is_keyless, struct arena *arena)
+static int set_all(struct config_write *write, const struct app_provider_patch *patch, struct str id, bool is_keyless,
+                   struct arena *arena)
 {
 	struct str key[] = {STR("model_providers"), id, STR("env_key")};
 	bool is_new = !patch->provider_id.ptr;
@@ -256,7 +258,7 @@ static int change(struct config_write *write, const struct app_provider_patch *p
 }
 
 enum rpc_verdict on_rpc_model_provider_config_write(struct rpc_request *request,
-						    const struct app_model_provider_config_write_params *params)
+                                                    const struct app_model_provider_config_write_params *params)
 {
 	struct app_provider_patch patch = {0};
 	struct error err;

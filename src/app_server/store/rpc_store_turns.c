@@ -73,10 +73,9 @@ static void reply_turns(struct store_job *job)
 		.backwards_cursor = page.backwards_cursor,
 	};
 	for (size_t i = 0; i < page.count; i++)
-		response.data[i] = turn_of(stored->history.turns[history_page_at(&page, i)],
-		                           params->has_items_view ? params->items_view
-		                                                  : app_turn_items_view_summary,
-		                           &job->arena);
+		response.data[i] =
+			turn_of(stored->history.turns[history_page_at(&page, i)],
+		                params->has_items_view ? params->items_view : app_turn_items_view_summary, &job->arena);
 	rpc_reply(job->request, &response);
 }
 

@@ -107,7 +107,7 @@ static struct str id_of(const struct app_thread_timeline_entry *entry)
 	if (entry->tag == app_thread_timeline_entry_item)
 		return item_view_id(entry->item->item);
 	return entry->tag == app_thread_timeline_entry_turn_started ? entry->turn_started->turn_id
-	                                                             : entry->turn_completed->turn_id;
+	                                                            : entry->turn_completed->turn_id;
 }
 
 /* In the reference's shape: kinds are 0, 1 and 3 there. */

@@ -98,7 +98,7 @@ static void on_work(void *self)
 
 static void fill_destroy(struct index_fill *fill)
 {
-	vec_for_each (it, &fill->paths)
+	vec_for_each(it, &fill->paths)
 		free(*it);
 	vec_finish(&fill->paths);
 	rollout_listings_unref(fill->listings);

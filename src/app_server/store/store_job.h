@@ -21,14 +21,14 @@ typedef void (*store_job_reply_fn)(struct store_job *job);
 
 struct store_job {
 	/* read-only */
-	struct rpc_request *request; /* NULL: its client has gone */
-	const char *home;            /* CODEX_HOME */
-	const char *provider;        /* the configured one */
+	struct rpc_request *request;       /* NULL: its client has gone */
+	const char *home;                  /* CODEX_HOME */
+	const char *provider;              /* the configured one */
 	struct rollout_listings *listings; /* the server's … */
 	struct rollout_index *index;       /* … which may be gone before the job is */
-	const void *params;          /* of the request's method */
-	bool is_loaded;              /* the thread that the parameters name was, when the job began */
-	atomic_bool stop;            /* the client is gone: the worker may stop */
+	const void *params;                /* of the request's method */
+	bool is_loaded;                    /* the thread that the parameters name was, when the job began */
+	atomic_bool stop;                  /* the client is gone: the worker may stop */
 	/* for run and reply */
 	struct arena arena;
 	void *out;

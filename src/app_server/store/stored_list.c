@@ -263,9 +263,9 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		if (!find_thread(lister, it, &thread))
 			continue;
 		if (lister->found.count == lister->limit) { /* there is one more */
-			ret->next_cursor = write_cursor(lister, last->created_ms,
-			                                it->created_ms == last->created_ms ? last->thread_id
-			                                                                   : STR_NONE);
+			ret->next_cursor =
+				write_cursor(lister, last->created_ms,
+			                     it->created_ms == last->created_ms ? last->thread_id : STR_NONE);
 			break;
 		}
 		vec_push(&lister->found, thread);
@@ -312,8 +312,7 @@ static int read_part(struct lister *lister, struct stored_list *ret, struct erro
 {
 	const struct app_thread_list_params *params = lister->params;
 	size_t start = 0;
-	lister->listing =
-		rollout_listings_get(lister->query->listings, params->has_archived && params->archived, err);
+	lister->listing = rollout_listings_get(lister->query->listings, params->has_archived && params->archived, err);
 	if (!lister->listing)
 		return -(int)err->code;
 	if (!lister->is_by_age)

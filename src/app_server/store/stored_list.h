@@ -20,7 +20,7 @@ struct stored_list_query {
 	struct rollout_listings *listings;
 	struct rollout_index *index;
 	const struct app_thread_list_params *params;
-	const atomic_bool *stop; /* true: nobody waits for the rest */
+	const atomic_bool *stop;                  /* true: nobody waits for the rest */
 	const struct rollout_index_search *words; /* or NULL: what it excludes does not count */
 	/* A further condition, or NULL: whether the thread in this file counts. */
 	bool (*accepts)(const char *path, size_t index, void *self);

@@ -10,10 +10,8 @@
 
 /* A program of a later version may have written another word. */
 static const enum app_session_source_tag sources[] = {
-	[session_source_exec] = app_session_source_exec,
-	[session_source_cli] = app_session_source_cli,
-	[session_source_vscode] = app_session_source_vscode,
-	[session_source_mcp] = app_session_source_app_server,
+	[session_source_exec] = app_session_source_exec,       [session_source_cli] = app_session_source_cli,
+	[session_source_vscode] = app_session_source_vscode,   [session_source_mcp] = app_session_source_app_server,
 	[session_source_unknown] = app_session_source_unknown,
 };
 

@@ -16,8 +16,7 @@ struct thread;
 void notify_event(struct thread *thread, const struct event *event);
 
 /* Usage after a turn, to one client or (NULL) to all who watch. */
-void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
-                  struct connection *only);
+void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info, struct connection *only);
 
 #define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);
 #define SILENT(tag, why)

@@ -153,8 +153,7 @@ static struct app_token_usage_breakdown breakdown(const struct token_usage *usag
 	};
 }
 
-void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info,
-                  struct connection *only)
+void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info, struct connection *only)
 {
 	struct app_token_usage_breakdown total = breakdown(info->total_token_usage),
 					 last = breakdown(info->last_token_usage);

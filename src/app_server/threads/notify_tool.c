@@ -145,9 +145,9 @@ void on_event_apply_patch_approval_request(struct thread *thread, const struct e
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
-	start_patch(thread, body->turn_id,
-	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count,
-	                                  &arena));
+	start_patch(
+		thread, body->turn_id,
+		item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 	thread_ask_patch(thread, body);
 }
 
@@ -155,9 +155,9 @@ void on_event_patch_apply_begin(struct thread *thread, const struct event *event
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
-	start_patch(thread, body->turn_id,
-	            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count,
-	                                  &arena));
+	start_patch(
+		thread, body->turn_id,
+		item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena));
 }
 
 void on_event_patch_apply_end(struct thread *thread, const struct event *event)
@@ -219,7 +219,7 @@ void on_event_dynamic_tool_call_response(struct thread *thread, const struct eve
 		.duration_ms = body->duration->secs * 1000 + body->duration->nanos / 1000000,
 	};
 	call.content_items = item_view_dynamic_parts(json_parse(&arena, body->content_items, NULL), &arena,
-	                                          &call.content_items_count);
+	                                             &call.content_items_count);
 	struct app_thread_item item = {.tag = app_thread_item_dynamic_tool_call, .dynamic_tool_call = &call};
 	thread_asks_forget_call(thread, body->call_id);
 	thread_item_complete(thread, body->turn_id, &item);

@@ -94,7 +94,7 @@ static struct app_experimental_feature show_feature(const struct feature_row *ro
 }
 
 enum rpc_verdict on_rpc_experimental_feature_list(struct rpc_request *request,
-						  const struct app_experimental_feature_list_params *params)
+                                                  const struct app_experimental_feature_list_params *params)
 {
 	struct app_experimental_feature shown[countof(features)];
 	struct page page;
@@ -141,8 +141,9 @@ static int check_switches(const struct json *switches, struct error *err)
 }
 
 /* Names that this version does not know, or that do nothing in it, are left out of the answer. */
-enum rpc_verdict on_rpc_experimental_feature_enablement_set(
-	struct rpc_request *request, const struct app_experimental_feature_enablement_set_params *params)
+enum rpc_verdict
+on_rpc_experimental_feature_enablement_set(struct rpc_request *request,
+                                           const struct app_experimental_feature_enablement_set_params *params)
 {
 	auto_buf struct buf out;
 	struct error err;
@@ -168,7 +169,7 @@ enum rpc_verdict on_rpc_experimental_feature_enablement_set(
 /* ---- modes, permissions ---- */
 
 enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
-						const struct app_collaboration_mode_list_params *params)
+                                                const struct app_collaboration_mode_list_params *params)
 {
 	struct app_collaboration_mode_mask modes[] = {
 		{.name = STR("Plan"),
@@ -185,7 +186,7 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 
 /* Sets of the user's own are shown, and that they cannot be used here. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
-						const struct app_permission_profile_list_params *params)
+                                                const struct app_permission_profile_list_params *params)
 {
 	VEC(struct app_permission_profile_summary) profiles = {0};
 	struct page page;
@@ -198,7 +199,7 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	for (size_t i = 0; permission_profile_at(i); i++)
 		vec_push(&profiles,
 		         (struct app_permission_profile_summary){str_of(permission_profile_at(i)), STR_NONE, true});
-	toml_for_each (it, toml_get(config_tree(config), "permissions")) {
+	toml_for_each(it, toml_get(config_tree(config), "permissions")) {
 		const struct toml *about = toml_get(it, "description");
 		struct str text = toml_is(about, TOML_string) ? about->text : STR_NONE;
 		vec_push(&profiles, (struct app_permission_profile_summary){it->key, text, false});

@@ -43,8 +43,8 @@ static struct app_thread_start_params *wishes_of(const struct app_thread_fork_pa
 	struct app_thread_start_params *wishes = arena_new(arena, struct app_thread_start_params);
 	*wishes = (struct app_thread_start_params){
 		.model = params->model,
-		.model_provider = params->model_provider.ptr ? params->model_provider
-	                                                     : load->reader->meta.model_provider,
+		.model_provider =
+			params->model_provider.ptr ? params->model_provider : load->reader->meta.model_provider,
 		.cwd = params->cwd,
 		.approval_policy = params->approval_policy,
 		.has_sandbox = params->has_sandbox,
@@ -93,11 +93,9 @@ enum rpc_verdict on_rpc_thread_fork(struct rpc_request *request, const struct ap
 		return threads_refuse_id(request, APP_INVALID_REQUEST, "thread", params->thread_id);
 	if (source && !source->path && !params->path.ptr)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no rollout found for thread id %s", source->id);
-	struct thread_fork *fork =
-		thread_fork_create(params->last_turn_id, params->before_turn_id,
-	                           source && source->turn ? source->turn->id : NULL, request->connection->client_name,
-	                           params->ephemeral);
+	struct thread_fork *fork = thread_fork_create(params->last_turn_id, params->before_turn_id,
+	                                              source && source->turn ? source->turn->id : NULL,
+	                                              request->connection->client_name, params->ephemeral);
 	return rpc_wait(request, on_cancel,
-	                thread_load_create(request->server, params->thread_id, params->path, fork, on_loaded,
-	                                   request));
+	                thread_load_create(request->server, params->thread_id, params->path, fork, on_loaded, request));
 }

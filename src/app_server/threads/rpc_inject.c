@@ -90,9 +90,9 @@ static struct str flatten(struct str json, struct arena *arena)
 static void tell_left_out(struct thread *thread, struct str type)
 {
 	auto_arena struct arena arena = {0};
-	const char *words = arena_printf(
-		&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
-		type.len < 80 ? (int)type.len : 80, type.ptr);
+	const char *words =
+		arena_printf(&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
+	                     type.len < 80 ? (int)type.len : 80, type.ptr);
 	struct app_warning_notification warning = {str_of(thread->id), str_of(words)};
 	thread_notify(thread, NOTIFY_warning, &warning);
 }

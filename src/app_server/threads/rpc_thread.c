@@ -214,9 +214,8 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 /* ---- thread/increment_elicitation, thread/decrement_elicitation ---- */
 
 /* A command waits for a person whom its client asks: the time that takes is nobody's fault, so no clock may run. */
-enum rpc_verdict
-on_rpc_thread_increment_elicitation(struct rpc_request *request,
-                                    const struct app_thread_increment_elicitation_params *params)
+enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request,
+                                                     const struct app_thread_increment_elicitation_params *params)
 {
 	struct thread *thread = threads_get(request, params->thread_id);
 	if (!thread)
@@ -230,9 +229,8 @@ on_rpc_thread_increment_elicitation(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-enum rpc_verdict
-on_rpc_thread_decrement_elicitation(struct rpc_request *request,
-                                    const struct app_thread_decrement_elicitation_params *params)
+enum rpc_verdict on_rpc_thread_decrement_elicitation(struct rpc_request *request,
+                                                     const struct app_thread_decrement_elicitation_params *params)
 {
 	struct thread *thread = threads_get(request, params->thread_id);
 	if (!thread)

@@ -185,8 +185,8 @@ void thread_notify(struct thread *thread, enum app_notification_tag tag, const v
 
 static bool wants_outcomes(const struct connection *connection, const void *self)
 {
-	return is_addressee(connection, self) && (connection->has_outcome_events ||
-	                                          connection->server->config->app_server.turn_outcome_events);
+	return is_addressee(connection, self) &&
+	       (connection->has_outcome_events || connection->server->config->app_server.turn_outcome_events);
 }
 
 void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag, const void *params)

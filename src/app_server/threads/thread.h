@@ -61,8 +61,8 @@ struct thread {
 	int64_t created_at, updated_at;       /* Unix seconds */
 	uint64_t left_ms;                     /* when it last became idle without watchers; monotonic */
 	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
-	int64_t elicitations; /* out-of-band questions of clients; the Codex is held while there are any */
-	struct thread *root; /* of a subagent's: the thread whose Codex owns its own; else NULL */
+	int64_t elicitations;              /* out-of-band questions of clients; the Codex is held while there are any */
+	struct thread *root;               /* of a subagent's: the thread whose Codex owns its own; else NULL */
 	struct app_session_source *source; /* of a subagent's, in origin_arena; else NULL */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
@@ -75,12 +75,12 @@ struct thread {
 	struct list bucket; /* in its table, by id */
 	struct arena settings_arena;
 	struct arena note_arena;
-	struct arena origin_arena; /* source and repository from the rollout */
-	struct rpc_request *starting; /* waits for its Session */
+	struct arena origin_arena;     /* source and repository from the rollout */
+	struct rpc_request *starting;  /* waits for its Session */
 	struct thread_opening opening; /* while it does */
-	struct list asks;             /* questions that are open (thread_ask.c) */
-	struct thread_family family;  /* of a root; valid while thread_idle.c looks */
-	bool is_dead;                 /* to be destroyed outside the engine's callbacks */
+	struct list asks;              /* questions that are open (thread_ask.c) */
+	struct thread_family family;   /* of a root; valid while thread_idle.c looks */
+	bool is_dead;                  /* to be destroyed outside the engine's callbacks */
 };
 
 /* ---- what it is ---- */

@@ -321,8 +321,7 @@ static size_t list_decisions(const struct ev_exec_approval *event, struct arena 
 	amendment->execpolicy__amendment_count = event->proposed_execpolicy_amendment_count;
 	*ret = arena_array(arena, struct app_command_execution_approval_decision, countof(tags));
 	for (size_t i = 0; i < countof(tags); i++) {
-		bool is_amendment =
-			tags[i] == app_command_execution_approval_decision_accept_with_execpolicy_amendment;
+		bool is_amendment = tags[i] == app_command_execution_approval_decision_accept_with_execpolicy_amendment;
 		if (is_amendment && !amendment->execpolicy__amendment_count)
 			continue;
 		(*ret)[count].tag = tags[i];

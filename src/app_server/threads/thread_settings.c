@@ -152,8 +152,7 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	struct app_turn_start_params wanted = *params;
 	struct app_sandbox_policy *fence = NULL;
 	*ret_is_changed = false;
-	if (params->permissions.ptr &&
-	    resolve_profile(params, &settings, &request->arena, &fence, err) != 0)
+	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &fence, err) != 0)
 		return -(int)err->code;
 	if (change(request, params, &settings, err) != 0)
 		return -(int)err->code;

@@ -13,16 +13,16 @@ struct toml_index {
 };
 
 static const char *const kind_names[TOML_kind_count] = {
-        [TOML_table] = "a table",
-        [TOML_array] = "an array",
-        [TOML_string] = "a string",
-        [TOML_integer] = "an integer",
-        [TOML_float] = "a float",
-        [TOML_bool] = "a boolean",
-        [TOML_datetime] = "a date and time",
-        [TOML_datetime_local] = "a local date and time",
-        [TOML_date_local] = "a date",
-        [TOML_time_local] = "a time",
+	[TOML_table] = "a table",
+	[TOML_array] = "an array",
+	[TOML_string] = "a string",
+	[TOML_integer] = "an integer",
+	[TOML_float] = "a float",
+	[TOML_bool] = "a boolean",
+	[TOML_datetime] = "a date and time",
+	[TOML_datetime_local] = "a local date and time",
+	[TOML_date_local] = "a date",
+	[TOML_time_local] = "a time",
 };
 
 const char *toml_kind_name(enum toml_kind kind)
@@ -140,7 +140,7 @@ static void set_from(struct arena *arena, struct toml *slot, const struct toml *
 
 void toml_merge(struct arena *arena, struct toml *into, const struct toml *from)
 {
-	toml_for_each (it, from) {
+	toml_for_each(it, from) {
 		struct toml *slot = toml_find(into, it->key);
 		if (toml_is(slot, TOML_table) && it->kind == TOML_table) {
 			toml_merge(arena, slot, it);

@@ -114,7 +114,7 @@ static int cut(struct toml_edit *edit, struct ranges *ranges, struct error *err)
 	size_t done = 0;
 	buf_init(&text, LIMIT_CONFIG_FILE);
 	qsort(ranges->items.items, ranges->items.count, sizeof(struct range), by_place);
-	vec_for_each (it, &ranges->items) {
+	vec_for_each(it, &ranges->items) {
 		if (it->from > done)
 			buf_append(&text, edit->text.data + done, it->from - done);
 		done = it->to > done ? it->to : done;
@@ -168,7 +168,7 @@ static size_t node_end(const struct toml_edit *edit, const struct toml *node, bo
 		return line_end(edit, node->to);
 	bool is_section = node->kind == TOML_table && node->state == TOML_HEADER;
 	size_t end = is_section && with_sections ? node->to : 0;
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		size_t inner = with_sections || is_pair(it) || it->state == TOML_DOTTED
 		                       ? node_end(edit, it, with_sections)
 		                       : 0;
@@ -198,9 +198,8 @@ static void gather(const struct toml_edit *edit, const struct toml *node, struct
 		return;
 	}
 	if (node->kind == TOML_table && node->state == TOML_HEADER)
-		vec_push(&ranges->items,
-		         (struct range){line_start(edit, node->from), section_end(edit, node->to)});
-	toml_for_each (it, node)
+		vec_push(&ranges->items, (struct range){line_start(edit, node->from), section_end(edit, node->to)});
+	toml_for_each(it, node)
 		gather(edit, it, ranges);
 }
 
@@ -227,15 +226,15 @@ static void write_nested(struct buf *out, const struct str *path, size_t count, 
 }
 
 /* Writes the inline table with one change; value NULL removes the member at path. count 0: no change below. */
-static void write_inline(const struct toml_edit *edit, struct buf *out, const struct toml *node,
-                         const struct str *path, size_t count, const struct toml *value)
+static void write_inline(const struct toml_edit *edit, struct buf *out, const struct toml *node, const struct str *path,
+                         size_t count, const struct toml *value)
 {
 	bool is_first = true, is_met = false;
 	if (!count && node->to > node->from) {
 		buf_append(out, edit->text.data + node->from, node->to - node->from);
 		return;
 	}
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		bool is_meant = count && str_eq(it->key, path[0]);
 		is_met |= is_meant;
 		if (is_meant && count == 1 && !value)
@@ -291,7 +290,7 @@ static bool is_blank_or_end(const struct toml_edit *edit, size_t at)
 static void write_indent(const struct toml_edit *edit, struct buf *out, const struct toml *table)
 {
 	const struct toml *last = NULL;
-	toml_for_each (it, table)
+	toml_for_each(it, table)
 		last = is_pair(it) ? it : last;
 	if (!last || last->key_from < table->from)
 		return;

@@ -137,7 +137,7 @@ static void write_time(struct buf *out, const struct toml *node)
 static void write_children(struct buf *out, const struct toml *node)
 {
 	const char *before = "";
-	toml_for_each (it, node) {
+	toml_for_each(it, node) {
 		buf_append_c(out, before);
 		before = ", ";
 		if (node->kind == TOML_table) {
@@ -180,7 +180,7 @@ void toml_write_value(struct buf *out, const struct toml *node)
 
 static bool has_pairs(const struct toml *table)
 {
-	toml_for_each (it, table) {
+	toml_for_each(it, table) {
 		if (it->kind != TOML_table)
 			return true;
 	}
@@ -198,7 +198,7 @@ void toml_write_section(struct buf *out, const struct str *path, size_t count, c
 		buf_printf(out, "]%s", newline);
 		before = newline;
 	}
-	toml_for_each (it, table) {
+	toml_for_each(it, table) {
 		if (it->kind == TOML_table)
 			continue;
 		toml_write_key(out, it->key);
@@ -209,7 +209,7 @@ void toml_write_section(struct buf *out, const struct str *path, size_t count, c
 	if (count >= countof(inner))
 		return;
 	memcpy(inner, path, count * sizeof(*path));
-	toml_for_each (it, table) {
+	toml_for_each(it, table) {
 		if (it->kind != TOML_table)
 			continue;
 		inner[count] = it->key;
@@ -231,12 +231,12 @@ static void to_json(struct json_writer *w, const struct toml *node, bool is_sort
 static void write_object(struct json_writer *w, const struct toml *table, bool is_sorted)
 {
 	VEC(const struct toml *) members = {0};
-	toml_for_each (it, table)
+	toml_for_each(it, table)
 		vec_push(&members, it);
 	if (is_sorted && members.count)
 		qsort(members.items, members.count, sizeof(*members.items), by_key);
 	jw_object(w);
-	vec_for_each (it, &members) {
+	vec_for_each(it, &members) {
 		jw_key_str(w, (*it)->key);
 		to_json(w, *it, is_sorted);
 	}
@@ -247,7 +247,7 @@ static void write_object(struct json_writer *w, const struct toml *table, bool i
 static void write_array(struct json_writer *w, const struct toml *array, bool is_sorted)
 {
 	jw_array(w);
-	toml_for_each (it, array)
+	toml_for_each(it, array)
 		to_json(w, it, is_sorted);
 	jw_array_end(w);
 }

@@ -49,8 +49,7 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 		return;
 	struct codex *reader = about->session;
 	if (about->taking && reader)
-		vec_push(&reader->taken,
-		         (struct agent_taken){about->taking->sender, about->taking->is_interrupt});
+		vec_push(&reader->taken, (struct agent_taken){about->taking->sender, about->taking->is_interrupt});
 	else
 		record(root, tag, body);
 	struct ev_agent_inbox counts;

@@ -160,8 +160,7 @@ static void record_role(struct session *session, const struct agent *agent, cons
 static void inherit(struct session *parent, struct session *session, struct agent *agent,
                     const struct agent_launch *launch)
 {
-	const struct conversation *from =
-		parent->task ? parent->task->turn_env.conversation : &parent->conversation;
+	const struct conversation *from = parent->task ? parent->task->turn_env.conversation : &parent->conversation;
 	size_t count = find_call(&from->context, launch->call_id);
 	context_finish(&session->conversation.context);
 	context_share(&session->conversation.context, &from->context, count);

@@ -45,17 +45,17 @@ struct codex_options {
 	struct services *services; /* borrowed; outlives the codex */
 	struct config *config;     /* a reference is taken */
 	enum session_source source;
-	const char *cwd;     /* default folder to work in; absolute */
+	const char *cwd; /* default folder to work in; absolute */
 	/* The program that drives this Codex, told to providers and in the rollout; NULL: the services' originator. */
 	const char *client, *client_version;
-	bool ephemeral;      /* no rollout; one that is resumed is only read */
-	bool mutes_output;         /* no exec_command_output_delta: on_event would throw them away */
-	bool begins_once_allowed;  /* exec_command_begin of a command that is asked about follows the answer, and one
-	                            * that is denied has neither begin nor end; else it precedes the question */
-	bool is_interactive; /* somebody can answer questions */
-	bool is_unattended;  /* nobody can: the model is told so at once */
-	bool serves_tools;   /* calls of tools that its client provides are carried out */
-	bool steers; /* input joins a running Task, unless the configuration or the submission says replace */
+	bool ephemeral;           /* no rollout; one that is resumed is only read */
+	bool mutes_output;        /* no exec_command_output_delta: on_event would throw them away */
+	bool begins_once_allowed; /* exec_command_begin of a command that is asked about follows the answer, and one
+	                           * that is denied has neither begin nor end; else it precedes the question */
+	bool is_interactive;      /* somebody can answer questions */
+	bool is_unattended;       /* nobody can: the model is told so at once */
+	bool serves_tools;        /* calls of tools that its client provides are carried out */
+	bool steers;       /* input joins a running Task, unless the configuration or the submission says replace */
 	bool runs_unasked; /* input without a word makes the model go on; else it ends at once (protocol-v1 2.2) */
 	codex_event_fn on_event;
 	/* A subagent somewhere below has a Codex now (its session_configured comes later), or (about is NULL) that is

@@ -35,11 +35,11 @@ struct codex {
 	struct record_gate gate;
 	unsigned holds; /* not yet released */
 	bool is_shut_down;
-	struct agent_tree *agents; /* of the root Codex; NULL until one is asked for */
-	bool is_quiet;             /* the root's: what comes to inboxes now begins no Task, but waits for one */
-	struct loop_deferred hear; /* its inbox; with `agent` */
+	struct agent_tree *agents;     /* of the root Codex; NULL until one is asked for */
+	bool is_quiet;                 /* the root's: what comes to inboxes now begins no Task, but waits for one */
+	struct loop_deferred hear;     /* its inbox; with `agent` */
 	VEC(struct agent_taken) taken; /* out of its inbox, but not in its history yet */
-	char *failure;             /* a subagent's: why its Task will end */
+	char *failure;                 /* a subagent's: why its Task will end */
 };
 
 /* One handler an Op, bound by op.def: on_op_<tag>. The submission is borrowed. */

@@ -41,8 +41,7 @@ static const struct task_events task_events = {
 
 /* ---- the Session ---- */
 
-int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
-                       struct error *err)
+int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op, struct error *err)
 {
 	struct resume_load *load = op->resume_path.ptr ? resume_wait_take(codex, op->resume_path) : NULL;
 	struct session *session = session_create(&codex->env, op, load, err);

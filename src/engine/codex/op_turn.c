@@ -111,8 +111,7 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		.personality = op->personality,
 	};
 	struct error err;
-	if (check(codex->session, &request, &err) != 0 ||
-	    session_change_settings(codex->session, &change, &err) != 0)
+	if (check(codex->session, &request, &err) != 0 || session_change_settings(codex->session, &change, &err) != 0)
 		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
 	else
 		start(codex, submission->id, &request);

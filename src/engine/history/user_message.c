@@ -53,8 +53,8 @@ static void write_image_bytes(struct json_writer *w, const char *mime, struct st
 struct message {
 	struct json_writer w;
 	const char *cwd;
-	size_t room;  /* bytes that its images may still have */
-	int images;   /* files so far */
+	size_t room; /* bytes that its images may still have */
+	int images;  /* files so far */
 	bool has_part;
 };
 
@@ -69,8 +69,10 @@ static char *one_line(struct str name)
 
 static void write_too_large(struct message *to, const char *what)
 {
-	write_textf(&to->w, "Codex left out %s: the images of one message may have %d MB together, and this one passes "
-	                    "that. Make it smaller, or show it by itself.", what, LIMIT_IMAGE_FILE / MIB);
+	write_textf(&to->w,
+	            "Codex left out %s: the images of one message may have %d MB together, and this one passes "
+	            "that. Make it smaller, or show it by itself.",
+	            what, LIMIT_IMAGE_FILE / MIB);
 }
 
 static void write_unreadable(struct message *to, const char *path, const char *why)

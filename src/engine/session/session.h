@@ -30,19 +30,19 @@ struct session_skills;
 struct task;
 
 struct session {
-	const struct session_env *env; /* lent by the owner */
-	char id[UUID_TEXT_SIZE];   /* thread id */
-	struct settings *settings; /* of the next Task */
+	const struct session_env *env;    /* lent by the owner */
+	char id[UUID_TEXT_SIZE];          /* thread id */
+	struct settings *settings;        /* of the next Task */
 	struct conversation conversation; /* the user's */
-	struct task *task;     /* at most one */
+	struct task *task;                /* at most one */
 	struct approvals approvals;
 	struct questions questions;
 	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
 	struct exec_rules rules;
-	struct session_skills *skills; /* NULL until somebody needs them */
-	struct rollout_writer *rollout; /* NULL: ephemeral */
+	struct session_skills *skills;   /* NULL until somebody needs them */
+	struct rollout_writer *rollout;  /* NULL: ephemeral */
 	struct rollout_journal *journal; /* the rollout's events */
-	struct resume_load *resumed; /* from the resume until its warnings are told */
+	struct resume_load *resumed;     /* from the resume until its warnings are told */
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
@@ -55,7 +55,7 @@ struct session {
 	/* That the system prompt asks for, none: for no particular one. Where the first model takes no wish it is the
 	 * default, so that a later model is told of another one only. */
 	enum personality base_personality;
-	char *user_instructions;        /* from configure_session, beside AGENTS.md */
+	char *user_instructions; /* from configure_session, beside AGENTS.md */
 	bool has_usage;
 	struct token_usage usage_total;
 	struct rate_limits *limits; /* as last told; in limits_arena */
@@ -68,8 +68,8 @@ struct session {
 		struct arena arena;
 	} notify;                /* the program of configure_session */
 	struct detached notices; /* being started */
-	bool is_private;       /* the provider shall keep nothing, whatever is configured */
-	struct tool_host host; /* lent to tool calls */
+	bool is_private;         /* the provider shall keep nothing, whatever is configured */
+	struct tool_host host;   /* lent to tool calls */
 };
 
 /* Makes the Session; emits warnings at most. NULL and err if it cannot be. load: the rollout that op resumes, or NULL;

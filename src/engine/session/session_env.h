@@ -41,16 +41,16 @@ struct session_env {
 	const struct skill_roots *skill_roots;
 	struct agent *agent; /* of this Session in its tree; NULL while there is no tree */
 	enum session_source source;
-	char *cwd;              /* default folder; absolute */
-	struct str originator;  /* the program that drives the engine */
+	char *cwd;                     /* default folder; absolute */
+	struct str originator;         /* the program that drives the engine */
 	char *client, *client_version; /* of the program that drives this Codex, or NULL */
-	bool ephemeral;           /* no rollout */
-	bool mutes_output;        /* no exec_command_output_delta */
-	bool begins_once_allowed; /* exec_command_begin follows the approval */
-	bool is_interactive;      /* a user can answer */
-	bool is_unattended;       /* no user can, and the model is informed of it */
-	bool serves_tools;        /* the client carries out calls of its dynamic tools */
-	bool runs_unasked;        /* input without items starts a Turn */
+	bool ephemeral;                /* no rollout */
+	bool mutes_output;             /* no exec_command_output_delta */
+	bool begins_once_allowed;      /* exec_command_begin follows the approval */
+	bool is_interactive;           /* a user can answer */
+	bool is_unattended;            /* no user can, and the model is informed of it */
+	bool serves_tools;             /* the client carries out calls of its dynamic tools */
+	bool runs_unasked;             /* input without items starts a Turn */
 };
 
 #endif

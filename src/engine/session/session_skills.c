@@ -22,12 +22,12 @@
 struct session_skills {
 	struct session *session;
 	struct skill_places *places;
-	uint64_t roots_generation; /* of the shared roots that `places` was made with */
+	uint64_t roots_generation;      /* of the shared roots that `places` was made with */
 	struct skills_list_entry entry; /* in the arena */
 	struct arena arena;
 	struct skill_watch *watch;
 	struct skill_brief_cut told; /* of the list for the model, what the user knows to be cut */
-	bool is_stale; /* what was found may not be so any more */
+	bool is_stale;               /* what was found may not be so any more */
 	struct list lists;
 };
 
@@ -236,9 +236,8 @@ void session_skills_list(struct session *session, struct str sub_id, const struc
 	struct session_skills *skills = get(session);
 	struct list_request *request = request_create(skills, sub_id);
 	struct str own = str_of(session->settings->cwd);
-	request->look = skill_look_start(session->env->loop, skills->places,
-	                                 op->cwds_count ? op->cwds : &own, op->cwds_count ? op->cwds_count : 1,
-	                                 on_listed, request);
+	request->look = skill_look_start(session->env->loop, skills->places, op->cwds_count ? op->cwds : &own,
+	                                 op->cwds_count ? op->cwds_count : 1, on_listed, request);
 	find(session, session->settings->cwd); /* from now on a change is told */
 }
 

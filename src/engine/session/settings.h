@@ -16,12 +16,12 @@ struct error;
 struct settings {
 	/* read-only */
 	const char *model;
-	const char *cwd; /* absolute and normalised */
+	const char *cwd;                                /* absolute and normalised */
 	const struct ask_for_approval *approval_policy; /* never `reject` */
-	const struct sandbox *sandbox;        /* as the wire words it */
-	struct sandbox_policy sandbox_policy; /* as process/ wants it */
-	enum reasoning_effort effort;         /* unset: the model's own */
-	bool has_summary;                     /* somebody chose it; else it is the model's own */
+	const struct sandbox *sandbox;                  /* as the wire words it */
+	struct sandbox_policy sandbox_policy;           /* as process/ wants it */
+	enum reasoning_effort effort;                   /* unset: the model's own */
+	bool has_summary;                               /* somebody chose it; else it is the model's own */
 	enum reasoning_summary summary;
 	enum verbosity verbosity;
 	enum personality personality;

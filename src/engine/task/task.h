@@ -68,13 +68,13 @@ struct task {
 	struct session *session;
 	struct str id; /* sub_id of the submission that started it; also the turn_id of its events */
 	struct settings *settings;
-	struct turn_env turn_env; /* lent to its Turns */
+	struct turn_env turn_env;    /* lent to its Turns */
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
 	struct turn *turn;       /* NULL between two */
 	struct compact *compact; /* the compaction that its Turn is for; else NULL */
 	struct arena arena;
-	struct git_diff diff;    /* what its patches have changed */
+	struct git_diff diff; /* what its patches have changed */
 };
 
 /* ---- starts, one for each kind; the Session must have no Task ---- */

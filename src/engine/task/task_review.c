@@ -30,8 +30,8 @@
 
 struct task_review {
 	struct task task;
-	struct buf words;  /* of the reviewer's latest message, which may be its report */
-	char *words_id;    /* of that message; NULL: there is none */
+	struct buf words; /* of the reviewer's latest message, which may be its report */
+	char *words_id;   /* of that message; NULL: there is none */
 	struct conversation_voice voice;
 	struct conversation conversation; /* the reviewer's */
 };

@@ -66,8 +66,8 @@ static void start(struct session *session, struct task *task, const struct shell
 	it->task = task;
 	list_init(&it->link);
 	list_append(&session->shells, &it->link);
-	it->shell = user_shell_start(&session->host, session->task->id, request->command, request->timeout_ms, on_end,
-	                             it);
+	it->shell =
+		user_shell_start(&session->host, session->task->id, request->command, request->timeout_ms, on_end, it);
 }
 
 void task_start_shell(const struct task_owner *owner, struct str id, const struct shell_request *request)

@@ -183,7 +183,9 @@ static void send_request(struct turn *turn)
 		.is_private = session->is_private,
 		.root_thread_id = kin.root_id,
 		.parent_thread_id = kin.parent_id,
-		.subagent = str_of(voice ? voice->subagent : kin.parent_id.len ? "collab_spawn" : NULL),
+		.subagent = str_of(voice               ? voice->subagent
+	                           : kin.parent_id.len ? "collab_spawn"
+	                                               : NULL),
 	};
 	prompt.input = lend_input(turn, &prompt);
 	turn->is_complete = false;

@@ -95,11 +95,11 @@ enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning, TU
 /* The item whose deltas are arriving. */
 struct turn_open_item {
 	enum turn_item_kind kind;
-	bool is_told; /* item_started was sent */
-	char *id;     /* as clients know it */
+	bool is_told;  /* item_started was sent */
+	char *id;      /* as clients know it */
 	char *wire_id; /* as the model names it in this attempt, or NULL */
 	struct turn_shown shown;
-	char *phase; /* of a message, as the model named it, or NULL */
+	char *phase;                /* of a message, as the model named it, or NULL */
 	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
 };
 

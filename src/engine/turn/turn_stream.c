@@ -227,8 +227,7 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 	turn_tell_open_item(turn);
 	if (!turn_tell_new(turn, &text))
 		return;
-	struct ev_reasoning_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text,
-	                                   event->index};
+	struct ev_reasoning_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text, event->index};
 	emit(turn, EV_reasoning_content_delta, &delta);
 }
 
@@ -317,10 +316,8 @@ static const struct {
 	void (*handle)(struct turn *turn, const struct json *item);
 	bool is_call; /* must carry a call_id to be answered */
 } item_rows[] = {
-	{"message", turn_message_done, false},
-	{"reasoning", on_reasoning, false},
-	{"web_search_call", on_web_search, false},
-	{"function_call", on_function_call, true},
+	{"message", turn_message_done, false},      {"reasoning", on_reasoning, false},
+	{"web_search_call", on_web_search, false},  {"function_call", on_function_call, true},
 	{"custom_tool_call", on_custom_call, true},
 };
 

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
@@ -67,6 +69,7 @@ const struct app_server_request app_server_requests[ASK_count] = {
 	[ASK_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result, flags, doc},
 #include "protocol/app/app_server_request.def"
 #undef SERVER_REQUEST
+	/* clang-format on */
 };
 
 const struct app_method *app_method_find(struct str wire)

@@ -9,6 +9,8 @@
 
 /* ---- records ---- */
 
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
 #define UNIT(name, tag, wire, doc) name##_##tag,
@@ -129,6 +131,7 @@ enum app_server_request_tag {
 #define SERVER_REQUEST(tag, ...) ASK_##tag,
 #include "protocol/app/app_server_request.def"
 #undef SERVER_REQUEST
+	/* clang-format on */
 	ASK_count
 };
 

@@ -42,12 +42,12 @@ struct app_message app_message_get(enum app_message_kind kind, size_t index)
 		return (struct app_message){.wire = "initialized", .doc = "The client has read what initialize gave."};
 	if (kind == MESSAGE_server_request) {
 		const struct app_server_request *ask = &app_server_requests[index];
-		return (struct app_message){ask->wire.ptr, ask->params, ask->result,
-		                            false, ask->flags & EXPERIMENTAL_API, ask->doc};
+		return (struct app_message){
+			ask->wire.ptr, ask->params, ask->result, false, ask->flags & EXPERIMENTAL_API, ask->doc};
 	}
 	const struct app_notification *note = &app_notifications[index];
-	return (struct app_message){note->wire.ptr, note->params, NULL,
-	                            false, note->flags & EXPERIMENTAL_API, note->doc};
+	return (struct app_message){note->wire.ptr, note->params, NULL, false, note->flags & EXPERIMENTAL_API,
+	                            note->doc};
 }
 
 void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set)

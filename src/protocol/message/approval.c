@@ -14,10 +14,8 @@ bool approval_may_ask(const struct ask_for_approval *policy, enum approval_quest
 		return policy->tag != ask_for_approval_never;
 	const struct granular_approval *granular = policy->granular;
 	const bool may[QUESTION_count] = {
-		[QUESTION_sandbox] = granular->sandbox_approval,
-		[QUESTION_rules] = granular->rules,
-		[QUESTION_skill] = granular->skill_approval,
-		[QUESTION_permissions] = granular->request_permissions,
+		[QUESTION_sandbox] = granular->sandbox_approval, [QUESTION_rules] = granular->rules,
+		[QUESTION_skill] = granular->skill_approval,     [QUESTION_permissions] = granular->request_permissions,
 		[QUESTION_mcp] = granular->mcp_elicitations,
 	};
 	return may[question];

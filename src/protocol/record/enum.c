@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define ENUM(name) static const struct enum_word name##_words[] = {
 #define VALUE(name, value, wire) {wire, name##_##value, false},
 #define ALIAS(name, value, wire) {wire, name##_##value, true},
@@ -27,6 +29,7 @@
 #undef VALUE
 #undef ALIAS
 #undef ENUM_END
+/* clang-format on */
 
 const char *enum_wire(const struct enum_type *type, int value)
 {

@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define ENUM(name) enum name {
 #define VALUE(name, value, wire) name##_##value,
 #define ALIAS(name, value, wire)
@@ -42,6 +44,7 @@ struct enum_type {
 #undef VALUE
 #undef ALIAS
 #undef ENUM_END
+/* clang-format on */
 
 /* The wire word of a value; "" if the value is out of range. */
 const char *enum_wire(const struct enum_type *type, int value);

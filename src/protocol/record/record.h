@@ -71,8 +71,8 @@ struct field {
 	enum field_kind kind;
 	unsigned presence;
 	uint32_t offset;
-	uint32_t aux;  /* offset of has_NAME, plus one, or of NAME_count; 0: none */
-	uint32_t keys; /* offset of NAME_keys, plus one; 0: none */
+	uint32_t aux;     /* offset of has_NAME, plus one, or of NAME_count; 0: none */
+	uint32_t keys;    /* offset of NAME_keys, plus one; 0: none */
 	const void *type; /* enum_type, record or union_type */
 	const char *doc;
 	struct shown shown;
@@ -89,16 +89,16 @@ struct record {
 	size_t size;
 	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
 	enum record_family family;
-	bool is_open; /* the struct is one struct str: any object, as text */
+	bool is_open;                   /* the struct is one struct str: any object, as text */
 	const struct union_type *shown; /* of an open one, the union that is published in its place, or NULL */
 };
 
 struct variant {
 	const char *wire;
 	int tag;
-	bool is_alias;              /* accepted, never written */
-	bool is_value;              /* {"x":v}: the value of the body's only field */
-	const struct record *body;  /* NULL: only the tag */
+	bool is_alias;             /* accepted, never written */
+	bool is_value;             /* {"x":v}: the value of the body's only field */
+	const struct record *body; /* NULL: only the tag */
 	const char *doc;
 };
 

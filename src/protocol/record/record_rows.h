@@ -2,6 +2,8 @@
  * Each RECORD opens a function so that `Self` can name the struct inside offsetof.
  * RECORD_FAMILY, if defined, is the family of the records.
  * No include guard: it is the expansion itself. */
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define SHOWN_flag {true, false, FIELD_bool}
 #define SHOWN_list {true, false, FIELD_jsons}
 #define SHOWN_flag_map {true, true, FIELD_bool}
@@ -75,3 +77,4 @@
 	const struct record record_##name = {#name, doc, sizeof(struct name), NULL, RECORD_FAMILY, true, NULL};
 #define RECORD_SHOWN(name, as, doc) \
 	const struct record record_##name = {#name, doc, sizeof(struct name), NULL, RECORD_FAMILY, true, &union_##as};
+/* clang-format on */

@@ -1,5 +1,7 @@
 /* record_struct.h — included by types.h with a .def list: turns rows into C structs.
  * No include guard: it is the expansion itself. */
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define RECORD(name, doc) struct name {
 #define RECORD_END(name) };
 #define STRING(field, presence, doc) struct str field;
@@ -30,3 +32,4 @@
 #define RECORD_EMPTY(name, doc) struct name { char unused; };
 #define RECORD_OPEN(name, doc) struct name { struct str json; };
 #define RECORD_SHOWN(name, as, doc) struct name { struct str json; };
+/* clang-format on */

@@ -24,9 +24,9 @@
 #include "protocol/record/types.def"
 #include "protocol/record/record_undef.h"
 
-#define UNION(name, style, key, alt_key, doc) \
-	const struct union_type union_##name = {#name,           style,                    key, alt_key, \
-	                                        name##_variants, countof(name##_variants), doc};
+#define UNION(name, style, key, alt_key, doc)                                                                          \
+	const struct union_type union_##name = {#name, style, key, alt_key, name##_variants, countof(name##_variants), \
+	                                        doc};
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"
 #include "protocol/record/record_undef.h"
@@ -48,7 +48,7 @@ static const struct variant event_variants[] = {
 #include "protocol/op/event_msg.def"
 };
 
-const struct union_type union_op = {
-	"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), "an operation"};
+const struct union_type union_op = {"op",        UNION_INTERNAL,       "type",        NULL,
+                                    op_variants, countof(op_variants), "an operation"};
 const struct union_type union_event_msg = {
 	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "an event of the engine"};

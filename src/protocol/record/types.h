@@ -12,6 +12,8 @@
 #include "protocol/record/record.h"
 
 /* Tags of the unions: enum user_input_tag { user_input_text, … } */
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
 #define UNIT(name, tag, wire, doc) name##_##tag,
@@ -94,6 +96,7 @@ struct event_msg {
 #include "protocol/op/op_record.def"
 #include "protocol/op/event_record.def"
 #include "protocol/record/record_undef.h"
+/* clang-format on */
 
 extern const struct union_type union_op;
 extern const struct union_type union_event_msg;

@@ -128,10 +128,9 @@ static void write_field_members(const struct schema *schema, const struct field 
 static void write_default(const struct schema *schema, const struct field *field)
 {
 	static const char *const zeros[] = {
-		[FIELD_str] = "\"\"",     [FIELD_bool] = "false", [FIELD_i64] = "0",     [FIELD_f64] = "0",
-		[FIELD_strs] = "[]",      [FIELD_paths] = "[]",   [FIELD_enums] = "[]",  [FIELD_ints] = "[]",
-		[FIELD_records] = "[]",
-		[FIELD_unions] = "[]",
+		[FIELD_str] = "\"\"",   [FIELD_bool] = "false", [FIELD_i64] = "0",    [FIELD_f64] = "0",
+		[FIELD_strs] = "[]",    [FIELD_paths] = "[]",   [FIELD_enums] = "[]", [FIELD_ints] = "[]",
+		[FIELD_records] = "[]", [FIELD_unions] = "[]",
 	};
 	if ((field->presence & PRESENCE_MASK) != DEF)
 		return;

@@ -13,7 +13,7 @@ struct error;
 struct schema {
 	struct json_writer *w;
 	const struct type_set *set; /* the types to include */
-	bool is_nested; /* definitions of v2 are in a folder of their own */
+	bool is_nested;             /* definitions of v2 are in a folder of their own */
 };
 
 /* Writes the members of a type's schema (type, properties, oneOf, …) into an object that the caller opened. */

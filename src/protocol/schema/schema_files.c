@@ -12,8 +12,7 @@
 
 #define DRAFT "http://json-schema.org/draft-07/schema#"
 #define REF(name) "{\"$ref\":\"#/definitions/" name "\"}"
-#define OBJECT(properties, required) \
-	"\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]"
+#define OBJECT(properties, required) "\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]"
 
 /* Schemas of the envelope types. */
 static const struct envelope {
@@ -22,27 +21,27 @@ static const struct envelope {
 	bool has_file;
 } envelopes[] = {
 	{"JSONRPCError", OBJECT("\"error\":" REF("JSONRPCErrorError") ",\"id\":" REF("RequestId"), "\"error\",\"id\""),
-	 false, true},
+         false, true},
 	{"JSONRPCErrorError",
-	 OBJECT("\"code\":{\"type\":\"integer\",\"format\":\"int64\"},\"data\":true,\"message\":{\"type\":\"string\"}",
-	        "\"code\",\"message\""),
-	 true, true},
+         OBJECT("\"code\":{\"type\":\"integer\",\"format\":\"int64\"},\"data\":true,\"message\":{\"type\":\"string\"}",
+                "\"code\",\"message\""),
+         true, true},
 	{"JSONRPCMessage",
-	 "\"anyOf\":[" REF("JSONRPCRequest") "," REF("JSONRPCNotification") "," REF("JSONRPCResponse") "," REF(
+         "\"anyOf\":[" REF("JSONRPCRequest") "," REF("JSONRPCNotification") "," REF("JSONRPCResponse") "," REF(
 		 "JSONRPCError") "]",
-	 false, true},
+         false, true},
 	{"JSONRPCNotification", OBJECT("\"method\":{\"type\":\"string\"},\"params\":true", "\"method\""), true, true},
 	{"JSONRPCRequest",
-	 OBJECT("\"id\":" REF("RequestId") ",\"method\":{\"type\":\"string\"},\"params\":true,\"trace\":{\"anyOf\":[" REF(
-			"W3cTraceContext") ",{\"type\":\"null\"}]}",
-	        "\"id\",\"method\""),
-	 false, true},
+         OBJECT("\"id\":" REF("RequestId") ",\"method\":{\"type\":\"string\"},\"params\":true,\"trace\":{\"anyOf\":"
+                                           "[" REF("W3cTraceContext") ",{\"type\":\"null\"}]}",
+                "\"id\",\"method\""),
+         false, true},
 	{"JSONRPCResponse", OBJECT("\"id\":" REF("RequestId") ",\"result\":true", "\"id\",\"result\""), false, true},
 	{"RequestId", "\"anyOf\":[{\"type\":\"string\"},{\"type\":\"integer\",\"format\":\"int64\"}]", true, true},
 	{"W3cTraceContext",
-	 "\"type\":\"object\",\"properties\":{\"traceparent\":{\"type\":[\"string\",\"null\"]},"
-	 "\"tracestate\":{\"type\":[\"string\",\"null\"]}}",
-	 true, false},
+         "\"type\":\"object\",\"properties\":{\"traceparent\":{\"type\":[\"string\",\"null\"]},"
+         "\"tracestate\":{\"type\":[\"string\",\"null\"]}}",
+         true, false},
 };
 
 struct files {

@@ -161,16 +161,16 @@ static const struct plain {
 	const char *folder, *name, *text;
 } plains[] = {
 	{"", "RequestId",
-	 "/** What an answer repeats, so that its request is found. */\n"
-	 "export type RequestId = string | number;\n"},
+         "/** What an answer repeats, so that its request is found. */\n"
+         "export type RequestId = string | number;\n"},
 	{"", "ServerNotificationEnvelope",
-	 "import type { ServerNotification } from \"./ServerNotification\";\n\n"
-	 "/** A notification as it comes: with the Unix milliseconds at which it was sent. */\n"
-	 "export type ServerNotificationEnvelope = { emittedAtMs?: number } & ServerNotification;\n"},
+         "import type { ServerNotification } from \"./ServerNotification\";\n\n"
+         "/** A notification as it comes: with the Unix milliseconds at which it was sent. */\n"
+         "export type ServerNotificationEnvelope = { emittedAtMs?: number } & ServerNotification;\n"},
 	{"serde_json/", "JsonValue",
-	 "/** Anything that JSON can say. */\n"
-	 "export type JsonValue = null | boolean | number | string | Array<JsonValue> | "
-	 "{ [key in string]?: JsonValue };\n"},
+         "/** Anything that JSON can say. */\n"
+         "export type JsonValue = null | boolean | number | string | Array<JsonValue> | "
+         "{ [key in string]?: JsonValue };\n"},
 };
 
 static int write_plains(struct files *files)

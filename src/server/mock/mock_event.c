@@ -13,11 +13,11 @@ static const struct item_row {
 	const char *id_prefix;
 	const char *delta;
 } rows[MOCK_STEP_COUNT] = {
-        [MOCK_STEP_message] = {"message", "msg", "response.output_text.delta"},
-        [MOCK_STEP_delta] = {"message", "msg", "response.output_text.delta"},
-        [MOCK_STEP_reasoning] = {"reasoning", "rs", "response.reasoning_summary_text.delta"},
-        [MOCK_STEP_call] = {"function_call", "fc", "response.function_call_arguments.delta"},
-        [MOCK_STEP_custom] = {"custom_tool_call", "ctc", "response.custom_tool_call_input.delta"},
+	[MOCK_STEP_message] = {"message", "msg", "response.output_text.delta"},
+	[MOCK_STEP_delta] = {"message", "msg", "response.output_text.delta"},
+	[MOCK_STEP_reasoning] = {"reasoning", "rs", "response.reasoning_summary_text.delta"},
+	[MOCK_STEP_call] = {"function_call", "fc", "response.function_call_arguments.delta"},
+	[MOCK_STEP_custom] = {"custom_tool_call", "ctc", "response.custom_tool_call_input.delta"},
 };
 
 static struct json_writer event_begin(struct buf *out, const char *type)

@@ -23,7 +23,7 @@ static const struct json *child_at(const struct json *node, struct str name)
 {
 	int64_t index;
 	if (!json_is(node, JSON_array)) {
-		json_for_each (child, node)
+		json_for_each(child, node)
 			if (json_is(node, JSON_object) && str_eq(child->key, name))
 				return child;
 		return NULL;
@@ -46,7 +46,7 @@ static bool any_node(const struct json *node, struct str path, struct probe *pro
 	str_next_part(&rest, '.', &name);
 	if (!str_is(name, "*"))
 		return any_node(child_at(node, name), rest, probe);
-	json_for_each (child, node)
+	json_for_each(child, node)
 		if (any_node(child, rest, probe))
 			return true;
 	return false;
@@ -75,7 +75,7 @@ static bool has_words(const struct json *node, struct str needle)
 {
 	if (node->type == JSON_string)
 		return has_text(node, needle);
-	json_for_each (child, node)
+	json_for_each(child, node)
 		if (has_words(child, needle))
 			return true;
 	return false;
@@ -109,7 +109,7 @@ static int path_differs(const struct mock_request *request, const struct json *w
 
 static bool check_paths(const struct json *wants, const struct mock_request *request, bool is_exact, struct error *err)
 {
-	json_for_each (want, wants) {
+	json_for_each(want, wants) {
 		struct probe probe = {.test = is_exact ? is_equal : is_match, .want = want};
 		if (any_node(request->json, want->key, &probe))
 			continue;
@@ -133,7 +133,7 @@ static bool check_words(const struct json *words, const struct mock_request *req
 {
 	if (json_is(words, JSON_string))
 		return check_word(request, words, is_wanted, err);
-	json_for_each (word, words)
+	json_for_each(word, words)
 		if (!check_word(request, word, is_wanted, err))
 			return false;
 	return true;
@@ -141,7 +141,7 @@ static bool check_words(const struct json *words, const struct mock_request *req
 
 static bool check_headers(const struct json *wants, const struct mock_request *request, struct error *err)
 {
-	json_for_each (want, wants) {
+	json_for_each(want, wants) {
 		auto_free char *name = xstrndup(want->key.ptr, want->key.len);
 		struct str value = http_head_get(request->head, name);
 		if (want->type == JSON_null ? !value.ptr : value.ptr && str_find(value, want->text) >= 0)
@@ -164,7 +164,7 @@ static bool is_words(const struct json *node)
 {
 	if (json_is(node, JSON_string))
 		return true;
-	json_for_each (word, node)
+	json_for_each(word, node)
 		if (!json_is(word, JSON_string))
 			return false;
 	return json_is(node, JSON_array);
@@ -177,7 +177,7 @@ static bool is_paths(const struct json *node)
 
 static bool is_headers(const struct json *node)
 {
-	json_for_each (value, node)
+	json_for_each(value, node)
 		if (!json_is(value, JSON_string) && !json_is(value, JSON_null))
 			return false;
 	return json_is(node, JSON_object);
@@ -209,7 +209,7 @@ int mock_match_parse(struct mock_match *match, const struct json *node, struct e
 	*match = (struct mock_match){0};
 	if (!json_is(node, JSON_object))
 		return error_set(err, ERR_invalid, "must be an object of conditions");
-	json_for_each (value, node) {
+	json_for_each(value, node) {
 		const struct condition *condition = condition_find(value->key);
 		if (!condition)
 			return error_set(err, ERR_invalid,

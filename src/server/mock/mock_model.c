@@ -91,9 +91,9 @@ struct header_lines {
 
 static void add_headers(struct header_lines *list, const struct json *headers)
 {
-	json_for_each (header, headers) {
+	json_for_each(header, headers) {
 		const char *line =
-		        arena_printf(&list->arena, "%.*s: %.*s", STR_ARG(header->key), STR_ARG(header->text));
+			arena_printf(&list->arena, "%.*s: %.*s", STR_ARG(header->key), STR_ARG(header->text));
 		list->has_type |= str_equal_fold(header->key, STR("content-type"));
 		vec_push(&list->lines, str_of(line));
 	}
@@ -155,7 +155,7 @@ static void pause_for(struct mock_exchange *exchange, uint64_t delay_ms)
 
 static bool is_gate_open(const struct mock_model *mock, struct str name)
 {
-	vec_for_each (gate, &mock->gates)
+	vec_for_each(gate, &mock->gates)
 		if (str_is(name, *gate))
 			return true;
 	return false;
@@ -304,7 +304,7 @@ void mock_model_open_gate(struct mock_model *mock, struct str name)
 	struct mock_exchange *exchange;
 	if (!is_gate_open(mock, name) && mock->gates.count < LIMIT_MOCK_GATES)
 		vec_push(&mock->gates, str_dup(name));
-	list_for_each (exchange, &mock->exchanges, link) {
+	list_for_each(exchange, &mock->exchanges, link) {
 		if (exchange->state == AT_GATE && str_eq(exchange->play.gate, name))
 			exchange_pump(exchange);
 	}
@@ -389,12 +389,12 @@ void mock_model_destroy(struct mock_model *mock)
 	struct mock_exchange *exchange;
 	if (!mock)
 		return;
-	list_for_each (exchange, &mock->exchanges, link)
+	list_for_each(exchange, &mock->exchanges, link)
 		exchange_destroy(exchange);
 	http_server_destroy(mock->server);
 	mock_record_destroy(mock->record);
 	mock_script_finish(&mock->script);
-	vec_for_each (gate, &mock->gates)
+	vec_for_each(gate, &mock->gates)
 		free(*gate);
 	vec_finish(&mock->gates);
 	free(mock);

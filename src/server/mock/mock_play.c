@@ -182,10 +182,10 @@ static void note_event(struct mock_play *play, struct str type)
 		struct str type;
 		bool is_end;
 	} rows[] = {
-	        {{"response.created", 16}, false},
-	        {{"response.completed", 18}, true},
-	        {{"response.failed", 15}, true},
-	        {{"response.incomplete", 19}, true},
+		{{"response.created", 16}, false},
+		{{"response.completed", 18}, true},
+		{{"response.failed", 15}, true},
+		{{"response.incomplete", 19}, true},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		if (!str_eq(type, rows[i].type))

@@ -60,7 +60,7 @@ static void write_headers(struct json_writer *w, const struct http_head *head)
 	char name[256];
 	jw_key(w, "headers");
 	jw_object(w);
-	vec_for_each (header, &head->headers) {
+	vec_for_each(header, &head->headers) {
 		size_t len = header->name.len < sizeof(name) ? header->name.len : sizeof(name);
 		for (size_t i = 0; i < len; i++)
 			name[i] = header->name.ptr[i] >= 'A' && header->name.ptr[i] <= 'Z'

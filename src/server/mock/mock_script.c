@@ -45,7 +45,7 @@ static int read_takes(struct arena *arena, const struct json *node, void *field,
 	*(struct mock_takes *)field = (struct mock_takes){take, node->count};
 	if (!json_is(node, JSON_object))
 		return error_set(err, ERR_invalid, "must be an object: {\"name\": {\"from\": PATH, \"after\": TEXT}}");
-	json_for_each (value, node) {
+	json_for_each(value, node) {
 		*take = (struct mock_take){value->key, json_get_str(value, "from"), json_get_str(value, "after")};
 		if (!is_name(take->name))
 			return error_set(err, ERR_invalid,
@@ -112,7 +112,7 @@ static int read_reply(struct arena *arena, const struct json *node, struct mock_
 	if (!json_is(node, JSON_object))
 		return error_set(err, ERR_invalid, "a reply is an object: {\"reply\": [STEPS]}");
 	reply->times = 1;
-	json_for_each (value, node) {
+	json_for_each(value, node) {
 		int rc = read_key(arena, value, reply, err);
 		if (rc < 0)
 			return rc;

@@ -89,7 +89,7 @@ int mock_headers_check(const struct json *headers, struct error *err)
 {
 	if (!json_is(headers, JSON_object))
 		return error_set(err, ERR_invalid, "must be an object of strings");
-	json_for_each (value, headers) {
+	json_for_each(value, headers) {
 		int rc = check_header(value, err);
 		if (rc < 0)
 			return rc;
@@ -118,7 +118,7 @@ static bool is_token_count(const struct json *node)
 
 static int read_usage(const struct slot *slot, const struct json *node, struct error *err)
 {
-	json_for_each (value, node)
+	json_for_each(value, node)
 		if (!is_token_count(value))
 			return error_set(err, ERR_invalid,
 			                 "takes input_tokens, cached_tokens, output_tokens and reasoning_tokens "
@@ -275,7 +275,7 @@ static int unknown_step(const struct json *node, struct error *err)
 /* The row of the first key that names a step. */
 static const struct step_row *step_row_of(const struct json *node, struct error *err)
 {
-	json_for_each (value, json_is(node, JSON_object) ? node : NULL) {
+	json_for_each(value, json_is(node, JSON_object) ? node : NULL) {
 		const struct step_row *row = step_row_find(value->key);
 		if (row)
 			return row;
@@ -320,7 +320,7 @@ static int read_step(const struct slot *slot, const struct json *node, struct mo
 	step->kind = (enum mock_step_kind)(row - steps);
 	if (step->kind == MOCK_STEP_fill)
 		step->texts = (struct mock_texts){&default_pattern, 1};
-	json_for_each (value, node) {
+	json_for_each(value, node) {
 		int rc = read_key(slot, row, value, step, err);
 		if (rc < 0)
 			return rc;
@@ -367,7 +367,7 @@ static int read_step_list(const struct slot *slot, const struct json *list, stru
 	if (!json_is(list, JSON_array))
 		return error_set(err, ERR_invalid, "must be a list of steps");
 	struct mock_step *items = arena_array(slot->arena, struct mock_step, list->count ? list->count : 1);
-	json_for_each (node, list) {
+	json_for_each(node, list) {
 		struct mock_step *step = &items[at++];
 		int rc = read_step(slot, node, step, err);
 		if (rc == 0)

@@ -15,8 +15,8 @@
 #include "tool/tool_impl.h"
 
 static const char *const nicknames[] = {
-	"Alder", "Aspen", "Birch", "Cedar", "Elm",    "Fir",    "Hazel", "Juniper",
-	"Larch", "Linden", "Maple", "Oak",  "Poplar", "Rowan", "Spruce", "Willow",
+	"Alder", "Aspen",  "Birch", "Cedar", "Elm",    "Fir",   "Hazel",  "Juniper",
+	"Larch", "Linden", "Maple", "Oak",   "Poplar", "Rowan", "Spruce", "Willow",
 };
 
 /* ---- ids ---- */

@@ -91,8 +91,7 @@ void tool_subagent_await_start(struct tool_call *call)
 	if (args->has_agent_id && !(target = tool_agent_find(call, self, args->agent_id)))
 		return;
 	if (!target && !has_children(self) && agent_inbox_is_empty(&self->inbox)) {
-		tool_call_finish(call, false,
-		                 STR("no active subagents to await; start one with subagent_spawn first"));
+		tool_call_finish(call, false, STR("no active subagents to await; start one with subagent_spawn first"));
 		return;
 	}
 	struct await *await = xnew(struct await);

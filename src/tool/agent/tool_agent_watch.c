@@ -9,8 +9,7 @@
 
 enum { WATCHDOG_DEFAULT_S = 300, WATCHDOG_MIN_S = 30, WATCHDOG_MAX_S = 24 * 3600, LOG_DEFAULT = 5 };
 
-#define DEFAULT_PING \
-	"Reminder: in a few lines, where are you, what is next, and does anything keep you from going on?"
+#define DEFAULT_PING "Reminder: in a few lines, where are you, what is next, and does anything keep you from going on?"
 
 static void answer(struct tool_call *call, uint64_t id, uint64_t interval_s, struct str message,
                    enum agent_watchdog_action action)

@@ -9,12 +9,7 @@
 #include "command/exec_policy.h"
 #include "protocol/message/approval.h"
 
-enum exec_kind {
-	EXEC_safe,
-	EXEC_ordinary,
-	EXEC_dangerous,
-	EXEC_kind_count
-};
+enum exec_kind { EXEC_safe, EXEC_ordinary, EXEC_dangerous, EXEC_kind_count };
 
 /* False: under this policy the model cannot ask to leave the sandbox, and every such command is refused. */
 bool exec_may_escalate(const struct ask_for_approval *policy);

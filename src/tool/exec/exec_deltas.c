@@ -54,8 +54,7 @@ static void emit(struct exec_deltas *deltas, struct str chunk)
 	auto_buf struct buf coded;
 	buf_init(&coded, LIMIT_EXEC_CHUNK * 2);
 	text_base64(&coded, chunk.ptr, chunk.len);
-	struct ev_exec_output event = {
-		.call_id = deltas->call_id, .stream = deltas->stream, .chunk = buf_str(&coded)};
+	struct ev_exec_output event = {.call_id = deltas->call_id, .stream = deltas->stream, .chunk = buf_str(&coded)};
 	deltas->host->emit(deltas->host, deltas->turn_id, EV_exec_command_output_delta, &event);
 }
 

@@ -23,8 +23,7 @@ static bool can_run_git(const struct exec_command *command)
 /* has_moved: the script changed the folder before, so git would read another repository. */
 static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
 {
-	return plain_command_is_safe(plain) &&
-	       (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
+	return plain_command_is_safe(plain) && (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
 }
 
 static enum exec_kind kind_of(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
@@ -69,8 +68,9 @@ static bool is_named(const char *program, const char *const *names)
 static bool runs_text(const char *program)
 {
 	static const char *const names[] = {
-		"ash", "awk", "bash", "bun", "cmd", "csh", "dash", "deno", "fish", "git", "ksh", "lua", "node", "npx",
-		"osascript", "perl", "php", "pwsh", "pypy", "python", "ruby", "sh", "tclsh", "tcsh", "zsh", NULL,
+		"ash",  "awk",    "bash", "bun",  "cmd",   "csh",       "dash", "deno", "fish",
+		"git",  "ksh",    "lua",  "node", "npx",   "osascript", "perl", "php",  "pwsh",
+		"pypy", "python", "ruby", "sh",   "tclsh", "tcsh",      "zsh",  NULL,
 	};
 	return is_named(program, names);
 }
@@ -78,8 +78,9 @@ static bool runs_text(const char *program)
 static bool runs_programs(const char *program)
 {
 	static const char *const names[] = {
-		"busybox", "chroot", "doas", "env", "exec", "nice", "nohup", "parallel", "script", "setsid", "ssh",
-		"stdbuf", "strace", "su", "sudo", "time", "timeout", "unshare", "uv", "watch", "xargs", NULL,
+		"busybox", "chroot",  "doas", "env",    "exec",   "nice", "nohup", "parallel",
+		"script",  "setsid",  "ssh",  "stdbuf", "strace", "su",   "sudo",  "time",
+		"timeout", "unshare", "uv",   "watch",  "xargs",  NULL,
 	};
 	return is_named(program, names);
 }
@@ -109,8 +110,7 @@ static void propose(struct exec_command *command, const struct str *words, size_
 	ret->proposal_count = count;
 }
 
-static void propose_command(struct exec_command *command, const struct plain_command *plain,
-                            struct exec_judgement *ret)
+static void propose_command(struct exec_command *command, const struct plain_command *plain, struct exec_judgement *ret)
 {
 	auto_arena struct arena arena = {0};
 	struct str *words = arena_array(&arena, struct str, plain->count);
@@ -234,8 +234,9 @@ void exec_judge_refusal(const struct exec_command *command, const struct exec_ju
 	if (judgement->justification.ptr)
 		buf_append_str(out, judgement->justification);
 	else if (judgement->is_unaskable && policy->tag == ask_for_approval_granular)
-		buf_printf(out, "%s, and the approval policy (granular, %s = false) answers such questions with no. "
-		                "Do it in another way.",
+		buf_printf(out,
+		           "%s, and the approval policy (granular, %s = false) answers such questions with no. "
+		           "Do it in another way.",
 		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
 		           judgement->is_ruled ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)

@@ -13,12 +13,12 @@ struct exec_command;
 
 struct exec_judgement {
 	enum exec_decision decision;
-	bool is_ruled;                  /* decided by a rule, not by the table */
-	bool is_unaskable;              /* forbidden, because the policy rejects one of its questions */
-	bool asks[QUESTION_count];      /* the kinds of questions to ask */
-	bool is_allowed;                /* rules allow all of it: it runs outside the sandbox */
-	struct str justification;       /* of the rule; may be absent */
-	const struct str *proposal;     /* a prefix rule to propose; the command's */
+	bool is_ruled;              /* decided by a rule, not by the table */
+	bool is_unaskable;          /* forbidden, because the policy rejects one of its questions */
+	bool asks[QUESTION_count];  /* the kinds of questions to ask */
+	bool is_allowed;            /* rules allow all of it: it runs outside the sandbox */
+	struct str justification;   /* of the rule; may be absent */
+	const struct str *proposal; /* a prefix rule to propose; the command's */
 	size_t proposal_count;
 };
 

@@ -48,7 +48,7 @@ struct exec_session {
 	struct loop_timer *timer; /* ends the waiter's wait */
 	uint64_t wait_started_ns;
 	int64_t max_tokens;
-	bool has_terminal; /* of its own, in which write_stdin types */
+	bool has_terminal;                  /* of its own, in which write_stdin types */
 	exec_session_ended_fn on_early_end; /* asked while the first answer is waited for; may be NULL */
 };
 

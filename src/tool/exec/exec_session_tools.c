@@ -193,9 +193,10 @@ static bool write_chars(struct tool_call *call, struct exec_session *session, st
 {
 	struct error err;
 	if (!session->has_terminal) {
-		tool_call_finish(call, false,
-		                 STR("write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true "
-		                     "to keep stdin open"));
+		tool_call_finish(
+			call, false,
+			STR("write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true "
+		            "to keep stdin open"));
 		return false;
 	}
 	if (!session->has_ended && process_write_stdin(session->process, chars, &err) != 0) {
@@ -219,8 +220,7 @@ void tool_write_stdin_start(struct tool_call *call)
 		return;
 	int64_t least_ms = args->chars.len ? YIELD_MIN_MS : POLL_MIN_MS;
 	int64_t most_ms = args->chars.len ? YIELD_MAX_MS : POLL_MAX_MS;
-	uint64_t yield_ms =
-		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, least_ms, most_ms);
+	uint64_t yield_ms = clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, least_ms, most_ms);
 	call->stop = stop_waiting;
 	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
 }

@@ -271,9 +271,8 @@ static void decide(struct patch_run *run)
 	else if (approval_may_ask(policy, QUESTION_sandbox))
 		ask(run);
 	else
-		reject(run, is_read_only
-				    ? "writing is blocked by read-only sandbox; rejected by user approval settings"
-				    : "writing outside of the project; rejected by user approval settings");
+		reject(run, is_read_only ? "writing is blocked by read-only sandbox; rejected by user approval settings"
+		                         : "writing outside of the project; rejected by user approval settings");
 }
 
 /* ---- the plan ---- */

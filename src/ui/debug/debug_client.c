@@ -30,8 +30,8 @@ struct debug_client {
 	VEC(struct question) questions; /* oldest first */
 	struct buf out;
 	unsigned last_id;
-	bool is_busy;       /* input was sent, or a task began, and it has not ended */
-	bool has_begun;     /* the task: an error is not its end */
+	bool is_busy;   /* input was sent, or a task began, and it has not ended */
+	bool has_begun; /* the task: an error is not its end */
 	bool was_interrupted;
 	bool has_said_all;  /* no more lines will be typed */
 	bool is_leaving;    /* shutdown was sent */

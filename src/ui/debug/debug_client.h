@@ -12,11 +12,11 @@ struct loop;
 
 struct debug_client_options {
 	struct loop *loop;
-	const char *address;           /* of a socket; or NULL and: */
-	const char *path;              /* of the program to run; NULL: argv[0] is looked up */
-	const char *const *argv;       /* ends with NULL */
-	const char *token;             /* shown first; NULL: none */
-	bool is_script;                /* each line waits until the one before has had its effect */
+	const char *address;     /* of a socket; or NULL and: */
+	const char *path;        /* of the program to run; NULL: argv[0] is looked up */
+	const char *const *argv; /* ends with NULL */
+	const char *token;       /* shown first; NULL: none */
+	bool is_script;          /* each line waits until the one before has had its effect */
 	bool shows_all, shows_json, color;
 	void (*on_end)(bool is_in_order, void *self); /* once, from the loop; destroy it later */
 	void *self;

@@ -34,7 +34,7 @@ struct debug_run {
 
 static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL,
-	    "Set a configuration value of the engine that is started; repeatable"),
+            "Set a configuration value of the engine that is started; repeatable"),
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "First show the token that is in FILE"),
 	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Show every event, also those that are said twice"),
 	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Show events as they come: lines of JSON"),
@@ -43,24 +43,23 @@ static const struct cli_option rows[] = {
 
 static const struct cli_argument arguments[] = {
 	{"[WHERE]", "unix://PATH, tcp://HOST:PORT, or -- and a command that speaks the protocol on standard input and "
-		    "output. Without it: codex proto"},
+                    "output. Without it: codex proto"},
 };
 
-static const char details[] =
-	"Type what you want to say; every event comes back as a line: id, type, text.\n"
-	"When a command or a patch waits for you, y allows it, n refuses it, a allows it\n"
-	"always. Ctrl-C interrupts the task; twice, it ends the session. /help tells what\n"
-	"else can be typed; /raw sends any line of JSON as it is.\n"
-	"\n"
-	"  $ codex debug-client -c approval_policy=untrusted\n"
-	"  $ codex debug-client unix:///tmp/codex.sock\n"
-	"  $ codex debug-client --token-file token tcp://10.0.0.5:7000\n"
-	"  $ codex debug-client -- codex proto --wire-profile doc\n"
-	"\n"
-	"From a pipe each line waits until the task before it has ended or asks:\n"
-	"  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
-	"\n"
-	"The exit status is 0 if the session ended in order.\n";
+static const char details[] = "Type what you want to say; every event comes back as a line: id, type, text.\n"
+			      "When a command or a patch waits for you, y allows it, n refuses it, a allows it\n"
+			      "always. Ctrl-C interrupts the task; twice, it ends the session. /help tells what\n"
+			      "else can be typed; /raw sends any line of JSON as it is.\n"
+			      "\n"
+			      "  $ codex debug-client -c approval_policy=untrusted\n"
+			      "  $ codex debug-client unix:///tmp/codex.sock\n"
+			      "  $ codex debug-client --token-file token tcp://10.0.0.5:7000\n"
+			      "  $ codex debug-client -- codex proto --wire-profile doc\n"
+			      "\n"
+			      "From a pipe each line waits until the task before it has ended or asks:\n"
+			      "  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
+			      "\n"
+			      "The exit status is 0 if the session ended in order.\n";
 
 const struct cli_command debug_client_command = {
 	.name = "codex debug-client",

@@ -46,8 +46,7 @@ static void on_child_exit(int wait_status, void *self)
 	peer->pid = 0;
 }
 
-static int spawn(struct debug_peer *peer, const char *path, const char *const *argv, int in, int out,
-                 struct error *err)
+static int spawn(struct debug_peer *peer, const char *path, const char *const *argv, int in, int out, struct error *err)
 {
 	static const struct env_policy policy = {.inherit = env_inherit_all, .ignore_default_excludes = true};
 	auto_env struct env env;

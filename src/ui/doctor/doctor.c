@@ -84,8 +84,8 @@ void doctor_run(struct doctor *doctor)
 	doctor->loop = loop_create(NULL);
 	for (size_t i = 0; i < countof(checks); i++) {
 		uint64_t started = clock_now_ms();
-		vec_push(&doctor->findings, (struct doctor_finding){.id = checks[i].id, .category = checks[i].category,
-		                                                    .summary = ""});
+		vec_push(&doctor->findings,
+		         (struct doctor_finding){.id = checks[i].id, .category = checks[i].category, .summary = ""});
 		checks[i].run(doctor);
 		current(doctor)->ms = clock_now_ms() - started;
 	}
@@ -96,7 +96,7 @@ void doctor_run(struct doctor *doctor)
 
 void doctor_finish(struct doctor *doctor)
 {
-	vec_for_each (it, &doctor->findings)
+	vec_for_each(it, &doctor->findings)
 		vec_finish(&it->details);
 	vec_finish(&doctor->findings);
 	config_unref(doctor->config);
@@ -106,7 +106,7 @@ void doctor_finish(struct doctor *doctor)
 enum doctor_status doctor_status(const struct doctor *doctor)
 {
 	enum doctor_status worst = DOCTOR_ok;
-	vec_for_each (it, &doctor->findings) {
+	vec_for_each(it, &doctor->findings) {
 		if (it->status > worst)
 			worst = it->status;
 	}
@@ -116,10 +116,10 @@ enum doctor_status doctor_status(const struct doctor *doctor)
 void doctor_print(const struct doctor *doctor, bool has_color, struct buf *out)
 {
 	const char *plain = terminal_style(has_color, STYLE_plain), *dim = terminal_style(has_color, STYLE_dim);
-	vec_for_each (it, &doctor->findings) {
+	vec_for_each(it, &doctor->findings) {
 		buf_printf(out, "%s%s%s %s: %s\n", terminal_style(has_color, statuses[it->status].style),
 		           statuses[it->status].mark, plain, it->id, it->summary);
-		vec_for_each (detail, &it->details)
+		vec_for_each(detail, &it->details)
 			buf_printf(out, "%s       %s: %s%s\n", dim, detail->name, detail->value, plain);
 		if (it->advice)
 			buf_printf(out, "       -> %s\n", it->advice);
@@ -136,7 +136,7 @@ static void write_finding(struct json_writer *w, const struct doctor_finding *it
 	jw_member_cstr(w, "summary", it->summary);
 	jw_key(w, "details");
 	jw_object(w);
-	vec_for_each (detail, &it->details) {
+	vec_for_each(detail, &it->details) {
 		jw_key_str(w, str_of(detail->name));
 		jw_cstr(w, detail->value);
 	}
@@ -161,7 +161,7 @@ void doctor_print_json(const struct doctor *doctor, struct buf *out)
 	jw_member_cstr(&w, "codexVersion", CODEX_VERSION);
 	jw_key(&w, "checks");
 	jw_object(&w);
-	vec_for_each (it, &doctor->findings)
+	vec_for_each(it, &doctor->findings)
 		write_finding(&w, it);
 	jw_object_end(&w);
 	jw_object_end(&w);

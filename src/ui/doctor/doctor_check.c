@@ -47,8 +47,7 @@ void doctor_check_installation(struct doctor *doctor)
 	if (uname(&system) == 0)
 		doctor_detail(doctor, "system", "%s %s %s", system.sysname, system.release, system.machine);
 	if (strstr(path, " (deleted)"))
-		doctor_tell(doctor, DOCTOR_warning, "start codex again",
-		            "the program was replaced while it ran");
+		doctor_tell(doctor, DOCTOR_warning, "start codex again", "the program was replaced while it ran");
 	else
 		doctor_tell(doctor, DOCTOR_ok, NULL, "codex %s", CODEX_VERSION);
 }
@@ -64,8 +63,7 @@ void doctor_check_config(struct doctor *doctor)
 	}
 	auto_free char *file = path_join(config_home(doctor->config), "config.toml");
 	doctor_detail(doctor, "config.toml", "%s%s", file, file_exists(file) ? "" : " (missing)");
-	doctor_detail(doctor, "sandbox_mode", "%s",
-	              enum_wire(&enum_sandbox_mode, (int)doctor->config->sandbox_mode));
+	doctor_detail(doctor, "sandbox_mode", "%s", enum_wire(&enum_sandbox_mode, (int)doctor->config->sandbox_mode));
 	const char *const *warnings = config_warnings(doctor->config, &count);
 	for (size_t i = 0; i < count; i++)
 		doctor_detail(doctor, "warning", "%s", warnings[i]);
@@ -186,8 +184,8 @@ static void check_backend(struct doctor *doctor, enum sandbox_backend backend)
 {
 	struct error err;
 	bool works = probe(doctor, backend, &err) != NULL;
-	doctor_tell(doctor, works ? DOCTOR_ok : DOCTOR_warning, NULL, "%s%s", works ? "works " : "does not work: ",
-	            sandbox_backend_detail(backend));
+	doctor_tell(doctor, works ? DOCTOR_ok : DOCTOR_warning, NULL, "%s%s",
+	            works ? "works " : "does not work: ", sandbox_backend_detail(backend));
 }
 
 void doctor_check_bubblewrap(struct doctor *doctor)

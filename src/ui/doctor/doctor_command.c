@@ -28,7 +28,7 @@ static const struct cli_option rows[] = {
 	{"network", 0, CLI_FLAG, offsetof(struct doctor_options, asks_network), NULL, NULL,
          "Also ask whether the provider can be reached"},
 	{"rebuild-index", 0, CLI_FLAG, offsetof(struct doctor_options, rebuilds_index), NULL, NULL,
-	 "Make the index of sessions anew, from their files"},
+         "Make the index of sessions anew, from their files"},
 	{"no-color", 0, CLI_FLAG, offsetof(struct doctor_options, has_no_color), NULL, NULL, "Print without colour"},
 };
 
@@ -43,7 +43,8 @@ const struct cli_command doctor_command = {
 
 static int examine(const struct doctor_options *options)
 {
-	struct doctor doctor = {.options = &options->exec, .asks_network = options->asks_network,
+	struct doctor doctor = {.options = &options->exec,
+	                        .asks_network = options->asks_network,
 	                        .rebuilds_index = options->rebuilds_index};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);

@@ -53,12 +53,12 @@ struct exec {
 	struct exec_facts facts;
 	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
-	int signal; /* that asked us to end */
+	int signal;      /* that asked us to end */
 	bool has_listed; /* sessions, and none was chosen */
-	bool has_plan; /* the agent proposed one */
+	bool has_plan;   /* the agent proposed one */
 	bool has_failed;
 	bool has_task; /* it has begun, and so will end */
-	bool is_over; /* shutdown was submitted */
+	bool is_over;  /* shutdown was submitted */
 };
 
 /* The bodies of a review target. */

@@ -112,10 +112,9 @@ const struct cli_command review_command = {
 
 static const struct cli_argument session_arguments[] = {
 	{.name = "[SESSION]",
-	 .doc = "Its id, the beginning of one that no other has, or its name. Without one, and without --last, the "
-		"sessions are listed: to choose from on a terminal, else as a table."},
-	{.name = "[PROMPT]",
-	 .doc = "What to do. Asked for on a terminal if absent, else read from standard input"},
+         .doc = "Its id, the beginning of one that no other has, or its name. Without one, and without --last, the "
+                "sessions are listed: to choose from on a terminal, else as a table."},
+	{.name = "[PROMPT]", .doc = "What to do. Asked for on a terminal if absent, else read from standard input"},
 };
 
 static const char resume_details[] = "Examples:\n"

@@ -45,13 +45,13 @@ struct app_server_run {
 	int signal; /* that ended it */
 };
 
-static const char details[] =
-	"One JSON-RPC message a line, or a WebSocket message, without the member\n"
-	"`jsonrpc`. A client begins with `initialize`. On standard input and output the\n"
-	"program ends at once when its input ends; at unix:// or ws:// any number of\n"
-	"clients share it until it gets a signal.\n"
-	"All methods and notifications are in docs/app-server.md.\n";
+static const char details[] = "One JSON-RPC message a line, or a WebSocket message, without the member\n"
+			      "`jsonrpc`. A client begins with `initialize`. On standard input and output the\n"
+			      "program ends at once when its input ends; at unix:// or ws:// any number of\n"
+			      "clients share it until it gets a signal.\n"
+			      "All methods and notifications are in docs/app-server.md.\n";
 
+/* clang-format off */
 static const struct cli_word app_server_words[] = {
 	{.word = "daemon", .doc = "Start, stop or look after a server in the background",
 	 .command = &app_server_daemon_command, .run = app_server_daemon_main},
@@ -62,6 +62,7 @@ static const struct cli_word app_server_words[] = {
 	{.word = "generate-json-schema", .doc = "Write the protocol as JSON Schema",
 	 .command = &app_server_generate_schema_command, .run = app_server_generate_schema_main},
 };
+/* clang-format on */
 
 const struct cli_command app_server_command = {
 	.name = "codex app-server",
@@ -144,7 +145,7 @@ static void print_banner(const struct app_server_run *run)
 	        "  healthz: http://%s/healthz\n  note: %s\n",
 	        where, where, where,
 	        is_local ? "binds localhost only (use SSH port-forwarding for remote access)"
-			 : "websocket auth is required for non-localhost listeners");
+	                 : "websocket auth is required for non-localhost listeners");
 }
 
 static int listen_at(struct app_server_run *run, struct error *err)

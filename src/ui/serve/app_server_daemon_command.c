@@ -20,8 +20,12 @@ struct daemon_options {
 };
 
 static const struct cli_option rows[] = {
-	{.name = "config", .letter = 'c', .kind = CLI_LIST, .offset = offsetof(struct daemon_options, overrides),
-	 .value = "key=value", .doc = "Set a configuration value (TOML) of a server that is started; repeatable"},
+	{.name = "config",
+         .letter = 'c',
+         .kind = CLI_LIST,
+         .offset = offsetof(struct daemon_options, overrides),
+         .value = "key=value",
+         .doc = "Set a configuration value (TOML) of a server that is started; repeatable"},
 };
 
 static const struct cli_word daemon_words[] = {

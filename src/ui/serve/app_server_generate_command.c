@@ -27,13 +27,21 @@ struct generation {
 	size_t files;
 };
 
-#define ROW_OUT {.name = "out", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, out), \
-		 .value = "DIR", .doc = "Folder to write to; made if it is not there"}
-#define ROW_EXPERIMENTAL {.name = "experimental", .kind = CLI_FLAG, \
-		 .offset = offsetof(struct generate_options, experimental), \
-		 .doc = "Also what clients get only with the capability experimentalApi"}
-#define ROW_TAKEN(name_, letter_, field) {.name = name_, .letter = letter_, .kind = CLI_LIST, \
-		 .offset = offsetof(struct generate_options, field), .value = "VALUE"}
+#define ROW_OUT                                                                                                   \
+	{                                                                                                         \
+		.name = "out", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, out), \
+		.value = "DIR", .doc = "Folder to write to; made if it is not there"                              \
+	}
+#define ROW_EXPERIMENTAL                                                                                             \
+	{                                                                                                            \
+		.name = "experimental", .kind = CLI_FLAG, .offset = offsetof(struct generate_options, experimental), \
+		.doc = "Also what clients get only with the capability experimentalApi"                              \
+	}
+#define ROW_TAKEN(name_, letter_, field)                                             \
+	{                                                                            \
+		.name = name_, .letter = letter_, .kind = CLI_LIST,                  \
+		.offset = offsetof(struct generate_options, field), .value = "VALUE" \
+	}
 
 static const struct cli_option schema_rows[] = {
 	ROW_OUT,
@@ -49,8 +57,11 @@ static const struct cli_option ts_rows[] = {
 	ROW_TAKEN("config", 'c', overrides),
 	ROW_TAKEN("enable", 0, enable),
 	ROW_TAKEN("disable", 0, disable),
-	{.name = "prettier", .letter = 'p', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, prettier),
-	 .value = "FILE"},
+	{.name = "prettier",
+         .letter = 'p',
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct generate_options, prettier),
+         .value = "FILE"},
 };
 
 const struct cli_command app_server_generate_schema_command = {

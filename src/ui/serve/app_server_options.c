@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "transport/transport_listen.h"
 
-#define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                      \
-	{                                                                                             \
-		.name = text, .letter = letter_, .kind = kind_,                                       \
-		.offset = offsetof(struct app_server_options_read, field), .value = value_,           \
-		.choices = choices_, .doc = doc_                                                      \
+#define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                                 \
+	{                                                                                                        \
+		.name = text, .letter = letter_, .kind = kind_,                                                  \
+		.offset = offsetof(struct app_server_options_read, field), .value = value_, .choices = choices_, \
+		.doc = doc_                                                                                      \
 	}
 
 const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {

@@ -16,10 +16,16 @@ struct proxy_options {
 };
 
 static const struct cli_option rows[] = {
-	{.name = "sock", .kind = CLI_TEXT, .offset = offsetof(struct proxy_options, socket), .value = "FILE",
-	 .doc = "The server's socket, if it is not that of --listen unix://"},
-	{.name = "config", .letter = 'c', .kind = CLI_LIST, .offset = offsetof(struct proxy_options, overrides),
-	 .value = "key=value"},
+	{.name = "sock",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct proxy_options, socket),
+         .value = "FILE",
+         .doc = "The server's socket, if it is not that of --listen unix://"},
+	{.name = "config",
+         .letter = 'c',
+         .kind = CLI_LIST,
+         .offset = offsetof(struct proxy_options, overrides),
+         .value = "key=value"},
 };
 
 const struct cli_command app_server_proxy_command = {

@@ -28,11 +28,11 @@ struct proto_run {
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
-	char *token; /* NULL: none is asked for */
+	char *token;       /* NULL: none is asked for */
 	char *resume_path; /* NULL: a new session */
 	struct config *config;
 	struct loop *loop;
-	struct proto_server *server; /* one client, at standard input and output; or */
+	struct proto_server *server;  /* one client, at standard input and output; or */
 	struct proto_listen *clients; /* many */
 	uv_signal_t on_int, on_term;
 	bool was_signalled;
@@ -208,8 +208,9 @@ static int run_loop(struct proto_run *run, struct error *err)
 static int start(struct proto_run *run, struct error *err)
 {
 	if (!run->listen && isatty(STDIN_FILENO))
-		return error_set(err, ERR_usage, "standard input is a terminal; codex proto is for programs. "
-		                                 "People use codex exec");
+		return error_set(err, ERR_usage,
+		                 "standard input is a terminal; codex proto is for programs. "
+		                 "People use codex exec");
 	if (run->token_file && !run->listen)
 		return error_set(err, ERR_usage, "--token-file is for --listen; standard input is let in as it is");
 	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))

@@ -23,7 +23,7 @@ struct seen_agent {
 struct agents_view {
 	/* read-only */
 	struct str session_id;
-	bool is_live; /* some process has it in hand */
+	bool is_live;                  /* some process has it in hand */
 	VEC(struct seen_agent) agents; /* by number, the root first */
 	/* private */
 	struct arena arena;

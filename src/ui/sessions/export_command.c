@@ -29,9 +29,9 @@ struct export_options {
 
 static const struct cli_option rows[] = {
 	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json",
-	 "Markdown for people (default), or JSON"},
+         "Markdown for people (default), or JSON"},
 	{"output", 'o', CLI_TEXT, offsetof(struct export_options, output), "FILE", NULL,
-	 "Write it to FILE instead of standard output"},
+         "Write it to FILE instead of standard output"},
 	{"last", 0, CLI_FLAG, offsetof(struct export_options, last), NULL, NULL, "The newest session of this folder"},
 	{"all", 0, CLI_FLAG, offsetof(struct export_options, all), NULL, NULL, "With --last: of any folder"},
 };
@@ -135,8 +135,9 @@ static int export(const struct export_options *options, const char *word, struct
 static int check(const struct export_options *options, const struct cli_result *words, struct error *err)
 {
 	if (options->last == (words->positionals.count > 0))
-		return error_set(err, ERR_usage, options->last ? "the argument '--last' cannot be used with '[SESSION]'"
-		                                               : "export needs a session's id or name, or --last");
+		return error_set(err, ERR_usage,
+		                 options->last ? "the argument '--last' cannot be used with '[SESSION]'"
+		                               : "export needs a session's id or name, or --last");
 	if (options->all && !options->last)
 		return error_set(err, ERR_usage, "'--all' goes with --last");
 	return 0;

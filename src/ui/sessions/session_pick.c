@@ -125,9 +125,9 @@ static void sort_files(struct picker *picker, const struct rollout_listing *list
 	struct stat st;
 	for (size_t i = 0; i < listing->count; i++) {
 		if (stat(listing->files[i].path, &st) == 0)
-			vec_push(&picker->files, (struct changed){&listing->files[i],
-			                                          (int64_t)st.st_mtim.tv_sec * 1000 +
-			                                                  st.st_mtim.tv_nsec / 1000000});
+			vec_push(&picker->files,
+			         (struct changed){&listing->files[i],
+			                          (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000});
 	}
 	if (picker->files.count)
 		qsort(picker->files.items, picker->files.count, sizeof(*picker->files.items), by_change);

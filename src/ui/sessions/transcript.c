@@ -98,8 +98,7 @@ static void append_command(struct buf *out, const struct app_item_command_execut
 	if (command->has_exit_code && command->exit_code != 0)
 		buf_printf(out, "Exit code %lld\n\n", (long long)command->exit_code);
 	else if (!command->has_exit_code)
-		buf_printf(out, "%s\n\n",
-		           enum_wire(&enum_app_command_execution_status, (int)command->status));
+		buf_printf(out, "%s\n\n", enum_wire(&enum_app_command_execution_status, (int)command->status));
 	if (command->aggregated_output.len)
 		append_block(out, "text", command->aggregated_output);
 }

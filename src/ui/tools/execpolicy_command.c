@@ -22,15 +22,15 @@ struct check_options {
 
 static const struct cli_option check_rows[] = {
 	{.name = "rules",
-	 .letter = 'r',
-	 .kind = CLI_LIST,
-	 .offset = offsetof(struct check_options, rules),
-	 .value = "FILE",
-	 .doc = "A .rules file; may be given again"},
+         .letter = 'r',
+         .kind = CLI_LIST,
+         .offset = offsetof(struct check_options, rules),
+         .value = "FILE",
+         .doc = "A .rules file; may be given again"},
 	{.name = "pretty",
-	 .kind = CLI_FLAG,
-	 .offset = offsetof(struct check_options, is_pretty),
-	 .doc = "Spread the JSON over lines"},
+         .kind = CLI_FLAG,
+         .offset = offsetof(struct check_options, is_pretty),
+         .doc = "Spread the JSON over lines"},
 };
 
 static const struct cli_argument check_arguments[] = {
