@@ -166,10 +166,10 @@ enum {
 	LIMIT_STARTS = 256,                  /* of these, not yet executed; more wait until one has been */
 	LIMIT_START_MS = 10 * 1000,          /* for one to be executed */
 	LIMIT_SPAWN = 8 * MIB,               /* arguments and environment of one command */
-	LIMIT_SPAWN_QUEUE = 64 * MIB,        /* … and of all that the keeper of commands has not taken yet */
-	LIMIT_KEEPER_REQUESTS = 16,          /* sent to it and not answered; their descriptors count as the user's */
-	LIMIT_KEEPER_MS = 10 * 1000,         /* for the supervisor to start a command */
-	LIMIT_KEEPER_END_MS = 15 * 1000,     /* and to terminate all of them */
+	LIMIT_SPAWN_QUEUE = 64 * MIB,        /* … and of all that the supervisor of commands has not taken yet */
+	LIMIT_SUPERVISOR_REQUESTS = 16,      /* sent to it and not answered; their descriptors count as the user's */
+	LIMIT_SUPERVISOR_MS = 10 * 1000,     /* for the supervisor to start a command */
+	LIMIT_SUPERVISOR_END_MS = 15 * 1000, /* and to terminate all of them */
 	LIMIT_KILL_GRACE_MS = 2000,          /* between TERM and KILL */
 	LIMIT_KILL_ROUNDS = 16,              /* scans for processes that fork while they are killed */
 	LIMIT_DOCTOR_DIAL_MS = 5000,         /* for a connection of codex doctor to the provider */

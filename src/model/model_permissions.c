@@ -28,7 +28,7 @@ static const char *const question_text[QUESTION_count] = {
 	[QUESTION_mcp] = "questions of MCP servers",
 };
 
-static bool is_fenced(const struct model_permissions *permissions)
+static bool is_sandboxed(const struct model_permissions *permissions)
 {
 	return permissions->sandbox != sandbox_mode_danger_full_access &&
 	       permissions->sandbox != sandbox_mode_external_sandbox;
@@ -38,7 +38,7 @@ static const struct str *approval_of(const struct model_permissions *permissions
 {
 	enum ask_for_approval_tag tag = permissions->approval->tag;
 	bool may_matter = tag == ask_for_approval_untrusted || tag == ask_for_approval_granular;
-	return is_fenced(permissions) || may_matter ? approval_text[tag] : &prompt_approval_unneeded;
+	return is_sandboxed(permissions) || may_matter ? approval_text[tag] : &prompt_approval_unneeded;
 }
 
 static void write_line(struct buf *out, struct str text)
@@ -71,7 +71,7 @@ void model_permissions_write(struct buf *out, const struct model_permissions *pe
 	}
 	write_line(out, permissions->has_network ? prompt_network_enabled : prompt_network_restricted);
 	write_line(out, *approval_of(permissions));
-	if (permissions->approval->tag == ask_for_approval_on_request && is_fenced(permissions))
+	if (permissions->approval->tag == ask_for_approval_on_request && is_sandboxed(permissions))
 		write_line(out, prompt_approval_escalate);
 	if (permissions->approval->tag == ask_for_approval_granular)
 		write_questions(out, permissions->approval);

@@ -1,5 +1,6 @@
 /* A shell in between starts the program in the background and ends at once. So the program is nobody's child: it is not
- * below the keeper of commands and not tied to our thread's life, and whoever embeds the engine need not reap it. */
+ * below the supervisor of commands and not tied to our thread's life, and whoever embeds the engine need not reap it.
+ */
 #include "process/detached.h"
 
 #include <errno.h>

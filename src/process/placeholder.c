@@ -18,8 +18,8 @@ enum { TRIES = 100 };
 
 struct placeholder {
 	char *path;
-	int fd;       /* with a shared lock */
-	pid_t keeper; /* that holds it, too; 0: none */
+	int fd;           /* with a shared lock */
+	pid_t supervisor; /* that holds it, too; 0: none */
 };
 
 static _Thread_local VEC(struct placeholder) held;
@@ -109,14 +109,14 @@ void placeholders_release(void)
 	placeholders_drop();
 }
 
-bool placeholders_give(pid_t keeper, placeholder_give_fn give, void *self)
+bool placeholders_give(pid_t supervisor, placeholder_give_fn give, void *self)
 {
 	vec_for_each(it, &held) {
-		if (it->keeper == keeper)
+		if (it->supervisor == supervisor)
 			continue;
 		if (!give(it->path, it->fd, self))
 			return false;
-		it->keeper = keeper;
+		it->supervisor = supervisor;
 	}
 	return true;
 }

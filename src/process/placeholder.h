@@ -24,13 +24,14 @@ void placeholders_release(void);
 /* Lets go of all without taking any away. */
 void placeholders_drop(void);
 
-/* The keeper (keeper.h) holds them as well, so that they go when the engine is killed. give runs for each that this
- * keeper has not been given yet, and says whether it took it; a descriptor that holds the place goes with the path. */
+/* The supervisor (supervisor.h) holds them as well, so that they go when the engine is killed. give runs for each that
+ * this supervisor has not been given yet, and says whether it took it; a descriptor that holds the place goes with the
+ * path. */
 typedef bool (*placeholder_give_fn)(const char *path, int fd, void *self);
-bool placeholders_give(pid_t keeper, placeholder_give_fn give, void *self);
-/* In the keeper: takes fd. */
+bool placeholders_give(pid_t supervisor, placeholder_give_fn give, void *self);
+/* In the supervisor: takes fd. */
 void placeholder_take(const char *path, int fd);
-/* In the keeper, at its beginning: those of the engine's whose descriptors it has closed. */
+/* In the supervisor, at its beginning: those of the engine's whose descriptors it has closed. */
 void placeholders_forget(void);
 
 #endif

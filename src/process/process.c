@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "process/keeper.h"
+#include "process/supervisor.h"
 #include "process/pty.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
@@ -41,8 +41,8 @@ struct process {
 	struct loop *loop;
 	struct process_handler handler;
 	void *self;
-	struct process_lineage lineage;
-	struct keeper_child child;
+	struct reaped_command reaped;
+	struct supervisor_child child;
 	struct stream out[STREAMS]; /* by enum exec_stream */
 	struct stream in;
 	size_t in_waiting; /* bytes */
@@ -95,7 +95,7 @@ static void free_if_done(struct process *process)
 {
 	if (!process->is_dropped || process->child.is_running || process->handles)
 		return;
-	process_reaper_remove(&process->lineage);
+	process_reaper_remove(&process->reaped);
 	lingering_count -= process->is_lingering;
 	loop_timer_destroy(process->drain);
 	mem_close_slot(&process->nowhere);
@@ -278,9 +278,9 @@ static void report_failure(struct process *process, const struct error *err)
 static void on_child_end(int wait_status, const struct error *err, void *self)
 {
 	struct process *process = self;
-	if (!keeper_pid()) /* it was killed: nobody else would end what it left */
-		process_reaper_kill_now(&process->lineage);
-	process_reaper_ended(&process->lineage);
+	if (!supervisor_pid()) /* it was killed: nobody else would end what it left */
+		process_reaper_kill_now(&process->reaped);
+	process_reaper_ended(&process->reaped);
 	if (process->is_dropped) {
 		free_if_done(process);
 		return;
@@ -302,9 +302,9 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 static void on_child_start(void *self)
 {
 	struct process *process = self;
-	process->lineage.mark.pid = process->child.pid;
-	if (process->lineage.is_condemned)
-		process_reaper_kill_now(&process->lineage);
+	process->reaped.mark.pid = process->child.pid;
+	if (process->reaped.is_condemned)
+		process_reaper_kill_now(&process->reaped);
 	else if (process->signal)
 		tree_signal_group(process->child.pid, process->signal);
 }
@@ -329,17 +329,17 @@ static void on_child_run(void *self)
 static void on_child_silence(const struct error *err, void *self)
 {
 	struct process *process = self;
-	process->lineage.is_condemned = true;
+	process->reaped.is_condemned = true;
 	report_failure(process, err);
 }
 
-static const struct keeper_handler child_handler = {on_child_start, on_child_run, on_child_end, on_child_silence};
+static const struct supervisor_handler child_handler = {on_child_start, on_child_run, on_child_end, on_child_silence};
 
 /* The reaper stops: nothing will be reported any more, and nothing may stay on the loop. */
-static void on_reaper_stop(struct process_lineage *lineage)
+static void on_reaper_stop(struct reaped_command *reaped)
 {
-	struct process *process = container_of(lineage, struct process, lineage);
-	keeper_forget(&process->child);
+	struct process *process = container_of(reaped, struct process, reaped);
+	supervisor_forget(&process->child);
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
 	stream_close(&process->in);
@@ -415,7 +415,7 @@ static const char **marked_env(const char *const *env, const char *mark, const c
 	return vars.items;
 }
 
-/* So that the usual mistakes are errors of the start. Whatever else is wrong, the keeper's child finds out. */
+/* So that the usual mistakes are errors of the start. Whatever else is wrong, the supervisor's child finds out. */
 static int check_places(const char *name, const char *path, const char *cwd, struct error *err)
 {
 	auto_free char *full = cwd ? path_join(cwd, path) : xstrdup(path);
@@ -433,7 +433,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
                  struct error *err)
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
-	process_mark_env(&process->lineage.mark, mark);
+	process_mark_env(&process->reaped.mark, mark);
 	const struct launch bare = {.argv = spec->argv, .env = spec->env};
 	const struct launch *launch = spec->launch ? spec->launch : &bare;
 	auto_free const char **env = marked_env(launch->env, mark, launch->mark);
@@ -449,7 +449,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 		.has_terminal = process->has_terminal,
 	};
 	memcpy(plan.fds, fds->child, sizeof(plan.fds));
-	return keeper_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
+	return supervisor_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
 }
 
 /* Writing to a command that has ended must be an error, not our death. */
@@ -485,8 +485,8 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	if (fds_open(&fds, spec, err) != 0)
 		return NULL;
 	struct process *process = xnew(struct process);
-	process->loop = process->lineage.loop = loop;
-	process->lineage.on_stop = on_reaper_stop;
+	process->loop = process->reaped.loop = loop;
+	process->reaped.on_stop = on_reaper_stop;
 	process->handler = *handler;
 	process->self = self;
 	process->drain_ms = spec->drain_ms;
@@ -494,9 +494,9 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	list_init(&process->held);
 	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
-	process_reaper_add(&process->lineage);
+	process_reaper_add(&process->reaped);
 	if (spawn(process, spec, &fds, err) != 0) {
-		process_reaper_remove(&process->lineage);
+		process_reaper_remove(&process->reaped);
 		free(process);
 		return NULL;
 	}
@@ -509,7 +509,7 @@ void process_destroy(struct process *process)
 	if (!process)
 		return;
 	if (process->child.is_running)
-		process_reaper_kill_now(&process->lineage);
+		process_reaper_kill_now(&process->reaped);
 	process->is_dropped = true;
 	loop_timer_stop(process->drain);
 	stream_close(&process->in);
@@ -520,7 +520,7 @@ void process_destroy(struct process *process)
 
 pid_t process_pid(const struct process *process)
 {
-	return process->lineage.mark.pid;
+	return process->reaped.mark.pid;
 }
 
 bool process_is_running(const struct process *process)
@@ -603,12 +603,12 @@ void process_signal(struct process *process, int signal)
 
 void process_kill(struct process *process)
 {
-	process_reaper_kill(&process->lineage);
+	process_reaper_kill(&process->reaped);
 }
 
 void process_kill_now(struct process *process)
 {
-	process_reaper_kill_now(&process->lineage);
+	process_reaper_kill_now(&process->reaped);
 }
 
 void process_pause(struct process *process)

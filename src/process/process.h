@@ -1,6 +1,6 @@
 /* process.h — one running command: its output, its input, its end.
  *
- * Owns: its pipes, and the duty to end its tree (process_reaper); its parent is the keeper. Borrows: the loop; the
+ * Owns: its pipes, and the duty to end its tree (process_reaper); its parent is the supervisor. Borrows: the loop; the
  * spec only during process_start. Thread: loop only. No handler runs inside the call that caused it.
  *
  * on_end runs once, after the command has exited and its output is complete: all pipes closed, or drain_ms after

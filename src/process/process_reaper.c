@@ -1,13 +1,13 @@
 /* A tree is found by what it cannot easily shed, when it is to be killed: descent, session, a mark in the environment
  * (process_tree). What sheds all of that while several commands run is nobody's in particular; it is still below the
- * keeper, and ends with the engine. */
+ * supervisor, and ends with the engine. */
 #include "process/process_reaper.h"
 
 #include <signal.h>
 
 #include "base/limits.h"
 #include "loop/loop.h"
-#include "process/keeper.h"
+#include "process/supervisor.h"
 #include "process/placeholder.h"
 #include "process/tree_kill.h"
 
@@ -20,7 +20,7 @@ struct kill_job {
 };
 
 static _Thread_local struct { /* a thread is an engine of its own (libcodex) */
-	struct list lineages, jobs;
+	struct list commands, jobs;
 	bool has_lists;
 } reaper;
 
@@ -28,7 +28,7 @@ static void need_lists(void)
 {
 	if (reaper.has_lists)
 		return;
-	list_init(&reaper.lineages);
+	list_init(&reaper.commands);
 	list_init(&reaper.jobs);
 	reaper.has_lists = true;
 }
@@ -54,72 +54,72 @@ static void job_destroy(struct kill_job *job)
 static void on_grace_over(void *self)
 {
 	struct kill_job *job = self;
-	if (tree_kill(keeper_pid(), &job->mark, &job->known))
+	if (tree_kill(supervisor_pid(), &job->mark, &job->known))
 		job_destroy(job);
 	else
 		loop_timer_start(job->timer, LIMIT_KILL_GRACE_MS);
 }
 
 /* Takes what is known. */
-static void job_create(const struct process_lineage *lineage, struct process_tree *known)
+static void job_create(const struct reaped_command *reaped, struct process_tree *known)
 {
 	struct kill_job *job = xnew(struct kill_job);
-	job->mark = lineage->mark;
+	job->mark = reaped->mark;
 	job->known = *known;
 	*known = (struct process_tree){0};
-	job->timer = loop_timer_create(lineage->loop, on_grace_over, job);
+	job->timer = loop_timer_create(reaped->loop, on_grace_over, job);
 	loop_timer_start(job->timer, LIMIT_KILL_GRACE_MS);
 	list_append(&reaper.jobs, &job->link);
 }
 
-void process_reaper_kill(struct process_lineage *lineage)
+void process_reaper_kill(struct reaped_command *reaped)
 {
-	lineage->is_condemned = true;
+	reaped->is_condemned = true;
 	auto_process_tree struct process_tree known = {0};
-	if (!find_job(lineage->mark.id) && tree_signal(keeper_pid(), &lineage->mark, &known, SIGTERM))
-		job_create(lineage, &known);
+	if (!find_job(reaped->mark.id) && tree_signal(supervisor_pid(), &reaped->mark, &known, SIGTERM))
+		job_create(reaped, &known);
 }
 
-void process_reaper_kill_now(struct process_lineage *lineage)
+void process_reaper_kill_now(struct reaped_command *reaped)
 {
 	auto_process_tree struct process_tree known = {0};
-	struct kill_job *job = find_job(lineage->mark.id);
-	lineage->is_condemned = true;
-	bool is_done = tree_kill(keeper_pid(), &lineage->mark, job ? &job->known : &known);
+	struct kill_job *job = find_job(reaped->mark.id);
+	reaped->is_condemned = true;
+	bool is_done = tree_kill(supervisor_pid(), &reaped->mark, job ? &job->known : &known);
 	if (is_done && job)
 		job_destroy(job);
 	else if (!is_done && !job)
-		job_create(lineage, &known);
+		job_create(reaped, &known);
 }
 
-void process_reaper_add(struct process_lineage *lineage)
+void process_reaper_add(struct reaped_command *reaped)
 {
 	need_lists();
-	process_mark_init(&lineage->mark);
-	struct process_lineage *other;
-	list_for_each(other, &reaper.lineages, link) {
+	process_mark_init(&reaped->mark);
+	struct reaped_command *other;
+	list_for_each(other, &reaper.commands, link) {
 		process_mark_join(&other->mark);
 		if (!other->is_condemned)
-			process_mark_join(&lineage->mark);
+			process_mark_join(&reaped->mark);
 	}
 	struct kill_job *job;
 	list_for_each(job, &reaper.jobs, link)
 		process_mark_join(&job->mark);
-	list_append(&reaper.lineages, &lineage->link);
+	list_append(&reaper.commands, &reaped->link);
 }
 
-void process_reaper_remove(struct process_lineage *lineage)
+void process_reaper_remove(struct reaped_command *reaped)
 {
-	list_remove(&lineage->link);
+	list_remove(&reaped->link);
 }
 
-void process_reaper_ended(struct process_lineage *lineage)
+void process_reaper_ended(struct reaped_command *reaped)
 {
-	lineage->mark.is_reaped = true;
-	struct kill_job *job = find_job(lineage->mark.id);
+	reaped->mark.is_reaped = true;
+	struct kill_job *job = find_job(reaped->mark.id);
 	if (job) {
 		job->mark.is_reaped = true;
-		if (tree_signal(keeper_pid(), &job->mark, &job->known, 0) == 0)
+		if (tree_signal(supervisor_pid(), &job->mark, &job->known, 0) == 0)
 			job_destroy(job);
 	}
 }
@@ -129,29 +129,29 @@ static void let_go_of_everything(void)
 	struct kill_job *job;
 	list_for_each(job, &reaper.jobs, link)
 		job_destroy(job);
-	while (!list_empty(&reaper.lineages)) {
-		struct process_lineage *lineage = list_first(&reaper.lineages, struct process_lineage, link);
-		list_remove(&lineage->link);
-		lineage->on_stop(lineage);
+	while (!list_empty(&reaper.commands)) {
+		struct reaped_command *reaped = list_first(&reaper.commands, struct reaped_command, link);
+		list_remove(&reaped->link);
+		reaped->on_stop(reaped);
 	}
 }
 
 bool process_reaper_leave(void)
 {
 	need_lists();
-	bool is_done = keeper_leave();
+	bool is_done = supervisor_leave();
 	let_go_of_everything();
 	if (is_done)
 		placeholders_release();
 	else
-		placeholders_drop(); /* the keeper takes them away, after the last command */
+		placeholders_drop(); /* the supervisor takes them away, after the last command */
 	return is_done;
 }
 
 size_t process_reaper_stop(void)
 {
 	need_lists();
-	size_t left = keeper_end();
+	size_t left = supervisor_end();
 	let_go_of_everything();
 	placeholders_release();
 	return left;

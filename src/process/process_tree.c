@@ -1,7 +1,7 @@
 /* Why /proc and not process groups: `setsid`, a double fork or a terminal of its own takes a process
  * out of its group and session, and a dead parent takes it out of its line of descent. What stays is
- * that its orphans come to the nearest subreaper, which is the keeper, and that it inherited its environment. A
- * daemon that drops the latter is still below the keeper, and ends when the engine ends.
+ * that its orphans come to the nearest subreaper, which is the supervisor, and that it inherited its environment. A
+ * daemon that drops the latter is still below the supervisor, and ends when the engine ends.
  *
  * A pid alone never names a process: between a look and a signal the number may have changed hands.
  * The pair of pid and start time does, and a pidfd holds on to it while the signal is sent. */
@@ -170,7 +170,7 @@ static bool is_rooted(struct process_tree *tree, struct process_entry *entry, co
 	bool same_session = mark->pid && entry->session == mark->pid;
 	if (same_session && !mark->is_reaped)
 		return true;
-	/* Without its leader a session's number may be given out anew, but not to somebody below the keeper who
+	/* Without its leader a session's number may be given out anew, but not to somebody below the supervisor who
 	 * carries no mark: all that it starts carries one. */
 	uint64_t id = mark_of(entry);
 	return id == mark->id || (id == 0 && same_session && tree->root);

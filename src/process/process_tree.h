@@ -49,7 +49,7 @@ void process_mark_join(struct process_mark *mark);
 /* "NAME=value" for the command's environment. */
 void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE]);
 
-/* Everything in /proc. root: the process that all commands are below (keeper.h), or 0. */
+/* Everything in /proc. root: the process that all commands are below (supervisor.h), or 0. */
 int process_tree_read(struct process_tree *tree, pid_t root, struct error *err);
 void process_tree_finish(struct process_tree *tree);
 #define auto_process_tree __attribute__((cleanup(process_tree_finish)))

@@ -23,7 +23,7 @@ struct spawn_plan {
 	int extra_fd;            /* becomes SPAWN_EXTRA_FD; stays open here; 0: none */
 	bool has_terminal;       /* 0 is a terminal, and controls the new session */
 	bool adopts_orphans;     /* nothing below it gets away from it while it runs: it is a child subreaper */
-	unsigned patience_ms;    /* for the keeper: it fails if it has not been executed by then; 0: LIMIT_START_MS */
+	unsigned patience_ms; /* for the supervisor: it fails if it has not been executed by then; 0: LIMIT_START_MS */
 };
 
 /* 0 and *ret_pid once the new program runs; an error ("cannot run X: No such file or directory") and no

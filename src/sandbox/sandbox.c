@@ -151,14 +151,14 @@ static void on_trial_timeout(void *self)
 	variant_failed(STR("it did not answer in time"));
 }
 
-static int variant_run(struct sandbox_fence *fence, struct error *err)
+static int variant_run(struct sandboxed_command *sandboxed, struct error *err)
 {
 	static const struct process_handler handler = {on_trial_output, on_trial_end};
 	static const char *const env[] = {NULL};
-	int status = drivers[trials.driver]->trial(trials.variant, fence, err);
+	int status = drivers[trials.driver]->trial(trials.variant, sandboxed, err);
 	if (status != 0)
 		return status;
-	const struct launch *launch = sandbox_launch(fence, env);
+	const struct launch *launch = sandbox_launch(sandboxed, env);
 	struct process_spec spec = {.argv = launch->argv, .launch = launch, .env = env, .cwd = "/"};
 	trials.process = process_start(trials.loop, &spec, &handler, NULL, err);
 	return trials.process ? 0 : -(int)err->code;
@@ -167,10 +167,10 @@ static int variant_run(struct sandbox_fence *fence, struct error *err)
 static void variant_start(void)
 {
 	struct error err;
-	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
+	auto_sandboxed_command struct sandboxed_command *sandboxed = xnew(struct sandboxed_command);
 	buf_clear(&trials.complaint);
 	loop_timer_start(trials.timer, LIMIT_SANDBOX_TRIAL_MS);
-	if (variant_run(fence, &err) != 0)
+	if (variant_run(sandboxed, &err) != 0)
 		variant_failed(str_of(err.text));
 }
 
@@ -269,16 +269,16 @@ const char *sandbox_backend_detail(enum sandbox_backend backend)
 	return findings[at].works ? drivers[at]->details[findings[at].variant] : "";
 }
 
-/* ---- the fence ---- */
+/* ---- the sandbox ---- */
 
-void sandbox_fence_destroy(struct sandbox_fence *fence)
+void sandboxed_command_destroy(struct sandboxed_command *sandboxed)
 {
-	if (!fence)
+	if (!sandboxed)
 		return;
-	if (fence->launch.fd)
-		close(fence->launch.fd);
-	arena_finish(&fence->arena);
-	free(fence);
+	if (sandboxed->launch.fd)
+		close(sandboxed->launch.fd);
+	arena_finish(&sandboxed->arena);
+	free(sandboxed);
 }
 
 static bool steers_loader(struct str name)
@@ -294,33 +294,33 @@ static size_t count_words(const char *const *words)
 	return count;
 }
 
-static void insert_words(struct sandbox_fence *fence, const char *const *words)
+static void insert_words(struct sandboxed_command *sandboxed, const char *const *words)
 {
-	size_t at = fence->driver->env_at, count = count_words(words), old = count_words(fence->launch.argv);
-	const char **argv = arena_array(&fence->arena, const char *, old + count + 1);
-	memcpy(argv, fence->launch.argv, at * sizeof(*argv));
+	size_t at = sandboxed->driver->env_at, count = count_words(words), old = count_words(sandboxed->launch.argv);
+	const char **argv = arena_array(&sandboxed->arena, const char *, old + count + 1);
+	memcpy(argv, sandboxed->launch.argv, at * sizeof(*argv));
 	memcpy(argv + at, words, count * sizeof(*argv));
-	memcpy(argv + at + count, fence->launch.argv + at, (old - at) * sizeof(*argv));
-	fence->launch.argv = argv;
+	memcpy(argv + at + count, sandboxed->launch.argv + at, (old - at) * sizeof(*argv));
+	sandboxed->launch.argv = argv;
 }
 
-const struct launch *sandbox_launch(struct sandbox_fence *fence, const char *const *env)
+const struct launch *sandbox_launch(struct sandboxed_command *sandboxed, const char *const *env)
 {
-	if (!fence)
+	if (!sandboxed)
 		return NULL;
-	const char **kept = arena_array(&fence->arena, const char *, count_words(env) + 1);
+	const char **kept = arena_array(&sandboxed->arena, const char *, count_words(env) + 1);
 	size_t count = 0;
 	for (size_t i = 0; env && env[i]; i++) {
 		struct str value = str_of(env[i]), name;
 		str_next_part(&value, '=', &name);
-		if (fence->driver && value.ptr && steers_loader(name))
-			insert_words(fence, fence->driver->env_words(arena_cstr(&fence->arena, name), value.ptr,
-			                                             &fence->arena));
+		if (sandboxed->driver && value.ptr && steers_loader(name))
+			insert_words(sandboxed, sandboxed->driver->env_words(arena_cstr(&sandboxed->arena, name),
+			                                                     value.ptr, &sandboxed->arena));
 		else
 			kept[count++] = env[i];
 	}
-	fence->launch.env = kept;
-	return &fence->launch;
+	sandboxed->launch.env = kept;
+	return &sandboxed->launch;
 }
 
 /* What is guarded and missing is there from now on. */
@@ -337,30 +337,30 @@ static int hold_places(struct sandbox_plan *plan, struct error *err)
 	return status;
 }
 
-static int fence_build(struct sandbox_fence *fence, const struct sandbox_policy *policy, struct error *err)
+static int build_sandboxed(struct sandboxed_command *sandboxed, const struct sandbox_policy *policy, struct error *err)
 {
 	size_t at = candidate(policy->backend);
 	auto_sandbox_plan struct sandbox_plan plan;
-	int status = sandbox_plan_init(&plan, policy, &fence->arena, err);
+	int status = sandbox_plan_init(&plan, policy, &sandboxed->arena, err);
 	if (status == 0)
 		status = hold_places(&plan, err);
-	fence->driver = drivers[at];
-	fence->launch.mark = arena_printf(&fence->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
-	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, fence, err) : status;
+	sandboxed->driver = drivers[at];
+	sandboxed->launch.mark = arena_printf(&sandboxed->arena, "%s=%s", SANDBOX_MARK_NAME, drivers[at]->name);
+	return status == 0 ? drivers[at]->wrap(findings[at].variant, &plan, sandboxed, err) : status;
 }
 
-int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct sandbox_fence **ret_fence,
+int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct sandboxed_command **ret_sandboxed,
                  struct error *err)
 {
-	*ret_fence = NULL;
+	*ret_sandboxed = NULL;
 	if (!sandbox_is_needed(policy->mode))
 		return 0;
 	if (!sandbox_backend_name(policy->backend, err))
 		return sandbox_is_probed(policy->backend) ? -ERR_unsupported : -ERR_busy;
-	auto_sandbox_fence struct sandbox_fence *fence = xnew(struct sandbox_fence);
-	fence->launch.argv = argv;
-	int status = fence_build(fence, policy, err);
+	auto_sandboxed_command struct sandboxed_command *sandboxed = xnew(struct sandboxed_command);
+	sandboxed->launch.argv = argv;
+	int status = build_sandboxed(sandboxed, policy, err);
 	if (status == 0)
-		*ret_fence = steal(fence);
+		*ret_sandboxed = steal(sandboxed);
 	return status;
 }

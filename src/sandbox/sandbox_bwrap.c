@@ -1,4 +1,4 @@
-/* bubblewrap as the fence: its own mount, pid and network name spaces around one command.
+/* bubblewrap as the sandbox: its own mount, pid and network name spaces around one command.
  *
  * Order matters in its arguments: the whole file system read-only first (or writable, if that is what
  * the policy says), then a private /dev and /proc, then the plan's paths, parents before children.
@@ -134,48 +134,48 @@ static int check_length(const struct args *args, struct error *err)
 }
 
 static int build(const char *bwrap, const struct variant *variant, const struct sandbox_plan *plan,
-                 struct sandbox_fence *fence, struct error *err)
+                 struct sandboxed_command *sandboxed, struct error *err)
 {
 	struct args args = {0};
 	int fd = filter_open(plan, err);
 	if (fd < 0)
 		return fd;
-	fence->launch.fd = fd;
+	sandboxed->launch.fd = fd;
 	add(&args, bwrap, "--die-with-parent", plan->has_terminal ? NULL : "--new-session");
-	add(&args, "--seccomp", arena_printf(&fence->arena, "%d", SPAWN_EXTRA_FD), NULL);
+	add(&args, "--seccomp", arena_printf(&sandboxed->arena, "%d", SPAWN_EXTRA_FD), NULL);
 	add_privileges(&args, variant);
 	add(&args, "--unshare-pid", "--unshare-ipc", NULL);
 	if (!plan->has_network)
 		add(&args, "--unshare-net", NULL, NULL);
 	add_paths(&args, plan, variant);
 	add(&args, "--", NULL, NULL);
-	for (size_t i = 0; fence->launch.argv[i]; i++)
-		add(&args, fence->launch.argv[i], NULL, NULL);
+	for (size_t i = 0; sandboxed->launch.argv[i]; i++)
+		add(&args, sandboxed->launch.argv[i], NULL, NULL);
 	int status = check_length(&args, err);
 	vec_push(&args.items, NULL);
-	const char **result = arena_array(&fence->arena, const char *, args.items.count);
+	const char **result = arena_array(&sandboxed->arena, const char *, args.items.count);
 	memcpy(result, args.items.items, args.items.count * sizeof(*result));
 	vec_finish(&args.items);
-	fence->launch.argv = result;
+	sandboxed->launch.argv = result;
 	return status;
 }
 
-static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)
+static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandboxed_command *sandboxed, struct error *err)
 {
-	return build(find_bwrap(), &variants[variant], plan, fence, err);
+	return build(find_bwrap(), &variants[variant], plan, sandboxed, err);
 }
 
 /* bwrap itself is the one program that is surely there to be run inside. */
-static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
+static int trial(size_t variant, struct sandboxed_command *sandboxed, struct error *err)
 {
 	const char *bwrap = find_bwrap();
 	if (!bwrap)
 		return error_set(err, ERR_unsupported, "it is not installed");
-	const char **argv = arena_array(&fence->arena, const char *, 3);
+	const char **argv = arena_array(&sandboxed->arena, const char *, 3);
 	argv[0] = bwrap;
 	argv[1] = "--version";
-	fence->launch.argv = argv;
-	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, fence, err);
+	sandboxed->launch.argv = argv;
+	return build(bwrap, &variants[variant], &(struct sandbox_plan){0}, sandboxed, err);
 }
 
 static const char *const *env_words(const char *name, const char *value, struct arena *arena)

@@ -1,7 +1,7 @@
 /* The order is forced: name spaces and mounts need privileges, Landlock forbids mounts, and the filter of system calls
  * forbids all of it; so it comes last. Each step holds for whatever the command starts, and none can be taken back.
  *
- * The plan comes as arguments, one a path. Whoever runs this by hand can only fence himself in. */
+ * The plan comes as arguments, one a path. Whoever runs this by hand can only sandbox himself in. */
 #include "sandbox/sandbox_entry.h"
 
 #include <errno.h>
@@ -210,7 +210,7 @@ static int follow_parent(pid_t parent, struct error *err)
 	return 0;
 }
 
-static int fence_in(const struct sandbox_entry_how *how, const struct sandbox_plan *plan, struct error *err)
+static int sandbox_in(const struct sandbox_entry_how *how, const struct sandbox_plan *plan, struct error *err)
 {
 	pid_t parent = getppid();
 	int status = how->has_mounts ? sandbox_mounts_enter(plan, how->has_user_namespace, err) : 0;
@@ -232,7 +232,7 @@ static __attribute__((noreturn)) void fail(const char *what, const char *text)
 	_exit(SANDBOX_ENTRY_FAILED);
 }
 
-/* As a shell would end. The word sandbox is left out: it is taken for a sign that the fence stopped the command. */
+/* As a shell would end. The word sandbox is left out: it is taken for a sign that the sandbox stopped the command. */
 static __attribute__((noreturn)) void become(char **argv)
 {
 	execvp(argv[0], argv);
@@ -249,7 +249,7 @@ void sandbox_entry_main(int argc, char **argv)
 	int at = read_plan(argc, argv, &how, &plan);
 	if (at == 0 || (at == argc) != how.is_trial)
 		fail("this is for the engine itself; ", "codex sandbox -- COMMAND runs a command in it");
-	if (fence_in(&how, &plan, &err) != 0)
+	if (sandbox_in(&how, &plan, &err) != 0)
 		fail("it could not be set up: ", err.text);
 	if (how.is_trial)
 		_exit(0);

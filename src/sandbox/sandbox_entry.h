@@ -1,4 +1,4 @@
-/* sandbox_entry.h — the way into a fence: the program between the engine and a command that Landlock fences in.
+/* sandbox_entry.h — the way into a sandbox: the program between the engine and a command that Landlock sandboxes in.
  *
  * The engine starts its own executable again with a hidden first argument; main() hands over before anything else
  * is done. The entry gives up what the command may not have, step by step, and then becomes the command: no process

@@ -1,4 +1,4 @@
-/* sandbox_filter.h — the seccomp filter of a fence: which system calls its commands may not make.
+/* sandbox_filter.h — the seccomp filter of a sandbox: which system calls its commands may not make.
  *
  * A denied call fails with EPERM, as it would for want of a privilege. What programs are known to fall back from gets
  * ENOSYS (clone3: its flags cannot be looked at). A call of a foreign architecture ends the process with SIGSYS.

@@ -1,5 +1,5 @@
-/* Landlock and seccomp as the fence: the engine's own executable sets them up and then becomes the command, so there is
- * nothing to install and no process in between.
+/* Landlock and seccomp as the sandbox: the engine's own executable sets them up and then becomes the command, so there
+ * is nothing to install and no process in between.
  *
  * Landlock grants rights for all that lies below a folder and cannot take any back further down. So it cannot say
  * "writable, but not .git", and it has no say over modes, owners and times of files. Both are held by mounts in a
@@ -27,7 +27,7 @@ static const char *const details[] = {
 	"alone, for read-only mode only: name spaces are forbidden here",
 };
 
-static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
+static int trial(size_t variant, struct sandboxed_command *sandboxed, struct error *err)
 {
 	struct sandbox_entry_how how = variants[variant];
 	struct sock_filter code[SANDBOX_FILTER_MAX];
@@ -42,18 +42,18 @@ static int trial(size_t variant, struct sandbox_fence *fence, struct error *err)
 		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
 	if (!sandbox_entry_is_offered())
 		return error_set(err, ERR_unsupported, "the program that runs is not codex");
-	fence->launch.argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &fence->arena);
+	sandboxed->launch.argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &sandboxed->arena);
 	return 0;
 }
 
-static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err)
+static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandboxed_command *sandboxed, struct error *err)
 {
 	const struct sandbox_entry_how *how = &variants[variant];
 	if (!how->has_mounts && plan->paths.count)
 		return error_set(err, ERR_denied,
 		                 "this machine forbids name spaces, and Landlock alone cannot keep .git, .codex and "
 		                 ".agents read-only in a writable folder: commands run in read-only mode only");
-	fence->launch.argv = sandbox_entry_argv(how, plan, fence->launch.argv, &fence->arena);
+	sandboxed->launch.argv = sandbox_entry_argv(how, plan, sandboxed->launch.argv, &sandboxed->arena);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* One list answers both questions — what to mount how, and whether the engine itself may write to a
- * path — so that the fence and the engine's own conscience cannot disagree. */
+ * path — so that the sandbox and the engine's own conscience cannot disagree. */
 #include "sandbox/sandbox_plan.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "process/placeholder.h"
 
-/* What steers git and codex outside of the fence, so a command inside must not change it. */
+/* What steers git and codex outside of the sandbox, so a command inside must not change it. */
 static const char *const guarded_names[] = {".git", ".codex", ".agents"};
 
 enum { GIT_POINTER_MAX = 8192 };

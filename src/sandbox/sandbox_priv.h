@@ -9,25 +9,26 @@
 
 struct sandbox_driver;
 
-/* A command with the fence before it. */
-struct sandbox_fence {
+/* A command with the sandbox before it. */
+struct sandboxed_command {
 	struct arena arena;
 	const struct sandbox_driver *driver; /* NULL for a trial */
 	struct launch launch;                /* in the arena, or borrowed; the descriptor is owned */
 };
 
-/* One way to build a fence. Drivers may work in some variants only; variants are tried in order. */
+/* One way to build a sandbox. Drivers may work in some variants only; variants are tried in order. */
 struct sandbox_driver {
 	const char *name;
 	size_t variants;
 	const char *const *details; /* one a variant: how it does it */
 	/* A command that ends with 0 if the variant works here; fails with ERR_unsupported if it cannot be tried. */
-	int (*trial)(size_t variant, struct sandbox_fence *fence, struct error *err);
-	/* The words that make the fence set a variable, put after the first env_at of its own. */
+	int (*trial)(size_t variant, struct sandboxed_command *sandboxed, struct error *err);
+	/* The words that make the sandbox set a variable, put after the first env_at of its own. */
 	size_t env_at;
 	const char *const *(*env_words)(const char *name, const char *value, struct arena *arena);
-	/* Puts the fence before fence->argv. */
-	int (*wrap)(size_t variant, const struct sandbox_plan *plan, struct sandbox_fence *fence, struct error *err);
+	/* Puts the sandbox before sandbox->argv. */
+	int (*wrap)(size_t variant, const struct sandbox_plan *plan, struct sandboxed_command *sandboxed,
+	            struct error *err);
 };
 
 extern const struct sandbox_driver sandbox_bwrap, sandbox_landlock;

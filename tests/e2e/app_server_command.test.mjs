@@ -62,7 +62,7 @@ test('output is cut at its cap, and at 1 MiB without one', options, async (t) =>
 	assert.equal((await exec({ disableOutputCap: true })).stdout.length, 1500000);
 });
 
-test('a command runs behind the fence that is asked for', options, async (t) => {
+test('a command runs in the sandbox that is asked for', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const file = path.join(server.cwd, 'file');
 	const touch = (more) => server.request('command/exec', { command: ['touch', file], ...more });

@@ -114,7 +114,7 @@ test('rules allow, ask and forbid; the strictest of all commands counts', proto,
 	assert.deepEqual(warnings, []);
 });
 
-test('what a rule allows runs without a fence', proto, async (t) => {
+test('what a rule allows runs without a sandbox', proto, async (t) => {
 	const home = tempDir(t, 'outside');
 	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])' };
 	const calls = [run(`touch ${home}/there`)];

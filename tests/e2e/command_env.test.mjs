@@ -102,12 +102,12 @@ for (const [name, policy, has, lacks] of ROWS) {
 }
 
 const MARKS = 'echo "$CODEX_SANDBOX,$CODEX_SANDBOX_NETWORK_DISABLED"';
-for (const [mode, config, fenced, network] of [
+for (const [mode, config, sandboxed, network] of [
 	['read-only', '', true, false], ['workspace-write', '', true, false],
 	['workspace-write', '[sandbox_workspace_write]\nnetwork_access = true\n', true, true],
 	['danger-full-access', '', false, true],
 ]) {
-	test(`the marks of a sandbox: ${mode}${network && fenced ? ' with network' : ''}`, needs('app-server'), async (t) => {
+	test(`the marks of a sandbox: ${mode}${network && sandboxed ? ' with network' : ''}`, needs('app-server'), async (t) => {
 		const model = await startModel(t, [run(MARKS), say('Done.')]);
 		const server = await startAppServer(t, model, {
 			config: `sandbox_mode = "${mode}"\napproval_policy = "never"\n${config}`,
@@ -120,7 +120,7 @@ for (const [mode, config, fenced, network] of [
 		await server.request('thread/shellCommand', { threadId: thread.id, command: MARKS });
 		await server.next('turn/completed');
 		const items = server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'commandExecution');
-		const wanted = fenced ? new RegExp(`^(bubblewrap|landlock),${network ? '' : '1'}\n$`) : /^,\n$/;
+		const wanted = sandboxed ? new RegExp(`^(bubblewrap|landlock),${network ? '' : '1'}\n$`) : /^,\n$/;
 		assert.match(items[0].aggregatedOutput, wanted);
 		assert.match(stdout, wanted);
 		assert.match(items[1].aggregatedOutput, /^,\n$/, 'the user\'s own');

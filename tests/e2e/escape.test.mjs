@@ -57,7 +57,7 @@ async function startVictim(place, user) {
 	};
 }
 
-function fenced(place, backend, mode, words) {
+function sandboxed(place, backend, mode, words) {
 	const options = ['sandbox', '--sandbox', mode, '--cd', place.at('ws'), '-c', `sandbox_backend="${backend}"`];
 	return [codexBin, ...options, '--add-dir', place.at('ws/deep-root'), '--', ...words];
 }
@@ -69,7 +69,7 @@ function run(place, user, words) {
 }
 
 function works(place, user, backend) {
-	const { status, stderr } = run(place, user, fenced(place, backend, 'workspace-write', ['true']));
+	const { status, stderr } = run(place, user, sandboxed(place, backend, 'workspace-write', ['true']));
 	return status === 0 ? false : `${backend} does not work here: ${stderr.trim()}`;
 }
 
@@ -81,7 +81,7 @@ async function attempt(t, user, backend, mode) {
 		return { reason };
 	const endVictim = await startVictim(place, user);
 	const { stdout, stderr, status } = run(place, user,
-		fenced(place, backend, mode, [escapeBin, 'try', place.at('ws'), place.at('out'), place.at('victim')]));
+		sandboxed(place, backend, mode, [escapeBin, 'try', place.at('ws'), place.at('out'), place.at('victim')]));
 	const reached = await endVictim();
 	assert.equal(status, 0, stderr);
 	const rows = stdout.trim().split('\n').map((line) => line.split('\t'));
@@ -119,7 +119,7 @@ for (const user of isRoot ? ['root', 'user'] : ['user']) {
 		}
 	}
 
-	test(`the same gets out where there is no fence, as ${user}`, { skip, timeout: 300_000 }, async (t) => {
+	test(`the same gets out where there is no sandbox, as ${user}`, { skip, timeout: 300_000 }, async (t) => {
 		const { rows, out, reached } = await attempt(t, user, 'auto', 'danger-full-access');
 		const impossible = rows.filter(([, how]) => how !== 'out');
 		t.diagnostic(`${out.length} of ${rows.length} attempts work; not: ${impossible.map((row) => row.join(': ')).join('; ')}`);

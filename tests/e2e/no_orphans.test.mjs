@@ -12,7 +12,7 @@ import { startProto, userInput } from './lib/proto.mjs';
 
 const options = { ...needs('exec'), timeout: 60_000 };
 const STAYS = `${NEST}\nsleep 600`;
-const NO_FENCE = { sandboxPolicy: { type: 'dangerFullAccess' } };
+const NO_SANDBOX = { sandboxPolicy: { type: 'dangerFullAccess' } };
 const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
 
 /** Ways for an engine to end; in each the supervisor or the engine itself cleans up. */
@@ -91,7 +91,7 @@ for (const [end, befall] of Object.entries(ENDS)) {
 	}
 
 	for (const [method, params] of [
-		['command/exec', { command: ['bash', '-c', STAYS], disableTimeout: true, ...NO_FENCE }],
+		['command/exec', { command: ['bash', '-c', STAYS], disableTimeout: true, ...NO_SANDBOX }],
 		['process/spawn', { command: ['bash', '-c', STAYS], processHandle: 'p' }],
 		['process/spawn', { command: ['bash', '-c', STAYS], processHandle: 'p', tty: true }],
 	]) {
@@ -153,7 +153,7 @@ test('SIGKILL in a sandboxed command leaves none of the guarded names behind', o
 
 test('app-server: terminating command/exec and killing process/spawn end the whole tree', options, async (t) => {
 	for (const [start, id, end] of [
-		['command/exec', { processId: 'p', disableTimeout: true, ...NO_FENCE }, ['command/exec/terminate', { processId: 'p' }]],
+		['command/exec', { processId: 'p', disableTimeout: true, ...NO_SANDBOX }, ['command/exec/terminate', { processId: 'p' }]],
 		['process/spawn', { processHandle: 'p' }, ['process/kill', { processHandle: 'p' }]],
 	]) {
 		const server = await startAppServer(t, null);

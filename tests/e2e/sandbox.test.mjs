@@ -51,7 +51,7 @@ for (const backend of ['bubblewrap', 'landlock']) {
 		assert.equal(sandbox(place, ['landlock', ...choose, '--full-auto', '--', 'cat', 'file']).stdout, 'y\n');
 	});
 
-	test(`${backend}: a command knows that it is fenced in`, { skip }, (t) => {
+	test(`${backend}: a command knows that it is sandboxed`, { skip }, (t) => {
 		const place = makePlace(t);
 		const script = 'echo $CODEX_SANDBOX $CODEX_SANDBOX_NETWORK_DISABLED';
 		assert.equal(sandbox(place, [...choose, 'sh', '-c', script]).stdout, `${backend} 1\n`);
@@ -119,7 +119,7 @@ for (const backend of ['bubblewrap', 'landlock']) {
 		assert.deepEqual(fs.readdirSync(place.ws), ['alive']);
 	});
 
-	test(`${backend}: a fence that cannot be built is no reason to run without one`, { skip }, (t) => {
+	test(`${backend}: a sandbox that cannot be built is no reason to run without one`, { skip }, (t) => {
 		const place = makePlace(t);
 		fs.symlinkSync('/etc', path.join(place.ws, '.git'));
 		const run = sandbox(place, [...choose, '-s', 'workspace-write', 'sh', '-c', 'echo ran']);

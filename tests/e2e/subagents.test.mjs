@@ -308,7 +308,7 @@ both('11. a fork knows what its parent knew, and who it is', async (t, start) =>
 	assert.equal(JSON.stringify(child.body).includes('"role\\":\\"parent'), false);
 });
 
-both('12. a subagent may have a narrower fence, never a wider one', async (t, start) => {
+both('12. a subagent may have a narrower sandbox, never a wider one', async (t, start) => {
 	const model = await startModel(t, [
 		when({ contains: 'narrow', lacks: 'You are agent 0' }, message('Done.')),
 		{ reply: [spawn('wide', { sandbox_mode: 'danger' })] },

@@ -262,8 +262,8 @@ test('what is opened again is not allowed more than its parent is now', proto, a
 	await second.next('task_complete');
 	assert.equal((await second.end()).code, 0);
 	const file = rollouts(first.home).find((name) => name.includes(output(model, 's1').session_id));
-	const fences = readLines(file).filter(({ type }) => type === 'turn_context').map(({ payload }) => payload.sandbox_policy.type);
-	assert.deepEqual(fences, ['danger-full-access', 'read-only']);
+	const sandboxes = readLines(file).filter(({ type }) => type === 'turn_context').map(({ payload }) => payload.sandbox_policy.type);
+	assert.deepEqual(sandboxes, ['danger-full-access', 'read-only']);
 });
 
 test('a provider is told who asks', proto, async (t) => {

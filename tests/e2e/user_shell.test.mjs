@@ -11,7 +11,7 @@ import { startProto, story, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
 const server = needs('app-server');
-const FENCED = 'approval_policy = "untrusted"\nsandbox_mode = "read-only"\n';
+const SANDBOXED = 'approval_policy = "untrusted"\nsandbox_mode = "read-only"\n';
 const FREE = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
 const command = (script, more) => ({ type: 'run_user_shell_command', command: script, ...more });
 const reports = (request) => textsOf(request, 'user').filter((words) => words.startsWith('<user_shell_command>'));
@@ -26,9 +26,9 @@ const isGone = (pid) => {
 	}
 };
 
-test('a command runs unfenced and unasked as a task of its own, and the model reads of it', proto, async (t) => {
+test('a command runs unsandboxed and without approval as a task of its own, and the model reads of it', proto, async (t) => {
 	const model = await startModel(t, [say('Seen.')]);
-	const codex = startProto(t, model, { config: FENCED });
+	const codex = startProto(t, model, { config: SANDBOXED });
 	codex.submit('c', command('echo out | tee made; echo "[$CODEX_SANDBOX_NETWORK_DISABLED]" >&2; exit 3'));
 	const begin = await codex.next('exec_command_begin');
 	const { msg: end } = await codex.next('exec_command_end');

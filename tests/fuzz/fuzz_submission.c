@@ -18,7 +18,7 @@
 #include "config/config.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
-#include "process/keeper.h"
+#include "process/supervisor.h"
 #include "process/spawn.h"
 #include "server/wire_profile.h"
 #include "transport/frame_lines.h"
@@ -44,7 +44,7 @@ static struct {
 	struct config *config;
 } world;
 
-/* Named by the linker's --wrap, in the places of spawn_start and keeper_spawn. */
+/* Named by the linker's --wrap, in the places of spawn_start and supervisor_spawn. */
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err);
 
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
@@ -54,11 +54,11 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 	abort();
 }
 
-int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
-                        const struct keeper_handler *handler, void *self, struct error *err);
+int __wrap_supervisor_spawn(struct loop *loop, const struct spawn_plan *plan, struct supervisor_child *child,
+                            const struct supervisor_handler *handler, void *self, struct error *err);
 
-int __wrap_keeper_spawn(struct loop *loop, const struct spawn_plan *plan, struct keeper_child *child,
-                        const struct keeper_handler *handler, void *self, struct error *err)
+int __wrap_supervisor_spawn(struct loop *loop, const struct spawn_plan *plan, struct supervisor_child *child,
+                            const struct supervisor_handler *handler, void *self, struct error *err)
 {
 	(void)loop, (void)child, (void)handler, (void)self;
 	return __wrap_spawn_start(plan, NULL, err);

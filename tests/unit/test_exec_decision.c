@@ -52,7 +52,7 @@ static void only_some_policies_let_a_model_ask_to_leave(void **state)
 	assert_false(exec_may_escalate(&policy));
 }
 
-static void what_the_fence_stopped_is_asked_about_as_the_policy_says(void **state)
+static void what_the_sandbox_stopped_is_asked_about_as_the_policy_says(void **state)
 {
 	static const bool asks[] = {
 		[ask_for_approval_untrusted] = true, [ask_for_approval_on_failure] = true,
@@ -76,7 +76,7 @@ int main(void)
 	static char names[CELLS][64];
 	struct CMUnitTest tests[CELLS + 2] = {
 		cmocka_unit_test(only_some_policies_let_a_model_ask_to_leave),
-		cmocka_unit_test(what_the_fence_stopped_is_asked_about_as_the_policy_says),
+		cmocka_unit_test(what_the_sandbox_stopped_is_asked_about_as_the_policy_says),
 	};
 	for (size_t i = 0; i < CELLS; i++) {
 		snprintf(names[i], sizeof(names[i]), "cell_%d_%d_%d_%d", (int)cells[i].policy, (int)cells[i].kind,

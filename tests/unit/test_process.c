@@ -18,7 +18,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "process/keeper.h"
+#include "process/supervisor.h"
 #include "process/output.h"
 #include "process/process.h"
 #include "process/process_tree.h"
@@ -176,7 +176,7 @@ static void on_death(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, NULL);
 }
 
-/* Its death is no news to the engine; that it leaves no zombie is the keeper's business, at once. */
+/* Its death is no news to the engine; that it leaves no zombie is the supervisor's business, at once. */
 static void run_until_gone(struct run *run, pid_t pid)
 {
 	uv_poll_t death;
@@ -202,7 +202,7 @@ static size_t count_fds(void)
 	return count;
 }
 
-/* The keeper is the only child, and lives. */
+/* The supervisor is the only child, and lives. */
 static void assert_no_dead_child(void)
 {
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
@@ -212,7 +212,7 @@ static void expect_failure(struct world *world, const struct process_spec *spec,
 {
 	struct error err = {0};
 	struct run first;
-	run_sh(&first, world, ":"); /* from then on there is a keeper */
+	run_sh(&first, world, ":"); /* from then on there is a supervisor */
 	run_finish(&first);
 	size_t fds = count_fds();
 	assert_null(process_start(world->loop, spec, &handler, NULL, &err));
@@ -424,7 +424,7 @@ static void commands_run_beside_each_other(void **state)
 		run_until_end(&runs[i]);
 		assert_int_equal(runs[i].ends, 1);
 		assert_int_equal(runs[i].result.exit_code, 3);
-		assert_int_equal(run_printed_pid(&runs[i]), keeper_pid());
+		assert_int_equal(run_printed_pid(&runs[i]), supervisor_pid());
 		run_finish(&runs[i]);
 	}
 }
@@ -506,14 +506,14 @@ static void daemons_without_environment_die_with_their_command(void **state)
 	expect_daemon_dies(*state, "bare");
 }
 
-static void a_killed_keeper_is_a_killed_command(void **state)
+static void a_killed_supervisor_is_a_killed_command(void **state)
 {
 	struct run run, next;
 	run_init(&run, *state);
 	run_start_sh(&run, "trap '' TERM; (setsid sh -c 'echo $$; while :; do sleep 1000; done'); :");
 	struct pollfd death = {.events = POLLIN};
 	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
-	kill(keeper_pid(), SIGKILL);
+	kill(supervisor_pid(), SIGKILL);
 	run_until_end(&run);
 	assert_int_equal(run.result.signal, SIGKILL);
 	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
@@ -533,12 +533,12 @@ static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state
 	struct pollfd death = {.events = POLLIN};
 	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
 	run_finish(&run);
-	pid_t keeper = keeper_pid();
-	assert_false(process_reaper_leave()); /* the keeper is at it, and goes on by itself */
-	assert_int_equal(keeper_pid(), 0);
+	pid_t supervisor = supervisor_pid();
+	assert_false(process_reaper_leave()); /* the supervisor is at it, and goes on by itself */
+	assert_int_equal(supervisor_pid(), 0);
 	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
 	close(death.fd);
-	assert_int_equal(waitpid(keeper, NULL, 0), keeper);
+	assert_int_equal(waitpid(supervisor, NULL, 0), supervisor);
 	assert_true(process_reaper_leave());
 }
 
@@ -557,14 +557,14 @@ static void on_no_silence(const struct error *err, void *self)
 	(void)err, (void)self;
 }
 
-/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. What the keeper
- * has not taken waits with descriptors of its own. */
+/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. What the
+ * supervisor has not taken waits with descriptors of its own. */
 static void commands_beyond_the_limit_are_refused(void **state)
 {
-	static const struct keeper_handler nothing = {on_no_start, on_no_start, on_no_end, on_no_silence};
+	static const struct supervisor_handler nothing = {on_no_start, on_no_start, on_no_end, on_no_silence};
 	struct world *world = *state;
 	struct error err;
-	static struct keeper_child children[LIMIT_COMMANDS + 1];
+	static struct supervisor_child children[LIMIT_COMMANDS + 1];
 	struct rlimit files, most;
 	getrlimit(RLIMIT_NOFILE, &files);
 	most = (struct rlimit){files.rlim_max, files.rlim_max};
@@ -573,20 +573,20 @@ static void commands_beyond_the_limit_are_refused(void **state)
 	const char *const argv[] = {"true", NULL};
 	struct spawn_plan plan = {.path = "/bin/true", .argv = argv, .env = plain_env, .fds = {null, null, null}};
 	for (size_t i = 0; i < LIMIT_COMMANDS; i++) {
-		if (keeper_spawn(world->loop, &plan, &children[i], &nothing, NULL, &err) != 0)
+		if (supervisor_spawn(world->loop, &plan, &children[i], &nothing, NULL, &err) != 0)
 			fail_msg("%zu: %s", i, err.text);
 	}
-	pid_t keeper = keeper_pid();
-	int status = keeper_spawn(world->loop, &plan, &children[LIMIT_COMMANDS], &nothing, NULL, &err);
+	pid_t supervisor = supervisor_pid();
+	int status = supervisor_spawn(world->loop, &plan, &children[LIMIT_COMMANDS], &nothing, NULL, &err);
 	assert_int_equal(status, -ERR_busy);
 	assert_non_null(strstr(err.text, "4096 commands run already; wait for one to end"));
-	assert_int_equal(keeper_pid(), keeper);
+	assert_int_equal(supervisor_pid(), supervisor);
 	close(null);
 	assert_int_equal(process_reaper_stop(), 0);
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* All that wait are started in the end, each with its own descriptors, though the keeper takes a few at a time. */
+/* All that wait are started in the end, each with its own descriptors, though the supervisor takes a few at a time. */
 static void a_burst_of_commands_is_started_whole(void **state)
 {
 	static struct run runs[100];
@@ -605,7 +605,7 @@ static void a_burst_of_commands_is_started_whole(void **state)
 	}
 }
 
-/* More than the socket to the keeper holds at a time. */
+/* More than the socket to the supervisor holds at a time. */
 static void a_large_environment_arrives_whole(void **state)
 {
 	enum { VARS = 10, SIZE = 100 * KIB };
@@ -683,11 +683,11 @@ static void run_until_pid(struct run *run)
 		turn(run->world);
 }
 
-static size_t count_below_keeper(void)
+static size_t count_below_supervisor(void)
 {
 	auto_process_tree struct process_tree tree;
 	size_t count = 0;
-	assert_int_equal(process_tree_read(&tree, keeper_pid(), NULL), 0);
+	assert_int_equal(process_tree_read(&tree, supervisor_pid(), NULL), 0);
 	vec_for_each(entry, &tree.entries)
 		count += process_tree_is_below(&tree, entry);
 	return count;
@@ -728,14 +728,14 @@ static void a_start_that_hangs_holds_up_nobody(void **state)
 	run_init(&stuck, *state);
 	run_start_program(&stuck, &program);
 	run_until_pid(&stuck);
-	pid_t keeper = keeper_pid();
+	pid_t supervisor = supervisor_pid();
 	for (size_t i = 0; i < countof(runs); i++) {
 		run_sh(&runs[i], *state, "echo $GREETING");
 		assert_str(run_out(&runs[i]), "hello\n");
 		run_finish(&runs[i]);
 	}
 	assert_int_equal(stuck.ends, 0);
-	assert_int_equal(keeper_pid(), keeper);
+	assert_int_equal(supervisor_pid(), supervisor);
 	fcntl(program.lease, F_SETLEASE, F_UNLCK);
 	assert_int_equal(run_printed_pid(&stuck), process_pid(stuck.process)); /* it was only late */
 	run_finish(&stuck);
@@ -757,17 +757,17 @@ static void on_stuck_end(int wait_status, const struct error *err, void *self)
 
 static void a_start_that_hangs_fails_alone(void **state)
 {
-	static const struct keeper_handler stuck_handler = {on_no_start, on_no_start, on_stuck_end, on_no_silence};
+	static const struct supervisor_handler stuck_handler = {on_no_start, on_no_start, on_stuck_end, on_no_silence};
 	struct world *world = *state;
 	struct program program;
-	struct keeper_child child = {0};
+	struct supervisor_child child = {0};
 	struct ended ended = {0};
 	struct run run;
 	if (!program_create_hanging(&program))
 		skip();
 	run_init(&run, world);
 	run_start_sh(&run, "echo $$; read -r line </dev/null; sleep 1000");
-	pid_t other = run_printed_pid(&run), keeper = keeper_pid();
+	pid_t other = run_printed_pid(&run), supervisor = supervisor_pid();
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *const argv[] = {"stuck", NULL};
 	struct spawn_plan plan = {.path = program.path,
@@ -776,7 +776,7 @@ static void a_start_that_hangs_fails_alone(void **state)
 	                          .cwd = program.dir,
 	                          .fds = {null, null, null},
 	                          .patience_ms = 20};
-	assert_int_equal(keeper_spawn(world->loop, &plan, &child, &stuck_handler, &ended, NULL), 0);
+	assert_int_equal(supervisor_spawn(world->loop, &plan, &child, &stuck_handler, &ended, NULL), 0);
 	while (!ended.has_ended)
 		turn(world);
 	assert_non_null(strstr(ended.error, "cannot run stuck in /"));
@@ -784,7 +784,7 @@ static void a_start_that_hangs_fails_alone(void **state)
 	run_until_gone(&run, child.pid);
 	assert_true(is_there(other));
 	assert_int_equal(run.ends, 0);
-	assert_int_equal(keeper_pid(), keeper);
+	assert_int_equal(supervisor_pid(), supervisor);
 	run_finish(&run);
 	run_sh(&run, world, "echo next");
 	assert_str(run_out(&run), "next\n");
@@ -811,7 +811,7 @@ static void a_start_that_hangs_can_be_interrupted(void **state)
 	assert_int_equal(process_pid(run.process), 0);
 	process_destroy(steal(run.process)); /* before it has a process */
 	run_finish(&run);
-	while (count_below_keeper()) {
+	while (count_below_supervisor()) {
 		run_sh(&other, *state, ":");
 		run_finish(&other);
 	}
@@ -866,13 +866,13 @@ static void a_signal_before_the_start_is_kept(void **state)
 }
 
 /* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
-static void a_stopped_keeper_fails_what_is_asked_of_it(void **state)
+static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
 {
 	struct run before, asked, after;
 	run_init(&before, *state);
 	run_start_sh(&before, "echo $$; sleep 1000");
-	pid_t pid = run_printed_pid(&before), keeper = keeper_pid();
-	kill(keeper, SIGSTOP);
+	pid_t pid = run_printed_pid(&before), supervisor = supervisor_pid();
+	kill(supervisor, SIGSTOP);
 	run_init(&asked, *state);
 	run_start_sh(&asked, "sleep 1000");
 	run_until_end(&asked);
@@ -881,14 +881,14 @@ static void a_stopped_keeper_fails_what_is_asked_of_it(void **state)
 	assert_true(is_there(pid));
 	assert_int_equal(before.ends, 0);
 	run_finish(&asked);
-	kill(keeper, SIGCONT);
+	kill(supervisor, SIGCONT);
 	run_sh(&after, *state, "echo after");
 	assert_str(run_out(&after), "after\n");
 	run_finish(&after);
-	assert_int_equal(keeper_pid(), keeper);
+	assert_int_equal(supervisor_pid(), supervisor);
 	assert_true(is_there(pid));
 	run_finish(&before);
-	while (count_below_keeper()) {
+	while (count_below_supervisor()) {
 		run_sh(&after, *state, ":");
 		run_finish(&after);
 	}
@@ -921,13 +921,13 @@ static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **s
 	assert_int_equal(WTERMSIG(status), SIGTERM); /* and not the KILL that was meant for another */
 }
 
-static void a_stopped_keeper_does_not_stop_the_end(void **state)
+static void a_stopped_supervisor_does_not_stop_the_end(void **state)
 {
 	struct run run;
 	run_sh(&run, *state, "sleep 1000 >/dev/null 2>&1 & echo $!");
 	pid_t background = run_printed_pid(&run);
 	run_finish(&run);
-	kill(keeper_pid(), SIGSTOP);
+	kill(supervisor_pid(), SIGSTOP);
 	assert_int_equal(process_reaper_stop(), 0);
 	assert_false(is_there(background));
 }
@@ -1143,8 +1143,8 @@ int main(int argc, char **argv)
 		IN_WORLD(a_tree_that_ignores_term_is_killed),
 		IN_WORLD(daemons_die_with_their_command),
 		IN_WORLD(daemons_without_environment_die_with_their_command),
-		IN_WORLD(a_killed_keeper_is_a_killed_command),
-		IN_WORLD(a_stopped_keeper_does_not_stop_the_end),
+		IN_WORLD(a_killed_supervisor_is_a_killed_command),
+		IN_WORLD(a_stopped_supervisor_does_not_stop_the_end),
 		IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
 		IN_WORLD(commands_beyond_the_limit_are_refused),
 		IN_WORLD(a_burst_of_commands_is_started_whole),
@@ -1156,7 +1156,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
 		IN_WORLD(a_signal_before_the_start_is_kept),
-		IN_WORLD(a_stopped_keeper_fails_what_is_asked_of_it),
+		IN_WORLD(a_stopped_supervisor_fails_what_is_asked_of_it),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 		IN_WORLD(another_commands_daemon_is_left_alone),
 		IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),

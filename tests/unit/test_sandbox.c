@@ -1,5 +1,5 @@
-/* The fence around commands. What needs a working bubblewrap is skipped where there is none. Called as
- * `test_sandbox refused` the program reports how a command is refused where nothing can fence it in. */
+/* The sandbox around commands. What needs a working bubblewrap is skipped where there is none. Called as
+ * `test_sandbox refused` the program reports how a command is refused where nothing can sandbox it in. */
 #include "test.h"
 
 #include <errno.h>
@@ -174,17 +174,17 @@ static void the_engines_own_place_is_not_writable_unless_named(void **state)
 	expect_writable(&policy, workspace, true);
 }
 
-static void modes_without_a_fence_allow_everything(void **state)
+static void modes_without_a_sandbox_allow_everything(void **state)
 {
 	(void)state;
-	struct sandbox_fence *fence;
+	struct sandboxed_command *sandboxed;
 	struct sandbox_policy policy = {.mode = sandbox_mode_danger_full_access, .cwd = workspace};
 	expect_writable(&policy, "/etc/passwd", true);
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, NULL), 0);
-	assert_null(fence);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &sandboxed, NULL), 0);
+	assert_null(sandboxed);
 	policy.mode = sandbox_mode_external_sandbox;
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, NULL), 0);
-	assert_null(fence);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &sandboxed, NULL), 0);
+	assert_null(sandboxed);
 	policy.mode = sandbox_mode_read_only;
 	expect_writable(&policy, workspace, false);
 }
@@ -212,11 +212,11 @@ static const char *probe(struct error *err)
 static void nothing_is_wrapped_before_the_probe(void **state)
 {
 	(void)state;
-	struct sandbox_fence *fence;
+	struct sandboxed_command *sandboxed;
 	struct sandbox_policy policy = workspace_policy();
 	struct error err = {0};
-	assert_int_equal(sandbox_wrap(&policy, echo_argv, &fence, &err), -ERR_busy);
-	assert_null(fence);
+	assert_int_equal(sandbox_wrap(&policy, echo_argv, &sandboxed, &err), -ERR_busy);
+	assert_null(sandboxed);
 }
 
 static void a_probe_can_be_called_off(void **state)
@@ -251,22 +251,22 @@ static void on_end(const struct process_result *result, void *self)
 }
 
 static const char *const *run_env = plain_env;
-static const char *vanishes; /* a folder that goes between the making of a fence and the start of its command */
+static const char *vanishes; /* a folder that goes between the making of a sandbox and the start of its command */
 
 /* Runs argv under the policy; its output, both streams, is in outcome->text. */
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
 {
 	static const struct process_handler handler = {on_output, on_end};
-	auto_sandbox_fence struct sandbox_fence *fence = NULL;
+	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
 	struct error err = {0};
-	if (sandbox_wrap(policy, argv, &fence, &err) != 0)
+	if (sandbox_wrap(policy, argv, &sandboxed, &err) != 0)
 		fail_msg("%s", err.text);
 	if (vanishes)
 		assert_int_equal(rmdir(vanishes), 0);
 	*outcome = (struct outcome){.loop = loop_create(NULL)};
 	buf_init(&outcome->text, 64 * 1024);
 	struct process_spec spec = {.argv = argv,
-	                            .launch = sandbox_launch(fence, run_env),
+	                            .launch = sandbox_launch(sandboxed, run_env),
 	                            .env = run_env,
 	                            .cwd = policy->cwd,
 	                            .drain_ms = PROCESS_DRAIN_MS};
@@ -462,7 +462,7 @@ static void mounts_cannot_be_undone(void **state)
 	           "no\nno\nno\nno\n");
 }
 
-/* The same attempts succeed without a fence, so that the test can fail. */
+/* The same attempts succeed without a sandbox, so that the test can fail. */
 static void the_outside_cannot_be_seen_or_reached(void **state)
 {
 	(void)state;
@@ -493,12 +493,12 @@ static void exit_codes_come_through(void **state)
 
 static void expect_refusal(const struct sandbox_policy *policy, enum error_code code, const char *what)
 {
-	struct sandbox_fence *fence;
+	struct sandboxed_command *sandboxed;
 	struct error err = {0};
 	if (!sandbox_backend_name(backend, NULL))
 		skip();
-	assert_int_equal(sandbox_wrap(policy, echo_argv, &fence, &err), -(int)code);
-	assert_null(fence);
+	assert_int_equal(sandbox_wrap(policy, echo_argv, &sandboxed, &err), -(int)code);
+	assert_null(sandboxed);
 	if (!strstr(err.text, what))
 		fail_msg("\"%s\" does not say \"%s\"", err.text, what);
 }
@@ -554,11 +554,11 @@ static void without_a_backend_nothing_runs(void **state)
 
 static int report_refusal(void)
 {
-	struct sandbox_fence *fence;
+	struct sandboxed_command *sandboxed;
 	struct error err = {0};
 	probe(NULL);
 	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = "/"};
-	sandbox_wrap(&policy, echo_argv, &fence, &err);
+	sandbox_wrap(&policy, echo_argv, &sandboxed, &err);
 	printf("%s: %s\n", error_code_name(err.code), err.text);
 	return 0;
 }
@@ -594,7 +594,7 @@ int main(int argc, char **argv)
 		AT_HOME(listed_roots_win_over_guards),
 		AT_HOME(a_git_pointer_guards_what_it_points_to),
 		AT_HOME(the_engines_own_place_is_not_writable_unless_named),
-		AT_HOME(modes_without_a_fence_allow_everything),
+		AT_HOME(modes_without_a_sandbox_allow_everything),
 		AT_HOME(nothing_is_wrapped_before_the_probe),
 		cmocka_unit_test_setup(a_probe_can_be_called_off, choose),
 		cmocka_unit_test_setup(the_probe_finds_a_backend_or_says_why, choose),

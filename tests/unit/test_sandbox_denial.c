@@ -1,4 +1,4 @@
-/* Whether a failed command was stopped by its fence. */
+/* Whether a failed command was stopped by its sandbox. */
 #include "test.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@ static bool is_denial(int exit_code, const char *out, const char *err)
 	return sandbox_denial_is_likely(&outcome, NULL);
 }
 
-static void what_a_fence_makes_programs_say_is_recognised(void **state)
+static void what_a_sandbox_makes_programs_say_is_recognised(void **state)
 {
 	(void)state;
 	assert_true(is_denial(1, "", "touch: cannot touch '/etc/x': Read-only file system\n"));
@@ -85,7 +85,7 @@ static void an_endless_line_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_fence_makes_programs_say_is_recognised),
+		cmocka_unit_test(what_a_sandbox_makes_programs_say_is_recognised),
 		cmocka_unit_test(an_ordinary_failure_is_none),
 		cmocka_unit_test(success_is_none_whatever_was_printed),
 		cmocka_unit_test(the_signal_of_a_filter_is_recognised),

@@ -186,7 +186,7 @@ static void arguments_decide_where_a_call_has_two_sides(void **state)
 	assert_int_equal(call(__NR_mknodat, 0, 0, S_IFBLK | 0600), DENIED);
 }
 
-static void a_fence_that_shares_pids_leaves_the_scheduling_of_others_alone(void **state)
+static void a_sandbox_that_shares_pids_leaves_the_scheduling_of_others_alone(void **state)
 {
 	(void)state;
 	static const int calls[] = {__NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam,
@@ -216,7 +216,7 @@ int main(void)
 		cmocka_unit_test(every_call_is_answered_as_its_row_says),
 		cmocka_unit_test(sockets_are_those_of_the_network),
 		cmocka_unit_test(arguments_decide_where_a_call_has_two_sides),
-		cmocka_unit_test(a_fence_that_shares_pids_leaves_the_scheduling_of_others_alone),
+		cmocka_unit_test(a_sandbox_that_shares_pids_leaves_the_scheduling_of_others_alone),
 		cmocka_unit_test(calls_of_another_architecture_end_the_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Both families of methods differ in words alone, so what differs is a table of three functions, and everything else is
- * here. A command is among its client's from its start on, even while the fence is still being found out: it can be
+ * here. A command is among its client's from its start on, even while the sandbox is still being found out: it can be
  * written to and terminated then. */
 #include "app_server/host/client_command.h"
 
@@ -127,7 +127,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 
 static const struct process_handler handler = {on_output, on_end};
 
-/* Behind a fence the fence is what is started, and would not know how to say that its command does not exist. */
+/* Behind a sandbox the sandbox is what is started, and would not know how to say that its command does not exist. */
 static int check_program(const struct client_command *command, struct error *err)
 {
 	auto_free char *path = spawn_find_program(command->argv[0], env_vars(&command->env), command->cwd, err);
@@ -136,12 +136,12 @@ static int check_program(const struct client_command *command, struct error *err
 
 static int launch(struct client_command *command, struct error *err)
 {
-	auto_sandbox_fence struct sandbox_fence *fence = NULL;
-	if (check_program(command, err) != 0 || sandbox_wrap(&command->fence, command->argv, &fence, err) != 0)
+	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
+	if (check_program(command, err) != 0 || sandbox_wrap(&command->sandbox, command->argv, &sandboxed, err) != 0)
 		return -(int)err->code;
 	struct process_spec spec = {
 		.argv = command->argv,
-		.launch = sandbox_launch(fence, env_vars(&command->env)),
+		.launch = sandbox_launch(sandboxed, env_vars(&command->env)),
 		.env = env_vars(&command->env),
 		.cwd = command->cwd,
 		.stdin_open = command->takes_input,
@@ -184,7 +184,7 @@ static const struct client_resource_type resource_type = {on_client_gone, on_cli
 
 int client_command_start(struct client_command *command, struct error *err)
 {
-	bool waits = sandbox_is_needed(command->fence.mode) && !sandbox_is_probed(command->fence.backend);
+	bool waits = sandbox_is_needed(command->sandbox.mode) && !sandbox_is_probed(command->sandbox.backend);
 	if (!command->is_streamed && command->cap > LIMIT_CLIENT_OUTPUT_KEPT)
 		command->cap = LIMIT_CLIENT_OUTPUT_KEPT;
 	for (size_t i = 0; i < countof(command->streams); i++)
@@ -192,7 +192,7 @@ int client_command_start(struct client_command *command, struct error *err)
 	if (!waits && launch(command, err) != 0)
 		return -(int)err->code;
 	if (waits)
-		command->probe = sandbox_probe_create(loop_of(command), command->fence.backend, on_probed, command);
+		command->probe = sandbox_probe_create(loop_of(command), command->sandbox.backend, on_probed, command);
 	if (command->timeout_ms >= 0) {
 		command->timer = loop_timer_create(loop_of(command), on_timeout, command);
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);

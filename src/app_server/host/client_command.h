@@ -50,7 +50,7 @@ struct client_command {
 	const char *const *argv;
 	const char *cwd; /* absolute */
 	struct env env;
-	struct sandbox_policy fence;
+	struct sandbox_policy sandbox;
 	bool has_terminal, takes_input, is_streamed;
 	struct pty_size size;
 	uint64_t cap;                /* of each stream */

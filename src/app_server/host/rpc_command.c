@@ -1,4 +1,4 @@
-/* command/exec: one command behind the fence, answered when it has ended. */
+/* command/exec: one command in the sandbox, answered when it has ended. */
 #include <errno.h>
 
 #include "app_server/rpc/server.h"
@@ -46,7 +46,7 @@ static void on_cancel(struct rpc_request *request)
 	client_command_destroy(request->self);
 }
 
-/* ---- the fence ---- */
+/* ---- the sandbox ---- */
 
 static const char *real_path(struct str path, struct arena *arena)
 {
@@ -55,76 +55,76 @@ static const char *real_path(struct str path, struct arena *arena)
 	return arena_cstr(arena, str_of(real ? real : text));
 }
 
-static void take_roots(struct sandbox_policy *fence, const struct str *roots, size_t count, struct arena *arena)
+static void take_roots(struct sandbox_policy *policy, const struct str *roots, size_t count, struct arena *arena)
 {
 	const char **paths = arena_array(arena, const char *, count + 1);
 	for (size_t i = 0; i < count; i++)
 		paths[i] = real_path(roots[i], arena);
-	fence->writable_roots = paths;
-	fence->writable_root_count = count;
+	policy->writable_roots = paths;
+	policy->writable_root_count = count;
 }
 
-static void fence_of_config(const struct config *config, enum sandbox_mode mode, struct client_command *command)
+static void sandbox_of_config(const struct config *config, enum sandbox_mode mode, struct client_command *command)
 {
 	const struct config_sandbox *details = &config->sandbox_workspace_write;
-	struct sandbox_policy *fence = &command->fence;
-	fence->mode = mode;
+	struct sandbox_policy *policy = &command->sandbox;
+	policy->mode = mode;
 	if (mode != sandbox_mode_workspace_write)
 		return;
-	take_roots(fence, details->writable_roots.items, details->writable_roots.count, &command->arena);
-	fence->network_access = details->network_access;
-	fence->exclude_tmpdir = details->exclude_tmpdir_env_var;
-	fence->exclude_slash_tmp = details->exclude_slash_tmp;
+	take_roots(policy, details->writable_roots.items, details->writable_roots.count, &command->arena);
+	policy->network_access = details->network_access;
+	policy->exclude_tmpdir = details->exclude_tmpdir_env_var;
+	policy->exclude_slash_tmp = details->exclude_slash_tmp;
 }
 
-static void fence_of_policy(const struct app_sandbox_policy *policy, struct client_command *command)
+static void sandbox_of_policy(const struct app_sandbox_policy *policy, struct client_command *command)
 {
-	struct sandbox_policy *fence = &command->fence;
+	struct sandbox_policy *sandbox = &command->sandbox;
 	const struct app_sandbox_policy_workspace_write *write = policy->workspace_write;
 	switch (policy->tag) {
 	case app_sandbox_policy_danger_full_access:
-		fence->mode = sandbox_mode_danger_full_access;
+		sandbox->mode = sandbox_mode_danger_full_access;
 		return;
 	case app_sandbox_policy_external_sandbox:
-		fence->mode = sandbox_mode_external_sandbox;
+		sandbox->mode = sandbox_mode_external_sandbox;
 		return;
 	case app_sandbox_policy_workspace_write:
-		fence->mode = sandbox_mode_workspace_write;
-		take_roots(fence, write->writable_roots, write->writable_roots_count, &command->arena);
-		fence->network_access = write->network_access;
-		fence->exclude_tmpdir = write->exclude_tmpdir_env_var;
-		fence->exclude_slash_tmp = write->exclude_slash_tmp;
+		sandbox->mode = sandbox_mode_workspace_write;
+		take_roots(sandbox, write->writable_roots, write->writable_roots_count, &command->arena);
+		sandbox->network_access = write->network_access;
+		sandbox->exclude_tmpdir = write->exclude_tmpdir_env_var;
+		sandbox->exclude_slash_tmp = write->exclude_slash_tmp;
 		return;
 	default:
-		fence->mode = sandbox_mode_read_only;
-		fence->network_access = policy->read_only->network_access;
+		sandbox->mode = sandbox_mode_read_only;
+		sandbox->network_access = policy->read_only->network_access;
 	}
 }
 
-static int take_fence(struct rpc_request *request, const struct app_command_exec_params *params,
-                      struct client_command *command)
+static int take_sandbox(struct rpc_request *request, const struct app_command_exec_params *params,
+                        struct client_command *command)
 {
 	const struct config *config = request->server->config;
 	enum sandbox_mode mode = config->sandbox_mode;
 	struct error err;
-	command->fence.backend = config->sandbox_backend;
+	command->sandbox.backend = config->sandbox_backend;
 	if (params->sandbox_policy && params->permission_profile.ptr) {
 		rpc_fail(request, APP_INVALID_REQUEST, "`permissionProfile` cannot be combined with `sandboxPolicy`");
 		return -1;
 	}
-	command->fence.cwd = real_path(str_of(command->cwd), &command->arena);
-	command->fence.tmpdir = config_env("TMPDIR");
-	command->fence.home = arena_cstr(&command->arena, str_of(config_home(config)));
-	command->fence.has_terminal = command->has_terminal;
+	command->sandbox.cwd = real_path(str_of(command->cwd), &command->arena);
+	command->sandbox.tmpdir = config_env("TMPDIR");
+	command->sandbox.home = arena_cstr(&command->arena, str_of(config_home(config)));
+	command->sandbox.has_terminal = command->has_terminal;
 	if (params->sandbox_policy) {
-		fence_of_policy(params->sandbox_policy, command);
+		sandbox_of_policy(params->sandbox_policy, command);
 		return 0;
 	}
 	if (params->permission_profile.ptr && permission_profile_find(params->permission_profile, &mode, &err) != 0) {
 		rpc_fail(request, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
 		return -1;
 	}
-	fence_of_config(config, mode, command);
+	sandbox_of_config(config, mode, command);
 	return 0;
 }
 
@@ -203,11 +203,11 @@ static int fill(struct rpc_request *request, const struct app_command_exec_param
 		return -1;
 	take_words(params, command);
 	take_cwd(request, params->cwd, command);
-	if (take_fence(request, params, command) != 0)
+	if (take_sandbox(request, params, command) != 0)
 		return -1;
 	command_env_of_config(&config->shell_environment_policy, &command->env);
 	struct env_engine engine = {
-		.network_disabled = sandbox_is_needed(command->fence.mode) && !command->fence.network_access,
+		.network_disabled = sandbox_is_needed(command->sandbox.mode) && !command->sandbox.network_access,
 	};
 	env_engine_apply(&engine, &command->env);
 	return command_words_env(request, params->env, command);

@@ -1,4 +1,4 @@
-/* process/spawn: a process without a fence, which tells its end instead of answering with it. */
+/* process/spawn: a process without a sandbox, which tells its end instead of answering with it. */
 #include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
@@ -82,7 +82,7 @@ static int fill(struct rpc_request *request, const struct app_process_spawn_para
 	command->has_terminal = params->tty;
 	command->takes_input = params->tty || params->stream_stdin;
 	command->is_streamed = params->tty || params->stream_stdout_stderr;
-	command->fence.mode = sandbox_mode_danger_full_access;
+	command->sandbox.mode = sandbox_mode_danger_full_access;
 	env_policy_apply(&everything, NULL, &command->env);
 	return command_words_env(request, params->env, command);
 }

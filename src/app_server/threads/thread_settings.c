@@ -120,7 +120,7 @@ static bool is_same(const struct app_thread_settings *a, const struct app_thread
 	return str_eq(buf_str(&left), buf_str(&right));
 }
 
-/* A named set of permissions is the fence it stands for. */
+/* A named set of permissions is the sandbox it stands for. */
 static int resolve_profile(const struct app_turn_start_params *params, struct app_thread_settings *settings,
                            struct arena *arena, struct app_sandbox_policy **ret, struct error *err)
 {
@@ -150,14 +150,14 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 {
 	struct app_thread_settings settings = *thread->settings;
 	struct app_turn_start_params wanted = *params;
-	struct app_sandbox_policy *fence = NULL;
+	struct app_sandbox_policy *sandbox = NULL;
 	*ret_is_changed = false;
-	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &fence, err) != 0)
+	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &sandbox, err) != 0)
 		return -(int)err->code;
 	if (change(request, params, &settings, err) != 0)
 		return -(int)err->code;
-	if (fence)
-		settings.sandbox_policy = wanted.sandbox_policy = fence;
+	if (sandbox)
+		settings.sandbox_policy = wanted.sandbox_policy = sandbox;
 	if (is_same(&settings, thread->settings))
 		return 0;
 	if (submit_change(thread, &wanted, &settings, &request->arena, err) != 0)

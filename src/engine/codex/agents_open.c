@@ -1,5 +1,5 @@
-/* A subagent begins as its parent is now: model, folder, fences, effort, instructions. A fork has its parent's history
- * as well, in the same memory, up to the call that asked for it. */
+/* A subagent begins as its parent is now: model, folder, sandboxes, effort, instructions. A fork has its parent's
+ * history as well, in the same memory, up to the call that asked for it. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -40,7 +40,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 	return child;
 }
 
-/* The parent's fence, or one that allows less. Under the same mode nothing else changes: its roots stay its roots. */
+/* The parent's sandbox, or one that allows less. Under the same mode nothing else changes: its roots stay its roots. */
 static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
 {
 	static struct workspace_write workspace;
@@ -226,7 +226,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	return -(int)err->code;
 }
 
-/* Fences from the narrowest; of one mode, the narrower is the one without the network. */
+/* Sandboxes from the narrowest; of one mode, the narrower is the one without the network. */
 static int rank_of(const struct sandbox *sandbox)
 {
 	switch (sandbox->tag) {
@@ -240,8 +240,8 @@ static int rank_of(const struct sandbox *sandbox)
 }
 
 /* What it was allowed when it last worked, or what its parent is allowed now if that is less: opening it again must not
- * make its fence any wider. Of one that never worked nobody knows what it was to be allowed. What is asked about is as
- * with a new one: by its parent's policy of now. */
+ * make its sandbox any wider. Of one that never worked nobody knows what it was to be allowed. What is asked about is
+ * as with a new one: by its parent's policy of now. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};

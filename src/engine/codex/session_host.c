@@ -102,11 +102,11 @@ static const char *const *host_command_env(struct tool_host *host, bool is_model
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
 	command_env_of_config(&session->env->config->shell_environment_policy, &session->command_env);
-	bool has_fence = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
-	                              host->sandbox->mode == sandbox_mode_workspace_write);
+	bool has_sandbox = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
+	                                host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
 		.thread_id = session->id,
-		.network_disabled = has_fence && !host->sandbox->network_access,
+		.network_disabled = has_sandbox && !host->sandbox->network_access,
 		.plain_terminal = is_model,
 	};
 	env_engine_apply(&engine, &session->command_env);

@@ -57,7 +57,7 @@ static bool read_output(const struct json *json, struct arena *arena, struct rev
 	return ret->findings_count || ret->overall_explanation.len || ret->overall_correctness.len;
 }
 
-/* What stands between the first brace and the last, for models that explain or fence their JSON. */
+/* What stands between the first brace and the last, for models that explain or sandbox their JSON. */
 static struct str inner_object(struct str text)
 {
 	ptrdiff_t first = str_find_char(text, '{'), last = str_rfind_char(text, '}');

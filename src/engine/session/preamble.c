@@ -167,7 +167,7 @@ static void tell_personality(const struct listener *to, const struct settings *t
 	record_text(to, "developer", buf_str(&text));
 }
 
-static bool same_fences(const struct settings *a, const struct settings *b)
+static bool same_sandbox(const struct settings *a, const struct settings *b)
 {
 	if (!approval_is_same(a->approval_policy, b->approval_policy) ||
 	    a->sandbox_policy.mode != b->sandbox_policy.mode ||
@@ -183,7 +183,7 @@ static bool same_fences(const struct settings *a, const struct settings *b)
 
 static void tell_changes(const struct listener *to, const struct settings *told, const struct settings *settings)
 {
-	if (!told || !same_fences(told, settings))
+	if (!told || !same_sandbox(told, settings))
 		tell_permissions(to, settings);
 	if (!told)
 		tell_agents(to);

@@ -135,12 +135,12 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 {
 	if (!is_recorded(conversation))
 		return;
-	auto_buf struct buf payload, fence, policy, mode;
+	auto_buf struct buf payload, sandbox, policy, mode;
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
-	buf_init(&fence, 1 * MIB);
+	buf_init(&sandbox, 1 * MIB);
 	buf_init(&policy, LIMIT_LINE);
 	buf_init(&mode, LIMIT_ROLLOUT_LINE);
-	struct json_writer w = json_writer(&fence);
+	struct json_writer w = json_writer(&sandbox);
 	union_encode(&union_sandbox, settings->sandbox, &w);
 	w = json_writer(&policy);
 	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
@@ -151,7 +151,7 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 		.cwd = str_of(settings->cwd),
 		.model = str_of(settings->model),
 		.approval_policy = buf_str(&policy),
-		.sandbox_policy = buf_str(&fence),
+		.sandbox_policy = buf_str(&sandbox),
 		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
 	};
 	if (settings->effort != reasoning_effort_unset)

@@ -53,7 +53,7 @@ static void fill_info(struct settings *settings, const struct config *config)
 	settings->info.output_budget.limit = (size_t)config->tool_output_token_limit * (in_tokens ? 1 : 4);
 }
 
-/* The wire's words for a fence as the floor that builds it takes them (core 16). */
+/* The wire's words for a sandbox as the floor that builds it takes them (core 16). */
 static void fill_policy(struct settings *settings)
 {
 	static const enum sandbox_mode modes[] = {

@@ -1,4 +1,4 @@
-/* settings.h — what a Task runs under: model, folder, fences. A snapshot that never changes.
+/* settings.h — what a Task runs under: model, folder, sandboxes. A snapshot that never changes.
  *
  * Changing settings makes a new snapshot; a running Task keeps the one it began with.
  * Refcounted; loop thread only. */

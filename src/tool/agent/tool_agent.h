@@ -10,7 +10,7 @@
 /* Who calls one of subagent_*; NULL: the call has been answered, for there are no such tools here. */
 struct agent *tool_agent_self(struct tool_call *call);
 /* The same for the tools that name agents by their threads. */
-struct agent *tool_agent_other_self(struct tool_call *call);
+struct agent *tool_collab_self(struct tool_call *call);
 /* The agent of that number; NULL: the call has been answered. */
 struct agent *tool_agent_find(struct tool_call *call, const struct agent *self, int64_t id);
 

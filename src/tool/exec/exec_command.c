@@ -54,7 +54,7 @@ void exec_command_finish(struct exec_command *command)
 
 /* ---- its start ---- */
 
-struct exec_fence {
+struct exec_sandbox_wait {
 	struct sandbox_probe *probe;
 	loop_run_fn on_ready;
 	void *self;
@@ -62,52 +62,52 @@ struct exec_fence {
 
 static void on_probed(void *self)
 {
-	struct exec_fence *fence = self;
-	fence->on_ready(fence->self);
+	struct exec_sandbox_wait *wait = self;
+	wait->on_ready(wait->self);
 }
 
-static bool leaves_fence(const struct exec_command *command)
+static bool leaves_sandbox(const struct exec_command *command)
 {
 	return command->is_escalated || command->is_allowed || command->is_freed;
 }
 
-bool exec_fence_is_ready(const struct exec_command *command)
+bool exec_sandbox_is_ready(const struct exec_command *command)
 {
 	const struct sandbox_policy *policy = command->host->sandbox;
-	return leaves_fence(command) || !sandbox_is_needed(policy->mode) || sandbox_is_probed(policy->backend);
+	return leaves_sandbox(command) || !sandbox_is_needed(policy->mode) || sandbox_is_probed(policy->backend);
 }
 
-struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self)
+struct exec_sandbox_wait *exec_sandbox_wait(struct tool_host *host, loop_run_fn on_ready, void *self)
 {
-	struct exec_fence *fence = xnew(struct exec_fence);
-	fence->on_ready = on_ready;
-	fence->self = self;
-	fence->probe = sandbox_probe_create(host->loop, host->sandbox->backend, on_probed, fence);
-	return fence;
+	struct exec_sandbox_wait *wait = xnew(struct exec_sandbox_wait);
+	wait->on_ready = on_ready;
+	wait->self = self;
+	wait->probe = sandbox_probe_create(host->loop, host->sandbox->backend, on_probed, wait);
+	return wait;
 }
 
-void exec_fence_destroy(struct exec_fence *fence)
+void exec_sandbox_wait_destroy(struct exec_sandbox_wait *wait)
 {
-	if (!fence)
+	if (!wait)
 		return;
-	sandbox_probe_destroy(fence->probe);
-	free(fence);
+	sandbox_probe_destroy(wait->probe);
+	free(wait);
 }
 
 struct process *exec_start(struct exec_command *command, const struct exec_start *start,
                            const struct process_handler *handler, void *self, struct error *err)
 {
-	auto_sandbox_fence struct sandbox_fence *fence = NULL;
+	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
 	struct tool_host *host = command->host;
 	struct sandbox_policy policy = *host->sandbox;
 	policy.has_terminal = start->terminal != NULL;
-	command->is_fenced = !leaves_fence(command) && sandbox_is_needed(policy.mode);
-	if (!leaves_fence(command) && sandbox_wrap(&policy, command->argv, &fence, err) != 0)
+	command->is_sandboxed = !leaves_sandbox(command) && sandbox_is_needed(policy.mode);
+	if (!leaves_sandbox(command) && sandbox_wrap(&policy, command->argv, &sandboxed, err) != 0)
 		return NULL;
 	const char *const *env = host->command_env(host, true);
 	struct process_spec spec = {
 		.argv = command->argv,
-		.launch = sandbox_launch(fence, env),
+		.launch = sandbox_launch(sandboxed, env),
 		.env = env,
 		.cwd = command->cwd,
 		.stdin_open = start->stdin_open,
@@ -272,7 +272,7 @@ void exec_command_key(const struct exec_command *command, struct buf *out)
 	shell_join(out, command->argv);
 	buf_append_char(out, '\n');
 	buf_append_c(out, command->cwd);
-	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nfenced");
+	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nsandboxed");
 }
 
 int exec_exit_code(const struct process_result *result)

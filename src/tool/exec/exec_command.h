@@ -23,7 +23,7 @@ struct exec_command {
 	bool is_escalated; /* asked to run outside the sandbox */
 	bool is_allowed;   /* by a rule of the user: it runs outside the sandbox */
 	bool is_approved;  /* by the user */
-	bool is_fenced;    /* it was started inside the sandbox */
+	bool is_sandboxed; /* it was started inside the sandbox */
 	bool is_stopped;   /* the sandbox probably stopped it */
 	bool is_freed;     /* it runs again, outside the sandbox */
 	struct str justification;
@@ -56,13 +56,13 @@ void exec_command_rewind(struct exec_command *command);
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 /* ---- its start ---- */
 
-/* False until the trials of the sandbox backends are complete: wait with exec_fence_wait. */
-bool exec_fence_is_ready(const struct exec_command *command);
+/* False until the trials of the sandbox backends are complete: wait with exec_sandbox_wait. */
+bool exec_sandbox_is_ready(const struct exec_command *command);
 
 /* on_ready runs once, later. Destroy cancels; NULL is fine. */
-struct exec_fence;
-struct exec_fence *exec_fence_wait(struct tool_host *host, loop_run_fn on_ready, void *self);
-void exec_fence_destroy(struct exec_fence *fence);
+struct exec_sandbox_wait;
+struct exec_sandbox_wait *exec_sandbox_wait(struct tool_host *host, loop_run_fn on_ready, void *self);
+void exec_sandbox_wait_destroy(struct exec_sandbox_wait *wait);
 
 struct exec_start {
 	bool merge_output;

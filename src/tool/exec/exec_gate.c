@@ -141,7 +141,7 @@ static void tell_client(struct exec_command *command, struct str evidence)
 
 bool exec_retry_is_due(const struct exec_command *command, const struct process_result *result)
 {
-	return command->is_fenced && (result->exit_code != 0 || result->signal != 0);
+	return command->is_sandboxed && (result->exit_code != 0 || result->signal != 0);
 }
 
 enum exec_verdict exec_retry_check(struct exec_command *command, struct tool_call *call,

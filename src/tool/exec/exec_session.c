@@ -139,7 +139,7 @@ void exec_session_destroy(struct exec_session *session)
 	list_remove(&session->link);
 	session->sessions->count--;
 	process_destroy(session->process);
-	exec_fence_destroy(session->fence);
+	exec_sandbox_wait_destroy(session->sandbox_wait);
 	loop_timer_destroy(session->timer);
 	loop_timer_destroy(session->skim);
 	output_finish(&session->unread);

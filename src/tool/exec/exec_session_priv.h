@@ -12,7 +12,7 @@
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_session.h"
 
-struct exec_fence;
+struct exec_sandbox_wait;
 struct loop_timer;
 
 struct exec_sessions {
@@ -31,8 +31,8 @@ struct exec_session {
 	int64_t id; /* what the model calls it: 1000 to 99999 */
 	char id_text[24];
 	struct exec_command command;
-	struct exec_fence *fence; /* waited for before the start, or NULL */
-	struct process *process;  /* NULL before it starts */
+	struct exec_sandbox_wait *sandbox_wait; /* waited for before the start, or NULL */
+	struct process *process;                /* NULL before it starts */
 	bool has_ended;
 	int exit_code;
 	bool is_answered;         /* at least once: until then all of the transcript is unread */
@@ -60,7 +60,7 @@ struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t i
 /* Kills what runs and frees it, without events. */
 void exec_session_destroy(struct exec_session *session);
 
-/* Starts the command behind its fence; err says why not. */
+/* Starts the command in its sandbox; err says why not. */
 int exec_session_start(struct exec_session *session, struct error *err);
 /* Back to before the start; nobody waits. */
 void exec_session_rewind(struct exec_session *session);

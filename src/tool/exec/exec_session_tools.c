@@ -53,22 +53,22 @@ static void start(struct tool_call *call, struct exec_session *session)
 	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
 }
 
-static void on_fence_ready(void *self)
+static void on_sandbox_ready(void *self)
 {
 	struct tool_call *call = self;
 	struct exec_session *session = call->state;
-	exec_fence_destroy(session->fence);
-	session->fence = NULL;
+	exec_sandbox_wait_destroy(session->sandbox_wait);
+	session->sandbox_wait = NULL;
 	start(call, session);
 }
 
 static void run(struct tool_call *call, struct exec_session *session)
 {
 	call->state = session;
-	if (exec_fence_is_ready(&session->command))
+	if (exec_sandbox_is_ready(&session->command))
 		start(call, session);
 	else
-		session->fence = exec_fence_wait(call->host, on_fence_ready, call);
+		session->sandbox_wait = exec_sandbox_wait(call->host, on_sandbox_ready, call);
 }
 
 static void run_if(struct tool_call *call, bool is_approved)
@@ -97,7 +97,7 @@ static void on_retry_answer(struct tool_call *call, const struct review_decision
 	run_if(call, exec_retry_read(&session->command, decision));
 }
 
-/* It never ran; or it was stopped by its fence, perhaps: then it may run again without. */
+/* It never ran; or it was stopped by its sandbox, perhaps: then it may run again without. */
 static bool on_early_end(struct exec_session *session, const struct process_result *result)
 {
 	struct tool_call *call = session->waiter;

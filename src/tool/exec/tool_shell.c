@@ -19,7 +19,7 @@ enum { TIMEOUT_DEFAULT_MS = 10000, TIMEOUT_EXIT_CODE = 124, TIMEOUT_MAX_MS = 24 
 struct shell_run {
 	struct tool_call *call;
 	struct exec_command command;
-	struct exec_fence *fence; /* waited for before the start, or NULL */
+	struct exec_sandbox_wait *sandbox_wait; /* waited for before the start, or NULL */
 	struct process *process;
 	struct loop_timer *timer;
 	uint64_t timeout_ms;
@@ -42,7 +42,7 @@ static void shell_run_destroy(struct shell_run *run)
 {
 	run->call->state = NULL;
 	process_destroy(run->process);
-	exec_fence_destroy(run->fence);
+	exec_sandbox_wait_destroy(run->sandbox_wait);
 	loop_timer_destroy(run->timer);
 	output_finish(&run->out);
 	output_finish(&run->err);
@@ -93,7 +93,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	exec_command_tell_output(&run->command, stream, bytes);
 }
 
-static void begin_fenced(struct shell_run *run);
+static void begin_sandboxed(struct shell_run *run);
 static void fail(struct shell_run *run, struct str text);
 static void fail_start(struct shell_run *run, const struct error *err);
 
@@ -113,7 +113,7 @@ static void begin_if(struct shell_run *run, bool is_approved)
 {
 	if (is_approved) {
 		exec_command_tell_begin(&run->command);
-		begin_fenced(run);
+		begin_sandboxed(run);
 		return;
 	}
 	auto_buf struct buf text;
@@ -128,7 +128,7 @@ static void on_retry_answer(struct tool_call *call, const struct review_decision
 	begin_if(run, exec_retry_read(&run->command, decision));
 }
 
-/* Stopped by its fence, perhaps: then it may run again without, and this end does not count. */
+/* Stopped by its sandbox, perhaps: then it may run again without, and this end does not count. */
 static bool runs_again(struct shell_run *run, const struct process_result *result)
 {
 	auto_buf struct buf out, err;
@@ -142,7 +142,7 @@ static bool runs_again(struct shell_run *run, const struct process_result *resul
 		return false;
 	rewind_run(run);
 	if (verdict == EXEC_RUN)
-		begin_fenced(run);
+		begin_sandboxed(run);
 	return true;
 }
 
@@ -202,20 +202,20 @@ static void begin(struct shell_run *run)
 	loop_timer_start(run->timer, run->timeout_ms);
 }
 
-static void on_fence_ready(void *self)
+static void on_sandbox_ready(void *self)
 {
 	struct shell_run *run = self;
-	exec_fence_destroy(run->fence);
-	run->fence = NULL;
+	exec_sandbox_wait_destroy(run->sandbox_wait);
+	run->sandbox_wait = NULL;
 	begin(run);
 }
 
-static void begin_fenced(struct shell_run *run)
+static void begin_sandboxed(struct shell_run *run)
 {
-	if (exec_fence_is_ready(&run->command))
+	if (exec_sandbox_is_ready(&run->command))
 		begin(run);
 	else
-		run->fence = exec_fence_wait(run->call->host, on_fence_ready, run);
+		run->sandbox_wait = exec_sandbox_wait(run->call->host, on_sandbox_ready, run);
 }
 
 static void on_answer(struct tool_call *call, const struct review_decision *decision)
@@ -268,7 +268,7 @@ static void start(struct tool_call *call, const struct shell_request *request)
 		return;
 	case EXEC_RUN:
 		exec_command_tell_begin(&run->command);
-		begin_fenced(run);
+		begin_sandboxed(run);
 	}
 }
 

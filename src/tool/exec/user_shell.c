@@ -1,6 +1,6 @@
-/* No gate and no fence stands before this command: who types it could type it into any terminal. All the rest is as for
- * the model's commands, so that a client shows both with one piece of code. The two streams are kept apart for the end
- * event, and the model reads them one behind the other, cut to what it gets of any command. */
+/* No gate and no sandbox stands before this command: who types it could type it into any terminal. All the rest is as
+ * for the model's commands, so that a client shows both with one piece of code. The two streams are kept apart for the
+ * end event, and the model reads them one behind the other, cut to what it gets of any command. */
 #include "tool/exec/user_shell.h"
 
 #include "base/clock.h"

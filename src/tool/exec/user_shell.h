@@ -1,4 +1,4 @@
-/* user_shell.h — a command of the user's own: in the user's shell, without a fence and without a question.
+/* user_shell.h — a command of the user's own: in the user's shell, without a sandbox and without a question.
  *
  * Its life is told in the events of every command, with source user_shell; its end also as text for the model.
  * Owns: the process and what it printed. Borrows: the host, until the end. Loop thread only.

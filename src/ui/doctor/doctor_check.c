@@ -164,7 +164,7 @@ static const char *probe(struct doctor *doctor, enum sandbox_backend backend, st
 	return sandbox_backend_name(backend, err);
 }
 
-void doctor_check_fence(struct doctor *doctor)
+void doctor_check_sandbox(struct doctor *doctor)
 {
 	struct error err;
 	enum sandbox_backend backend = doctor->config ? doctor->config->sandbox_backend : sandbox_backend_auto;
@@ -179,7 +179,7 @@ void doctor_check_fence(struct doctor *doctor)
 		doctor_tell(doctor, DOCTOR_fail, "docs/sandbox.md says what a backend needs", "%s", err.text);
 }
 
-/* One that fails matters as much as it is missed: check_fence says whether. */
+/* One that fails matters as much as it is missed: check_sandbox says whether. */
 static void check_backend(struct doctor *doctor, enum sandbox_backend backend)
 {
 	struct error err;

@@ -406,15 +406,15 @@ static void unwatch_signals(struct exec *exec)
 static void submit_session(struct exec *exec)
 {
 	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user */
-	struct exec_fences fences;
-	exec_config_fences(&exec->options, exec->config, &fences);
+	struct exec_sandbox sandbox;
+	exec_config_sandbox(&exec->options, exec->config, &sandbox);
 	struct op_configure_session op = {
 		.approval_policy = &nobody_is_asked,
-		.sandbox_policy = &fences.sandbox,
+		.sandbox_policy = &sandbox.sandbox,
 		.resume_path = str_of(exec->resume_path),
 	};
 	submit(exec, "configure", OP_configure_session, &op);
-	exec_fences_finish(&fences);
+	exec_sandbox_finish(&sandbox);
 }
 
 static void print_warnings(struct exec *exec)

@@ -114,45 +114,45 @@ void exec_config_warn(const struct exec_options *options, const struct config *c
 		warn("--local-provider", "without --oss");
 }
 
-static void add_root(struct exec_fences *fences, const char *dir)
+static void add_root(struct exec_sandbox *sandbox, const char *dir)
 {
 	char *full = realpath(dir, NULL);
 	if (!full) /* it may be created later; the sandbox reports it if it is needed before */
 		full = xstrdup(dir);
-	vec_push(&fences->owned, full);
-	vec_push(&fences->roots, str_of(full));
+	vec_push(&sandbox->owned, full);
+	vec_push(&sandbox->roots, str_of(full));
 }
 
-void exec_config_fences(const struct exec_options *options, const struct config *config, struct exec_fences *fences)
+void exec_config_sandbox(const struct exec_options *options, const struct config *config, struct exec_sandbox *sandbox)
 {
 	const struct config_sandbox *details = &config->sandbox_workspace_write;
-	*fences = (struct exec_fences){0};
+	*sandbox = (struct exec_sandbox){0};
 	if (config->sandbox_mode == sandbox_mode_danger_full_access) {
-		fences->sandbox.tag = sandbox_danger_full_access;
+		sandbox->sandbox.tag = sandbox_danger_full_access;
 		return;
 	}
 	if (config->sandbox_mode != sandbox_mode_workspace_write) {
-		fences->sandbox.tag = sandbox_read_only;
+		sandbox->sandbox.tag = sandbox_read_only;
 		return;
 	}
 	for (size_t i = 0; i < details->writable_roots.count; i++)
-		vec_push(&fences->roots, details->writable_roots.items[i]);
+		vec_push(&sandbox->roots, details->writable_roots.items[i]);
 	for (size_t i = 0; i < options->add_dirs.count; i++)
-		add_root(fences, options->add_dirs.items[i]);
-	fences->workspace = (struct workspace_write){
-		.writable_roots = fences->roots.items,
-		.writable_roots_count = fences->roots.count,
+		add_root(sandbox, options->add_dirs.items[i]);
+	sandbox->workspace = (struct workspace_write){
+		.writable_roots = sandbox->roots.items,
+		.writable_roots_count = sandbox->roots.count,
 		.network_access = details->network_access,
 		.exclude_tmpdir_env_var = details->exclude_tmpdir_env_var,
 		.exclude_slash_tmp = details->exclude_slash_tmp,
 	};
-	fences->sandbox = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &fences->workspace};
+	sandbox->sandbox = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &sandbox->workspace};
 }
 
-void exec_fences_finish(struct exec_fences *fences)
+void exec_sandbox_finish(struct exec_sandbox *sandbox)
 {
-	vec_for_each(text, &fences->owned)
+	vec_for_each(text, &sandbox->owned)
 		free(*text);
-	vec_finish(&fences->owned);
-	vec_finish(&fences->roots);
+	vec_finish(&sandbox->owned);
+	vec_finish(&sandbox->roots);
 }

@@ -1,4 +1,4 @@
-/* exec_config.h — the configuration of a run: files, then -c, then flags; and the fences that follow. */
+/* exec_config.h — the configuration of a run: files, then -c, then flags; and the sandbox that follow. */
 #ifndef UI_EXEC_CONFIG_H
 #define UI_EXEC_CONFIG_H
 
@@ -17,14 +17,14 @@ int exec_config_load(const struct exec_options *options, const char *cwd, struct
 void exec_config_warn(const struct exec_options *options, const struct config *config);
 
 /* The sandbox of the run. Owns the list of roots; borrows the rest from options and config. */
-struct exec_fences {
+struct exec_sandbox {
 	struct sandbox sandbox;
 	struct workspace_write workspace;
 	VEC(struct str) roots;
 	VEC(char *) owned;
 };
 
-void exec_config_fences(const struct exec_options *options, const struct config *config, struct exec_fences *fences);
-void exec_fences_finish(struct exec_fences *fences);
+void exec_config_sandbox(const struct exec_options *options, const struct config *config, struct exec_sandbox *sandbox);
+void exec_sandbox_finish(struct exec_sandbox *sandbox);
 
 #endif

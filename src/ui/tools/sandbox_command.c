@@ -58,7 +58,7 @@ static const struct cli_argument arguments[] = {
 
 const struct cli_command sandbox_command = {
 	.name = "codex sandbox",
-	.about = "Run one command fenced in as the engine would.",
+	.about = "Run one command in the sandbox that the engine would use.",
 	.usage = "Usage: codex sandbox [OPTIONS] [--] COMMAND…",
 	.details = "Examples:\n"
 		   "  codex sandbox -- ls /\n"
@@ -168,9 +168,9 @@ static void catch_signals(void)
 	signal(SIGHUP, pass_on);
 }
 
-static int spawn_fenced(struct run *run, struct sandbox_fence *fence, pid_t *ret_pid)
+static int spawn_sandboxed(struct run *run, struct sandboxed_command *sandboxed, pid_t *ret_pid)
 {
-	const struct launch *launch = sandbox_launch(fence, env_vars(&run->env));
+	const struct launch *launch = sandbox_launch(sandboxed, env_vars(&run->env));
 	const char *const *env = launch ? launch->env : env_vars(&run->env);
 	const char *const *argv = launch ? launch->argv : (const char *const *)run->argv;
 	int extra_fd = launch ? launch->fd : 0;
@@ -202,13 +202,13 @@ static void on_exit_of_command(int wait_status, void *self)
 
 static void fill_env(struct run *run)
 {
-	bool is_fenced = sandbox_is_needed(run->policy.mode);
-	const char *backend = is_fenced ? sandbox_backend_name(run->policy.backend, NULL) : NULL;
+	bool is_sandboxed = sandbox_is_needed(run->policy.mode);
+	const char *backend = is_sandboxed ? sandbox_backend_name(run->policy.backend, NULL) : NULL;
 	struct env_policy everything = {.ignore_default_excludes = true};
 	env_policy_apply(&everything, NULL, &run->env);
 	if (backend)
 		env_set(&run->env, STR("CODEX_SANDBOX"), str_of(backend));
-	if (is_fenced && !run->policy.network_access)
+	if (is_sandboxed && !run->policy.network_access)
 		env_set(&run->env, STR("CODEX_SANDBOX_NETWORK_DISABLED"), STR("1"));
 }
 
@@ -233,18 +233,18 @@ static void end_what_is_left(void)
 		continue;
 }
 
-static int run_fenced(struct run *run)
+static int run_sandbox(struct run *run)
 {
-	auto_sandbox_fence struct sandbox_fence *fence = NULL;
+	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
 	const char *const *argv = (const char *const *)run->argv;
 	fill_env(run);
 	int status = check_program(run);
 	if (status == 0)
-		status = sandbox_wrap(&run->policy, argv, &fence, &run->err);
+		status = sandbox_wrap(&run->policy, argv, &sandboxed, &run->err);
 	if (status != 0)
 		return status;
 	catch_signals();
-	status = spawn_fenced(run, fence, &running);
+	status = spawn_sandboxed(run, sandboxed, &running);
 	if (status != 0)
 		return status;
 	struct child *child = child_create(run->loop, running, on_exit_of_command, run, &run->err);
@@ -279,7 +279,7 @@ static int run_on_loop(struct run *run)
 	if (sandbox_is_needed(run->policy.mode))
 		try_backend(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	int status = run_fenced(run);
+	int status = run_sandbox(run);
 	process_reaper_stop();
 	loop_destroy(run->loop);
 	return status;

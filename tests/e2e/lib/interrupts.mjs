@@ -23,7 +23,7 @@ const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
 const THREAD_LIFE = 60; // interrupts until the threads are dropped: a history grows, and is meant to
 const WARM = 120; // interrupts, after which all there is has been used
 const PATIENCE_MS = 30_000; // for one thing
-const SPARE_KIB = { engine: 512, keeper: 32 }; // what an allocator may come to keep
+const SPARE_KIB = { engine: 512, supervisor: 32 }; // what an allocator may come to keep
 const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
 // --- what the kernel says -------------------------------------------------------------------------------------------
@@ -149,15 +149,15 @@ export async function interruptMany(t, count, onRound = () => {}) {
 	const doors = makeDoors();
 	const warmAt = Math.min(WARM, Math.ceil(count / 2));
 	const weights = {};
-	let keeper;
+	let supervisor;
 	for (let i = 1; i <= count; i++) {
-		const before = keeper;
-		keeper = await interruptOne(server, doors[i % doors.length], String(i));
-		assert.ok(!before || keeper === before, 'the keeper was ended');
+		const before = supervisor;
+		supervisor = await interruptOne(server, doors[i % doors.length], String(i));
+		assert.ok(!before || supervisor === before, 'the supervisor was ended');
 		if (i % THREAD_LIFE === 0 || i === warmAt || i === count)
 			for (const door of doors) await door.rest?.(server);
 		if (i === warmAt || i === count)
-			weights[i === count ? 'last' : 'warm'] = { engine: await weigh(server.child.pid), keeper: await weigh(keeper) };
+			weights[i === count ? 'last' : 'warm'] = { engine: await weigh(server.child.pid), supervisor: await weigh(supervisor) };
 		onRound(i);
 	}
 	assert.equal((await server.end()).code, 0);
@@ -174,7 +174,7 @@ async function main(count) {
 	const one = scope();
 	try {
 		const { warm, last } = await interruptMany(one, count, (i) => i % 100 === 0 && console.error(`${i} interrupts`));
-		for (const who of ['engine', 'keeper']) {
+		for (const who of ['engine', 'supervisor']) {
 			console.log(`${who}: ${warm[who].fds} descriptors and ${warm[who].kib} KiB after the first rounds, ` +
 				`${last[who].fds} and ${last[who].kib} at the end`);
 			assert.equal(last[who].fds, warm[who].fds, `descriptors of the ${who}`);

@@ -1,6 +1,6 @@
-/* tool_agent_other.h — what the tools share that name agents by their threads. Private to tool/. */
-#ifndef TOOL_TOOL_AGENT_OTHER_H
-#define TOOL_TOOL_AGENT_OTHER_H
+/* tool_collab.h — what the tools share that name agents by their threads. Private to tool/. */
+#ifndef TOOL_TOOL_COLLAB_H
+#define TOOL_TOOL_COLLAB_H
 
 #include "base/str.h"
 

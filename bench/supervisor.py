@@ -1,6 +1,6 @@
-"""What a tool call costs the engine and its keeper, without the command itself.
+"""What a tool call costs the engine and its supervisor, without the command itself.
 
-Rows for bench/run. The keeper is a child of the engine, and its commands are children of it: no accounting of ended
+Rows for bench/run. The supervisor is a child of the engine, and its commands are children of it: no accounting of ended
 processes tells them apart, so both are read from /proc while they live.
 """
 import pathlib
@@ -8,22 +8,22 @@ import pathlib
 import clients
 
 CALLS = 200
-FENCED = """sandbox_mode = "workspace-write"
+SANDBOXED = """sandbox_mode = "workspace-write"
 sandbox_backend = "landlock"
 approval_policy = "never"
 """
 
 
-def keeper_of(engine):
+def supervisor_of(engine):
     pid = engine.process.pid
     children = pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split()
     if len(children) != 1:
-        raise SystemExit("bench: the engine has %d children, and should have its keeper only" % len(children))
+        raise SystemExit("bench: the engine has %d children, and should have its supervisor only" % len(children))
     return pathlib.Path("/proc") / children[0]
 
 
-def cpu_seconds(keeper):
-    return int((keeper / "schedstat").read_text().split()[0]) / 1e9
+def cpu_seconds(supervisor):
+    return int((supervisor / "schedstat").read_text().split()[0]) / 1e9
 
 
 def turn(client, text):
@@ -40,10 +40,10 @@ def tool_call(tools, settings):
         try:
             with clients.connect(engine) as client:
                 turn(client, "hi")
-                keeper = keeper_of(engine)
-                before = engine.cpu_seconds(), cpu_seconds(keeper)
+                supervisor = supervisor_of(engine)
+                before = engine.cpu_seconds(), cpu_seconds(supervisor)
                 turn(client, "more")
-                own, kept = engine.cpu_seconds() - before[0], cpu_seconds(keeper) - before[1]
+                own, kept = engine.cpu_seconds() - before[0], cpu_seconds(supervisor) - before[1]
                 peak = engine.kib("VmHWM")
             cost = tools.Cost(own, own + kept, peak, engine.stop())
             return cost.cpu / CALLS, cost

@@ -1,9 +1,9 @@
 /* Almost every request goes out at once and whole: the socket holds some twenty of the usual size. The rest is for a
- * keeper that is stopped or slow, and for a request that is larger than the socket.
+ * supervisor that is stopped or slow, and for a request that is larger than the socket.
  *
  * The kernel counts descriptors on their way as the user's, and refuses more than a process may have open. So few
  * requests are on their way at a time; each report of a start lets the next one go. */
-#include "process/keeper_requests.h"
+#include "process/supervisor_requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "process/keeper_priv.h"
+#include "process/supervisor_priv.h"
 
 struct request {
 	struct list link;
-	int fds[KEEPER_FDS];
+	int fds[SUPERVISOR_FDS];
 	size_t fd_count; /* not sent yet */
 	bool is_command; /* not sent yet, and will be answered */
 	size_t len, sent;
@@ -29,7 +29,7 @@ struct request {
 /* The descriptors travel with the first byte. */
 static ssize_t send_some(int socket, struct str bytes, const int *fds, size_t count)
 {
-	union keeper_control control = {{0}};
+	union supervisor_control control = {{0}};
 	size_t size = count * sizeof(int);
 	struct iovec part = {(void *)bytes.ptr, bytes.len};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
@@ -58,7 +58,7 @@ static void close_fds(struct request *request)
 	request->fd_count = 0;
 }
 
-static void request_destroy(struct keeper_requests *requests, struct request *request)
+static void request_destroy(struct supervisor_requests *requests, struct request *request)
 {
 	requests->bytes -= request->len;
 	list_remove(&request->link);
@@ -85,7 +85,7 @@ static struct request *request_create(struct str bytes, const int *fds, size_t c
 }
 
 /* False if the socket takes no more for now, or never will. */
-static bool request_send(struct keeper_requests *requests, struct request *request)
+static bool request_send(struct supervisor_requests *requests, struct request *request)
 {
 	while (request->sent < request->len) {
 		struct str rest = str_n(request->bytes + request->sent, request->len - request->sent);
@@ -100,15 +100,15 @@ static bool request_send(struct keeper_requests *requests, struct request *reque
 	return true;
 }
 
-static bool may_send(const struct keeper_requests *requests, bool is_command)
+static bool may_send(const struct supervisor_requests *requests, bool is_command)
 {
-	return !is_command || requests->unanswered < LIMIT_KEEPER_REQUESTS;
+	return !is_command || requests->unanswered < LIMIT_SUPERVISOR_REQUESTS;
 }
 
 static void on_room(uv_poll_t *poll, int status, int events);
 
-/* What fails for good is dropped: the keeper is gone, and the end of its pipe says so to whoever waits. */
-static void flush(struct keeper_requests *requests)
+/* What fails for good is dropped: the supervisor is gone, and the end of its pipe says so to whoever waits. */
+static void flush(struct supervisor_requests *requests)
 {
 	struct request *request;
 	bool is_full = false;
@@ -128,20 +128,20 @@ static void flush(struct keeper_requests *requests)
 static void on_room(uv_poll_t *poll, int status, int events)
 {
 	(void)status, (void)events;
-	flush(container_of(poll, struct keeper_requests, poll));
+	flush(container_of(poll, struct supervisor_requests, poll));
 }
 
 /* ---- requests ---- */
 
-void keeper_requests_init(struct keeper_requests *requests, struct loop *loop, int socket)
+void supervisor_requests_init(struct supervisor_requests *requests, struct loop *loop, int socket)
 {
-	*requests = (struct keeper_requests){.socket = socket};
+	*requests = (struct supervisor_requests){.socket = socket};
 	list_init(&requests->waiting);
 	uv_poll_init(loop_uv(loop), &requests->poll, socket);
 	uv_unref((uv_handle_t *)&requests->poll);
 }
 
-void keeper_requests_finish(struct keeper_requests *requests, uv_close_cb on_closed)
+void supervisor_requests_finish(struct supervisor_requests *requests, uv_close_cb on_closed)
 {
 	struct request *it;
 	while ((it = list_first(&requests->waiting, struct request, link)))
@@ -151,7 +151,7 @@ void keeper_requests_finish(struct keeper_requests *requests, uv_close_cb on_clo
 	requests->socket = -1;
 }
 
-static int put_later(struct keeper_requests *requests, struct str bytes, const int *fds, size_t fd_count,
+static int put_later(struct supervisor_requests *requests, struct str bytes, const int *fds, size_t fd_count,
                      struct request **ret, struct error *err)
 {
 	if (bytes.len > LIMIT_SPAWN_QUEUE - requests->bytes)
@@ -165,8 +165,8 @@ static int put_later(struct keeper_requests *requests, struct str bytes, const i
 	return 0;
 }
 
-int keeper_requests_put(struct keeper_requests *requests, struct str bytes, const int *fds, size_t fd_count,
-                        bool is_command, struct error *err)
+int supervisor_requests_put(struct supervisor_requests *requests, struct str bytes, const int *fds, size_t fd_count,
+                            bool is_command, struct error *err)
 {
 	ssize_t put = -1;
 	bool is_free = list_empty(&requests->waiting) && may_send(requests, is_command);
@@ -188,7 +188,7 @@ int keeper_requests_put(struct keeper_requests *requests, struct str bytes, cons
 	return 0;
 }
 
-void keeper_requests_answered(struct keeper_requests *requests)
+void supervisor_requests_answered(struct supervisor_requests *requests)
 {
 	requests->unanswered--;
 	flush(requests);

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "tool/agent/collab_event.h"
 #include "tool/agent/tool_agent.h"
-#include "tool/agent/tool_agent_other.h"
+#include "tool/agent/tool_collab.h"
 #include "tool/tool_impl.h"
 
 enum { WAIT_DEFAULT_MS = 30 * 1000, WAIT_MIN_MS = 10 * 1000, WAIT_MAX_MS = 3600 * 1000 };
@@ -104,7 +104,7 @@ void tool_wait_agent_start(struct tool_call *call)
 {
 	const struct args_wait_agent *args = call->args;
 	int64_t timeout_ms = args->has_timeout_ms ? args->timeout_ms : WAIT_DEFAULT_MS;
-	struct agent *self = tool_agent_other_self(call);
+	struct agent *self = tool_collab_self(call);
 	if (!self || !check_targets(call))
 		return;
 	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;

@@ -1,6 +1,6 @@
 /* The same agents under the names that other engines gave their tools: by thread id, and with answers of their own
  * (subagents 8.1). Nicknames are given because clients show them. */
-#include "tool/agent/tool_agent_other.h"
+#include "tool/agent/tool_collab.h"
 
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ void tool_agent_write_status(const struct agent *agent, struct json_writer *w)
 	union_encode(&union_agent_status, &status, w);
 }
 
-struct agent *tool_agent_other_self(struct tool_call *call)
+struct agent *tool_collab_self(struct tool_call *call)
 {
 	struct agent *self = call->host->agent(call->host, true);
 	if (!self)
@@ -128,7 +128,7 @@ void tool_spawn_agent_start(struct tool_call *call)
 	struct error err;
 	struct saying saying;
 	const struct args_spawn_agent *args = call->args;
-	struct agent *self = tool_agent_other_self(call), *child = NULL;
+	struct agent *self = tool_collab_self(call), *child = NULL;
 	if (!self)
 		return;
 	if (read_saying(args->message, args->items, args->items_count, &call->arena, &saying, &err) != 0) {
@@ -170,7 +170,7 @@ void tool_send_input_start(struct tool_call *call)
 	struct saying saying;
 	char submission[UUID_TEXT_SIZE];
 	const struct args_send_input *args = call->args;
-	struct agent *self = tool_agent_other_self(call);
+	struct agent *self = tool_collab_self(call);
 	struct agent *to = self ? tool_agent_by_id(call, self, args->target) : NULL;
 	if (!to)
 		return;
@@ -200,7 +200,7 @@ void tool_send_input_start(struct tool_call *call)
 void tool_close_agent_start(struct tool_call *call)
 {
 	const struct args_close_agent *args = call->args;
-	struct agent *self = tool_agent_other_self(call);
+	struct agent *self = tool_collab_self(call);
 	struct agent *agent = self ? tool_agent_by_id(call, self, args->target) : NULL;
 	if (!self)
 		return;
@@ -227,7 +227,7 @@ void tool_resume_agent_start(struct tool_call *call)
 {
 	struct error err;
 	const struct args_resume_agent *args = call->args;
-	struct agent *self = tool_agent_other_self(call);
+	struct agent *self = tool_collab_self(call);
 	struct agent *agent = self ? tool_agent_by_id(call, self, args->id) : NULL;
 	if (!agent)
 		return;

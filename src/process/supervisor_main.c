@@ -1,7 +1,7 @@
 /* Runs in a fork of the engine that executes nothing: so it needs no program of its own to be found, in an application
  * that embeds the engine as little as anywhere. What is shared with the engine stays shared only as long as
- * nobody writes to it; so while it waits the keeper allocates nothing, and a request lives in a mapping that goes with
- * it. At the end it may allocate as everybody does: glibc sees to that in a fork, threads or no threads. */
+ * nobody writes to it; so while it waits the supervisor allocates nothing, and a request lives in a mapping that goes
+ * with it. At the end it may allocate as everybody does: glibc sees to that in a fork, threads or no threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "process/keeper_priv.h"
+#include "process/supervisor_priv.h"
 #include "process/placeholder.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
@@ -68,7 +68,7 @@ static void leave_engine(int requests, int exits)
 	}
 	fcntl(REQUESTS, F_SETFD, FD_CLOEXEC);
 	fcntl(EXITS, F_SETFD, FD_CLOEXEC);
-	prctl(PR_SET_NAME, "codex-keeper");
+	prctl(PR_SET_NAME, "codex-supervisor");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -95,9 +95,9 @@ static pid_t *find_command(pid_t pid)
 	return NULL;
 }
 
-static void tell(uint32_t id, enum keeper_event event, int value, int sys)
+static void tell(uint32_t id, enum supervisor_event event, int value, int sys)
 {
-	struct keeper_report report = {id, event, value, sys};
+	struct supervisor_report report = {id, event, value, sys};
 	while (write(EXITS, &report, sizeof(report)) < 0 && errno == EINTR)
 		continue;
 }
@@ -133,7 +133,7 @@ static bool start_look(struct start *start)
 	if (state == SPAWN_FAILED || start->is_late)
 		return false;
 	if (start->memory->plan.has_terminal)
-		tell(start->id, KEEPER_RUNS, 0, 0);
+		tell(start->id, SUPERVISOR_RUNS, 0, 0);
 	start_release(start);
 	return true;
 }
@@ -143,7 +143,7 @@ static void start_ended(struct start *start, int wait_status)
 {
 	uint32_t id = start->id;
 	if (start_look(start)) {
-		tell(id, KEEPER_ENDED, wait_status, 0);
+		tell(id, SUPERVISOR_ENDED, wait_status, 0);
 		return;
 	}
 	struct start it = *start;
@@ -151,9 +151,9 @@ static void start_ended(struct start *start, int wait_status)
 	if (it.is_late)
 		return;
 	if (it.failure.step)
-		tell(id, KEEPER_FAILED, it.failure.step, it.failure.sys);
+		tell(id, SUPERVISOR_FAILED, it.failure.step, it.failure.sys);
 	else
-		tell(id, KEEPER_ENDED, wait_status, 0);
+		tell(id, SUPERVISOR_ENDED, wait_status, 0);
 }
 
 /* Reports and kills what is overdue; the rest is looked at. Returns for how long it may wait, -1: for ever. */
@@ -167,7 +167,7 @@ static int look_at_starts(void)
 		if (start->due_ms <= now && !start->failure.step) {
 			start->is_late = true;
 			kill(start->pid, SIGKILL);
-			tell(start->id, KEEPER_FAILED, SPAWN_late, 0);
+			tell(start->id, SUPERVISOR_FAILED, SPAWN_late, 0);
 		} else if (start->due_ms < next && start->report >= 0) {
 			next = start->due_ms;
 		}
@@ -184,7 +184,7 @@ static void ended(pid_t pid, int wait_status)
 	if (start)
 		start_ended(start, wait_status);
 	else if (command)
-		tell(ids[command - commands], KEEPER_ENDED, wait_status, 0);
+		tell(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
 }
 
 /* False if there is no child any more, dead or alive. */
@@ -216,9 +216,9 @@ static bool receive(void *to, size_t len)
 }
 
 /* The head of a request and its descriptors, 0 for those that do not come; false: the engine is gone. */
-static bool receive_head(struct keeper_request *request, int fds[KEEPER_FDS])
+static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS])
 {
-	union keeper_control control;
+	union supervisor_control control;
 	struct iovec part = {request, sizeof(*request)};
 	struct msghdr message = {
 		.msg_iov = &part,
@@ -231,9 +231,9 @@ static bool receive_head(struct keeper_request *request, int fds[KEEPER_FDS])
 		got = recvmsg(REQUESTS, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
 	} while (got < 0 && errno == EINTR);
 	struct cmsghdr *head = got == sizeof(*request) ? CMSG_FIRSTHDR(&message) : NULL;
-	size_t least = request->is_placeholder ? 1 : KEEPER_FDS - 1;
+	size_t least = request->is_placeholder ? 1 : SUPERVISOR_FDS - 1;
 	if (!head || head->cmsg_len < CMSG_LEN(least * sizeof(int)) ||
-	    head->cmsg_len > CMSG_LEN(KEEPER_FDS * sizeof(int)))
+	    head->cmsg_len > CMSG_LEN(SUPERVISOR_FDS * sizeof(int)))
 		return false;
 	memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
 	return true;
@@ -261,12 +261,13 @@ static size_t up_to_16(size_t size)
 	return (size + 15) & ~(size_t)15;
 }
 
-static size_t texts_at(const struct keeper_request *request)
+static size_t texts_at(const struct supervisor_request *request)
 {
 	return sizeof(struct start_memory) + ((size_t)request->argc + request->envc + 2) * sizeof(char *);
 }
 
-static void fill_plan(const struct keeper_request *request, const int fds[KEEPER_FDS], struct start_memory *memory)
+static void fill_plan(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS],
+                      struct start_memory *memory)
 {
 	struct spawn_plan *plan = &memory->plan;
 	char *at = (char *)memory + texts_at(request);
@@ -276,13 +277,13 @@ static void fill_plan(const struct keeper_request *request, const int fds[KEEPER
 	plan->argv = take_list(&at, &slots, request->argc);
 	plan->env = take_list(&at, &slots, request->envc);
 	memcpy(plan->fds, fds, sizeof(plan->fds));
-	plan->extra_fd = fds[KEEPER_FDS - 1];
+	plan->extra_fd = fds[SUPERVISOR_FDS - 1];
 	plan->has_terminal = request->has_terminal;
 	plan->adopts_orphans = true;
 }
 
 /* Takes the memory. */
-static void start(const struct keeper_request *request, struct start_memory *memory, size_t size)
+static void start(const struct supervisor_request *request, struct start_memory *memory, size_t size)
 {
 	pid_t *command = find_command(0);
 	struct start it = {.id = request->id, .report = -1, .memory = memory, .size = size};
@@ -290,18 +291,18 @@ static void start(const struct keeper_request *request, struct start_memory *mem
 	bool has_room = command && start_count < LIMIT_STARTS;
 	it.pid = has_room ? spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report) : -1;
 	if (it.pid < 0) {
-		tell(request->id, KEEPER_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
+		tell(request->id, SUPERVISOR_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
 		munmap(memory, size);
 		return;
 	}
 	*command = it.pid;
 	ids[command - commands] = it.id;
 	starts[start_count++] = it;
-	tell(it.id, KEEPER_STARTED, it.pid, 0);
+	tell(it.id, SUPERVISOR_STARTED, it.pid, 0);
 }
 
 /* False: the engine is gone. */
-static bool take_placeholder(const struct keeper_request *request, int fd)
+static bool take_placeholder(const struct supervisor_request *request, int fd)
 {
 	char path[PATH_MAX];
 	if (request->len > sizeof(path) || !receive(path, request->len))
@@ -311,7 +312,7 @@ static bool take_placeholder(const struct keeper_request *request, int fd)
 }
 
 /* The same. */
-static bool serve_command(const struct keeper_request *request, const int fds[KEEPER_FDS])
+static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
 	struct start_memory *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -319,7 +320,7 @@ static bool serve_command(const struct keeper_request *request, const int fds[KE
 		return false;
 	fill_plan(request, fds, memory);
 	start(request, memory, size);
-	for (int i = 0; i < KEEPER_FDS; i++) {
+	for (int i = 0; i < SUPERVISOR_FDS; i++) {
 		if (fds[i])
 			close(fds[i]);
 	}
@@ -329,8 +330,8 @@ static bool serve_command(const struct keeper_request *request, const int fds[KE
 /* The same. */
 static bool serve(void)
 {
-	struct keeper_request request = {0};
-	int fds[KEEPER_FDS] = {0};
+	struct supervisor_request request = {0};
+	int fds[SUPERVISOR_FDS] = {0};
 	if (!receive_head(&request, fds))
 		return false;
 	return request.is_placeholder ? take_placeholder(&request, fds[0]) : serve_command(&request, fds);
@@ -387,7 +388,7 @@ static bool wait_for_request(void)
 	return wakes[0].revents != 0;
 }
 
-void keeper_main(int requests, int exits)
+void supervisor_main(int requests, int exits)
 {
 	leave_engine(requests, exits);
 	placeholders_forget();

@@ -1,0 +1,50 @@
+/* supervisor_priv.h — what an engine and its supervisor say to each other. For process/supervisor*.c only.
+ *
+ * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
+ * there is one) and, after it, its texts, each with a NUL: the file, the folder if there is one, the words, the
+ * environment. A request may instead give it a placeholder (placeholder.h), a descriptor and a path, which it
+ * takes away when everything has ended; to that there is no reply. Requests are taken in the order in which they are
+ * sent. When the engine's end of the socket closes, all ends.
+ *
+ * Through a pipe the supervisor reports each command: that there is a process; at a terminal, that it has been
+ * executed; then that it has ended or could not be started. */
+#ifndef PROCESS_SUPERVISOR_PRIV_H
+#define PROCESS_SUPERVISOR_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+struct supervisor_request {
+	uint32_t id;              /* of the command, in its reports */
+	uint32_t argc, envc, len; /* of the texts together */
+	uint32_t patience_ms;     /* for its start */
+	bool has_cwd, has_terminal;
+	bool is_placeholder;
+};
+
+enum { SUPERVISOR_FDS = 4 };
+
+union supervisor_control {
+	char bytes[CMSG_SPACE(SUPERVISOR_FDS * sizeof(int))];
+	struct cmsghdr align;
+};
+
+enum supervisor_event {
+	SUPERVISOR_STARTED, /* value: its pid */
+	SUPERVISOR_RUNS,    /* it has been executed; for a command at a terminal only */
+	SUPERVISOR_FAILED,  /* value: a spawn_step, sys: errno */
+	SUPERVISOR_ENDED,   /* value: the status of waitpid(2) */
+};
+
+struct supervisor_report {
+	uint32_t id;
+	enum supervisor_event event;
+	int32_t value, sys;
+};
+
+/* The life of the supervisor, in a process of its own. */
+void supervisor_main(int requests, int exits) __attribute__((noreturn));
+
+#endif
