@@ -171,8 +171,9 @@ static int on_delta(struct rollout_journal *journal, const struct ev_content_del
 	return 0;
 }
 
-static int on_item_completed(struct rollout_journal *journal, const struct ev_item_completed *event, struct error *err)
+static int on_item_completed(struct rollout_journal *journal, const struct event_msg *msg, struct error *err)
 {
+	const struct ev_item_completed *event = msg->item_completed;
 	if (rollout_writer_is_paginated(journal->writer) || event->item->tag == turn_item_plan) {
 		struct open_item *item = item_find(journal, *id_of(event->item));
 		struct json_writer w = line_begin(journal, event->turn_id, item);
@@ -182,7 +183,7 @@ static int on_item_completed(struct rollout_journal *journal, const struct ev_it
 		if (status != 0)
 			return status;
 	}
-	return rollout_event_append_old(journal->writer, event->item, err);
+	return rollout_event_append_legacy(journal->writer, msg, err);
 }
 
 /* ---- what tools do ---- */
@@ -430,7 +431,7 @@ int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, c
 	case EV_agent_message_content_delta:
 		return on_delta(journal, event->agent_message_content_delta);
 	case EV_item_completed:
-		return on_item_completed(journal, event->item_completed, err);
+		return on_item_completed(journal, event, err);
 	case EV_task_started:
 		return on_turn_begin(journal, turn_id, event, err);
 	case EV_task_complete:

@@ -1,14 +1,13 @@
-/* The engine emits each fact once, as an item. Clients also expect the legacy events of the time before items, which
- * follow the item at once. They are created here, at the output, so that the engine has one form of each fact. */
+/* The legacy events of an item (protocol/message/item_legacy.h) follow it directly. */
 #include "server/wire_profile.h"
 
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "protocol/record/enum.h"
+#include "protocol/message/item_legacy.h"
 #include "protocol/message/submission.h"
+#include "protocol/record/enum.h"
 
 enum wire_date { DATE_LEGACY, DATE_2025_10, DATE_2026_01, DATE_DOC };
 
@@ -130,135 +129,15 @@ static void write_msg(struct wire *wire, enum event_tag tag, const void *body)
 	buf_append_char(wire->out, '\n');
 }
 
-/* ---- the twins of items ---- */
+/* ---- legacy events of items ---- */
 
-static void add_elements(const struct input_text *text, size_t offset, struct arena *arena,
-                         struct ev_user_message *event)
+static void on_legacy_event(const struct event_msg *event, void *self)
 {
-	for (size_t i = 0; i < text->text_elements_count; i++) {
-		struct text_element *element = &event->text_elements[event->text_elements_count++];
-		*element = text->text_elements[i];
-		element->byte_range = arena_new(arena, struct byte_range);
-		element->byte_range->start = text->text_elements[i].byte_range->start + (int64_t)offset;
-		element->byte_range->end = text->text_elements[i].byte_range->end + (int64_t)offset;
-	}
-}
-
-static void write_user_message(struct wire *wire, const struct user_message_item *item)
-{
-	auto_arena struct arena arena = {0};
-	auto_buf struct buf message;
-	struct ev_user_message event = {
-		.images = arena_array(&arena, struct str, item->content_count),
-		.local_images = arena_array(&arena, struct str, item->content_count),
-	};
-	size_t elements = 0;
-	for (size_t i = 0; i < item->content_count; i++) {
-		if (item->content[i].tag == user_input_text)
-			elements += item->content[i].text->text_elements_count;
-	}
-	event.text_elements = arena_array(&arena, struct text_element, elements);
-	buf_init(&message, LIMIT_PROMPT);
-	for (size_t i = 0; i < item->content_count; i++) {
-		const struct user_input *input = &item->content[i];
-		if (input->tag == user_input_text) {
-			add_elements(input->text, message.len, &arena, &event);
-			buf_append_str(&message, input->text->text);
-		} else if (input->tag == user_input_image) {
-			event.images[event.images_count++] = input->image->image_url;
-		} else if (input->tag == user_input_local_image) {
-			event.local_images[event.local_images_count++] = input->local_image->path;
-		}
-	}
-	event.message = buf_str(&message);
-	write_msg(wire, EV_user_message, &event);
-}
-
-static void write_agent_message(struct wire *wire, const struct agent_message_item *item)
-{
-	for (size_t i = 0; i < item->content_count; i++) {
-		struct ev_agent_message event = {item->content[i].text->text};
-		write_msg(wire, EV_agent_message, &event);
-	}
-}
-
-static void write_reasoning(struct wire *wire, const struct reasoning_item *item)
-{
-	for (size_t i = 0; i < item->summary_text_count; i++) {
-		struct ev_reasoning_text event = {item->summary_text[i]};
-		write_msg(wire, EV_agent_reasoning, &event);
-	}
-	for (size_t i = 0; i < item->raw_content_count && wire->style->shows_raw_reasoning; i++) {
-		struct ev_reasoning_text event = {item->raw_content[i]};
-		write_msg(wire, EV_agent_reasoning_raw_content, &event);
-	}
-}
-
-static void write_item_twins(struct wire *wire, const struct turn_item *item)
-{
-	struct ev_web_search_end search;
-	switch (item->tag) {
-	case turn_item_user_message:
-		write_user_message(wire, item->user_message);
-		return;
-	case turn_item_agent_message:
-		write_agent_message(wire, item->agent_message);
-		return;
-	case turn_item_reasoning:
-		write_reasoning(wire, item->reasoning);
-		return;
-	case turn_item_web_search:
-		search = (struct ev_web_search_end){item->web_search->id, item->web_search->query,
-		                                    item->web_search->action};
-		write_msg(wire, EV_web_search_end, &search);
-		return;
-	case turn_item_context_compaction:
-		write_msg(wire, EV_context_compacted, &(struct ev_context_compacted){0});
-		return;
-	default:
-		return; /* plans have no legacy event */
-	}
-}
-
-/* ---- the other twins ---- */
-
-static void write_start_twin(struct wire *wire, const struct turn_item *item)
-{
-	if (item->tag != turn_item_web_search)
-		return;
-	struct ev_web_search_begin event = {item->web_search->id};
-	write_msg(wire, EV_web_search_begin, &event);
-}
-
-static void write_delta(struct wire *wire, enum event_tag tag, struct str delta)
-{
-	struct ev_delta event = {delta};
-	write_msg(wire, tag, &event);
-}
-
-static void write_twins(struct wire *wire, const struct event_msg *msg)
-{
-	switch (msg->tag) {
-	case EV_item_started:
-		write_start_twin(wire, msg->item_started->item);
-		return;
-	case EV_item_completed:
-		write_item_twins(wire, msg->item_completed->item);
-		return;
-	case EV_agent_message_content_delta:
-		write_delta(wire, EV_agent_message_delta, msg->agent_message_content_delta->delta);
-		return;
-	case EV_reasoning_content_delta:
-		write_delta(wire, EV_agent_reasoning_delta, msg->reasoning_content_delta->delta);
-		return;
-	case EV_reasoning_raw_content_delta:
-		if (wire->style->shows_raw_reasoning)
-			write_delta(wire, EV_agent_reasoning_raw_content_delta,
-			            msg->reasoning_raw_content_delta->delta);
-		return;
-	default:
-		return;
-	}
+	struct wire *wire = self;
+	bool is_raw_reasoning =
+		event->tag == EV_agent_reasoning_raw_content || event->tag == EV_agent_reasoning_raw_content_delta;
+	if (!is_raw_reasoning || wire->style->shows_raw_reasoning)
+		write_msg(wire, event->tag, event->body);
 }
 
 /* ---- events in older forms ---- */
@@ -433,7 +312,7 @@ void wire_profile_write(struct wire_style *style, const struct event *event, str
 		write_message_start(&wire, msg->item_started);
 	else
 		write_msg(&wire, msg->tag, msg->body);
-	write_twins(&wire, msg);
+	item_legacy_translate(msg, on_legacy_event, &wire);
 }
 
 void wire_profile_write_whole(struct wire_style *style, const struct event *event, struct buf *out)
