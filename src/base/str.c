@@ -175,6 +175,17 @@ char *str_dup(struct str s)
 	return xstrndup(s.ptr, s.len);
 }
 
+struct str str_copy(struct str s)
+{
+	return s.ptr ? str_n(str_dup(s), s.len) : STR_NONE;
+}
+
+void str_free(struct str *s)
+{
+	free((char *)(uintptr_t)s->ptr);
+	*s = STR_NONE;
+}
+
 uint64_t str_hash(struct str s)
 {
 	uint64_t hash = 14695981039346656037u;

@@ -1,5 +1,6 @@
 /* str.h — a slice of bytes: pointer and length, borrowed, not NUL-terminated.
- * A slice does not own its bytes; the function that returns it documents their lifetime. */
+ * A slice does not own its bytes; the function that returns it documents their lifetime. The exception is a slice made
+ * by str_copy, which owns its bytes until str_free. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -95,6 +96,10 @@ bool str_to_double(struct str s, double *ret);
 
 /* Owned NUL-terminated copy. */
 char *str_dup(struct str s);
+/* An owned slice: NUL-terminated, ended by str_free. STR_NONE stays STR_NONE. */
+struct str str_copy(struct str s);
+/* Frees the bytes of an owned slice and sets it to STR_NONE. */
+void str_free(struct str *s);
 
 /* FNV-1a. */
 uint64_t str_hash(struct str s);

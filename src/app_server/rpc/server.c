@@ -14,7 +14,7 @@ static struct str *copy_texts(const struct str *texts, size_t count)
 {
 	struct str *ret = xcalloc(count + 1, sizeof(*ret));
 	for (size_t i = 0; i < count; i++)
-		ret[i] = str_n(str_dup(texts[i]), texts[i].len);
+		ret[i] = str_copy(texts[i]);
 	return ret;
 }
 
@@ -39,8 +39,8 @@ void app_server_finish(struct app_server *server)
 	rpc_scopes_finish(&server->scopes);
 	loop_deferred_finish(&server->sweep);
 	for (size_t i = 0; i < server->override_count; i++)
-		free((char *)(uintptr_t)server->overrides[i].ptr);
-	free((struct str *)(uintptr_t)server->overrides);
+		str_free(&server->overrides[i]);
+	free(server->overrides);
 	buf_finish(&server->out);
 	free(server->cwd);
 }

@@ -33,9 +33,9 @@ struct app_server {
 	/* read-only */
 	struct loop *loop;
 	struct services *services;
-	struct config *config;       /* the configuration of the process; replaced when it is reloaded; a reference */
-	char *cwd;                   /* absolute; relative paths of clients start here */
-	const struct str *overrides; /* -c key=value of the command line; owned */
+	struct config *config; /* the configuration of the process; replaced when it is reloaded; a reference */
+	char *cwd;             /* absolute; relative paths of clients start here */
+	struct str *overrides; /* -c key=value of the command line; owned */
 	size_t override_count;
 	const struct server_events *events;
 	struct list connections; /* struct connection, oldest first */

@@ -34,11 +34,6 @@ static void drop_hint(struct process_settings *settings, struct hint *hint)
 	settings->watched_count--;
 }
 
-static void free_text(struct str text)
-{
-	free((char *)(uintptr_t)text.ptr);
-}
-
 void process_settings_destroy(struct process_settings *settings)
 {
 	struct hint *it;
@@ -48,7 +43,7 @@ void process_settings_destroy(struct process_settings *settings)
 		drop_hint(settings, it);
 	loop_timer_destroy(settings->timer);
 	vec_for_each(option, &settings->switches)
-		free_text(*option);
+		str_free(option);
 	vec_finish(&settings->switches);
 	free(settings);
 }
@@ -62,7 +57,7 @@ void process_settings_switch(struct process_settings *settings, const char *feat
 	vec_for_each(it, &settings->switches) {
 		if (!str_has_prefix(*it, key))
 			continue;
-		free_text(*it);
+		str_free(it);
 		*it = str_of(option);
 		return;
 	}

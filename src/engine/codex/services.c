@@ -30,7 +30,7 @@ void services_set_skill_roots(struct services *services, const struct str *roots
 {
 	drop_skill_roots(services);
 	for (size_t i = 0; i < count; i++)
-		vec_push(&services->skill_roots.paths, str_n(str_dup(roots[i]), roots[i].len));
+		vec_push(&services->skill_roots.paths, str_copy(roots[i]));
 	services->skill_roots.generation++;
 }
 

@@ -39,7 +39,7 @@ void context_finish(struct context *context)
 	vec_for_each(part, &context->blocks)
 		unref_block(part->block);
 	vec_for_each(mark, &context->marks)
-		free((char *)(uintptr_t)mark->response_id.ptr);
+		str_free(&mark->response_id);
 	vec_finish(&context->blocks);
 	drop_secrets_past(context, 0);
 	vec_finish(&context->items);
@@ -163,7 +163,7 @@ void context_share(struct context *context, const struct context *from, size_t c
 static void drop_marks_past(struct context *context, size_t item_count)
 {
 	while (context->marks.count && context->marks.items[context->marks.count - 1].item_count > item_count)
-		free((char *)(uintptr_t)context->marks.items[--context->marks.count].response_id.ptr);
+		str_free(&context->marks.items[--context->marks.count].response_id);
 }
 
 void context_truncate(struct context *context, size_t count)
@@ -184,7 +184,7 @@ void context_mark_response(struct context *context, struct str response_id)
 	if (response_id.len == 0)
 		return;
 	struct context_mark mark = {
-		.response_id = str_n(str_dup(response_id), response_id.len),
+		.response_id = str_copy(response_id),
 		.known_count = context->items.count,
 		.item_count = context->items.count,
 		.user_turns = context->user_turns,

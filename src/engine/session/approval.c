@@ -15,8 +15,8 @@ struct approval {
 static void approval_destroy(struct approval *approval)
 {
 	list_remove(&approval->link);
-	free((char *)(uintptr_t)approval->call_id.ptr);
-	free((char *)(uintptr_t)approval->sub_id.ptr);
+	str_free(&approval->call_id);
+	str_free(&approval->sub_id);
 	free(approval);
 }
 
@@ -36,17 +36,12 @@ void approvals_finish(struct approvals *approvals)
 	vec_finish(&approvals->allowed);
 }
 
-static struct str owned(struct str text)
-{
-	return str_n(str_dup(text), text.len);
-}
-
 void approvals_add(struct approvals *approvals, struct str call_id, struct str sub_id, struct tool_call *call,
                    tool_answer_fn answer)
 {
 	struct approval *approval = xnew(struct approval);
-	*approval =
-		(struct approval){.call_id = owned(call_id), .sub_id = owned(sub_id), .call = call, .answer = answer};
+	*approval = (struct approval){
+		.call_id = str_copy(call_id), .sub_id = str_copy(sub_id), .call = call, .answer = answer};
 	list_append(&approvals->waiting, &approval->link);
 }
 

@@ -61,7 +61,7 @@ static void close_call(struct open_calls *open, struct str call_id)
 {
 	vec_for_each(it, &open->list) {
 		if (str_eq(it->call_id, call_id)) {
-			free((char *)(uintptr_t)it->call_id.ptr);
+			str_free(&it->call_id);
 			*it = open->list.items[--open->list.count];
 			return;
 		}
@@ -77,8 +77,7 @@ static void read_item(struct open_calls *open, const struct json *item)
 		if (rows[i].is_output)
 			close_call(open, call_id);
 		else
-			vec_push(&open->list,
-			         (struct open_call){str_n(str_dup(call_id), call_id.len), rows[i].is_custom});
+			vec_push(&open->list, (struct open_call){str_copy(call_id), rows[i].is_custom});
 	}
 }
 
@@ -124,7 +123,7 @@ void open_calls_find(struct open_calls *open, const struct context *context)
 void open_calls_finish(struct open_calls *open)
 {
 	vec_for_each(call, &open->list)
-		free((char *)(uintptr_t)call->call_id.ptr);
+		str_free(&call->call_id);
 	vec_finish(&open->list);
 }
 

@@ -177,7 +177,7 @@ static void on_chosen(const struct skill_metadata *skill, void *self)
 	buf_init(&item, (size_t)LIMIT_SKILL_FILE * 18 + MIB);
 	if (is_given(giver->given, skill->path) || giver->given->paths.count >= LIMIT_SKILLS_CHOSEN)
 		return;
-	vec_push(&giver->given->paths, str_n(str_dup(skill->path), skill->path.len));
+	vec_push(&giver->given->paths, str_copy(skill->path));
 	if (file_read_regular(skill->path.ptr, &file, &err) != 0) {
 		session_warn(giver->session, STR(""), "Failed to load skill %.*s at %.*s: %s", STR_ARG(skill->name),
 		             STR_ARG(skill->path), err.text);

@@ -53,8 +53,8 @@ static void take_from_turn(struct task *task)
 	struct str response_id = str_of(turn->response_id);
 	struct ev_model_turn_complete event = {.response_id = response_id};
 	task_emit(task, EV_model_turn_complete, &event);
-	free((char *)(uintptr_t)task->last_response_id.ptr);
-	task->last_response_id = response_id.ptr ? str_n(str_dup(response_id), response_id.len) : STR_NONE;
+	str_free(&task->last_response_id);
+	task->last_response_id = str_copy(response_id);
 	drop_turn(task);
 }
 
@@ -269,7 +269,7 @@ void task_destroy(struct task *task)
 	if (task->kind->finish)
 		task->kind->finish(task);
 	settings_unref(task->settings);
-	free((char *)(uintptr_t)task->last_response_id.ptr);
+	str_free(&task->last_response_id);
 	turn_shown_finish(&task->turn_env.plan_shown);
 	git_diff_finish(&task->diff);
 	arena_finish(&task->arena);

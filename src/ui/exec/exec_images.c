@@ -47,6 +47,6 @@ void exec_images_init(struct exec_images *images, const struct cli_list *values)
 void exec_images_finish(struct exec_images *images)
 {
 	vec_for_each(image, images)
-		free((char *)(uintptr_t)image->path.ptr);
+		str_free(&image->path);
 	vec_finish(images);
 }

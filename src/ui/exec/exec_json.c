@@ -84,7 +84,7 @@ static struct open_item *find_open(struct exec_json *json, struct str call_id)
 
 static unsigned open_item(struct exec_json *json, struct str call_id, struct str command)
 {
-	struct open_item item = {str_dup(call_id), json->next_item++, {str_dup(command), command.len}};
+	struct open_item item = {str_dup(call_id), json->next_item++, str_copy(command)};
 	vec_push(&json->open, item);
 	return item.number;
 }
@@ -92,7 +92,7 @@ static unsigned open_item(struct exec_json *json, struct str call_id, struct str
 static void forget(struct exec_json *json, struct open_item *item)
 {
 	free(item->call_id);
-	free((char *)(uintptr_t)item->command.ptr);
+	str_free(&item->command);
 	*item = json->open.items[--json->open.count];
 }
 

@@ -25,13 +25,13 @@ void last_message_finish(struct last_message *last)
 {
 	if (last->path && last->fd >= 0)
 		close(last->fd);
-	free((char *)(uintptr_t)last->text.ptr);
+	str_free(&last->text);
 }
 
 void last_message_keep(struct last_message *last, struct str text)
 {
-	free((char *)(uintptr_t)last->text.ptr);
-	last->text = text.ptr ? str_n(str_dup(text), text.len) : STR_NONE;
+	str_free(&last->text);
+	last->text = str_copy(text);
 }
 
 int last_message_write(struct last_message *last, struct error *err)
