@@ -10,6 +10,11 @@
 
 #include <stdbool.h>
 
+/* For functions that can fail: the compiler rejects a call that ignores the result. A call whose failure changes
+ * nothing for its caller says so with best_effort(call). */
+#define must_check __attribute__((warn_unused_result))
+#define best_effort(call) ((void)!(call))
+
 enum error_code {
 	ERR_none,
 #define ERROR(name, exit_code, text) ERR_##name,
