@@ -60,6 +60,40 @@ test('new input takes the place of a running task', proto, async (t) => {
 	assert.ok(textsOf(model.requests()[1], 'user').includes('first'), 'what was said is kept');
 });
 
+const CUT = reply({ delta: 'I will ' }, { delta: 'look' }, { drop: true });
+const completed = (codex, type) => codex.events()
+	.filter(({ msg }) => msg.type === 'item_completed' && msg.item.type === type).map(({ msg }) => msg.item);
+
+test('a message that the retry does not repeat is completed once and is part of the history', proto, async (t) => {
+	const model = await startModel(t, [CUT, run('true', { call_id: 'c1' }),
+		expecting({ path: { 'input.-2.role': 'assistant', 'input.-2.content.0.text': 'I will look' } }, say('Done.'))]);
+	const codex = startProto(t, model, { config: free });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const messages = completed(codex, 'AgentMessage');
+	assert.deepEqual(messages.map(({ content }) => content[0].text), ['I will look', 'Done.']);
+	const started = codex.events().filter(({ msg }) => msg.type === 'item_started' && msg.item.type === 'AgentMessage');
+	assert.deepEqual(started.map(({ msg }) => msg.item.id), messages.map(({ id }) => id));
+	assert.deepEqual(codex.events().filter(({ msg }) => msg.type === 'agent_message').map(({ msg }) => msg.message),
+		['I will look', 'Done.']);
+});
+
+test('a message is completed before its turn fails; it does not enter the history', proto, async (t) => {
+	const model = await startModel(t, [CUT, reply({ status: 400, body: 'no' }),
+		expecting({ path: { 'input.-1.content.0.text': 'again', 'input.-2.content.0.text': 'go' } }, say('Done.'))]);
+	const codex = startProto(t, model, { config: free });
+	codex.submit('1', userInput('go'));
+	await codex.next('error');
+	const types = codex.events().map(({ msg }) => msg.type);
+	assert.deepEqual(completed(codex, 'AgentMessage').map(({ content }) => content[0].text), ['I will look']);
+	assert.ok(types.lastIndexOf('item_completed') < types.indexOf('error'));
+	assert.equal((await codex.next('task_complete')).id, '1');
+	codex.submit('2', userInput('again'));
+	assert.equal((await codex.next('task_complete')).id, '2');
+	assert.equal((await codex.end()).code, 0);
+});
+
 test('with steer, new input joins the running task', proto, async (t) => {
 	const model = await startModel(t, [reply({ message: 'One.' }, { gate: 'go' }),
 		expecting({ path: { 'input.-1.content.0.text': 'second' } }, say('Two.'))]);

@@ -78,6 +78,7 @@ static void tell_failed_usage(struct turn *turn, const struct model_error *error
 static void fail(struct turn *turn, const struct model_error *error)
 {
 	struct buf text, info;
+	turn_complete_unfinished(turn);
 	tell_failed_usage(turn, error);
 	buf_init(&text, 2 * MODEL_ERROR_TEXT_MAX);
 	buf_init(&info, 1 * KIB);

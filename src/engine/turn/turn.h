@@ -160,6 +160,9 @@ void turn_close_item(struct turn *turn);
 /* The stream broke: the next attempt goes on in the item that clients have been told of. */
 void turn_keep_item(struct turn *turn);
 void turn_drop_kept(struct turn *turn);
+/* Completes the items that clients know and that no attempt finished, with the text that clients have (up to
+ * LIMIT_TOLD). The message enters the history if the response is complete; that of a failed Turn does not. */
+void turn_complete_unfinished(struct turn *turn);
 /* Whether a delta belongs to the open item; one of an item that was never added belongs to none. */
 bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id);
 /* Leaves of a delta what clients have not been told by an attempt that broke. False: nothing. */
@@ -168,6 +171,7 @@ bool turn_tell_new(struct turn *turn, struct str *text);
 void turn_message_added(struct turn *turn, const struct json *json);
 void turn_message_delta(struct turn *turn, struct str id, struct str text);
 void turn_message_done(struct turn *turn, const struct json *json);
+void turn_message_cut_short(struct turn *turn);       /* completes the open message with its text so far */
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* The Task's plan is this text; nothing happens if it has one already. */
 void turn_close_plan(struct turn_env *env, struct str text);

@@ -6,7 +6,9 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "engine/history/response_item.h"
+#include "engine/history/user_message.h"
 #include "engine/session/session.h"
+#include "engine/session/session_record.h"
 #include "engine/turn/turn.h"
 #include "model/proposed_plan.h"
 
@@ -187,4 +189,16 @@ void turn_message_done(struct turn *turn, const struct json *json)
 		tell_parts(turn, words);
 	else
 		tell_whole(turn, words);
+}
+
+void turn_message_cut_short(struct turn *turn)
+{
+	struct buf item;
+	struct str text = buf_str(&turn->open.shown.text);
+	tell_whole(turn, text);
+	if (!turn->is_complete)
+		return;
+	buf_init(&item, LIMIT_SSE_EVENT);
+	text_message_write(&item, "assistant", text);
+	conversation_add_buf(turn->env->conversation, &item);
 }

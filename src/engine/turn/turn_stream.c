@@ -87,7 +87,7 @@ void turn_close_item(struct turn *turn)
 	clear_item(&turn->open);
 }
 
-void turn_keep_item(struct turn *turn)
+static void keep_open(struct turn *turn)
 {
 	struct turn_open_item *open = &turn->open;
 	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
@@ -98,6 +98,11 @@ void turn_keep_item(struct turn *turn)
 		*open = (struct turn_open_item){0};
 	}
 	turn_close_item(turn);
+}
+
+void turn_keep_item(struct turn *turn)
+{
+	keep_open(turn);
 	turn_shown_again(&turn->env->plan_shown);
 }
 
@@ -107,7 +112,7 @@ void turn_drop_kept(struct turn *turn)
 		clear_item(&turn->kept[i]);
 }
 
-/* What an attempt that broke began. */
+/* Reopens the item that an earlier attempt left unfinished. */
 static bool take_kept(struct turn *turn, enum turn_item_kind kind)
 {
 	if (kind >= countof(turn->kept) || !turn->kept[kind].id)
@@ -344,6 +349,42 @@ static void on_item_done(struct turn *turn, const struct json *json)
 		turn_close_item(turn);
 }
 
+/* ---- items that no attempt finished ---- */
+
+static size_t count_parts(struct str text)
+{
+	size_t count = 1;
+	for (size_t i = 0; i < text.len; i++)
+		count += text.ptr[i] == '\0';
+	return count;
+}
+
+/* on_summary_part marks the breaks between the parts. */
+static void complete_reasoning(struct turn *turn)
+{
+	auto_arena struct arena arena = {0};
+	struct str rest = buf_str(&turn->open.shown.text), part;
+	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
+	reasoning.summary_text = arena_array(&arena, struct str, count_parts(rest));
+	while (str_next_part(&rest, '\0', &part)) {
+		if (part.len)
+			reasoning.summary_text[reasoning.summary_text_count++] = part;
+	}
+	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
+	turn_tell_whole_item(turn, &item);
+}
+
+void turn_complete_unfinished(struct turn *turn)
+{
+	keep_open(turn);
+	if (take_kept(turn, TURN_ITEM_reasoning))
+		complete_reasoning(turn);
+	turn_close_item(turn);
+	if (take_kept(turn, TURN_ITEM_message))
+		turn_message_cut_short(turn);
+	turn_close_item(turn);
+}
+
 /* ---- the response as a whole ---- */
 
 static void on_completed(struct turn *turn, const struct response_event *event)
@@ -351,6 +392,7 @@ static void on_completed(struct turn *turn, const struct response_event *event)
 	free(turn->response_id);
 	turn->response_id = str_dup(event->id);
 	turn->is_complete = true;
+	turn_complete_unfinished(turn);
 	context_mark_response(&turn->env->conversation->context, event->id);
 	conversation_add_usage(turn->env->conversation, turn->env->id, turn->env->settings, event->usage);
 }
