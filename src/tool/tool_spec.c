@@ -68,7 +68,7 @@ static void write_object(const struct record *record, struct json_writer *w)
 		jw_key(w, fields[i].name);
 		jw_object(w);
 		write_type(&fields[i], w);
-		jw_member_cstr(w, "description", fields[i].doc);
+		jw_member_cstr(w, "description", field_doc(&fields[i]));
 		jw_object_end(w);
 	}
 	jw_object_end(w);

@@ -125,7 +125,7 @@ static void write_fields(struct doc *doc, const struct record *record)
 		buf_printf(&doc->out, "| `%s` | ", fields[i].name);
 		write_type(doc, &fields[i]);
 		const char *word = fields[i].presence & ALIAS_NAME ? "alias" : presence[fields[i].presence];
-		buf_printf(&doc->out, " | %s | %s |\n", word, fields[i].doc);
+		buf_printf(&doc->out, " | %s | %s |\n", word, field_doc(&fields[i]));
 	}
 }
 
@@ -162,7 +162,7 @@ static void write_variants(struct doc *doc, const struct union_type *type)
 		if (variant->is_alias)
 			continue;
 		const char *lack = lack_of(type, variant->tag);
-		buf_printf(&doc->out, "\n### `%s`\n\n%s", variant->wire, variant->doc);
+		buf_printf(&doc->out, "\n### `%s`\n\n%s", variant->wire, variant_doc(variant));
 		if (lack)
 			buf_printf(&doc->out, " This version lacks %s and answers with `error`.", lack);
 		write_aliases(doc, type, variant->tag);
@@ -173,7 +173,7 @@ static void write_variants(struct doc *doc, const struct union_type *type)
 
 static void write_record(struct doc *doc, const struct record *record)
 {
-	buf_printf(&doc->out, "\n### %s\n\n%s.\n\n", record->name, record->doc);
+	buf_printf(&doc->out, "\n### %s\n\n%s.\n\n", record->name, record_doc(record));
 	write_fields(doc, record);
 }
 
@@ -214,7 +214,7 @@ static void write_union(struct doc *doc, const struct union_type *type)
 		write_form(doc, type, variant);
 		buf_append_c(&doc->out, " | ");
 		write_body(doc, variant);
-		buf_printf(&doc->out, " | %s.", variant->doc);
+		buf_printf(&doc->out, " | %s.", variant_doc(variant));
 		write_aliases(doc, type, variant->tag);
 		buf_append_c(&doc->out, " |\n");
 	}

@@ -164,7 +164,7 @@ static void every_row_has_a_word_of_its_own(void **state)
 		for (size_t i = 0; i < types[t]->count; i++) {
 			const struct variant *row = &types[t]->variants[i];
 			assert_ptr_equal(union_find_wire(types[t], str_of(row->wire)), row);
-			assert_true(row->is_alias || row->doc[0] != '\0');
+			assert_true(row->is_alias || variant_doc(row)[0] != '\0');
 		}
 	}
 }
@@ -344,10 +344,10 @@ static void check_record_docs(const struct record *record, int depth)
 {
 	size_t count = 0;
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	assert_string_not_equal(record->doc, "");
+	assert_string_not_equal(record_doc(record), "");
 	assert_true(depth < 16);
 	for (size_t i = 0; i < count; i++) {
-		if (!fields[i].doc[0])
+		if (!field_doc(&fields[i])[0])
 			fail_msg("%s.%s says nothing about itself", record->name, fields[i].name);
 		if (fields[i].kind == FIELD_record || fields[i].kind == FIELD_records)
 			check_record_docs(fields[i].type, depth + 1);

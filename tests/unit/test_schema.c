@@ -25,36 +25,37 @@ struct tree {
 static const struct field *leaf_fields(size_t *ret_count)
 {
 	static const struct field fields[] = {
-		{"size__mm", FIELD_i64, REQ, offsetof(struct leaf, size), 0, 0, NULL, ""},
+		{"size__mm\0", NULL, FIELD_i64, REQ, offsetof(struct leaf, size), 0, 0},
 	};
 	*ret_count = countof(fields);
 	return fields;
 }
 
-static const struct record record_leaf = {"app_leaf", "", sizeof(struct leaf), leaf_fields, RECORD_CAMEL, false};
+static const struct record record_leaf = {"app_leaf\0", leaf_fields, NULL, sizeof(struct leaf), RECORD_CAMEL, false};
 static const struct field *tree_fields(size_t *ret_count);
-static const struct record record_tree = {"app_tree", "a tree", sizeof(struct tree), tree_fields, RECORD_CAMEL, false};
+static const struct record record_tree = {"app_tree\0a tree",  tree_fields,  NULL,
+                                          sizeof(struct tree), RECORD_CAMEL, false};
 
 static const struct field *tree_fields(size_t *ret_count)
 {
 	static const struct field fields[] = {
-		{"name", FIELD_str, REQ, offsetof(struct tree, name), 0, 0, NULL, "how it is called"},
-		{"note", FIELD_str, OPT | EXPERIMENTAL, offsetof(struct tree, note), 0, 0, NULL, ""},
-		{"is_green", FIELD_bool, DEF, offsetof(struct tree, is_green), 0, 0, NULL, ""},
-		{"leaves", FIELD_records, DEF, offsetof(struct tree, leaves), offsetof(struct tree, leaves_count), 0,
-	         &record_leaf, ""},
-		{"next", FIELD_record, NUL, offsetof(struct tree, next), 0, 0, &record_tree, ""},
-		{"mode", FIELD_enum, REQ, offsetof(struct tree, mode), 0, 0, &enum_app_sandbox_mode, ""},
+		{"name\0how it is called", NULL, FIELD_str, REQ, offsetof(struct tree, name), 0, 0},
+		{"note\0", NULL, FIELD_str, OPT | EXPERIMENTAL, offsetof(struct tree, note), 0, 0},
+		{"is_green\0", NULL, FIELD_bool, DEF, offsetof(struct tree, is_green), 0, 0},
+		{"leaves\0", &record_leaf, FIELD_records, DEF, offsetof(struct tree, leaves),
+	         offsetof(struct tree, leaves_count), 0},
+		{"next\0", &record_tree, FIELD_record, NUL, offsetof(struct tree, next), 0, 0},
+		{"mode\0", &enum_app_sandbox_mode, FIELD_enum, REQ, offsetof(struct tree, mode), 0, 0},
 	};
 	*ret_count = countof(fields);
 	return fields;
 }
 
 static const struct variant choice_variants[] = {
-	{"none", 0, false, false, NULL, ""},
-	{"oneLeaf", 1, false, false, &record_leaf, ""},
-	{"bare", 2, false, true, &record_leaf, ""},
-	{"old", 0, true, false, NULL, ""},
+	{"none\0", NULL, 0, false, false},
+	{"oneLeaf\0", &record_leaf, 1, false, false},
+	{"bare\0", &record_leaf, 2, false, true},
+	{"old\0", NULL, 0, true, false},
 };
 static const struct union_type internal = {
 	"app_choice", UNION_INTERNAL, "type", NULL, choice_variants, 2, "a choice",
@@ -95,8 +96,8 @@ static void a_record_tells_what_must_be_there_and_what_may_be_null(void **state)
 static void a_record_without_rows_says_so(void **state)
 {
 	(void)state;
-	static const struct record empty = {"app_empty", "", 1, NULL, RECORD_CAMEL, false};
-	static const struct record open = {"app_open", "", sizeof(struct str), NULL, RECORD_CAMEL, true};
+	static const struct record empty = {"app_empty\0", NULL, NULL, 1, RECORD_CAMEL, false};
+	static const struct record open = {"app_open\0", NULL, NULL, sizeof(struct str), RECORD_CAMEL, true};
 	check_schema(TYPE_record, &empty, true, "{\"type\":\"object\"}");
 	check_schema(TYPE_record, &open, true, "{\"type\":\"object\",\"additionalProperties\":true}");
 }

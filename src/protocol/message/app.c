@@ -12,14 +12,12 @@
 #include "protocol/record/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
-#define VARIANT(name, tag, wire, record, doc) {wire, name##_##tag, false, false, &record_##record, doc},
-#define UNIT(name, tag, wire, doc) {wire, name##_##tag, false, false, NULL, doc},
-#define VALUE_OF(name, tag, wire, record, doc) {wire, name##_##tag, false, true, &record_##record, doc},
-#define VARIANT_ALIAS(name, tag, wire, record) {wire, name##_##tag, true, false, &record_##record, ""},
-#define UNIT_ALIAS(name, tag, wire) {wire, name##_##tag, true, false, NULL, ""},
-#define UNION_END(name) \
-	}               \
-	;
+#define VARIANT(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false},
+#define UNIT(name, tag, wire, doc) {wire "\0" doc, NULL, name##_##tag, false, false},
+#define VALUE_OF(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, true},
+#define VARIANT_ALIAS(name, tag, wire, record) {wire "\0" "", &record_##record, name##_##tag, true, false},
+#define UNIT_ALIAS(name, tag, wire) {wire "\0" "", NULL, name##_##tag, true, false},
+#define UNION_END(name) };
 #include "protocol/record/record_default.h"
 #include "protocol/app/app_record.def"
 #include "protocol/record/record_undef.h"

@@ -73,9 +73,9 @@ const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME
 struct field field_as_shown(const struct field *field)
 {
 	struct field result = *field;
-	if (field->shown.is_set) {
-		result.kind = (enum field_kind)field->shown.kind;
-		result.keys = field->shown.is_map;
+	if (field->is_shown) {
+		result.kind = field->shown_kind;
+		result.keys = field->is_shown_map;
 	}
 	return result;
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/json.h"
@@ -57,26 +58,30 @@ enum presence {
 	NULL_COUNTS = 8,  /* with OPT, for an OPT_INT: null is the value FIELD_NULL, not absence */
 };
 
-/* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode it. */
-struct shown {
-	bool is_set;
-	bool is_map;
-	uint8_t kind; /* enum field_kind */
-};
-
 #define FIELD_NULL INT64_MIN
 
+/* 24 bytes: there are thousands of them, and each page of these tables that holds pointers is copied when a program
+ * starts. */
 struct field {
-	const char *name;
-	enum field_kind kind;
-	unsigned presence;
-	uint32_t offset;
-	uint32_t aux;     /* offset of has_NAME, plus one, or of NAME_count; 0: none */
-	uint32_t keys;    /* offset of NAME_keys, plus one; 0: none */
+	const char *name; /* then, after its NUL, the documentation: field_doc */
 	const void *type; /* enum_type, record or union_type */
-	const char *doc;
-	struct shown shown;
+	enum field_kind kind : 6;
+	unsigned presence : 6;
+	unsigned offset : 12;
+	unsigned aux : 12;  /* offset of has_NAME, plus one, or of NAME_count; 0: none */
+	unsigned keys : 12; /* offset of NAME_keys, plus one; 0: none */
+	/* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode
+	 * it. */
+	bool is_shown : 1;
+	bool is_shown_map : 1;
+	enum field_kind shown_kind : 6;
 };
+_Static_assert(sizeof(struct field) == 24, "fields are packed");
+
+static inline const char *field_doc(const struct field *field)
+{
+	return field->name + strlen(field->name) + 1;
+}
 
 enum record_family {
 	RECORD_SNAKE, /* Ops, Events, tools' arguments */
@@ -84,23 +89,31 @@ enum record_family {
 };
 
 struct record {
-	const char *name;
-	const char *doc;
-	size_t size;
+	const char *name;                                 /* then, after its NUL, the documentation: record_doc */
 	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
-	enum record_family family;
-	bool is_open;                   /* the struct is one struct str: any object, as text */
 	const struct union_type *shown; /* of an open one, the union that is published in its place, or NULL */
+	uint32_t size;
+	enum record_family family : 8;
+	bool is_open; /* the struct is one struct str: any object, as text */
 };
 
+static inline const char *record_doc(const struct record *record)
+{
+	return record->name + strlen(record->name) + 1;
+}
+
 struct variant {
-	const char *wire;
-	int tag;
-	bool is_alias;             /* accepted, never written */
-	bool is_value;             /* {"x":v}: the value of the body's only field */
+	const char *wire;          /* then, after its NUL, the documentation: variant_doc */
 	const struct record *body; /* NULL: only the tag */
-	const char *doc;
+	int tag;
+	bool is_alias; /* accepted, never written */
+	bool is_value; /* {"x":v}: the value of the body's only field */
 };
+
+static inline const char *variant_doc(const struct variant *variant)
+{
+	return variant->wire + strlen(variant->wire) + 1;
+}
 
 enum union_style {
 	UNION_INTERNAL, /* {"type":"x", …fields} */

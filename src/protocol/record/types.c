@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+/* The macros open and close the braces of each other. */
+/* clang-format off */
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"
@@ -12,14 +14,12 @@
 #include "protocol/record/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
-#define VARIANT(name, tag, wire, record, doc) {wire, name##_##tag, false, false, &record_##record, doc},
-#define UNIT(name, tag, wire, doc) {wire, name##_##tag, false, false, NULL, doc},
-#define VALUE_OF(name, tag, wire, record, doc) {wire, name##_##tag, false, true, &record_##record, doc},
-#define VARIANT_ALIAS(name, tag, wire, record) {wire, name##_##tag, true, false, &record_##record, ""},
-#define UNIT_ALIAS(name, tag, wire) {wire, name##_##tag, true, false, NULL, ""},
-#define UNION_END(name) \
-	}               \
-	;
+#define VARIANT(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false},
+#define UNIT(name, tag, wire, doc) {wire "\0" doc, NULL, name##_##tag, false, false},
+#define VALUE_OF(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, true},
+#define VARIANT_ALIAS(name, tag, wire, record) {wire "\0" "", &record_##record, name##_##tag, true, false},
+#define UNIT_ALIAS(name, tag, wire) {wire "\0" "", NULL, name##_##tag, true, false},
+#define UNION_END(name) };
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"
 #include "protocol/record/record_undef.h"
@@ -32,21 +32,22 @@
 #include "protocol/record/record_undef.h"
 
 static const struct variant op_variants[] = {
-#define OP(tag, wire, record, doc) {wire, OP_##tag, false, false, &record_##record, doc},
-#define OP_UNIT(tag, wire, doc) {wire, OP_##tag, false, false, NULL, doc},
-#define OP_LACKS(tag, wire, record, what, doc) {wire, OP_##tag, false, false, &record_##record, doc},
-#define OP_UNIT_LACKS(tag, wire, what, doc) {wire, OP_##tag, false, false, NULL, doc},
-#define OP_ALIAS(tag, wire, record) {wire, OP_##tag, true, false, &record_##record, ""},
+#define OP(tag, wire, record, doc) {wire "\0" doc, &record_##record, OP_##tag, false, false},
+#define OP_UNIT(tag, wire, doc) {wire "\0" doc, NULL, OP_##tag, false, false},
+#define OP_LACKS(tag, wire, record, what, doc) {wire "\0" doc, &record_##record, OP_##tag, false, false},
+#define OP_UNIT_LACKS(tag, wire, what, doc) {wire "\0" doc, NULL, OP_##tag, false, false},
+#define OP_ALIAS(tag, wire, record) {wire "\0" "", &record_##record, OP_##tag, true, false},
 #include "protocol/op/op.def"
 #include "protocol/op/op_undef.h"
 };
 
 static const struct variant event_variants[] = {
-#define EVENT(tag, wire, record, doc) {wire, EV_##tag, false, false, &record_##record, doc},
-#define EVENT_UNIT(tag, wire, doc) {wire, EV_##tag, false, false, NULL, doc},
-#define EVENT_ALIAS(tag, wire, record) {wire, EV_##tag, true, false, &record_##record, ""},
+#define EVENT(tag, wire, record, doc) {wire "\0" doc, &record_##record, EV_##tag, false, false},
+#define EVENT_UNIT(tag, wire, doc) {wire "\0" doc, NULL, EV_##tag, false, false},
+#define EVENT_ALIAS(tag, wire, record) {wire "\0" "", &record_##record, EV_##tag, true, false},
 #include "protocol/op/event_msg.def"
 };
+/* clang-format on */
 
 const struct union_type union_op = {"op",        UNION_INTERNAL,       "type",        NULL,
                                     op_variants, countof(op_variants), "an operation"};

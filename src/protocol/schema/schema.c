@@ -145,7 +145,7 @@ static void write_default(const struct schema *schema, const struct field *field
 static void write_field(const struct schema *schema, const struct field *field)
 {
 	jw_object(schema->w);
-	write_doc(schema, field->doc);
+	write_doc(schema, field_doc(field));
 	write_default(schema, field);
 	write_field_members(schema, field);
 	jw_object_end(schema->w);
@@ -314,7 +314,7 @@ static void write_union(const struct schema *schema, const struct union_type *ty
 		if (type->variants[i].is_alias)
 			continue;
 		jw_object(schema->w);
-		write_doc(schema, type->variants[i].doc);
+		write_doc(schema, variant_doc(&type->variants[i]));
 		write_variant(schema, type, &type->variants[i]);
 		jw_object_end(schema->w);
 	}
@@ -326,7 +326,7 @@ void schema_write_members(const struct schema *schema, enum type_kind kind, cons
 	switch (kind) {
 	case TYPE_record:
 		if (!((const struct record *)type)->is_open)
-			write_doc(schema, ((const struct record *)type)->doc);
+			write_doc(schema, record_doc(type));
 		write_record(schema, type);
 		break;
 	case TYPE_union:

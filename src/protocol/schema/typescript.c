@@ -64,7 +64,7 @@ static void append_fields(const struct script *script, const struct record *reco
 	for (size_t i = 0; i < count; i++) {
 		if (!field_is_shown(script->set, &fields[i]))
 			continue;
-		append_doc(script->out, "  ", fields[i].doc);
+		append_doc(script->out, "  ", field_doc(&fields[i]));
 		buf_printf(script->out, "  %s%s: ", field_wire_name(record, &fields[i], name),
 		           may_be_left_out(script, &fields[i]) ? "?" : "");
 		append_value(script, &fields[i]);
@@ -135,7 +135,7 @@ static void append_union(const struct script *script, const struct union_type *t
 		if (type->variants[i].is_alias)
 			continue;
 		buf_append_c(script->out, "\n");
-		append_doc(script->out, "", type->variants[i].doc);
+		append_doc(script->out, "", variant_doc(&type->variants[i]));
 		buf_append_c(script->out, "| ");
 		if (type->style == UNION_UNTAGGED)
 			append_untagged(script, &type->variants[i]);

@@ -61,7 +61,7 @@ static int end_file(struct files *files, const char *folder, const char *name)
 static const char *type_doc(const struct named_type *type)
 {
 	if (type->kind == TYPE_record)
-		return ((const struct record *)type->type)->is_open ? "" : ((const struct record *)type->type)->doc;
+		return ((const struct record *)type->type)->is_open ? "" : record_doc(type->type);
 	return type->kind == TYPE_union ? ((const struct union_type *)type->type)->doc : "";
 }
 
