@@ -101,7 +101,7 @@ static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
-	if (!record_gate_pass(codex))
+	if (!rollout_stall_pass(codex))
 		return;
 	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
 		codex_deliver(codex, event);
@@ -201,7 +201,7 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 	preamble_update(&session->conversation, session->settings);
 	for (size_t i = 0; i < count; i++)
 		conversation_add(&session->conversation, items[i]);
-	record_gate_pass(codex);
+	rollout_stall_pass(codex);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ void codex_close(struct codex *codex)
 		loop_deferred_finish(&codex->hear);
 	codex_close_session(codex);
 	agents_destroy(codex); /* the Session's calls may have waited for somebody of the tree */
-	record_gate_finish(&codex->gate);
+	rollout_stall_finish(&codex->gate);
 	resume_wait_finish(&codex->resume_wait);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);

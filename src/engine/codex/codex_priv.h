@@ -6,7 +6,7 @@
 #include "engine/codex/resume_wait.h"
 #include "engine/codex/codex.h"
 #include "engine/codex/queues.h"
-#include "engine/codex/record_gate.h"
+#include "engine/codex/rollout_stall.h"
 #include "engine/session/session.h"
 #include "engine/session/session_env.h"
 #include "engine/task/task.h"
@@ -32,7 +32,7 @@ struct codex {
 	struct session *session; /* NULL until configure_session */
 	struct task_owner tasks; /* of the Session's Tasks */
 	struct list samples;     /* in progress: struct codex_sample */
-	struct record_gate gate;
+	struct rollout_stall gate;
 	unsigned holds; /* not yet released */
 	bool is_shut_down;
 	struct agent_tree *agents;     /* of the root Codex; NULL until one is asked for */

@@ -133,7 +133,7 @@ void on_op_dynamic_tool_response(struct codex *codex, const struct submission *s
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
-	record_gate_force(codex);
+	rollout_stall_force(codex);
 	agents_set_quiet(codex, true);
 	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
@@ -161,7 +161,7 @@ void on_op_list_custom_prompts(struct codex *codex, const struct submission *sub
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)
 {
-	record_gate_force(codex);
+	rollout_stall_force(codex);
 	if (codex->agents)
 		agent_cancel_children(codex->env.agent);
 	if (codex->session && codex->session->task)

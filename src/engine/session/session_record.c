@@ -32,7 +32,7 @@ static void warn_of_length(struct session *session, enum rollout_line_type type)
 }
 
 /* A batch that is full because the disk is would otherwise grow without end: what does not fit is
- * lost to the file, and the user was warned when the disk filled up (record_gate.c). */
+ * lost to the file, and the user was warned when the disk filled up (rollout_stall.c). */
 static void append(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;

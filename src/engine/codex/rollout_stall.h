@@ -1,4 +1,4 @@
-/* record_gate.h — no event leaves a Codex before the lines it stands for are in the rollout. Private to engine/.
+/* rollout_stall.h — no event leaves a Codex before the lines it stands for are in the rollout. Private to engine/.
  *
  * A full disk shuts the gate: the model's stream and the commands stand still, the client is told so at once, and when
  * there is room everything goes on where it stopped. Whoever interrupts or shuts down does not want to wait: the gate
@@ -6,15 +6,15 @@
  * home that is read only, a broken disk), waiting would help nobody: the gate stays open and the client is told once.
  *
  * Owns: the timer that looks for room while the gate is shut. Loop thread. Source: docs/rollouts.md. */
-#ifndef ENGINE_RECORD_GATE_H
-#define ENGINE_RECORD_GATE_H
+#ifndef ENGINE_ROLLOUT_STALL_H
+#define ENGINE_ROLLOUT_STALL_H
 
 #include <stdbool.h>
 
 struct codex;
 struct loop_timer;
 
-struct record_gate {
+struct rollout_stall {
 	struct loop_timer *retry; /* NULL until the disk was full once */
 	bool is_shut;
 	bool is_forced;  /* until the next success: nobody waits */
@@ -22,9 +22,9 @@ struct record_gate {
 };
 
 /* Writes what is pending. True: events may leave now. False: on_events runs again when they may. */
-bool record_gate_pass(struct codex *codex);
+bool rollout_stall_pass(struct codex *codex);
 /* Nobody wants to wait for the disk any more. */
-void record_gate_force(struct codex *codex);
-void record_gate_finish(struct record_gate *gate);
+void rollout_stall_force(struct codex *codex);
+void rollout_stall_finish(struct rollout_stall *gate);
 
 #endif

@@ -1,6 +1,6 @@
 /* Nothing tells when a disk has room again, so a timer looks, and only while the gate is shut. Its words leave beside
  * the queue, for they stand for no line, and what is in the queue must not leave. */
-#include "engine/codex/record_gate.h"
+#include "engine/codex/rollout_stall.h"
 
 #include <stdio.h>
 
@@ -60,7 +60,7 @@ static void on_retry(void *self)
 
 static void shut_gate(struct codex *codex, const struct error *err)
 {
-	struct record_gate *gate = &codex->gate;
+	struct rollout_stall *gate = &codex->gate;
 	char text[ERROR_TEXT_MAX + 256];
 	if (gate->is_shut)
 		return;
@@ -78,7 +78,7 @@ static void shut_gate(struct codex *codex, const struct error *err)
 
 static void open_gate(struct codex *codex)
 {
-	struct record_gate *gate = &codex->gate;
+	struct rollout_stall *gate = &codex->gate;
 	if (!gate->is_shut)
 		return;
 	gate->is_shut = false;
@@ -86,9 +86,9 @@ static void open_gate(struct codex *codex)
 	codex_release(codex);
 }
 
-bool record_gate_pass(struct codex *codex)
+bool rollout_stall_pass(struct codex *codex)
 {
-	struct record_gate *gate = &codex->gate;
+	struct rollout_stall *gate = &codex->gate;
 	struct error err;
 	if (!codex->session || session_flush_rollout(codex->session, &err) == 0) {
 		if (gate->is_shut)
@@ -108,14 +108,14 @@ bool record_gate_pass(struct codex *codex)
 	return true;
 }
 
-void record_gate_force(struct codex *codex)
+void rollout_stall_force(struct codex *codex)
 {
 	codex->gate.is_forced = true;
 	if (codex->gate.is_shut)
 		loop_defer(&codex->eq.wake);
 }
 
-void record_gate_finish(struct record_gate *gate)
+void rollout_stall_finish(struct rollout_stall *gate)
 {
 	loop_timer_destroy(gate->retry);
 }
