@@ -1,9 +1,12 @@
 // codex proto: the two queues of the protocol on standard input and output.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { expecting, needs, patch, reply, run, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
 import { approve, startProto, story, userInput } from './lib/proto.mjs';
 
@@ -417,4 +420,28 @@ test('a message whose stream was cut is told once', proto, async (t) => {
 	assert.deepEqual(told('agent_message').map(({ message }) => message), ['after the fix']);
 	assert.equal(told('agent_message_delta').map(({ delta }) => delta).join(''), 'after the fix');
 	assert.deepEqual(textsOf(model.requests()[2], 'assistant'), ['after the fix']);
+});
+
+test('each resume waits its own time for the lock of a process that has exited', proto, async (t) => {
+	const model = await startModel(t, [say('First.'), say('Second.')]);
+	const first = startProto(t, model);
+	const { session_id: id, rollout_path: rollout } = (await first.next('session_configured')).msg;
+	first.submit('1', userInput('one'));
+	await first.next('task_complete');
+	assert.equal((await first.end()).code, 0);
+	// flock(1) takes the lock and exits; its shell keeps the descriptor, as a child of a killed engine may.
+	const lock = path.join(first.home, 'thread-writer-locks', `${id}.lock`);
+	const heir = spawn('bash', ['-c', 'exec 9>>"$1"; flock 9; echo locked; read -r', 'heir', lock]);
+	t.after(() => heir.kill('SIGKILL'));
+	await once(heir.stdout, 'data');
+	const second = startProto(t, model, { home: first.home, cwd: first.cwd, args: ['--no-auto-configure'] });
+	second.submit('a', { type: 'configure_session', resume_path: rollout });
+	const refused = await second.next('error');
+	assert.match(refused.msg.message, /is being written by/);
+	second.submit('b', { type: 'configure_session', resume_path: rollout });
+	await setTimeout(500); // a retry without time left would have failed by now
+	heir.stdin.end();
+	assert.equal((await second.next('session_configured')).id, 'b');
+	assert.deepEqual(second.events().filter(({ msg }) => msg.type === 'error').map((event) => event.id), ['a']);
+	assert.equal((await second.end()).code, 0);
 });

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/file.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine_fixture.h"

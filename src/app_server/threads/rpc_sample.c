@@ -43,8 +43,8 @@ enum rpc_verdict on_rpc_thread_sample(struct rpc_request *request, const struct 
 		return rpc_fail(request, APP_INVALID_REQUEST, "thread/sample requires a loaded source");
 	if (thread->turn || !thread->last_turn_id || !str_is(params->expected_turn_id, thread->last_turn_id))
 		return rpc_fail(request, APP_INVALID_REQUEST, "sample source turn must be the latest finished turn");
-	const struct codex_sample_wish wish = {params->prompt, params->effort, on_done, request};
-	struct codex_sample *sample = codex_sample_create(thread->codex, &wish, &err);
+	const struct codex_sample_options options = {params->prompt, params->effort, on_done, request};
+	struct codex_sample *sample = codex_sample_create(thread->codex, &options, &err);
 	return sample ? rpc_wait(request, on_cancel, sample) : rpc_thread_refuse(request, &err);
 }
 

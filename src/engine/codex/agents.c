@@ -12,8 +12,7 @@
 #include "config/config.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/session/approval.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
+#include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine/task/task.h"
@@ -166,7 +165,7 @@ static bool interrupt(struct agent *agent, void *self)
 {
 	struct codex *codex = agent->session;
 	(void)self;
-	codex_carry_out(codex); /* what it was given to do and has not begun ends as well */
+	codex->ops->carry_out(codex); /* what it was given to do and has not begun ends as well */
 	if (!codex->session || !codex->session->task)
 		return false;
 	task_abort(codex->session->task, turn_abort_reason_interrupted);
@@ -186,7 +185,7 @@ static void close_child(struct agent *agent, void *self)
 	(void)self;
 	agents_retract(child);
 	agent->session = NULL;
-	codex_close(child);
+	child->ops->close(child);
 }
 
 void agents_set_quiet(struct codex *codex, bool is_quiet)
@@ -295,7 +294,7 @@ void agents_hold(struct codex *root, bool is_held)
 		return;
 	list_for_each(agent, &root->agents->agents, link) {
 		if (agent->parent && agent->session)
-			(is_held ? codex_hold : codex_release)(agent->session);
+			root->ops->hold(agent->session, is_held);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
 #include "engine/task/task.h"

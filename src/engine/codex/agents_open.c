@@ -9,8 +9,7 @@
 #include "config/config.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/codex_session.h"
+#include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -35,7 +34,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 		.is_unattended = parent->env.is_unattended,
 		.steers = true,
 	};
-	struct codex *child = codex_open(&options);
+	struct codex *child = parent->ops->open(&options);
 	agents_join(child, agent);
 	return child;
 }
@@ -98,7 +97,7 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 		.user_instructions = str_of(parent->session->user_instructions),
 	};
 	choose_effort(&op, settings, launch);
-	return codex_open_session(child, STR(""), &op, err);
+	return child->ops->open_session(child, STR(""), &op, err);
 }
 
 /* ---- a fork's history ---- */
@@ -194,13 +193,13 @@ static int submit(struct codex *child, const struct agent_launch *launch, struct
 	}
 	struct op op = {.tag = OP_user_input, .user_input = &input};
 	uuid_v7(id);
-	return codex_submit_op(child, str_of(id), &op, err);
+	return sq_push(&child->sq, str_of(id), &op, err);
 }
 
 static void drop(struct agent *agent, struct codex *child)
 {
 	agent->session = NULL;
-	codex_close(child);
+	child->ops->close(child);
 }
 
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
@@ -259,7 +258,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 static int resume(struct codex *child, const struct codex *above, const char *path, struct error *err)
 {
 	struct op_configure_session op = {.resume_path = str_of(path)};
-	if (codex_open_session(child, STR(""), &op, err) != 0)
+	if (child->ops->open_session(child, STR(""), &op, err) != 0)
 		return -(int)err->code;
 	return take_settings(child->session, above->session->settings, err);
 }

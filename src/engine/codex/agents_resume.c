@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_list.h"

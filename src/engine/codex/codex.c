@@ -1,5 +1,5 @@
-/* The Codex is two queues with a Session between them. Draining is the only place where order is
- * decided: submissions first in first out, and events only after their rollout lines are written. */
+/* A Codex is two queues with a Session between them. Draining them decides the order: submissions first in, first out;
+ * events only after their rollout lines are written. */
 #include "engine/codex/codex.h"
 
 #include "agent/agent.h"
@@ -7,87 +7,93 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_data.h"
 #include "engine/codex/codex_session.h"
-#include "engine/codex/sample.h"
+#include "engine/codex/op.h"
 #include "engine/session/preamble.h"
-#include "engine/codex/services.h"
-#include "engine/session/session.h"
 #include "engine/session/session_record.h"
-#include "engine/task/task.h"
 #include "engine/turn/turn.h"
+#include "net/http_client.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_session.h"
 
-typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
+/* ---- services: one set of connections for all Codexes of a process ---- */
 
-static const op_fn op_handlers[OP_count] = {
-#define OP(tag, wire, record, doc) [OP_##tag] = on_op_##tag,
-#define OP_UNIT(tag, wire, doc) [OP_##tag] = on_op_##tag,
-#include "protocol/op/op_default.h"
-#include "protocol/op/op.def"
-#include "protocol/op/op_undef.h"
-};
-
-/* What this version would need to carry out an Op that has no handler. */
-static const struct op_lack {
-	const char *op, *what;
-} op_lacks[OP_count] = {
-#define OP_LACKS(tag, wire, record, what, doc) [OP_##tag] = {wire, what},
-#define OP_UNIT_LACKS(tag, wire, what, doc) [OP_##tag] = {wire, what},
-#include "protocol/op/op_default.h"
-#include "protocol/op/op.def"
-#include "protocol/op/op_undef.h"
-};
-
-void codex_refuse(struct codex *codex, struct str sub_id, const char *info, const char *message)
+struct services *services_create(struct loop *loop, const char *originator)
 {
-	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
-	eq_push(&codex->eq, sub_id, EV_error, &event);
+	struct services *services = xnew(struct services);
+	struct http_client_options options = {.ca_file = config_env_ca_file()};
+	services->loop = loop;
+	services->originator = xstrdup(originator);
+	services->http = http_client_create(loop, &options);
+	return services;
 }
 
-static void refuse_lack(struct codex *codex, const struct submission *submission)
+static void clear_skill_roots(struct services *services)
 {
-	char text[ERROR_TEXT_MAX];
-	const struct op_lack *lack = &op_lacks[submission->op.tag];
-	snprintf(text, sizeof(text),
-	         "This version of Codex has no %s, so it cannot do `%s`. Nothing was changed; the session goes on.",
-	         lack->what, lack->op);
-	codex_refuse(codex, submission->id, "\"bad_request\"", text);
+	vec_for_each(root, &services->skill_roots.paths)
+		str_free(root);
+	services->skill_roots.paths.count = 0;
 }
 
-/* What comes behind a shutdown is dropped: shutdown_complete is the last event. */
-void codex_dispatch(struct codex *codex, const struct submission *submission)
+void services_set_skill_roots(struct services *services, const struct str *roots, size_t count)
 {
-	op_fn handler = op_handlers[submission->op.tag];
-	if (codex->is_shut_down)
+	clear_skill_roots(services);
+	for (size_t i = 0; i < count; i++)
+		vec_push(&services->skill_roots.paths, str_copy(roots[i]));
+	services->skill_roots.generation++;
+}
+
+const struct str *services_skill_roots(const struct services *services, size_t *ret_count)
+{
+	*ret_count = services->skill_roots.paths.count;
+	return services->skill_roots.paths.items;
+}
+
+void services_destroy(struct services *services)
+{
+	if (!services)
 		return;
-	if (!codex->session && submission->op.tag != OP_configure_session && submission->op.tag != OP_shutdown)
-		codex_refuse(codex, submission->id, "\"bad_request\"",
-		             "No session initialized, expected 'ConfigureSession' as first Op");
-	else if (handler)
-		handler(codex, submission);
-	else
-		refuse_lack(codex, submission);
+	http_client_destroy(services->http);
+	clear_skill_roots(services);
+	vec_finish(&services->skill_roots.paths);
+	free(services->originator);
+	free(services);
 }
+
+void services_preload(struct services *services)
+{
+	http_client_preload(services->http);
+}
+
+/* ---- the queues ---- */
 
 static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
-	while (!resume_wait_is_on(codex) && (submission = sq_pop(&codex->sq))) {
-		codex_dispatch(codex, submission);
+	while (!resume_wait_is_pending(&codex->resume_wait) && (submission = sq_pop(&codex->sq))) {
+		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
 }
 
-void codex_carry_out(struct codex *codex)
+static void carry_out(struct codex *codex)
 {
 	on_submissions(codex);
 }
 
-void codex_deliver(struct codex *codex, struct event *event)
+static void on_resume_ready(void *self, const struct submission *submission)
+{
+	struct codex *codex = self;
+	op_dispatch(codex, submission);
+	carry_out(codex);
+}
+
+/* The event is given away. */
+static void deliver(struct codex *codex, struct event *event)
 {
 	if (codex->env.agent && codex->env.agent->parent) {
 		agents_take_event(codex, event);
@@ -101,15 +107,46 @@ static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
-	if (!rollout_stall_pass(codex))
+	if (!rollout_stall_pass(&codex->stall, codex->session))
 		return;
 	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
-		codex_deliver(codex, event);
+		deliver(codex, event);
 	if (codex->eq.count)
 		loop_defer(&codex->eq.wake);
 }
 
-/* ---- what the Session calls ---- */
+/* ---- calls of the rollout's stall ---- */
+
+static void emit_past_queue(void *self, enum event_tag tag, const void *body)
+{
+	struct codex *codex = self;
+	const struct task *task = codex->session ? codex->session->task : NULL;
+	deliver(codex, event_create(task ? task->id : STR(""), tag, body));
+}
+
+static void hold(struct codex *codex, bool is_held)
+{
+	(is_held ? codex_hold : codex_release)(codex);
+}
+
+static void on_stall(void *self, bool is_stalled)
+{
+	hold(self, is_stalled);
+}
+
+static void retry_events(void *self)
+{
+	struct codex *codex = self;
+	loop_defer(&codex->eq.wake);
+}
+
+static const struct rollout_stall_ops stall_ops = {
+	.emit = emit_past_queue,
+	.hold = on_stall,
+	.retry = retry_events,
+};
+
+/* ---- calls of the Session ---- */
 
 static void push_event(void *self, struct str sub_id, enum event_tag tag, const void *body)
 {
@@ -117,11 +154,19 @@ static void push_event(void *self, struct str sub_id, enum event_tag tag, const 
 	eq_push(&codex->eq, sub_id, tag, body);
 }
 
+static void on_model_close(void *self)
+{
+	struct codex *codex = self;
+	samples_cancel(&codex->samples);
+}
+
 static const struct session_ops session_ops = {
 	.push = push_event,
 	.parent = agents_parent,
-	.on_model_close = samples_end,
+	.on_model_close = on_model_close,
 };
+
+/* ---- opening ---- */
 
 static struct session_env env_of(struct codex *codex, const struct codex_options *options)
 {
@@ -147,19 +192,30 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 	};
 }
 
+static const struct codex_ops codex_ops = {
+	.open = codex_open,
+	.open_session = codex_open_session,
+	.carry_out = carry_out,
+	.hold = hold,
+	.close = codex_close,
+};
+
 struct codex *codex_open(const struct codex_options *options)
 {
 	struct codex *codex = xnew(struct codex);
 	struct loop *loop = options->services->loop;
+	codex->ops = &codex_ops;
 	codex->services = options->services;
 	codex->env = env_of(codex, options);
 	if (codex->env.client)
 		codex->env.originator = str_of(codex->env.client);
 	codex->steers = options->steers;
-	list_init(&codex->samples);
 	codex->on_event = options->on_event;
 	codex->on_child = options->on_child;
 	codex->self = options->self;
+	samples_init(&codex->samples);
+	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
+	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
 	return codex;
@@ -171,9 +227,17 @@ void codex_listen(struct codex *child, codex_event_fn on_event, void *self)
 	child->self = self;
 }
 
+/* ---- calls of the front end ---- */
+
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err)
 {
 	return sq_push(&codex->sq, id, op, err);
+}
+
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer)
+{
+	carry_out(codex);
+	return codex->session && !codex->is_shut_down && op_answer(codex, asks, id, answer);
 }
 
 static int keep_items(struct session *session, const struct str *items, size_t count, struct error *err)
@@ -182,7 +246,7 @@ static int keep_items(struct session *session, const struct str *items, size_t c
 	for (size_t i = 0; i < count; i++)
 		sum += items[i].len + 1;
 	if (sum > session->unheard.max - session->unheard.len)
-		return error_set(err, ERR_limit, "these items and what waits for the next turn are more than %d MB",
+		return error_set(err, ERR_limit, "these items and those that wait for the next turn exceed %d MB",
 		                 LIMIT_USER_ITEM / MIB);
 	for (size_t i = 0; i < count; i++) {
 		buf_append_str(&session->unheard, items[i]);
@@ -191,17 +255,17 @@ static int keep_items(struct session *session, const struct str *items, size_t c
 	return 0;
 }
 
-/* Between a call of the model and its output nothing may come: a Task takes them up where it can. */
+/* An item must not come between a call of the model and its output: a running Task adds the items where it can. */
 int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err)
 {
 	struct session *session = codex->session;
-	on_submissions(codex);
+	carry_out(codex);
 	if (session->task)
 		return keep_items(session, items, count, err);
 	preamble_update(&session->conversation, session->settings);
 	for (size_t i = 0; i < count; i++)
 		conversation_add(&session->conversation, items[i]);
-	rollout_stall_pass(codex);
+	rollout_stall_pass(&codex->stall, session);
 	return 0;
 }
 
@@ -245,10 +309,20 @@ void codex_release(struct codex *codex)
 	agents_hold(codex, false);
 }
 
+struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_options *options,
+                                         struct error *err)
+{
+	struct session *session = codex->session;
+	if (session && !session->task && !codex->sq.count)
+		return samples_start(&codex->samples, session, options, err);
+	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you ask for a sample");
+	return NULL;
+}
+
 enum codex_state codex_get_state(const struct codex *codex)
 {
 	const struct session *session = codex->session;
-	if (resume_wait_is_on(codex))
+	if (resume_wait_is_pending(&codex->resume_wait))
 		return CODEX_RUNNING;
 	if (codex->sq.count || codex->eq.count)
 		return CODEX_QUEUED;
@@ -273,8 +347,8 @@ void codex_close(struct codex *codex)
 	if (codex->hear.loop)
 		loop_deferred_finish(&codex->hear);
 	codex_close_session(codex);
-	agents_destroy(codex); /* the Session's calls may have waited for somebody of the tree */
-	rollout_stall_finish(&codex->gate);
+	agents_destroy(codex); /* after the Session, whose calls may wait for agents */
+	rollout_stall_finish(&codex->stall);
 	resume_wait_finish(&codex->resume_wait);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);

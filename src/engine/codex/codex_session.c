@@ -1,19 +1,16 @@
-/* The Codex owns both the Session and what works on it (the Task, commands, samples), so the order in which they begin
- * and end is decided here; the Session itself is data. */
+/* The Session is data. The Codex owns it and all that works on it (Task, commands, samples), so their order of start
+ * and end is decided here. */
 #include "engine/codex/codex_session.h"
 
 #include "base/error.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/codex_data.h"
 #include "engine/codex/notify.h"
-#include "engine/codex/sample.h"
 #include "engine/codex/session_host.h"
 #include "engine/session/resume_load.h"
-#include "engine/session/session.h"
-#include "engine/task/task.h"
 #include "tool/exec/exec_command.h"
 
-/* ---- what the Tasks report ---- */
+/* ---- reports of the Tasks ---- */
 
 static void on_task_start(void *self, const struct task *task)
 {
@@ -43,7 +40,7 @@ static const struct task_events task_events = {
 
 int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op, struct error *err)
 {
-	struct resume_load *load = op->resume_path.ptr ? resume_wait_take(codex, op->resume_path) : NULL;
+	struct resume_load *load = op->resume_path.ptr ? resume_wait_take(&codex->resume_wait, op->resume_path) : NULL;
 	struct session *session = session_create(&codex->env, op, load, err);
 	if (!session)
 		return -(int)err->code;
@@ -97,6 +94,6 @@ void codex_close_session(struct codex *codex)
 		return;
 	task_destroy(session->task);
 	session_host_finish(session);
-	samples_end(codex);
+	samples_cancel(&codex->samples);
 	session_destroy(session);
 }

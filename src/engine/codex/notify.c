@@ -9,8 +9,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
 #include "rollout/rollout_item.h"

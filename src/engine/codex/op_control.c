@@ -3,7 +3,7 @@
 #include "agent/agent_tree.h"
 #include "base/error.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/op_priv.h"
 #include "engine/codex/codex_session.h"
 #include "engine/session/session.h"
 #include "engine/codex/session_host.h"
@@ -12,10 +12,7 @@
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"
 #include "tool/tool.h"
-#include "tool/tool.h"
 #include "tool/exec/exec_session.h"
-
-static const char bad_request[] = "\"bad_request\"";
 
 void on_op_configure_session(struct codex *codex, const struct submission *submission)
 {
@@ -23,15 +20,15 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	const struct op_configure_session *op = submission->op.configure_session;
 	if (codex->session) {
 		if (codex_reconfigure_session(codex, submission->id, op, &err) != 0)
-			codex_refuse(codex, submission->id, bad_request, err.text);
+			op_refuse_request(codex, submission, err.text);
 		return;
 	}
-	if (op->resume_path.ptr && resume_wait_load(codex, submission))
+	if (op->resume_path.ptr && resume_wait_load(&codex->resume_wait, submission))
 		return;
 	if (codex_open_session(codex, submission->id, op, &err) == 0)
 		agents_tell_restored(codex->session);
-	else if (err.code != ERR_busy || !resume_wait_begin(codex, submission))
-		codex_refuse(codex, submission->id, bad_request, err.text);
+	else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err))
+		op_refuse_request(codex, submission, err.text);
 }
 
 void on_op_override_turn_context(struct codex *codex, const struct submission *submission)
@@ -52,7 +49,7 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 	};
 	struct error err;
 	if (session_change_settings(codex->session, &change, &err) != 0)
-		codex_refuse(codex, submission->id, bad_request, err.text);
+		op_refuse_request(codex, submission, err.text);
 }
 
 /* ---- answers ---- */
@@ -79,7 +76,7 @@ static bool answer_call(struct codex *codex, struct str id, const struct dynamic
 	return call && call->dynamic && tool_dynamic_answer(call, answer);
 }
 
-static bool answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
 	switch (asks) {
 	case EV_exec_approval_request:
@@ -95,28 +92,22 @@ static bool answer(struct codex *codex, enum event_tag asks, struct str id, cons
 	}
 }
 
-bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
-{
-	codex_carry_out(codex);
-	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body);
-}
-
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
 {
 	const struct op_exec_approval *op = submission->op.exec_approval;
-	answer(codex, EV_exec_approval_request, op->id, op->decision);
+	op_answer(codex, EV_exec_approval_request, op->id, op->decision);
 }
 
 void on_op_patch_approval(struct codex *codex, const struct submission *submission)
 {
 	const struct op_patch_approval *op = submission->op.patch_approval;
-	answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
+	op_answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
 }
 
 void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input_answer *op = submission->op.user_input_answer;
-	if (!answer(codex, EV_request_user_input, op->id, op->response))
+	if (!op_answer(codex, EV_request_user_input, op->id, op->response))
 		session_warn(codex->session, submission->id,
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
 }
@@ -125,7 +116,7 @@ void on_op_user_input_answer(struct codex *codex, const struct submission *submi
 void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
 {
 	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
-	answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
+	op_answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
 }
 
 /* ---- what ends ---- */
@@ -133,7 +124,7 @@ void on_op_dynamic_tool_response(struct codex *codex, const struct submission *s
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {
 	(void)submission;
-	rollout_stall_force(codex);
+	rollout_stall_override(&codex->stall);
 	agents_set_quiet(codex, true);
 	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
@@ -161,7 +152,7 @@ void on_op_list_custom_prompts(struct codex *codex, const struct submission *sub
 
 void on_op_shutdown(struct codex *codex, const struct submission *submission)
 {
-	rollout_stall_force(codex);
+	rollout_stall_override(&codex->stall);
 	if (codex->agents)
 		agent_cancel_children(codex->env.agent);
 	if (codex->session && codex->session->task)

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "config/config.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/op_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -13,8 +13,6 @@
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_writer.h"
-
-static const char bad_request[] = "\"bad_request\"";
 
 void on_op_add_to_history(struct codex *codex, const struct submission *submission)
 {
@@ -49,7 +47,7 @@ void on_op_get_path(struct codex *codex, const struct submission *submission)
 {
 	struct session *session = codex->session;
 	if (!session->rollout) {
-		codex_refuse(codex, submission->id, bad_request, "This session is not recorded, so it has no path.");
+		op_refuse_request(codex, submission, "This session is not recorded, so it has no path.");
 		return;
 	}
 	struct ev_conversation_path event = {str_of(session->id), str_of(rollout_writer_path(session->rollout))};
@@ -68,16 +66,15 @@ void on_op_set_thread_name(struct codex *codex, const struct submission *submiss
 	struct str name = str_trim(submission->op.set_thread_name->name);
 	struct error err;
 	if (!name.len) {
-		codex_refuse(codex, submission->id, bad_request, "Thread name cannot be empty.");
+		op_refuse_request(codex, submission, "Thread name cannot be empty.");
 		return;
 	}
 	if (!session->rollout) {
-		codex_refuse(codex, submission->id, bad_request,
-		             "This session is not recorded: a name could not lead back to it.");
+		op_refuse_request(codex, submission, "This session is not recorded: a name could not lead back to it.");
 		return;
 	}
 	if (rollout_name_set(config_home(codex->env.config), str_of(session->id), name, &err) != 0) {
-		codex_refuse(codex, submission->id, "\"other\"", err.text);
+		op_refuse(codex, submission, "\"other\"", err.text);
 		return;
 	}
 	struct ev_thread_name_updated event = {str_of(session->id), name};
@@ -123,11 +120,11 @@ void on_op_thread_rollback(struct codex *codex, const struct submission *submiss
 	struct session *session = codex->session;
 	int64_t turns = submission->op.thread_rollback->num_turns;
 	if (turns < 1) {
-		codex_refuse(codex, submission->id, failed, "num_turns must be at least 1.");
+		op_refuse(codex, submission, failed, "num_turns must be at least 1.");
 		return;
 	}
 	if (session->task) {
-		codex_refuse(codex, submission->id, failed, "A task is running: interrupt it first, or wait for it.");
+		op_refuse(codex, submission, failed, "A task is running: interrupt it first, or wait for it.");
 		return;
 	}
 	roll_back(session, turns);

@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "engine/codex/agents.h"
-#include "engine/codex/codex_priv.h"
+#include "engine/codex/op_priv.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_record.h"
@@ -83,7 +83,7 @@ void on_op_user_input(struct codex *codex, const struct submission *submission)
 	};
 	struct error err;
 	if (check(codex->session, &request, &err) != 0)
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		op_refuse_request(codex, submission, err.text);
 	else
 		start(codex, submission->id, &request);
 }
@@ -112,7 +112,7 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 	};
 	struct error err;
 	if (check(codex->session, &request, &err) != 0 || session_change_settings(codex->session, &change, &err) != 0)
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		op_refuse_request(codex, submission, err.text);
 	else
 		start(codex, submission->id, &request);
 }
@@ -145,13 +145,13 @@ void on_op_review(struct codex *codex, const struct submission *submission)
 	struct error err;
 	const struct review_request *request = submission->op.review->review_request;
 	if (check_review(request, &err) != 0) {
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		op_refuse_request(codex, submission, err.text);
 		return;
 	}
 	if (codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_replaced);
 	if (task_start_review(&codex->tasks, submission->id, request, &err) != 0)
-		codex_refuse(codex, submission->id, "\"bad_request\"", err.text);
+		op_refuse_request(codex, submission, err.text);
 }
 
 /* Beside a running Task, not in its place. */
@@ -161,8 +161,7 @@ void on_op_run_user_shell_command(struct codex *codex, const struct submission *
 	struct session *session = codex->session;
 	struct shell_request request = {op->command, LIMIT_USER_COMMAND_MS};
 	if (op->command.len > LIMIT_USER_COMMAND || (op->has_timeout_ms && op->timeout_ms < 0)) {
-		codex_refuse(codex, submission->id, "\"bad_request\"",
-		             "command may have 128 KiB, and timeout_ms must not be negative.");
+		op_refuse_request(codex, submission, "command may have 128 KiB, and timeout_ms must not be negative.");
 		return;
 	}
 	if (op->has_timeout_ms)

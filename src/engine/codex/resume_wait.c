@@ -1,12 +1,13 @@
-/* For the lock a timer, as the kernel tells nobody when a lock of the other kind (flock) comes free; it runs only while
- * a resume waits. */
+/* The lock is an flock, and the kernel does not notify when one is released: a timer retries, only while a resume
+ * waits. */
 #include "engine/codex/resume_wait.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
+#include "engine/session/session_env.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
 #include "protocol/message/submission.h"
@@ -14,21 +15,25 @@
 
 enum { WAIT_MS = 2000, RETRY_MS = 50 };
 
-static void on_again(void *self)
+void resume_wait_init(struct resume_wait *wait, const struct session_env *env,
+                      void (*on_ready)(void *self, const struct submission *submission), void *self)
 {
-	struct codex *codex = self;
-	struct submission *held = codex->resume_wait.held;
-	codex->resume_wait.held = NULL;
-	codex_dispatch(codex, held);
+	*wait = (struct resume_wait){.env = env, .on_ready = on_ready, .self = self};
+}
+
+static void on_ready(void *self)
+{
+	struct resume_wait *wait = self;
+	struct submission *held = steal(wait->held);
+	wait->on_ready(wait->self, held);
 	submission_destroy(held);
-	codex_carry_out(codex);
 }
 
 /* ---- reading ---- */
 
-/* It outlives a Codex that is closed meanwhile. */
+/* Outlives a Codex that is closed before the worker has finished. */
 struct resume_job {
-	struct codex *codex; /* NULL: gone */
+	struct resume_wait *wait; /* NULL: the Codex is closed */
 	struct resume_load *load;
 };
 
@@ -38,40 +43,39 @@ static void on_work(void *self)
 	resume_load_run(job->load);
 }
 
-static void on_worked(void *self)
+static void on_loaded(void *self)
 {
 	struct resume_job *job = self;
-	struct codex *codex = job->codex;
+	struct resume_wait *wait = job->wait;
 	struct resume_load *load = job->load;
 	free(job);
-	if (!codex) {
+	if (!wait) {
 		resume_load_destroy(load);
 		return;
 	}
-	codex->resume_wait.job = NULL;
-	codex->resume_wait.load = load;
-	on_again(codex);
+	wait->job = NULL;
+	wait->load = load;
+	on_ready(wait);
 }
 
-bool resume_wait_load(struct codex *codex, const struct submission *submission)
+bool resume_wait_load(struct resume_wait *wait, const struct submission *submission)
 {
-	struct resume_wait *wait = &codex->resume_wait;
 	if (wait->load)
 		return false;
 	struct resume_job *job = xnew(struct resume_job);
 	struct str path = submission->op.configure_session->resume_path;
-	*job = (struct resume_job){codex, session_resume_plan(&codex->env, path)};
+	*job = (struct resume_job){wait, session_resume_plan(wait->env, path)};
 	wait->job = job;
 	wait->held = submission_create(submission->id, &submission->op);
-	worker_run(codex->env.loop, on_work, on_worked, job);
+	worker_run(wait->env->loop, on_work, on_loaded, job);
 	return true;
 }
 
-struct resume_load *resume_wait_take(struct codex *codex, struct str path)
+struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path)
 {
-	struct resume_load *load = steal(codex->resume_wait.load);
+	struct resume_load *load = steal(wait->load);
 	if (!load) {
-		load = session_resume_plan(&codex->env, path);
+		load = session_resume_plan(wait->env, path);
 		resume_load_run(load);
 	}
 	return load;
@@ -79,33 +83,39 @@ struct resume_load *resume_wait_take(struct codex *codex, struct str path)
 
 /* ---- waiting for a lock ---- */
 
-bool resume_wait_begin(struct codex *codex, const struct submission *submission)
+static bool may_retry(struct resume_wait *wait, const struct submission *submission, const struct error *err)
 {
-	struct resume_wait *wait = &codex->resume_wait;
 	const struct op_configure_session *op = submission->op.configure_session;
 	auto_free char *path = op->resume_path.ptr ? str_dup(op->resume_path) : NULL;
-	if (!path || !rollout_lock_is_ending(path))
+	if (err->code != ERR_busy || !path || !rollout_lock_is_ending(path))
 		return false;
 	if (!wait->deadline_ms)
 		wait->deadline_ms = clock_now_ms() + WAIT_MS;
-	if (clock_now_ms() >= wait->deadline_ms)
+	return clock_now_ms() < wait->deadline_ms;
+}
+
+bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission, const struct error *err)
+{
+	if (!may_retry(wait, submission, err)) {
+		wait->deadline_ms = 0; /* the next resume has its own */
 		return false;
+	}
 	if (!wait->timer)
-		wait->timer = loop_timer_create(codex->env.loop, on_again, codex);
+		wait->timer = loop_timer_create(wait->env->loop, on_ready, wait);
 	wait->held = submission_create(submission->id, &submission->op);
 	loop_timer_start(wait->timer, RETRY_MS);
 	return true;
 }
 
-bool resume_wait_is_on(const struct codex *codex)
+bool resume_wait_is_pending(const struct resume_wait *wait)
 {
-	return codex->resume_wait.held != NULL;
+	return wait->held;
 }
 
 void resume_wait_finish(struct resume_wait *wait)
 {
 	if (wait->job)
-		wait->job->codex = NULL;
+		wait->job->wait = NULL;
 	resume_load_destroy(wait->load);
 	submission_destroy(wait->held);
 	loop_timer_destroy(wait->timer);

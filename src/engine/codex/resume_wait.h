@@ -1,11 +1,11 @@
-/* resume_wait.h — a resume that cannot be carried out at once: its file is read on a worker, and its session may still
- * be locked by a process that is ending. What the client has submitted after it waits in the queue; nothing else waits.
+/* resume_wait.h — postpones a configure_session that resumes a session. Private to engine/codex/.
  *
- * A process that is killed holds its locks until the kernel has taken it apart, and a child that it has just forked may
- * hold them for a moment longer. So the Op that resumes is tried again every RETRY_MS, for WAIT_MS at most. A session
- * that a live process writes is refused at once.
+ * The rollout is read on a worker, and its lock may still belong to a process that is exiting: the kernel keeps the
+ * locks of a killed process until it is gone, and a child that was just forked may hold them a moment longer. The Op is
+ * therefore retried every RETRY_MS, for at most WAIT_MS. A session that a live process writes is refused at once.
+ * Later submissions of the Codex stay in its queue; the loop serves all others.
  *
- * Owns: a copy of the submission, and what was read until it is taken. Thread: the loop's. Private to engine/. */
+ * Owns: a copy of the submission, and the loaded rollout until it is taken. Loop thread only. */
 #ifndef ENGINE_RESUME_WAIT_H
 #define ENGINE_RESUME_WAIT_H
 
@@ -14,26 +14,34 @@
 
 #include "base/str.h"
 
-struct codex;
+struct error;
 struct resume_job;
 struct resume_load;
+struct session_env;
 struct submission;
 
 struct resume_wait {
-	struct submission *held;
+	/* private */
+	const struct session_env *env; /* lent by the owner */
+	/* The submission can be carried out again; borrowed during the call. */
+	void (*on_ready)(void *self, const struct submission *submission);
+	void *self;
+	struct submission *held; /* NULL: nothing is postponed */
 	struct loop_timer *timer;
-	uint64_t deadline_ms;     /* 0: it has not begun */
+	uint64_t deadline_ms;     /* of the lock; 0: no retry yet */
 	struct resume_job *job;   /* on the worker */
-	struct resume_load *load; /* done, and not taken yet */
+	struct resume_load *load; /* loaded, not taken yet */
 };
 
-/* Begins to read what the submission, a configure_session, resumes: then it is carried out again. False: it is read. */
-bool resume_wait_load(struct codex *codex, const struct submission *submission);
-/* What was read, the caller's; read on the spot if nobody asked for it before. */
-struct resume_load *resume_wait_take(struct codex *codex, struct str path);
-/* True if the submission, a configure_session that found its session locked, will be tried again. */
-bool resume_wait_begin(struct codex *codex, const struct submission *submission);
-bool resume_wait_is_on(const struct codex *codex);
+void resume_wait_init(struct resume_wait *wait, const struct session_env *env,
+                      void (*on_ready)(void *self, const struct submission *submission), void *self);
+/* Starts to load the rollout that the submission, a configure_session, resumes. False: it is loaded already. */
+bool resume_wait_load(struct resume_wait *wait, const struct submission *submission);
+/* The loaded rollout, now the caller's; loads it here if resume_wait_load was not called. */
+struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path);
+/* For a configure_session that failed with err: true if another process held the lock and the Op will be retried. */
+bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission, const struct error *err);
+bool resume_wait_is_pending(const struct resume_wait *wait);
 void resume_wait_finish(struct resume_wait *wait);
 
 #endif

@@ -1,43 +1,47 @@
-/* Nothing tells when a disk has room again, so a timer looks, and only while the gate is shut. Its words leave beside
- * the queue, for they stand for no line, and what is in the queue must not leave. */
+/* The kernel does not notify of free space on a disk, so a timer retries, and only during a stall. The events emitted
+ * here bypass the event queue: they have no rollout line, and the queue is held back. */
 #include "engine/codex/rollout_stall.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
-#include "engine/codex/codex_priv.h"
-#include "engine/codex/services.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
-#include "engine/task/task.h"
+#include "loop/loop.h"
 #include "rollout/rollout_writer.h"
 
 enum { RETRY_MS = 500 };
 
-static void tell(struct codex *codex, enum event_tag tag, const void *body)
+void rollout_stall_init(struct rollout_stall *stall, struct loop *loop, const struct rollout_stall_ops *ops, void *self)
 {
-	struct task *task = codex->session->task;
-	codex_deliver(codex, event_create(task ? task->id : STR(""), tag, body));
+	*stall = (struct rollout_stall){.ops = ops, .self = self, .loop = loop};
 }
 
-/* Told once per failure: a full disk must not bury the user in warnings. */
-static void tell_failure(struct codex *codex, const struct error *err)
+static void warn(struct rollout_stall *stall, const char *text)
+{
+	stall->ops->emit(stall->self, EV_warning, &(struct ev_warning){.message = str_of(text)});
+}
+
+/* Once per failure: each event would fail for the same reason. */
+static void warn_of_failure(struct rollout_stall *stall, const struct error *err)
 {
 	char text[ERROR_TEXT_MAX + 128];
-	if (codex->gate.is_failing)
+	if (stall->is_failing)
 		return;
-	codex->gate.is_failing = true;
-	snprintf(text, sizeof(text),
-	         "This session cannot be recorded: %s. Work goes on; what is missing is written once that works again.",
-	         err->text);
-	tell(codex, EV_warning, &(struct ev_warning){.message = str_of(text)});
+	stall->is_failing = true;
+	snprintf(
+		text, sizeof(text),
+		"This session cannot be recorded: %s. Work continues; the missing lines are written as soon as that is "
+		"possible.",
+		err->text);
+	warn(stall, text);
 }
 
-/* Deleted files come back, so somebody who wanted to be rid of the session has to know how. */
-static void tell_rescue(struct codex *codex)
+/* The writer restores a deleted file, so the warning says how to delete it for good. */
+static void warn_of_rescue(struct rollout_stall *stall, const struct session *session)
 {
 	char text[ERROR_TEXT_MAX];
-	struct rollout_writer *rollout = codex->session ? codex->session->rollout : NULL;
+	struct rollout_writer *rollout = session ? session->rollout : NULL;
 	enum rollout_rescue_kind rescued = rollout ? rollout_writer_take_rescue(rollout) : ROLLOUT_UNTOUCHED;
 	if (rescued == ROLLOUT_UNTOUCHED)
 		return;
@@ -46,76 +50,78 @@ static void tell_rescue(struct codex *codex)
 	                 ? "The file of this session was deleted while the session was open. It has been written "
 	                   "again: %s. To delete it, end the session first."
 	                 : "The file of this session was replaced by another one while the session was open. That "
-	                   "one is unchanged; the session has been written again and goes on in %s.",
+	                   "one is unchanged; the session has been written again and continues in %s.",
 	         rollout_writer_path(rollout));
-	tell(codex, EV_warning, &(struct ev_warning){.message = str_of(text)});
+	warn(stall, text);
 }
 
-static void on_retry(void *self)
+static void on_timer(void *self)
 {
-	struct codex *codex = self;
-	loop_defer(&codex->eq.wake); /* which asks whether it may pass */
-	loop_timer_start(codex->gate.retry, RETRY_MS);
+	struct rollout_stall *stall = self;
+	stall->ops->retry(stall->self);
+	loop_timer_start(stall->timer, RETRY_MS);
 }
 
-static void shut_gate(struct codex *codex, const struct error *err)
+static void begin(struct rollout_stall *stall, const struct error *err)
 {
-	struct rollout_stall *gate = &codex->gate;
 	char text[ERROR_TEXT_MAX + 256];
-	if (gate->is_shut)
+	if (stall->is_stalled)
 		return;
-	gate->is_shut = true;
-	codex_hold(codex);
-	if (!gate->retry)
-		gate->retry = loop_timer_create(codex->env.loop, on_retry, codex);
-	loop_timer_start(gate->retry, RETRY_MS);
+	stall->is_stalled = true;
+	stall->ops->hold(stall->self, true);
+	if (!stall->timer)
+		stall->timer = loop_timer_create(stall->loop, on_timer, stall);
+	loop_timer_start(stall->timer, RETRY_MS);
 	snprintf(text, sizeof(text),
-	         "The disk is full: %s. The session stands still until there is room, and then goes on by itself; "
-	         "interrupt it to go on without a record.",
+	         "The disk is full: %s. The session is paused until there is room, then continues by itself; interrupt "
+	         "it to continue without a record.",
 	         err->text);
-	tell(codex, EV_stream_error, &(struct ev_stream_error){.message = str_of(text)});
+	stall->ops->emit(stall->self, EV_stream_error, &(struct ev_stream_error){.message = str_of(text)});
 }
 
-static void open_gate(struct codex *codex)
+static void end(struct rollout_stall *stall)
 {
-	struct rollout_stall *gate = &codex->gate;
-	if (!gate->is_shut)
+	if (!stall->is_stalled)
 		return;
-	gate->is_shut = false;
-	loop_timer_stop(gate->retry);
-	codex_release(codex);
+	stall->is_stalled = false;
+	loop_timer_stop(stall->timer);
+	stall->ops->hold(stall->self, false);
 }
 
-bool rollout_stall_pass(struct codex *codex)
+static void on_written(struct rollout_stall *stall, const struct session *session)
 {
-	struct rollout_stall *gate = &codex->gate;
+	if (stall->is_stalled)
+		stall->ops->emit(stall->self, EV_background_event,
+		                 &(struct ev_background_event){.message = STR("There is room on the disk again.")});
+	end(stall);
+	stall->is_failing = stall->is_overridden = false;
+	warn_of_rescue(stall, session);
+}
+
+bool rollout_stall_pass(struct rollout_stall *stall, struct session *session)
+{
 	struct error err;
-	if (!codex->session || session_flush_rollout(codex->session, &err) == 0) {
-		if (gate->is_shut)
-			tell(codex, EV_background_event,
-			     &(struct ev_background_event){.message = STR("There is room on the disk again.")});
-		open_gate(codex);
-		gate->is_failing = gate->is_forced = false;
-		tell_rescue(codex);
+	if (!session || session_flush_rollout(session, &err) == 0) {
+		on_written(stall, session);
 		return true;
 	}
-	if (err.code == ERR_no_space && !gate->is_forced) {
-		shut_gate(codex, &err);
+	if (err.code == ERR_no_space && !stall->is_overridden) {
+		begin(stall, &err);
 		return false;
 	}
-	open_gate(codex);
-	tell_failure(codex, &err);
+	end(stall);
+	warn_of_failure(stall, &err);
 	return true;
 }
 
-void rollout_stall_force(struct codex *codex)
+void rollout_stall_override(struct rollout_stall *stall)
 {
-	codex->gate.is_forced = true;
-	if (codex->gate.is_shut)
-		loop_defer(&codex->eq.wake);
+	stall->is_overridden = true;
+	if (stall->is_stalled)
+		stall->ops->retry(stall->self);
 }
 
-void rollout_stall_finish(struct rollout_stall *gate)
+void rollout_stall_finish(struct rollout_stall *stall)
 {
-	loop_timer_destroy(gate->retry);
+	loop_timer_destroy(stall->timer);
 }

@@ -1,30 +1,49 @@
-/* rollout_stall.h — no event leaves a Codex before the lines it stands for are in the rollout. Private to engine/.
+/* rollout_stall.h — stops a Codex while its rollout cannot be written. Private to engine/codex/.
  *
- * A full disk shuts the gate: the model's stream and the commands stand still, the client is told so at once, and when
- * there is room everything goes on where it stopped. Whoever interrupts or shuts down does not want to wait: the gate
- * opens, and what is missing is written if that becomes possible. Where nothing can be written for another reason (a
- * home that is read only, a broken disk), waiting would help nobody: the gate stays open and the client is told once.
+ * No event leaves a Codex before its lines are in the rollout. On a full disk the owner is held: the model's stream and
+ * the output of commands stop, the client is informed at once, and work continues when there is room. An interrupt or a
+ * shutdown overrides the stall: events leave, and the missing lines are written when that becomes possible. For any
+ * other error (a read-only home, a broken disk) waiting is useless: the client gets one warning and work continues.
  *
- * Owns: the timer that looks for room while the gate is shut. Loop thread. Source: docs/rollouts.md. */
+ * Owns: the timer that retries while events are held back. Loop thread only. Source: docs/rollouts.md. */
 #ifndef ENGINE_ROLLOUT_STALL_H
 #define ENGINE_ROLLOUT_STALL_H
 
 #include <stdbool.h>
 
-struct codex;
-struct loop_timer;
+#include "protocol/message/event.h"
 
-struct rollout_stall {
-	struct loop_timer *retry; /* NULL until the disk was full once */
-	bool is_shut;
-	bool is_forced;  /* until the next success: nobody waits */
-	bool is_failing; /* the client was told so */
+struct loop;
+struct loop_timer;
+struct session;
+
+struct rollout_stall_ops {
+	/* Emits an event at once, past the event queue, which may be held back. */
+	void (*emit)(void *self, enum event_tag tag, const void *body);
+	/* Holds or releases the sources of events. */
+	void (*hold)(void *self, bool is_held);
+	/* Schedules another rollout_stall_pass, outside the current callback. */
+	void (*retry)(void *self);
 };
 
-/* Writes what is pending. True: events may leave now. False: on_events runs again when they may. */
-bool rollout_stall_pass(struct codex *codex);
-/* Nobody wants to wait for the disk any more. */
-void rollout_stall_force(struct codex *codex);
-void rollout_stall_finish(struct rollout_stall *gate);
+struct rollout_stall {
+	/* private */
+	const struct rollout_stall_ops *ops;
+	void *self;
+	struct loop *loop;
+	struct loop_timer *timer; /* NULL until the disk is full for the first time */
+	bool is_stalled;
+	bool is_overridden; /* until the next successful write */
+	bool is_failing;    /* the client was warned of this failure */
+};
+
+void rollout_stall_init(struct rollout_stall *stall, struct loop *loop, const struct rollout_stall_ops *ops,
+                        void *self);
+/* Writes the pending lines of a Session (NULL: there is none yet). True: events may leave now. False: ops.retry is
+ * called until they may. */
+bool rollout_stall_pass(struct rollout_stall *stall, struct session *session);
+/* Lets events leave although the disk is full, until a write succeeds again. */
+void rollout_stall_override(struct rollout_stall *stall);
+void rollout_stall_finish(struct rollout_stall *stall);
 
 #endif

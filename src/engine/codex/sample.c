@@ -1,5 +1,5 @@
-/* It is offered the tools of a turn although none will run: a prompt that begins like those before it costs a fraction
- * where the provider keeps the beginnings of prompts. A broken stream ends it: who asked can ask again. */
+/* A sample sends the turn's tools although they never run, so that the provider's prompt cache hits. A broken stream
+ * ends it: the caller can start another one. */
 #include "engine/codex/sample.h"
 
 #include <stdlib.h>
@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/list.h"
 #include "base/mem.h"
-#include "engine/codex/codex_priv.h"
 #include "engine/history/context.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
@@ -18,12 +16,12 @@
 #include "model/model_client.h"
 
 struct codex_sample {
-	struct list link; /* in the Codex's */
+	struct list link; /* in struct samples */
 	struct session *session;
 	struct context history;
 	struct str *input;
 	struct buf question; /* an item */
-	struct buf tools;    /* of the Session, whose own change with its settings */
+	struct buf tools;    /* a copy: the Session's change with its settings */
 	struct model_call *call;
 	struct buf text;
 	char *response_id;
@@ -33,7 +31,7 @@ struct codex_sample {
 	void *self;
 };
 
-/* ---- what comes ---- */
+/* ---- the stream ---- */
 
 static void take_message(struct codex_sample *sample, const struct json *item)
 {
@@ -69,7 +67,7 @@ static void on_event(const struct response_event *event, void *self)
 		sample->usage = *event->usage;
 }
 
-static void tell(struct codex_sample *sample, const struct error *err)
+static void finish(struct codex_sample *sample, const struct error *err)
 {
 	const struct codex_sample_result result = {
 		.response_id = str_of(sample->response_id ? sample->response_id : ""),
@@ -87,10 +85,10 @@ static void on_done(const struct model_error *failure, void *self)
 	sample->call = NULL;
 	if (failure)
 		error_set(&err, ERR_transport, "the model gave no sample: %s", failure->text);
-	tell(sample, failure ? &err : NULL);
+	finish(sample, failure ? &err : NULL);
 }
 
-/* ---- its life ---- */
+/* ---- lifecycle ---- */
 
 static void lend_input(struct codex_sample *sample, struct model_prompt *prompt)
 {
@@ -123,37 +121,33 @@ static void ask(struct codex_sample *sample, enum reasoning_effort effort)
 	sample->call = model_client_stream(session->model, &prompt, &handler, sample);
 }
 
-static size_t count(const struct codex *codex)
+static size_t count(const struct samples *samples)
 {
 	size_t count = 0;
 	const struct codex_sample *it;
-	list_for_each(it, &codex->samples, link)
+	list_for_each(it, &samples->list, link)
 		count++;
 	return count;
 }
 
-struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_wish *wish, struct error *err)
+struct codex_sample *samples_start(struct samples *samples, struct session *session,
+                                   const struct codex_sample_options *options, struct error *err)
 {
-	struct session *session = codex->session;
-	if (!session || session->task || codex->sq.count) {
-		error_set(err, ERR_busy, "a turn is in progress: wait for its end before you ask for a sample");
-		return NULL;
-	}
-	if (count(codex) >= LIMIT_SAMPLES) {
-		error_set(err, ERR_limit, "the thread has %d samples under way already; wait for one", LIMIT_SAMPLES);
+	if (count(samples) >= LIMIT_SAMPLES) {
+		error_set(err, ERR_limit, "the thread has %d samples in progress already; wait for one", LIMIT_SAMPLES);
 		return NULL;
 	}
 	struct codex_sample *sample = xnew(struct codex_sample);
-	*sample = (struct codex_sample){.session = session, .on_done = wish->on_done, .self = wish->self};
-	buf_init(&sample->question, 6 * wish->prompt.len + KIB);
+	*sample = (struct codex_sample){.session = session, .on_done = options->on_done, .self = options->self};
+	buf_init(&sample->question, 6 * options->prompt.len + KIB);
 	buf_init(&sample->text, LIMIT_SSE_EVENT);
-	text_message_write(&sample->question, "user", wish->prompt);
+	text_message_write(&sample->question, "user", options->prompt);
 	struct str tools = conversation_tools(&session->conversation, session->settings);
 	buf_init(&sample->tools, tools.len + 1);
 	buf_append_str(&sample->tools, tools);
 	context_share(&sample->history, &session->conversation.context, session->conversation.context.items.count);
-	list_append(&codex->samples, &sample->link);
-	ask(sample, wish->effort);
+	list_append(&samples->list, &sample->link);
+	ask(sample, options->effort);
 	return sample;
 }
 
@@ -172,12 +166,16 @@ void codex_sample_destroy(struct codex_sample *sample)
 	free(sample);
 }
 
-void samples_end(void *self)
+void samples_init(struct samples *samples)
 {
-	struct codex *codex = self;
+	list_init(&samples->list);
+}
+
+void samples_cancel(struct samples *samples)
+{
 	struct error err;
 	struct codex_sample *sample;
 	error_set(&err, ERR_cancelled, "the thread has changed or was closed before the model gave a sample");
-	while ((sample = list_first(&codex->samples, struct codex_sample, link)))
-		tell(sample, &err);
+	while ((sample = list_first(&samples->list, struct codex_sample, link)))
+		finish(sample, &err);
 }

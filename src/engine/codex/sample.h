@@ -1,15 +1,50 @@
-/* sample.h — one more answer to a history, which nobody but who asked for it gets to know. Private to engine/; its door
- * is codex_sample_create.
+/* sample.h — one answer of the model to a history, in parallel to Turns. codex_sample_create (codex.h) starts one.
  *
- * A sample shares the history as it was when it was asked for, so that turns may go on meanwhile. Nothing is recorded
- * or counted, and no tool runs. Owns: its call. The Session ends its samples. Loop thread only.
- * Source: app-server-wire 22, thread/sample. */
+ * A sample shares the history as it was at its start. Nothing is recorded or counted, and no tool runs.
+ * Owns: its model call. Loop thread only. */
 #ifndef ENGINE_SAMPLE_H
 #define ENGINE_SAMPLE_H
 
-struct codex;
+#include "base/list.h"
+#include "base/str.h"
+#include "protocol/record/enum.h"
 
-/* Cancels all samples of a Codex, each with ERR_cancelled. Of struct session_ops; self: the Codex. */
-void samples_end(void *self);
+struct codex_sample;
+struct error;
+struct session;
+struct token_usage;
+
+struct codex_sample_result {
+	struct str response_id;
+	struct str text;                 /* absent: the model called a tool, or its answer is empty */
+	const struct token_usage *usage; /* NULL: the provider did not report it */
+};
+/* Called once, from the loop, with the result or the error; both are borrowed. The sample is destroyed afterwards. */
+typedef void (*codex_sample_fn)(const struct codex_sample_result *result, const struct error *err, void *self);
+
+struct codex_sample_options {
+	struct str prompt;            /* copied */
+	enum reasoning_effort effort; /* unset: that of the next turn */
+	codex_sample_fn on_done;
+	void *self;
+};
+
+/* Cancels the sample without a call of on_done, and must not be called after it. NULL is fine. */
+void codex_sample_destroy(struct codex_sample *sample);
+
+/* ---- for the owner of a Session ---- */
+
+/* The samples in progress of one Session. */
+struct samples {
+	/* private */
+	struct list list;
+};
+
+void samples_init(struct samples *samples);
+/* The Session must have no Task. ERR_limit: LIMIT_SAMPLES are in progress. */
+struct codex_sample *samples_start(struct samples *samples, struct session *session,
+                                   const struct codex_sample_options *options, struct error *err);
+/* Ends all samples with ERR_cancelled. Must be called before the Session's model client is destroyed. */
+void samples_cancel(struct samples *samples);
 
 #endif

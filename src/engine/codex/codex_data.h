@@ -1,0 +1,79 @@
+/* codex_data.h — the Codex as data: its queues, its Session, and what works on them. Private to engine/codex/.
+ *
+ * codex.c is its lifecycle. The subjects of this folder (agents, session_host, the Ops) work on this struct; those that
+ * do not need it (rollout_stall, resume_wait, sample, queues) are embedded in it and do not know it. */
+#ifndef ENGINE_CODEX_DATA_H
+#define ENGINE_CODEX_DATA_H
+
+#include "base/vec.h"
+#include "engine/codex/codex_options.h"
+#include "engine/codex/queues.h"
+#include "engine/codex/resume_wait.h"
+#include "engine/codex/rollout_stall.h"
+#include "engine/codex/sample.h"
+#include "engine/session/session.h"
+#include "engine/session/session_env.h"
+#include "engine/task/task.h"
+
+struct agent_tree;
+struct error;
+struct http_client;
+
+/* Shared by all Codexes of a process. */
+struct services {
+	struct loop *loop;
+	struct http_client *http; /* connections to models, made by the first request */
+	char *originator;         /* the program that drives the engine: "codex_exec", … */
+	struct skill_roots skill_roots;
+};
+
+/* The lifecycle of a Codex, for the subjects that own one: a subagent is a Codex that another one owns. */
+struct codex_ops {
+	struct codex *(*open)(const struct codex_options *options);
+	/* Creates the Session and emits session_configured with sub_id; on error there is no Session. */
+	int (*open_session)(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+	                    struct error *err);
+	/* Carries out all pending submissions. */
+	void (*carry_out)(struct codex *codex);
+	void (*hold)(struct codex *codex, bool is_held);
+	void (*close)(struct codex *codex);
+};
+
+/* A message that was taken out of an inbox and is not in the recorded history yet. */
+struct agent_taken {
+	uint64_t sender;
+	bool is_interrupt;
+};
+
+struct codex {
+	const struct codex_ops *ops;
+	struct services *services;
+	struct session_env env; /* lent to the Session; env.agent: its place in the tree */
+	bool steers;            /* input joins a running Task by default */
+	codex_event_fn on_event;
+	codex_child_fn on_child;
+	void *self; /* of both */
+	struct submission_queue sq;
+	struct resume_wait resume_wait;
+	struct event_queue eq;
+	struct session *session; /* NULL before configure_session */
+	struct task_owner tasks; /* lent to the Session's Tasks */
+	struct samples samples;
+	struct rollout_stall stall;
+	unsigned holds; /* not released yet */
+	bool is_shut_down;
+	/* Used by agents.c. */
+	struct agent_tree *agents;     /* of a root; NULL before its first subagent */
+	bool is_quiet;                 /* of a root: messages to inboxes start no Task */
+	struct loop_deferred hear;     /* reads the inbox; set up with env.agent */
+	VEC(struct agent_taken) taken; /* of the inbox */
+	char *failure;                 /* of a subagent: the error that ends its Task */
+};
+
+/* The Codex that owns this Session. */
+static inline struct codex *codex_of(const struct session *session)
+{
+	return session->env->self;
+}
+
+#endif
