@@ -170,7 +170,7 @@ static void write_pid(const struct app_server_daemon *daemon)
 	char text[64];
 	auto_free char *path = file_path(daemon, "daemon.pid");
 	snprintf(text, sizeof(text), "{\"pid\":%d}\n", (int)daemon->pid);
-	file_write_atomic(path, str_of(text), 0600, false, NULL); /* nothing depends on it */
+	best_effort(file_write_atomic(path, str_of(text), 0600, false, NULL)); /* nothing depends on it */
 }
 
 static int launch(struct app_server_daemon *daemon, struct error *err)

@@ -22,7 +22,7 @@ static char *make_id(const char *path)
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
 	/* if the folder is not writable, each process has another id */
-	file_write_atomic(path, str_of(id), 0600, false, NULL);
+	best_effort(file_write_atomic(path, str_of(id), 0600, false, NULL));
 	return xstrdup(id);
 }
 

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* For functions that can fail: the compiler rejects a call that ignores the result. A call whose failure changes
- * nothing for its caller says so with best_effort(call). */
+/* For functions that can fail: the compiler rejects a call that ignores the result. A call whose failure is
+ * harmless, or is kept in *err for later, is marked best_effort(call). */
 #define must_check __attribute__((warn_unused_result))
 #define best_effort(call) ((void)!(call))
 

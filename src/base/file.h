@@ -8,9 +8,8 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 /* base + "/" + name; name alone if it is absolute. */
 char *path_join(const char *base, const char *name);
@@ -23,13 +22,13 @@ struct str path_name(const char *path);
 bool path_is_inside(const char *path, const char *dir);
 
 /* Appends the file's bytes to out; ERR_limit if it has more than out's room. */
-int file_read(const char *path, struct buf *out, struct error *err);
+must_check int file_read(const char *path, struct buf *out, struct error *err);
 /* The same for an untrusted name: rejects anything but a regular file, and does not block. */
-int file_read_regular(const char *path, struct buf *out, struct error *err);
+must_check int file_read_regular(const char *path, struct buf *out, struct error *err);
 /* Creates or replaces path atomically (temporary file beside it, then rename); fsync first if durable. */
-int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err);
+must_check int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err);
 /* Creates the folder and its parents; an existing folder is fine. */
-int dir_make(const char *path, mode_t mode, struct error *err);
+must_check int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
 bool file_is_regular(const char *path); /* links followed; reading anything else may block */
 bool dir_exists(const char *path);
@@ -39,9 +38,9 @@ enum { DIR_PLACEHOLDER_MODE = 01700 };
 bool marker_exists(const char *path);
 /* Appends the rest of fd; ERR_limit if it exceeds out's room. Errors name it `what`. Blocks, also on a non-blocking
  * descriptor. */
-int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);
+must_check int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);
 /* Writes all bytes. Blocks, also on a non-blocking descriptor. */
-int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
+must_check int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
 /* Whether the file's last line lacks its end, as a disk that was full leaves it. The descriptor can be read. */
 bool fd_breaks_off(int fd);
 

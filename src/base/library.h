@@ -36,6 +36,6 @@ struct library {
 	                              __VA_ARGS__}
 
 /* 0 once all functions are bound; ERR_unsupported if the library is missing or lacks one of them. */
-int library_load(struct library *library, struct error *err);
+must_check int library_load(struct library *library, struct error *err);
 
 #endif

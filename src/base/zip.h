@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 struct zip {
 	/* private */
@@ -25,10 +24,10 @@ void zip_init(struct zip *zip, int fd);
 void zip_finish(struct zip *zip);
 
 /* name: with slashes, relative. */
-int zip_add(struct zip *zip, struct str name, struct str bytes, struct error *err);
+must_check int zip_add(struct zip *zip, struct str name, struct str bytes, struct error *err);
 /* Adds the rest of the descriptor's bytes; errors name it `what`. */
-int zip_add_fd(struct zip *zip, struct str name, int fd, const char *what, struct error *err);
+must_check int zip_add_fd(struct zip *zip, struct str name, int fd, const char *what, struct error *err);
 /* Completes the archive; no entry may be added after this. */
-int zip_end(struct zip *zip, struct error *err);
+must_check int zip_end(struct zip *zip, struct error *err);
 
 #endif

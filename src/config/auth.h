@@ -6,9 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 enum auth_kind {
 	AUTH_none,    /* no file, or an empty one */
@@ -22,15 +21,15 @@ struct auth {
 };
 
 /* An absent file is AUTH_none; an unreadable or broken one is an error. */
-int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err);
+must_check int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err);
 void auth_finish(struct auth *auth); /* wipes the key; an all-zero struct is fine */
 #define auto_auth __attribute__((cleanup(auth_finish)))
 
 /* Replaces the stored credentials by the key and creates the folder if necessary. ERR_invalid for a key that is empty
  * or contains blanks or control characters; leading and trailing ones are trimmed. */
-int auth_write_api_key(const char *codex_home, struct str key, struct error *err);
+must_check int auth_write_api_key(const char *codex_home, struct str key, struct error *err);
 /* Removes the credentials; no-op without any. */
-int auth_remove(const char *codex_home, bool *ret_was_there, struct error *err);
+must_check int auth_remove(const char *codex_home, bool *ret_was_there, struct error *err);
 
 /* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);

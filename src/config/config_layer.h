@@ -6,10 +6,9 @@
 #ifndef CONFIG_CONFIG_LAYER_H
 #define CONFIG_CONFIG_LAYER_H
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "config/toml/toml.h"
-
-struct error;
 
 enum config_layer_kind {
 	CONFIG_LAYER_process, /* switches of clients for this process; every file overrides them */
@@ -40,18 +39,18 @@ void config_layers_finish(struct config_layers *layers);
 
 void config_layer_push(struct config_layers *layers, enum config_layer_kind kind, struct toml *root);
 /* Reads a file and pushes it; an absent file is fine and pushes nothing. ret_root may be NULL. */
-int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
-                      struct toml **ret_root, struct error *err);
+must_check int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
+                                 struct toml **ret_root, struct error *err);
 /* The same for a text that is not in a file yet. path: its name in messages. */
-int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
-                      struct toml **ret_root, struct error *err);
+must_check int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text,
+                                 const char *path, struct toml **ret_root, struct error *err);
 /* "key=value": a TOML value, or else the bare text. */
-int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
+must_check int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
 /* The same, with the lowest precedence. */
-int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
+must_check int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
 /* A flag's text as the value of a dotted key of config.def. */
-int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
-                      struct error *err);
+must_check int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
+                                 struct error *err);
 
 /* The value of a root key in the highest layer that sets it, or NULL. */
 const struct toml *config_layer_top(const struct config_layers *layers, const char *key);

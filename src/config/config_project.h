@@ -3,10 +3,9 @@
 #ifndef CONFIG_CONFIG_PROJECT_H
 #define CONFIG_CONFIG_PROJECT_H
 
+#include "base/error.h"
 #include "config/config_layer.h"
 #include "protocol/record/enum.h"
-
-struct error;
 
 struct config_project_place {
 	const char *cwd;        /* absolute, links resolved */
@@ -16,7 +15,7 @@ struct config_project_place {
 
 /* Pushes the files of trusted folders; an untrusted file is skipped with a warning. The layers of the user and the
  * options must have been pushed before. Strings are in the layers' arena. */
-int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
-                        struct config_project_place *ret_place, struct error *err);
+must_check int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
+                                   struct config_project_place *ret_place, struct error *err);
 
 #endif

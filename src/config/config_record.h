@@ -11,11 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "config/toml/toml.h"
 #include "protocol/record/types.h"
-
-struct error;
 
 /* In the order of the file. Every text, here and below, is also NUL-terminated. */
 struct config_strings {
@@ -113,8 +112,8 @@ struct config_binder {
 
 /* Fills `into` (size record->size) with defaults and then from table, which may be NULL. name is the
  * dotted key of the table for messages, "" for the whole file. */
-int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
-                const char *name, void *into, struct error *err);
+must_check int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
+                           const char *name, void *into, struct error *err);
 
 /* Resolves a path value: "~" is home, a relative path starts in the folder of the node's file. */
 const char *config_path(const struct config_binder *binder, const struct toml *node);

@@ -74,7 +74,7 @@ static int fail(const struct patch_error *err)
 	buf_init(&text, LIMIT_PATCH_ERROR + KIB);
 	patch_error_for_terminal(err, &text);
 	buf_append_char(&text, '\n');
-	fd_write_all(STDERR_FILENO, text.data, text.len, NULL);
+	best_effort(fd_write_all(STDERR_FILENO, text.data, text.len, NULL));
 	return FAILED;
 }
 
@@ -84,7 +84,7 @@ static int succeed(const struct patch *patch)
 	buf_init(&text, 2 * (size_t)LIMIT_PATCH_TEXT);
 	patch_summary(patch, &text);
 	/* The files are written already, so a closed stdout is not an error. */
-	fd_write_all(STDOUT_FILENO, text.data, text.len, NULL);
+	best_effort(fd_write_all(STDOUT_FILENO, text.data, text.len, NULL));
 	return 0;
 }
 

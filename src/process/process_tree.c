@@ -154,7 +154,7 @@ static uint64_t mark_of(struct process_entry *entry)
 	buf_init(&text, LIMIT_ENVIRONMENT);
 	buf_append_char(&text, '\0'); /* so that the first variable, too, follows a NUL */
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)entry->pid);
-	file_read(path, &text, NULL);
+	best_effort(file_read(path, &text, NULL));
 	entry->mark_id = find_mark(buf_str(&text));
 	entry->is_mark_read = true;
 	return entry->mark_id;

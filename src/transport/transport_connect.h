@@ -5,10 +5,10 @@
 #ifndef TRANSPORT_TRANSPORT_CONNECT_H
 #define TRANSPORT_TRANSPORT_CONNECT_H
 
-struct error;
+#include "base/error.h"
 
 /* A descriptor, owned by the caller; or a negative code and err (ERR_usage for an invalid address, else
  * ERR_connect). */
-int transport_connect(const char *address, struct error *err);
+must_check int transport_connect(const char *address, struct error *err);
 
 #endif

@@ -27,8 +27,8 @@ static int set_up(void **state)
 	p->home = path_join(p->root, "home");
 	p->repo = path_join(p->root, "repo");
 	p->sub = path_join(p->repo, "a/b");
-	dir_make(p->home, 0700, NULL);
-	dir_make(p->sub, 0700, NULL);
+	assert_int_equal(dir_make(p->home, 0700, NULL), 0);
+	assert_int_equal(dir_make(p->sub, 0700, NULL), 0);
 	write_file(p->repo, ".git/HEAD", "ref");
 	*state = p;
 	return 0;

@@ -165,10 +165,10 @@ static void test_nothing_to_do(void **state)
 static void write_halves(int fd)
 {
 	int left = 1;
-	fd_write_all(fd, "first ", 6, NULL);
+	assert_int_equal(fd_write_all(fd, "first ", 6, NULL), 0);
 	while (ioctl(fd, FIONREAD, &left) == 0 && left)
 		sched_yield();
-	fd_write_all(fd, "second", 6, NULL);
+	assert_int_equal(fd_write_all(fd, "second", 6, NULL), 0);
 }
 
 static void test_a_descriptor_that_does_not_wait(void **state)

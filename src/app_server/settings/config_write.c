@@ -277,7 +277,7 @@ static bool has_changed(const struct config_write *write)
 {
 	auto_buf struct buf now;
 	buf_init(&now, LIMIT_CONFIG_FILE);
-	file_read_regular(write->target, &now, NULL);
+	best_effort(file_read_regular(write->target, &now, NULL));
 	return !str_eq(buf_str(&now), buf_str(&write->before));
 }
 
@@ -292,7 +292,8 @@ static void on_work(void *self)
 		return;
 	write->is_stale = has_changed(write);
 	if (!write->is_stale)
-		file_write_atomic(write->target, buf_str(&write->edit.text), write->mode, true, &write->err);
+		best_effort(
+			file_write_atomic(write->target, buf_str(&write->edit.text), write->mode, true, &write->err));
 }
 
 static void start_over(struct config_write *write)

@@ -88,7 +88,7 @@ static void on_login_cancel(struct rpc_request *request)
 static void on_login_work(void *self)
 {
 	struct login_job *job = self;
-	auth_write_api_key(job->home, str_of(job->key), &job->err);
+	best_effort(auth_write_api_key(job->home, str_of(job->key), &job->err));
 }
 
 static void tell_login(struct app_server *server)

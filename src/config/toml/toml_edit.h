@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct toml;
 
 struct toml_edit {
@@ -28,17 +28,17 @@ struct toml_edit {
 };
 
 /* Copies the text and borrows source. An error if the text is not TOML; finish is needed in any case. */
-int toml_edit_init(struct toml_edit *edit, struct str text, const char *source, struct error *err);
+must_check int toml_edit_init(struct toml_edit *edit, struct str text, const char *source, struct error *err);
 void toml_edit_finish(struct toml_edit *edit);
 
 /* Sets the value at path. If old and new value are tables, members are compared one by one, so that comments between
  * them stay. */
-int toml_edit_set(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
-                  struct error *err);
+must_check int toml_edit_set(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
+                             struct error *err);
 /* The same, but keeps members that value lacks. */
-int toml_edit_merge(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
-                    struct error *err);
+must_check int toml_edit_merge(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
+                               struct error *err);
 /* No-op if the path does not exist. */
-int toml_edit_remove(struct toml_edit *edit, const struct str *path, size_t count, struct error *err);
+must_check int toml_edit_remove(struct toml_edit *edit, const struct str *path, size_t count, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef TOOL_EXEC_SESSION_PRIV_H
 #define TOOL_EXEC_SESSION_PRIV_H
 
+#include "base/error.h"
 #include "base/list.h"
 #include "process/output.h"
 #include "process/process.h"
@@ -61,7 +62,7 @@ struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t i
 void exec_session_destroy(struct exec_session *session);
 
 /* Starts the command in its sandbox; err says why not. */
-int exec_session_start(struct exec_session *session, struct error *err);
+must_check int exec_session_start(struct exec_session *session, struct error *err);
 /* Back to before the start; nobody waits. */
 void exec_session_rewind(struct exec_session *session);
 /* Lets call wait for output until yield_ms have passed or the command has ended; it then finishes with the answer. */

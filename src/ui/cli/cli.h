@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 
 struct buf;
-struct error;
 
 enum cli_kind {
 	CLI_FLAG, /* bool */
@@ -81,12 +81,12 @@ void cli_finish(const struct cli_command *command, void *options, struct cli_res
 
 /* The first half of cli_read. Stops nowhere: options and positionals may be mixed; "--" ends options.
  * ERR_usage with the text to show; ERR_invalid if only a value is wrong, so that the usage says nothing new. */
-int cli_parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
-              struct error *err);
+must_check int cli_parse(const struct cli_command *command, int argc, char **argv, void *options,
+                         struct cli_result *result, struct error *err);
 
 /* Reads the options before the first positional and stores none. ret_at: its index, or argc. */
-int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
-                        struct cli_result *result, struct error *err);
+must_check int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
+                                   struct cli_result *result, struct error *err);
 
 const struct cli_word *cli_find_word(const struct cli_command *command, const char *text);
 /* Fills err for a word that is not among the command's, with the nearest one that is; returns -ERR_usage. */

@@ -123,7 +123,7 @@ void cli_print_help(const struct cli_command *command, int fd)
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
 	cli_append_help(command, &text);
-	fd_write_all(fd, text.data, text.len, NULL);
+	best_effort(fd_write_all(fd, text.data, text.len, NULL));
 }
 
 void cli_print_version(const struct cli_command *command)

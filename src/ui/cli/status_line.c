@@ -41,7 +41,7 @@ static void draw(struct status_line *status)
 	buf_printf(&line, "\r\x1b[K%s%s%s %.*s%s", terminal_style(status->has_color, STYLE_cyan),
 	           frames[status->frame % countof(frames)], terminal_style(status->has_color, STYLE_plain),
 	           STR_ARG(text), has_room ? hint : "");
-	fd_write_all(STDERR_FILENO, line.data, line.len, NULL);
+	best_effort(fd_write_all(STDERR_FILENO, line.data, line.len, NULL));
 	status->is_drawn = true;
 }
 
@@ -110,6 +110,6 @@ void status_line_set(struct status_line *status, const char *what, struct str de
 void status_line_erase(struct status_line *status)
 {
 	if (status->is_drawn)
-		fd_write_all(STDERR_FILENO, "\r\x1b[K", 4, NULL);
+		best_effort(fd_write_all(STDERR_FILENO, "\r\x1b[K", 4, NULL));
 	status->is_drawn = false;
 }

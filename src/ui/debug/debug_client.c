@@ -43,7 +43,7 @@ struct debug_client {
 
 static void print(struct debug_client *client)
 {
-	fd_write_all(STDOUT_FILENO, client->out.data, client->out.len, NULL);
+	best_effort(fd_write_all(STDOUT_FILENO, client->out.data, client->out.len, NULL));
 	buf_reuse(&client->out);
 }
 

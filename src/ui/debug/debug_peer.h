@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "transport/transport.h"
 
 struct child;
@@ -19,11 +20,11 @@ struct debug_peer {
 };
 
 /* unix://PATH or tcp://HOST:PORT. 0, or an error. */
-int debug_peer_connect(struct debug_peer *peer, struct loop *loop, const char *address,
-                       const struct transport_events *events, void *self, struct error *err);
+must_check int debug_peer_connect(struct debug_peer *peer, struct loop *loop, const char *address,
+                                  const struct transport_events *events, void *self, struct error *err);
 /* argv ends with NULL; path NULL: argv[0] is looked up. */
-int debug_peer_spawn(struct debug_peer *peer, struct loop *loop, const char *path, const char *const *argv,
-                     const struct transport_events *events, void *self, struct error *err);
+must_check int debug_peer_spawn(struct debug_peer *peer, struct loop *loop, const char *path, const char *const *argv,
+                                const struct transport_events *events, void *self, struct error *err);
 void debug_peer_finish(struct debug_peer *peer); /* ends the child; an all-zero struct is fine */
 
 #endif

@@ -73,7 +73,7 @@ static void load_config(struct doctor *doctor)
 	if (home)
 		doctor->home = arena_cstr(&doctor->arena, str_of(home));
 	if (cwd)
-		exec_config_load(doctor->options, cwd, &doctor->config, &doctor->config_error);
+		best_effort(exec_config_load(doctor->options, cwd, &doctor->config, &doctor->config_error));
 	else
 		error_set(&doctor->config_error, ERR_not_found, "the current folder does not exist any more");
 }

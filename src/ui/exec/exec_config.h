@@ -2,16 +2,16 @@
 #ifndef UI_EXEC_CONFIG_H
 #define UI_EXEC_CONFIG_H
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "protocol/record/types.h"
 #include "ui/exec/exec_options.h"
 
 struct config;
-struct error;
 
 /* Precedence is config.h's. ret_config is the caller's. */
-int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config,
-                     struct error *err);
+must_check int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config,
+                                struct error *err);
 
 /* Says on stderr which options have no effect beside others. */
 void exec_config_warn(const struct exec_options *options, const struct config *config);

@@ -45,7 +45,7 @@ static const char *style(const struct exec_human *human, enum style which)
 static void flush(struct exec_human *human)
 {
 	status_line_erase(human->status);
-	fd_write_all(STDERR_FILENO, human->text.data, human->text.len, NULL);
+	best_effort(fd_write_all(STDERR_FILENO, human->text.data, human->text.len, NULL));
 	buf_clear(&human->text);
 }
 

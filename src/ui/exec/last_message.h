@@ -5,9 +5,8 @@
 #ifndef UI_LAST_MESSAGE_H
 #define UI_LAST_MESSAGE_H
 
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 struct last_message {
 	const char *path; /* borrowed; NULL: no file */
@@ -15,11 +14,11 @@ struct last_message {
 	struct str text; /* owned; STR_NONE: the agent said nothing */
 };
 
-int last_message_init(struct last_message *last, const char *path, struct error *err);
+must_check int last_message_init(struct last_message *last, const char *path, struct error *err);
 void last_message_finish(struct last_message *last);
 
 void last_message_keep(struct last_message *last, struct str text);
 /* Success if there is no file. Without a message the file becomes empty, and a warning on stderr says so. */
-int last_message_write(struct last_message *last, struct error *err);
+must_check int last_message_write(struct last_message *last, struct error *err);
 
 #endif

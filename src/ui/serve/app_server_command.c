@@ -173,7 +173,7 @@ static void notify_starter(const struct app_server_run *run)
 	uint64_t fd;
 	if (!run->options.ready_fd || !str_to_u64(str_of(run->options.ready_fd), &fd) || fd > INT_MAX)
 		return;
-	fd_write_all((int)fd, "ready\n", 6, NULL);
+	best_effort(fd_write_all((int)fd, "ready\n", 6, NULL));
 	close((int)fd);
 }
 

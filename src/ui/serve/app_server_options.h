@@ -6,10 +6,9 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "net/bearer.h"
 #include "ui/cli/cli.h"
-
-struct error;
 
 struct app_server_options_read {
 	struct cli_list overrides;
@@ -26,8 +25,8 @@ extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
 enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_SERVER_UNIX_DEFAULT, APP_SERVER_OFF };
 
 /* ERR_invalid or ERR_usage, worded for cli_print_error. */
-int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
-                             struct error *err);
+must_check int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
+                                        struct error *err);
 
 /* The default path of the socket of a CODEX_HOME, for unix://. Owned. */
 char *app_server_options_socket(const char *codex_home);

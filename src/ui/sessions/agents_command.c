@@ -91,7 +91,7 @@ static int print(struct follower *follower)
 	buf_append_str(&follower->shown, buf_str(&text));
 	bool is_redrawn = follower->options->is_watching && !follower->options->is_json && isatty(STDOUT_FILENO);
 	if (is_redrawn)
-		fd_write_all(STDOUT_FILENO, "\033[H\033[J", 6, NULL);
+		best_effort(fd_write_all(STDOUT_FILENO, "\033[H\033[J", 6, NULL));
 	return fd_write_all(STDOUT_FILENO, text.data, text.len, NULL) == 0 ? 0 : 1;
 }
 

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/vec.h"
 #include "protocol/record/types.h"
 
 struct buf;
-struct error;
 
 struct seen_agent {
 	struct subagent_summary about; /* of the root: number, thread and inbox */
@@ -30,7 +30,7 @@ struct agents_view {
 };
 
 /* Fills *ret, which is to be finished also when this fails. */
-int agents_view_read(const char *home, const char *path, struct agents_view *ret, struct error *err);
+must_check int agents_view_read(const char *home, const char *path, struct agents_view *ret, struct error *err);
 void agents_view_finish(struct agents_view *view);
 
 /* A table with the children below their parents; nothing from outside is obeyed by a terminal. */

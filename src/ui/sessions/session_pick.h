@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-struct error;
+#include "base/error.h"
 
 /* Its id, else its name, else the beginning of one id alone. NULL and err. */
 char *session_find(const char *home, const char *word, struct error *err);
@@ -19,6 +19,6 @@ struct session_pick {
 };
 
 /* On a terminal asks which one; elsewhere prints them, the last changed first. *ret_path is NULL if none was chosen. */
-int session_pick(const struct session_pick *pick, char **ret_path, struct error *err);
+must_check int session_pick(const struct session_pick *pick, char **ret_path, struct error *err);
 
 #endif
