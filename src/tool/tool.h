@@ -27,6 +27,8 @@ enum tool_flags {
 	TOOL_OF_AGENTS = 4,
 	TOOL_NAMES_ARGUMENTS = 8,
 	TOOL_OF_COLLAB = 16,
+	TOOL_OF_SHELL = 32,
+	TOOL_IN_REVIEW = 64,
 };
 #define TOOL_AGENTS "multi_agent_v1" /* the namespace that those are offered in */
 

@@ -98,15 +98,16 @@ bool session_offers_agents(const struct session *session)
 	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
 }
 
-/* Which form of shell tool: the config can ask for the older ones (core 1.5). */
+/* The config selects the form of the shell tool. */
 static bool is_offered(const struct conversation *conversation, const struct settings *settings, enum tool_tag tag)
 {
 	const struct session *session = conversation->session;
 	const struct config *config = session->env->config;
 	bool unified = config->features.unified_exec;
-	if (conversation->voice && tag > TOOL_shell_command && tag != TOOL_view_image)
-		return false; /* a review gets read-only tools and no subagents */
-	if (!config->features.shell_tool && tag <= TOOL_shell_command)
+	unsigned flags = tool_get(tag)->flags;
+	if (conversation->voice && !(flags & TOOL_IN_REVIEW))
+		return false;
+	if (!config->features.shell_tool && flags & TOOL_OF_SHELL)
 		return false;
 	switch (tag) {
 	case TOOL_exec_command:
