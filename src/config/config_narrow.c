@@ -1,5 +1,5 @@
-/* One row per key that affects what commands may do. Project files cannot set the keys marked USER_ONLY in config.def
- * at all. */
+/* One row per key that affects what commands and the model may do. Project files cannot set the keys marked USER_ONLY
+ * in config.def at all. */
 #include "config/config_narrow.h"
 
 #include <stdio.h>
@@ -54,9 +54,38 @@ static bool parse_mode(const struct toml *value, enum sandbox_mode *ret)
 	return true;
 }
 
+/* The value of a SWITCH row of config.def. */
+static bool switch_is_on(const struct toml *value, bool otherwise)
+{
+	const struct toml *flag = toml_is(value, TOML_table) ? toml_get(value, "enabled") : value;
+	return toml_is(flag, TOML_bool) ? flag->boolean : otherwise;
+}
+
+static bool parse_search(const struct toml *value, enum web_search_mode *ret)
+{
+	int number;
+	if (!toml_is(value, TOML_string) || !enum_parse(&enum_web_search_mode, value->text, &number))
+		return false;
+	*ret = (enum web_search_mode)number;
+	return true;
+}
+
 static bool is_word(const struct toml *value, const char *word)
 {
 	return toml_is(value, TOML_string) && str_is(value->text, word);
+}
+
+/* web_search overrides tools.web_search; the default is cached pages for OpenAI and no search for others. */
+static enum web_search_mode find_search(const struct toml *user)
+{
+	enum web_search_mode mode;
+	const struct toml *tool = toml_get(toml_get(user, "tools"), "web_search");
+	const struct toml *provider = toml_get(user, "model_provider");
+	if (parse_search(toml_get(user, "web_search"), &mode) && mode != web_search_mode_unset)
+		return mode;
+	if (tool)
+		return switch_is_on(tool, false) ? web_search_mode_live : web_search_mode_disabled;
+	return !provider || is_word(provider, "openai") ? web_search_mode_cached : web_search_mode_disabled;
 }
 
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust)
@@ -65,6 +94,7 @@ void config_allowed_init(struct config_allowed *allowed, const struct config_lay
 	*allowed = (struct config_allowed){
 		.user = user,
 		.mode = trust == trust_level_unset ? sandbox_mode_read_only : sandbox_mode_workspace_write,
+		.search = find_search(user),
 		.asks_about_every_command = policy ? is_word(policy, "untrusted") : trust == trust_level_untrusted,
 	};
 	parse_mode(toml_get(user, "sandbox_mode"), &allowed->mode);
@@ -118,6 +148,36 @@ static bool true_again_widens(const struct config_allowed *allowed, const struct
 	return is_true(value) && user && !is_true(user);
 }
 
+/* A tool or feature that the user turned off stays off. */
+static bool on_again_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return user && !switch_is_on(user, true) && switch_is_on(value, true);
+}
+
+/* An empty text resets the key to the default, which may be wider than the user's value. */
+static bool search_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	enum web_search_mode mode;
+	(void)user;
+	if (!parse_search(value, &mode))
+		return false;
+	return mode > allowed->search || (mode == web_search_mode_unset && allowed->search != web_search_mode_live);
+}
+
+static bool search_tool_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)user;
+	return switch_is_on(value, false) && allowed->search != web_search_mode_live;
+}
+
+/* Plan mode proposes changes and makes none. */
+static bool mode_kind_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return is_word(user, "plan") && !is_word(value, "plan");
+}
+
 static bool has_text(const struct toml *list, struct str text)
 {
 	toml_for_each(it, list) {
@@ -149,7 +209,7 @@ static bool always_widens(const struct config_allowed *allowed, const struct tom
 
 static const struct row {
 	const char *table; /* NULL: the root */
-	const char *key;
+	const char *key;   /* NULL: every key of the table */
 	widens_fn widens;
 } rows[] = {
 	{NULL, "sandbox_mode", mode_widens},
@@ -162,6 +222,11 @@ static const struct row {
 	{"sandbox_workspace_write", "network_access", true_widens},
 	{"sandbox_workspace_write", "exclude_tmpdir_env_var", false_widens},
 	{"sandbox_workspace_write", "exclude_slash_tmp", false_widens},
+	{NULL, "web_search", search_widens},
+	{"tools", "web_search", search_tool_widens},
+	{NULL, "collaboration_mode", mode_kind_widens},
+	{"tools", NULL, on_again_widens},
+	{"features", NULL, on_again_widens},
 };
 
 static void apply(struct config_layers *layers, const struct config_allowed *allowed, const struct row *row,
@@ -169,13 +234,18 @@ static void apply(struct config_layers *layers, const struct config_allowed *all
 {
 	struct toml *table = row->table ? toml_get(root, row->table) : root;
 	const struct toml *user = row->table ? toml_get(allowed->user, row->table) : allowed->user;
-	const struct toml *value = toml_is(table, TOML_table) ? toml_get(table, row->key) : NULL;
-	if (!value || !row->widens(allowed, toml_get(user, row->key), value))
-		return;
-	config_layer_warn(
-		layers, "%s:%u: `%s%s%s` is ignored: a project may not allow its commands more than you do; %s",
-		value->source, value->line, row->table ? row->table : "", row->table ? "." : "", row->key, remedy);
-	toml_remove(table, str_of(row->key));
+	const struct toml *next;
+	for (const struct toml *it = toml_is(table, TOML_table) ? table->child : NULL; it; it = next) {
+		next = it->next;
+		if ((row->key && !str_is(it->key, row->key)) || !row->widens(allowed, toml_find(user, it->key), it))
+			continue;
+		config_layer_warn(layers,
+		                  "%s:%u: `%s%s%.*s` is ignored: a project may not allow more than your own settings "
+		                  "do; %s",
+		                  it->source, it->line, row->table ? row->table : "", row->table ? "." : "",
+		                  STR_ARG(it->key), remedy);
+		toml_remove(table, it->key);
+	}
 }
 
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,

@@ -1,4 +1,4 @@
-/* config_narrow.h — limits project files: they may narrow what commands may do, never widen it.
+/* config_narrow.h — limits project files: they may narrow what commands and the model may do, never widen it.
  *
  * Trust in a folder does not extend to files that are written there later: a sandboxed command can write
  * sub/.codex/config.toml below its working folder, which would configure the sandbox of a later session in sub. A file
@@ -22,6 +22,7 @@ bool config_content_is_trusted(const struct config_layers *layers, const char *d
 struct config_allowed {
 	const struct toml *user;       /* all of them merged */
 	enum sandbox_mode mode;        /* if no layer sets it, the default for the folder's trust level */
+	enum web_search_mode search;   /* never unset */
 	bool asks_about_every_command; /* approval_policy = "untrusted" */
 };
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust);

@@ -465,7 +465,7 @@ static void a_project_may_not_widen_what_commands_may_do(void **state)
 	assert_true(c->sandbox_workspace_write.exclude_tmpdir_env_var);
 	assert_int_equal(c->shell_environment_policy.set.count, 0);
 	assert_int_equal(warning_count(c), 8);
-	assert_true(has_warning(c, "config.toml:1: `sandbox_mode` is ignored: a project may not allow its commands"));
+	assert_true(has_warning(c, "config.toml:1: `sandbox_mode` is ignored: a project may not allow more"));
 	config_unref(c);
 
 	c = load_wide(p, "sandbox_mode = \"read-only\"", "sandbox_mode = \"workspace-write\"\n", "");
@@ -490,6 +490,53 @@ static void a_project_may_narrow_what_commands_may_do(void **state)
 	assert_false(c->sandbox_workspace_write.network_access);
 	assert_true(c->sandbox_workspace_write.exclude_slash_tmp);
 	assert_int_equal(c->sandbox_workspace_write.writable_roots.count, 1);
+	config_unref(c);
+}
+
+struct widening {
+	const char *user, *project, *ignored; /* NULL: the project's value counts */
+};
+
+static void check_widening(const struct place *p, const struct widening *row)
+{
+	struct config *c = load_wide(p, row->user, row->project, "");
+	assert_int_equal(warning_count(c), row->ignored ? 1 : 0);
+	if (row->ignored) {
+		auto_free char *warning = xasprintf("`%s` is ignored: a project may not allow more", row->ignored);
+		assert_true(has_warning(c, warning));
+	}
+	config_unref(c);
+}
+
+static void a_project_may_not_widen_what_the_model_may_do(void **state)
+{
+	static const struct widening rows[] = {
+		{"", "web_search = \"live\"", "web_search"},
+		{"", "web_search = \"cached\"", NULL},
+		{"model_provider = \"mine\"", "web_search = \"cached\"", "web_search"},
+		{"web_search = \"disabled\"", "web_search = \"cached\"", "web_search"},
+		{"web_search = \"disabled\"", "web_search = \"\"", "web_search"},
+		{"web_search = \"live\"", "web_search = \"disabled\"", NULL},
+		{"tools.web_search = false", "web_search = \"cached\"", "web_search"},
+		{"tools.web_search = true", "web_search = \"live\"", NULL},
+		{"", "tools.web_search = true", "tools.web_search"},
+		{"", "tools.web_search = { enabled = true }", "tools.web_search"},
+		{"", "tools.web_search = false", NULL},
+		{"web_search = \"live\"", "tools.web_search = true", NULL},
+		{"collaboration_mode = \"plan\"", "collaboration_mode = \"default\"", "collaboration_mode"},
+		{"", "collaboration_mode = \"plan\"", NULL},
+		{"features.shell_tool = false", "features.shell_tool = true", "features.shell_tool"},
+		{"features.shell_tool = false", "features.shell_tool = {}", "features.shell_tool"},
+		{"features.shell_tool = true", "features.shell_tool = false", NULL},
+		{"tools.view_image = false", "tools.view_image = true", "tools.view_image"},
+		{"", "features.subagent_tools = true", NULL},
+	};
+	for (size_t i = 0; i < countof(rows); i++)
+		check_widening(*state, &rows[i]);
+	struct config *c = load_wide(*state, "web_search = \"disabled\"\ncollaboration_mode = \"plan\"",
+	                             "web_search = \"live\"\ncollaboration_mode = \"default\"\n", "");
+	assert_int_equal(c->web_search, web_search_mode_disabled);
+	assert_int_equal(c->collaboration_mode, mode_kind_plan);
 	config_unref(c);
 }
 
@@ -762,6 +809,7 @@ int main(void)
 		TEST(a_trusted_project_works_in_its_folder),
 		TEST(a_project_may_not_redirect_the_user),
 		TEST(a_project_may_not_widen_what_commands_may_do),
+		TEST(a_project_may_not_widen_what_the_model_may_do),
 		TEST(a_project_may_narrow_what_commands_may_do),
 		TEST(a_project_may_widen_with_a_content_that_the_user_trusts),
 		TEST(the_home_folder_is_no_project),
