@@ -14,7 +14,7 @@ enum {
 	LIMIT_LINE_HEAD = 4 * KIB,           /* kept of a longer one, to answer it */
 	LIMIT_UNREAD_SUBMISSIONS = 64,       /* read from a client that does not read its output */
 	LIMIT_SSE_LINE = 64 * MIB,           /* one line of a model stream */
-	LIMIT_TOLD = 1 * MIB,                /* of a streamed item, recognised by a retry */
+	LIMIT_STREAMED_TEXT = 512 * KIB,     /* kept of a streaming item, so that a retry continues it */
 	LIMIT_SSE_EVENT = 64 * MIB,          /* the data of one event of a model stream */
 	LIMIT_BLANKS = 64 * KIB,             /* leading blanks of a message, held back until text follows */
 	LIMIT_TAG_LINE = 4 * KIB,            /* a line that may be a tag, white space included; a longer one is text */

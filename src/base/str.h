@@ -41,7 +41,7 @@ static inline bool str_is(struct str a, const char *text)
 
 static inline struct str str_skip(struct str s, size_t count)
 {
-	return str_n(s.ptr + count, s.len - count);
+	return count > 0 ? str_n(s.ptr + count, s.len - count) : s; /* NULL + 0 is undefined */
 }
 
 bool str_has_prefix(struct str s, const char *prefix);

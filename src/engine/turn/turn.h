@@ -25,7 +25,7 @@ struct turn_reader;
 struct tool_call_words;
 
 /* The text of an item as the clients have it, so that the next attempt of a broken stream does not repeat it: a copy of
- * the deltas, up to LIMIT_TOLD. An all-zero struct is empty. */
+ * the deltas, up to LIMIT_STREAMED_TEXT. An all-zero struct is empty. */
 struct turn_shown {
 	/* private */
 	struct buf text;
@@ -161,7 +161,7 @@ void turn_close_item(struct turn *turn);
 void turn_keep_item(struct turn *turn);
 void turn_drop_kept(struct turn *turn);
 /* Completes the items that clients know and that no attempt finished, with the text that clients have (up to
- * LIMIT_TOLD). The message enters the history if the response is complete; that of a failed Turn does not. */
+ * LIMIT_STREAMED_TEXT). The message enters the history if the response is complete; that of a failed Turn does not. */
 void turn_complete_unfinished(struct turn *turn);
 /* Whether a delta belongs to the open item; one of an item that was never added belongs to none. */
 bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id);

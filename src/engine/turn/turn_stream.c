@@ -64,7 +64,7 @@ struct str turn_shown_add(struct turn_shown *shown, struct str text)
 		shown->is_repeating = text.len == 0 && same < rest.len;
 	}
 	if (!shown->text.max)
-		buf_init(&shown->text, LIMIT_TOLD);
+		buf_init(&shown->text, LIMIT_STREAMED_TEXT);
 	if (!shown->text.over) /* without a gap */
 		buf_append_str(&shown->text, text);
 	return text;
