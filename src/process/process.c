@@ -1,15 +1,14 @@
-/* The struct outlives its owner's interest: libuv closes handles later, a killed child must still be
- * reaped, and a pipe held by a background process must still be read. process_destroy only cuts the
- * owner off; the struct frees itself when the child is reaped and the last handle has closed.
+/* The struct outlives its owner's interest: libuv closes handles later, a killed child must still be reaped, and a pipe
+ * that a background process holds must still be read. process_destroy only detaches the owner; the struct frees itself
+ * when the child has been reaped and the last handle has closed.
  *
- * All pipes are read through one 64 KiB buffer per thread: a read callback follows its read at once and
- * hands the bytes on before the next read, so sharing is safe and idle commands cost no memory. */
+ * All pipes are read through one buffer of 64 KiB per thread. The callback of a read runs right after the read and
+ * passes the bytes on before the next one, so sharing is safe and idle commands cost no memory. */
 #include "process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,9 +22,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "process/supervisor.h"
-#include "process/pty.h"
+#include "process/process_fds.h"
+#include "process/process_input.h"
 #include "process/spawn.h"
+#include "process/supervisor.h"
 #include "process/tree_kill.h"
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
@@ -44,18 +44,12 @@ struct process {
 	struct reaped_command reaped;
 	struct supervisor_child child;
 	struct stream out[STREAMS]; /* by enum exec_stream */
-	struct stream in;
-	size_t in_waiting; /* bytes */
-	struct list held;  /* of them, what was typed before the terminal was the command's; in order */
-	bool holds_input;
-	bool in_is_last; /* close it when they are written */
+	struct process_input in;
 	bool has_terminal;
-	bool is_line_open; /* what was typed last was no end of a line */
 	struct loop_timer *drain;
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
 	struct error *error; /* why it never ran, or NULL */
-	int signal;          /* to be sent once there is a process */
 	int nowhere;         /* /dev/null, once output is skipped; -1 */
 	size_t handles;      /* not yet closed by libuv */
 	unsigned pauses;     /* not yet resumed */
@@ -66,30 +60,7 @@ struct process {
 
 static _Thread_local size_t lingering_count;
 
-struct write_request {
-	uv_write_t uv;
-	struct list link;
-	struct process *process;
-	size_t len;
-	char bytes[];
-};
-
-/* Both ends of the pipes and /dev/null, while the command starts. */
-struct start_fds {
-	int child[3];
-	int ours[3]; /* -1: none */
-};
-
 static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf);
-
-static void drop_held(struct process *process)
-{
-	struct write_request *it;
-	while ((it = list_first(&process->held, struct write_request, link))) {
-		list_remove(&it->link);
-		free(it);
-	}
-}
 
 static void free_if_done(struct process *process)
 {
@@ -99,16 +70,26 @@ static void free_if_done(struct process *process)
 	lingering_count -= process->is_lingering;
 	loop_timer_destroy(process->drain);
 	mem_close_slot(&process->nowhere);
-	drop_held(process);
+	process_input_finish(&process->in);
 	free(process->error);
 	free(process);
+}
+
+static void handle_closed(struct process *process)
+{
+	process->handles--;
+	free_if_done(process);
 }
 
 static void on_stream_closed(uv_handle_t *uv)
 {
 	struct stream *stream = uv->data;
-	stream->process->handles--;
-	free_if_done(stream->process);
+	handle_closed(stream->process);
+}
+
+static void on_input_closed(void *self)
+{
+	handle_closed(self);
 }
 
 static void stream_close(struct stream *stream)
@@ -152,7 +133,7 @@ static void report_end(struct process *process)
 {
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
-	stream_close(&process->in);
+	process_input_close(&process->in);
 	process->handler.on_end(&process->result, process->self);
 }
 
@@ -305,24 +286,12 @@ static void on_child_start(void *self)
 	process->reaped.mark.pid = process->child.pid;
 	if (process->reaped.is_condemned)
 		process_reaper_kill_now(&process->reaped);
-	else if (process->signal)
-		tree_signal_group(process->child.pid, process->signal);
 }
 
-static int write_now(struct write_request *request, struct error *err);
-
-/* A terminal acts on keys for whoever it belongs to: an interrupt typed before that would be lost. */
 static void on_child_run(void *self)
 {
 	struct process *process = self;
-	struct write_request *it;
-	process->holds_input = false;
-	while ((it = list_first(&process->held, struct write_request, link))) {
-		list_remove(&it->link);
-		write_now(it, NULL);
-	}
-	if (process->in_is_last && process->in_waiting == 0)
-		stream_close(&process->in);
+	process_input_release(&process->in);
 }
 
 /* It must not run later, when nobody expects it any more. */
@@ -342,61 +311,10 @@ static void on_reaper_stop(struct reaped_command *reaped)
 	supervisor_forget(&process->child);
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
-	stream_close(&process->in);
+	process_input_close(&process->in);
 	for (int i = 0; i < STREAMS; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);
-}
-
-static void fds_finish(struct start_fds *fds)
-{
-	for (int i = 0; i < 3; i++) {
-		mem_close_slot(&fds->ours[i]);
-		/* With merged output, stdout's end stands for stderr's, too; a terminal's for all three. */
-		if (i == 0 || fds->child[i] != fds->child[i - 1])
-			mem_close_slot(&fds->child[i]);
-	}
-}
-
-/* Pipe `at`: the child's end is the reading one for stdin. libuv wants no descriptor below 3, which an engine that
- * was started without its standard streams would get. */
-static int fds_pipe(struct start_fds *fds, int at)
-{
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return -1;
-	fds->child[at] = ends[at == 0 ? 0 : 1];
-	auto_close int ours = ends[at == 0 ? 1 : 0];
-	fds->ours[at] = ours > 2 ? steal_fd(&ours) : fcntl(ours, F_DUPFD_CLOEXEC, 3);
-	return fds->ours[at] < 0 ? -1 : 0;
-}
-
-/* One end for reading and, if it is written to, a copy for that: libuv has a handle for either. */
-static int fds_terminal(struct start_fds *fds, const struct process_spec *spec, struct error *err)
-{
-	int status = pty_open(spec->terminal, &fds->ours[1], &fds->child[0], err);
-	if (status != 0)
-		return error_wrap(err, "cannot run %s", spec->argv[0]);
-	fds->child[1] = fds->child[2] = fds->child[0];
-	if (spec->stdin_open && (fds->ours[0] = fcntl(fds->ours[1], F_DUPFD_CLOEXEC, 3)) < 0)
-		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
-	return 0;
-}
-
-static int fds_open(struct start_fds *fds, const struct process_spec *spec, struct error *err)
-{
-	*fds = (struct start_fds){{-1, -1, -1}, {-1, -1, -1}};
-	if (spec->terminal)
-		return fds_terminal(fds, spec, err);
-	if (!spec->stdin_open)
-		fds->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (spec->stdin_open ? fds_pipe(fds, 0) != 0 : fds->child[0] < 0)
-		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
-	if (fds_pipe(fds, 1) != 0 || (!spec->merge_output && fds_pipe(fds, 2) != 0))
-		return error_sys(err, errno, "cannot run %s: its output", spec->argv[0]);
-	if (spec->merge_output)
-		fds->child[2] = fds->child[1];
-	return 0;
 }
 
 /* The command's environment with its own marks in place of inherited ones. The strings are borrowed. */
@@ -429,7 +347,7 @@ static int check_places(const char *name, const char *path, const char *cwd, str
 	return 0;
 }
 
-static int spawn(struct process *process, const struct process_spec *spec, const struct start_fds *fds,
+static int spawn(struct process *process, const struct process_spec *spec, const struct process_fds *fds,
                  struct error *err)
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
@@ -452,19 +370,11 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	return supervisor_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
 }
 
-/* Writing to a command that has ended must be an error, not our death. */
-static void ignore_sigpipe(void)
-{
-	struct sigaction now;
-	if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-		signal(SIGPIPE, SIG_IGN);
-}
-
-static void open_streams(struct process *process, struct start_fds *fds)
+static void open_streams(struct process *process, struct process_fds *fds)
 {
 	if (fds->ours[0] >= 0) {
-		ignore_sigpipe();
-		stream_open(&process->in, process, steal_fd(&fds->ours[0]));
+		process_input_open(&process->in, process->loop, steal_fd(&fds->ours[0]), process->has_terminal);
+		process->handles++;
 	}
 	for (int i = 0; i < STREAMS; i++) {
 		if (fds->ours[i + 1] >= 0)
@@ -481,8 +391,8 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 		error_set(err, ERR_invalid, "cannot run an empty command");
 		return NULL;
 	}
-	__attribute__((cleanup(fds_finish))) struct start_fds fds;
-	if (fds_open(&fds, spec, err) != 0)
+	auto_process_fds struct process_fds fds = PROCESS_FDS_NONE;
+	if (process_fds_open(&fds, spec, err) != 0)
 		return NULL;
 	struct process *process = xnew(struct process);
 	process->loop = process->reaped.loop = loop;
@@ -490,8 +400,8 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->handler = *handler;
 	process->self = self;
 	process->drain_ms = spec->drain_ms;
-	process->has_terminal = process->holds_input = spec->terminal != NULL;
-	list_init(&process->held);
+	process->has_terminal = spec->terminal != NULL;
+	process_input_init(&process->in, on_input_closed, process);
 	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->reaped);
@@ -512,15 +422,10 @@ void process_destroy(struct process *process)
 		process_reaper_kill_now(&process->reaped);
 	process->is_dropped = true;
 	loop_timer_stop(process->drain);
-	stream_close(&process->in);
+	process_input_close(&process->in);
 	for (int i = 0; i < STREAMS && !process->is_lingering; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);
-}
-
-pid_t process_pid(const struct process *process)
-{
-	return process->reaped.mark.pid;
 }
 
 bool process_is_running(const struct process *process)
@@ -528,77 +433,14 @@ bool process_is_running(const struct process *process)
 	return process->child.is_running;
 }
 
-static void on_written(uv_write_t *uv, int status)
-{
-	struct write_request *request = container_of(uv, struct write_request, uv);
-	struct process *process = request->process;
-	process->in_waiting -= request->len;
-	if (status != 0 || (process->in_is_last && process->in_waiting == 0))
-		stream_close(&process->in);
-	free(request);
-}
-
-/* Takes the request. */
-static int write_now(struct write_request *request, struct error *err)
-{
-	struct process *process = request->process;
-	uv_buf_t buf = uv_buf_init(request->bytes, (unsigned)request->len);
-	int status = UV_EPIPE;
-	if (process->in.is_open)
-		status = uv_write(&request->uv, (uv_stream_t *)&process->in.pipe, &buf, 1, on_written);
-	if (status == 0)
-		return 0;
-	process->in_waiting -= request->len;
-	free(request);
-	return error_sys(err, -status, "cannot write to the command's input");
-}
-
 int process_write_stdin(struct process *process, struct str bytes, struct error *err)
 {
-	if (!process->in.is_open || process->in_is_last)
-		return error_set(err, ERR_io, "the command's input is closed");
-	if (bytes.len > LIMIT_EXEC_STDIN - process->in_waiting)
-		return error_set(err, ERR_busy, "the command does not read its input: %zu bytes wait already",
-		                 process->in_waiting);
-	struct write_request *request = xmalloc(sizeof(*request) + bytes.len);
-	request->process = process;
-	request->len = bytes.len;
-	memcpy(request->bytes, bytes.ptr, bytes.len);
-	if (bytes.len)
-		process->is_line_open = bytes.ptr[bytes.len - 1] != '\n';
-	process->in_waiting += bytes.len;
-	list_init(&request->link);
-	if (!process->holds_input)
-		return write_now(request, err);
-	list_append(&process->held, &request->link);
-	return 0;
-}
-
-/* At a terminal the end of input is a character: the first hands over a line that has no end, if there is one. The rest
- * of the command's time nobody types. */
-static void type_end(struct process *process)
-{
-	struct str end = process->is_line_open ? STR("\x04\x04") : STR("\x04");
-	process_write_stdin(process, end, NULL);
+	return process_input_write(&process->in, bytes, err);
 }
 
 void process_close_stdin(struct process *process)
 {
-	if (process->has_terminal && process->in.is_open && !process->in_is_last)
-		type_end(process);
-	process->in_is_last = true;
-	if (process->in_waiting == 0)
-		stream_close(&process->in);
-}
-
-void process_signal(struct process *process, int signal)
-{
-	if (!process->child.is_running)
-		return;
-	if (process->child.pid)
-		tree_signal_group(process->child.pid, signal);
-	else
-		process->signal = signal;
+	process_input_end(&process->in);
 }
 
 void process_kill(struct process *process)
@@ -643,7 +485,8 @@ int process_resize(struct process *process, const struct pty_size *size, struct 
 	int fd = process->has_terminal ? output_fd(process) : -1;
 	if (fd < 0)
 		return error_set(err, ERR_unsupported, "the command has no terminal");
-	return pty_resize(fd, size, err);
+	struct winsize cells = {.ws_row = size->rows, .ws_col = size->cols};
+	return ioctl(fd, TIOCSWINSZ, &cells) == 0 ? 0 : error_sys(err, errno, "cannot resize the terminal");
 }
 
 bool process_widen(struct process *process)

@@ -21,9 +21,14 @@
 struct error;
 struct loop;
 struct process;
-struct pty_size;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
+
+/* In character cells. */
+struct pty_size {
+	uint16_t rows, cols;
+};
+enum { PTY_ROWS = 24, PTY_COLS = 80 }; /* the default */
 
 /* The variable that tells a command which sandbox it runs in. Only a launch sets it. */
 #define SANDBOX_MARK_NAME "CODEX_SANDBOX"
@@ -71,8 +76,6 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
  * tree at once; what an ended one left in the background goes on. NULL is fine. */
 void process_destroy(struct process *process);
 
-/* 0 until it has one, shortly after its start. */
-pid_t process_pid(const struct process *process);
 bool process_is_running(const struct process *process);
 
 /* Copies bytes and writes them as the command takes them. ERR_busy if LIMIT_EXEC_STDIN bytes wait already, ERR_io if
@@ -81,8 +84,6 @@ int process_write_stdin(struct process *process, struct str bytes, struct error 
 /* End of input, after what is still to be written; at a terminal as if Ctrl-D was typed. */
 void process_close_stdin(struct process *process);
 
-/* To the command's process group, as soon as there is one; no effect when it has exited. */
-void process_signal(struct process *process, int signal);
 /* Ends the whole tree, also members that left the group and the session, also after the command itself has
  * exited: TERM now, KILL to what is left after LIMIT_KILL_GRACE_MS. */
 void process_kill(struct process *process);

@@ -17,7 +17,8 @@ static bool is_member(struct process_tree *tree, struct process_entry *entry, co
 	return belongs || process_tree_descends(tree, entry, known);
 }
 
-void tree_signal_group(pid_t leader, int sig)
+/* To the group that the process leads, or to it alone: at its very beginning it leads none. */
+static void signal_group(pid_t leader, int sig)
 {
 	if (kill(-leader, sig) != 0 && errno == ESRCH)
 		kill(leader, sig);
@@ -29,7 +30,7 @@ size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_t
 	size_t count = 0;
 	if (process_tree_read(&tree, root, NULL) != 0) {
 		if (mark && mark->pid && !mark->is_reaped && sig)
-			tree_signal_group(mark->pid, sig); /* without /proc, its group is all we know */
+			signal_group(mark->pid, sig); /* without /proc, its group is all we know */
 		return 0;
 	}
 	vec_for_each(entry, &tree.entries) {
@@ -77,6 +78,6 @@ bool tree_kill(pid_t root, const struct process_mark *mark, struct process_tree 
 		round++;
 	if (mark && mark->pid && !mark->is_reaped)
 		/* Also if it has ended: numbers are not given out anew that soon. */
-		tree_signal_group(mark->pid, SIGKILL);
+		signal_group(mark->pid, SIGKILL);
 	return round < LIMIT_KILL_ROUNDS;
 }

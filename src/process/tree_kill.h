@@ -12,8 +12,6 @@
 
 #include "process/process_tree.h"
 
-/* To the group that the process leads, or to it alone: at its very beginning it leads none. */
-void tree_signal_group(pid_t leader, int sig);
 /* How many members are alive. All of them get sig, unless it is 0. */
 size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_tree *known, int sig);
 /* SIGKILL to all. False if new members still appeared after LIMIT_KILL_ROUNDS looks. */

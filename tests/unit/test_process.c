@@ -447,20 +447,6 @@ static void handlers_may_destroy(void **state)
 	run_finish(&run);
 }
 
-static void signals_reach_the_group(void **state)
-{
-	struct run run;
-	run_init(&run, *state);
-	run_start_sh(&run, "trap 'echo got it; exit 5' INT; echo ready; sleep 1000 & wait");
-	run_until_output(&run);
-	process_signal(run.process, SIGINT);
-	run_until_end(&run);
-	assert_int_equal(run.result.exit_code, 5);
-	assert_str(run_out(&run), "ready\ngot it\n");
-	process_kill(run.process); /* `&` makes sleep ignore SIGINT */
-	run_finish(&run);
-}
-
 static void a_tree_that_ignores_term_is_killed(void **state)
 {
 	struct run run;
@@ -677,20 +663,27 @@ static void run_start_program(struct run *run, const struct program *program)
 	run_start(run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS});
 }
 
-static void run_until_pid(struct run *run)
-{
-	while (!process_pid(run->process))
-		turn(run->world);
-}
-
-static size_t count_below_supervisor(void)
+static size_t count_below_supervisor(pid_t *ret_last)
 {
 	auto_process_tree struct process_tree tree;
 	size_t count = 0;
 	assert_int_equal(process_tree_read(&tree, supervisor_pid(), NULL), 0);
-	vec_for_each(entry, &tree.entries)
-		count += process_tree_is_below(&tree, entry);
+	vec_for_each(entry, &tree.entries) {
+		if (!process_tree_is_below(&tree, entry))
+			continue;
+		count++;
+		*ret_last = entry->pid;
+	}
 	return count;
+}
+
+/* The process of the only command, as soon as there is one. */
+static pid_t run_until_pid(struct run *run)
+{
+	pid_t pid = 0;
+	while (count_below_supervisor(&pid) == 0)
+		turn(run->world);
+	return pid;
 }
 
 static void what_the_system_cannot_execute_fails_late(void **state)
@@ -727,8 +720,7 @@ static void a_start_that_hangs_holds_up_nobody(void **state)
 		skip();
 	run_init(&stuck, *state);
 	run_start_program(&stuck, &program);
-	run_until_pid(&stuck);
-	pid_t supervisor = supervisor_pid();
+	pid_t pid = run_until_pid(&stuck), supervisor = supervisor_pid();
 	for (size_t i = 0; i < countof(runs); i++) {
 		run_sh(&runs[i], *state, "echo $GREETING");
 		assert_str(run_out(&runs[i]), "hello\n");
@@ -737,7 +729,7 @@ static void a_start_that_hangs_holds_up_nobody(void **state)
 	assert_int_equal(stuck.ends, 0);
 	assert_int_equal(supervisor_pid(), supervisor);
 	fcntl(program.lease, F_SETLEASE, F_UNLCK);
-	assert_int_equal(run_printed_pid(&stuck), process_pid(stuck.process)); /* it was only late */
+	assert_int_equal(run_printed_pid(&stuck), pid); /* it was only late */
 	run_finish(&stuck);
 	program_destroy(&program);
 }
@@ -808,10 +800,9 @@ static void a_start_that_hangs_can_be_interrupted(void **state)
 	run_finish(&run);
 	run_init(&run, *state);
 	run_start_program(&run, &program);
-	assert_int_equal(process_pid(run.process), 0);
 	process_destroy(steal(run.process)); /* before it has a process */
 	run_finish(&run);
-	while (count_below_supervisor()) {
+	while (count_below_supervisor(&(pid_t){0})) {
 		run_sh(&other, *state, ":");
 		run_finish(&other);
 	}
@@ -826,8 +817,7 @@ static void a_hanging_start_does_not_survive_the_engine(void **state)
 		skip();
 	run_init(&run, *state);
 	run_start_program(&run, &program);
-	run_until_pid(&run);
-	pid_t pid = process_pid(run.process);
+	pid_t pid = run_until_pid(&run);
 	assert_int_equal(process_reaper_stop(), 0);
 	assert_false(is_there(pid));
 	run_finish(&run);
@@ -853,18 +843,6 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
-static void a_signal_before_the_start_is_kept(void **state)
-{
-	struct run run;
-	run_init(&run, *state);
-	run_start_sh(&run, "sleep 1000");
-	assert_int_equal(process_pid(run.process), 0);
-	process_signal(run.process, SIGINT);
-	run_until_end(&run);
-	assert_int_equal(run.result.signal, SIGINT);
-	run_finish(&run);
-}
-
 /* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
 static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
 {
@@ -888,7 +866,7 @@ static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
 	assert_int_equal(supervisor_pid(), supervisor);
 	assert_true(is_there(pid));
 	run_finish(&before);
-	while (count_below_supervisor()) {
+	while (count_below_supervisor(&(pid_t){0})) {
 		run_sh(&after, *state, ":");
 		run_finish(&after);
 	}
@@ -1078,9 +1056,8 @@ static void the_reaper_may_stop_under_a_running_command(void **state)
 {
 	struct run run;
 	run_init(&run, *state);
-	run_start_sh(&run, "trap '' TERM; echo ready; while :; do sleep 1000; done");
-	run_until_output(&run);
-	pid_t pid = process_pid(run.process);
+	run_start_sh(&run, "trap '' TERM; echo $$; while :; do sleep 1000; done");
+	pid_t pid = run_printed_pid(&run);
 	assert_int_equal(process_reaper_stop(), 0);
 	assert_false(is_there(pid));
 	assert_int_equal(run.ends, 0);
@@ -1139,7 +1116,6 @@ int main(int argc, char **argv)
 		IN_WORLD(many_commands_leave_nothing),
 		IN_WORLD(commands_run_beside_each_other),
 		IN_WORLD(handlers_may_destroy),
-		IN_WORLD(signals_reach_the_group),
 		IN_WORLD(a_tree_that_ignores_term_is_killed),
 		IN_WORLD(daemons_die_with_their_command),
 		IN_WORLD(daemons_without_environment_die_with_their_command),
@@ -1155,7 +1131,6 @@ int main(int argc, char **argv)
 		IN_WORLD(a_start_that_hangs_can_be_interrupted),
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
-		IN_WORLD(a_signal_before_the_start_is_kept),
 		IN_WORLD(a_stopped_supervisor_fails_what_is_asked_of_it),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 		IN_WORLD(another_commands_daemon_is_left_alone),

@@ -15,7 +15,6 @@
 #include "base/list.h"
 #include "command/env_policy.h"
 #include "process/process.h"
-#include "process/pty.h"
 #include "sandbox/sandbox.h"
 
 struct client_command;

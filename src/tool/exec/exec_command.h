@@ -7,7 +7,6 @@
 #include "loop/loop.h"
 #include "process/output.h"
 #include "process/process.h"
-#include "process/pty.h"
 #include "tool/exec/exec_deltas.h"
 #include "tool/tool.h"
 
