@@ -55,7 +55,7 @@ static int run_shell(const char *const *argv, const char *cwd, pid_t *ret_pid, s
 		vec_push(&words, argv[i]);
 	vec_push(&words, NULL);
 	struct spawn_plan plan = {
-		.path = "/bin/sh",
+		.paths = (const char *const[]){"/bin/sh", NULL},
 		.argv = words.items,
 		.env = (const char *const *)environ,
 		.cwd = cwd,

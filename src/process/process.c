@@ -10,14 +10,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -292,6 +291,8 @@ static void on_child_run(void *self)
 {
 	struct process *process = self;
 	process_input_release(&process->in);
+	if (process->handler.on_run && !process->is_ended && !process->is_dropped)
+		process->handler.on_run(process->self);
 }
 
 /* It must not run later, when nobody expects it any more. */
@@ -333,40 +334,29 @@ static const char **marked_env(const char *const *env, const char *mark, const c
 	return vars.items;
 }
 
-/* So that the usual mistakes are errors of the start. Whatever else is wrong, the supervisor's child finds out. */
-static int check_places(const char *name, const char *path, const char *cwd, struct error *err)
-{
-	auto_free char *full = cwd ? path_join(cwd, path) : xstrdup(path);
-	struct stat st;
-	if (cwd && stat(cwd, &st) != 0)
-		return error_sys(err, errno, "cannot run %s in %s", name, cwd);
-	if (cwd && !S_ISDIR(st.st_mode))
-		return error_sys(err, ENOTDIR, "cannot run %s in %s", name, cwd);
-	if (faccessat(AT_FDCWD, full, X_OK, AT_EACCESS) != 0)
-		return error_sys(err, errno, "cannot run %s", name);
-	return 0;
-}
-
 static int spawn(struct process *process, const struct process_spec *spec, const struct process_fds *fds,
                  struct error *err)
 {
 	char mark[PROCESS_MARK_ENV_SIZE];
-	process_mark_env(&process->reaped.mark, mark);
+	auto_arena struct arena arena = {0};
 	const struct launch bare = {.argv = spec->argv, .env = spec->env};
 	const struct launch *launch = spec->launch ? spec->launch : &bare;
+	process_mark_env(&process->reaped.mark, mark);
 	auto_free const char **env = marked_env(launch->env, mark, launch->mark);
-	auto_free char *path = spawn_find_program(launch->argv[0], spec->env, spec->cwd, err);
-	if (!path || check_places(launch->argv[0], path, spec->cwd, err) != 0)
-		return -1;
 	struct spawn_plan plan = {
-		.path = path,
+		.name = spec->argv[0],
 		.argv = launch->argv,
 		.extra_fd = launch->fd,
 		.env = env,
 		.cwd = spec->cwd,
 		.has_terminal = process->has_terminal,
+		.reports_run = process->handler.on_run != NULL,
 	};
 	memcpy(plan.fds, fds->child, sizeof(plan.fds));
+	if (!(plan.paths = spawn_paths(launch->argv[0], spec->env, &arena, err)))
+		return -(int)err->code;
+	if (spec->checks_program && !(plan.wanted = spawn_paths(spec->argv[0], spec->env, &arena, err)))
+		return -(int)err->code;
 	return supervisor_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
 }
 

@@ -46,6 +46,7 @@ struct process_spec {
 	const struct launch *launch; /* executed in place of argv and env; NULL: these */
 	const char *const *env;      /* ends with NULL; all that the command gets, but for our mark */
 	const char *cwd;             /* absolute; NULL: ours */
+	bool checks_program;         /* with a launch: fail if argv[0] is no program, as without one */
 	bool stdin_open;             /* a pipe for process_write_stdin; else /dev/null */
 	bool merge_output;           /* both streams through one pipe, in the order written, reported as stdout */
 	/* A terminal of this size for input and output, which is all reported as stdout; NULL: pipes. */
@@ -65,11 +66,12 @@ struct process_handler {
 	/* bytes are valid during the call only; at most 64 KiB. */
 	void (*on_output)(enum exec_stream stream, struct str bytes, void *self);
 	void (*on_end)(const struct process_result *result, void *self);
+	/* The program was executed; output may come before this. Not if it cannot be. May be NULL. */
+	void (*on_run)(void *self);
 };
 
-/* NULL and err ("cannot run X: No such file or directory") if the command cannot be started: its folder or its program
- * is not there, or there is no room for it. What shows only when the system executes it (a format that it does not
- * know, a file system that does not answer) comes later, as an end with an error. */
+/* NULL and err if there are no resources for the command. Does not access the command's folder and program, whose file
+ * systems may not answer: their errors ("cannot run X: No such file or directory") come with on_end. */
 struct process *process_start(struct loop *loop, const struct process_spec *spec, const struct process_handler *handler,
                               void *self, struct error *err);
 /* Frees it; handlers run no more; may be called from a handler. A command that still runs is killed with its whole

@@ -1,11 +1,11 @@
-/* The child shares our memory, because the cost of a copy grows with the engine's: as with vfork, but we are not held
- * up until it executes, which takes as long as the file systems of its folder and its program take. So it runs on a
- * stack of its own, makes nothing but raw system calls (raw_syscall.h) and reads nothing that changes. All signals stay
- * blocked meanwhile; otherwise a handler of ours could run in the child, on our data. Where there are no raw system
- * calls it is a fork.
+/* The child shares the engine's memory, because the cost of a copy grows with the engine. Unlike with vfork, the engine
+ * does not stop until the child executes its file, which takes as long as the file systems of the folder and the file
+ * take. So the child runs on a stack of its own, makes raw system calls only (raw_syscall.h) and reads nothing that
+ * changes. All signals are blocked meanwhile; otherwise a handler of the engine could run in the child, on the engine's
+ * data. Without raw system calls it is a fork.
  *
- * A failure in the child comes back through a pipe that exec closes. The kernel lets go of the shared memory before it
- * closes descriptors, at an exec as at an exit: once the pipe is at its end nobody uses that memory any more. */
+ * A failure in the child is reported through a pipe that exec closes. The kernel releases the shared memory before it
+ * closes descriptors, at an exec as at an exit: after the end of the pipe nothing uses that memory. */
 #include "process/spawn.h"
 
 #include <errno.h>
@@ -23,10 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "process/raw_syscall.h"
 
 struct child {
@@ -50,7 +53,7 @@ RAW_CODE static __attribute__((noreturn)) void child_fail(int fd, enum spawn_ste
 
 enum { KERNEL_SIGSET = 8, KERNEL_SIGACTION = 4 };
 
-/* Ours to lose: no descriptor, handler or mask of the engine goes further than this. */
+/* No handler or signal mask of the engine may reach the program. */
 RAW_CODE static void child_reset_signals(void)
 {
 	long fallback[KERNEL_SIGACTION] = {(long)SIG_DFL, 0, 0, 0};
@@ -64,14 +67,14 @@ RAW_CODE static void child_unblock_signals(void)
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, KERNEL_SIGSET);
 }
 
-/* A source among the targets would be overwritten before it is used. */
+/* A source below the targets' numbers would be overwritten before it is used. */
 RAW_CODE static int child_raise_fd(int fd)
 {
 	return fd > SPAWN_EXTRA_FD ? fd : (int)raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, SPAWN_EXTRA_FD + 1, 0);
 }
 
-/* Nothing else stays open even before the exec: that may take its time, and whoever waits for the end of a pipe of ours
- * would wait as well. Where a system refuses the call, the flag alone must do. *report moves. */
+/* Closes every other descriptor before the exec. An exec can take long, and a reader of the engine's pipes would wait
+ * for it. Where the system refuses close_range, only FD_CLOEXEC closes them. *report moves. */
 RAW_CODE static void child_close_rest(int first, int *report)
 {
 	if (*report != first && raw_syscall(SYS_dup3, *report, first, O_CLOEXEC, 0) == first)
@@ -97,6 +100,66 @@ RAW_CODE static long child_set_fds(const struct spawn_plan *plan, int *report)
 	return 0;
 }
 
+/* True if the next folder of PATH may have the program. */
+RAW_CODE static bool child_may_go_on(long status)
+{
+	switch (-status) {
+	case ENOENT:
+	case ENOTDIR:
+	case EACCES:
+	case ENAMETOOLONG:
+	case ELOOP:
+	case ESTALE:
+	case ENODEV:
+	case ETIMEDOUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True if the path is there and no folder. */
+RAW_CODE static bool child_has_file(const char *path)
+{
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_PATH, 0);
+	if (fd < 0)
+		return false;
+	raw_syscall(SYS_close, fd, 0, 0, 0);
+	fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_DIRECTORY, 0);
+	if (fd >= 0)
+		raw_syscall(SYS_close, fd, 0, 0, 0);
+	return fd < 0;
+}
+
+/* 0 if one of the files is executable. */
+RAW_CODE static long child_check(const char *const *paths)
+{
+	bool is_blocked = false;
+	for (; *paths; paths++) {
+		if (!child_has_file(*paths))
+			continue;
+		if (raw_syscall(SYS_faccessat, AT_FDCWD, (long)*paths, X_OK, 0) == 0)
+			return 0;
+		is_blocked = true;
+	}
+	return is_blocked ? -EACCES : -ENOENT;
+}
+
+/* Returns the error: of the only file, or of the last one that stopped the search, or EACCES if a file was found that
+ * may not be executed. */
+RAW_CODE static long child_exec(const struct spawn_plan *plan)
+{
+	long status = -ENOENT;
+	bool is_blocked = false;
+	for (const char *const *path = plan->paths; *path; path++) {
+		status = raw_syscall(SYS_execve, (long)*path, (long)plan->argv, (long)plan->env, 0);
+		if (!plan->paths[1] || !child_may_go_on(status))
+			return status;
+		is_blocked = is_blocked || (status == -EACCES && child_has_file(*path));
+	}
+	return is_blocked ? -EACCES : -ENOENT;
+}
+
 RAW_CODE static int child_run(void *self)
 {
 	const struct child *child = self;
@@ -106,7 +169,7 @@ RAW_CODE static int child_run(void *self)
 	raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0);
 	if (plan->adopts_orphans)
 		raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
-	if (raw_syscall(SYS_getppid, 0, 0, 0, 0) != child->parent) /* it ended before prctl: no signal will come */
+	if (raw_syscall(SYS_getppid, 0, 0, 0, 0) != child->parent) /* it ended before prctl: no signal follows */
 		child_exit();
 	raw_syscall(SYS_setsid, 0, 0, 0, 0);
 	long status = child_set_fds(plan, &report);
@@ -116,12 +179,14 @@ RAW_CODE static int child_run(void *self)
 		child_fail(report, SPAWN_setup, status);
 	if (plan->cwd && (status = raw_syscall(SYS_chdir, (long)plan->cwd, 0, 0, 0)) < 0)
 		child_fail(report, SPAWN_cwd, status);
+	if (plan->wanted && (status = child_check(plan->wanted)) < 0)
+		child_fail(report, SPAWN_exec, status);
 	child_unblock_signals();
-	status = raw_syscall(SYS_execve, (long)plan->path, (long)plan->argv, (long)plan->env, 0);
+	status = child_exec(plan);
 	child_fail(report, SPAWN_exec, status);
 }
 
-/* The child's words lie at the low end of its stack. */
+/* struct child is at the low end of the stack. */
 static pid_t child_create(const struct spawn_plan *plan, void *stack, int report)
 {
 	struct child *child = stack;
@@ -180,12 +245,17 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 		                 "cannot run %s in %s: the system did not start it in time; is the file or "
 		                 "the folder on a file system that does not answer?",
 		                 name, cwd ? cwd : ".");
+	case SPAWN_send:
+		return error_sys(err, failure->sys,
+		                 "cannot run %s: too many descriptors of this user are on their way between processes; "
+		                 "try again, or raise `ulimit -n`",
+		                 name);
 	default:
 		return error_sys(err, failure->sys, "cannot run %s", name);
 	}
 }
 
-/* Waits for exec to close the pipe, or for what went wrong. */
+/* Waits for the exec or a failure. */
 static enum spawn_state wait_for_exec(int report, struct spawn_failure *ret_failure)
 {
 	struct pollfd news = {.fd = report, .events = POLLIN};
@@ -209,7 +279,7 @@ int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err
 	if (stack != MAP_FAILED)
 		munmap(stack, SPAWN_STACK);
 	if (state == SPAWN_FAILED)
-		return spawn_failure_error(&failure, plan->argv[0], plan->cwd, err);
+		return spawn_failure_error(&failure, plan->name ? plan->name : plan->argv[0], plan->cwd, err);
 	*ret_pid = pid;
 	return 0;
 }
@@ -224,12 +294,28 @@ static struct str path_of(const char *const *env)
 	return STR("/usr/local/bin:/usr/bin:/bin");
 }
 
-/* "<cwd>/<folder>/<name>"; an empty folder is the cwd, as in every shell. */
-static char *candidate(const char *cwd, struct str folder, const char *name)
+const char *const *spawn_paths(const char *name, const char *const *env, struct arena *arena, struct error *err)
 {
-	auto_free char *text = str_dup(folder.len ? folder : STR("."));
-	auto_free char *path = path_join(text, name);
-	return cwd ? path_join(cwd, path) : steal(path);
+	VEC(const char *) paths = {0};
+	struct str rest = path_of(env), folder;
+	size_t room = LIMIT_SPAWN, name_len = strlen(name);
+	bool is_path = !name[0] || strchr(name, '/');
+	if (is_path)
+		vec_push(&paths, name);
+	while (!is_path && room && str_next_part(&rest, ':', &folder)) {
+		size_t size = folder.len + name_len + 3;
+		room = size < room ? room - size : 0;
+		if (room) /* an empty folder is the cwd, as in shells */
+			vec_push(&paths, arena_printf(arena, "%.*s/%s", STR_ARG(folder.len ? folder : STR(".")), name));
+	}
+	const char **list = arena_array(arena, const char *, paths.count + 1);
+	if (paths.count)
+		memcpy(list, paths.items, paths.count * sizeof(*list));
+	vec_finish(&paths);
+	if (room)
+		return list;
+	error_sys(err, E2BIG, "cannot run %.64s: its PATH", name);
+	return NULL;
 }
 
 static bool is_program(const char *path)
@@ -240,16 +326,18 @@ static bool is_program(const char *path)
 
 char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err)
 {
+	auto_arena struct arena arena = {0};
+	bool is_blocked = false; /* there is one, but the engine may not run it */
 	if (strchr(name, '/'))
 		return xstrdup(name);
-	struct str rest = path_of(env), folder;
-	bool is_blocked = false; /* there is one, but we may not run it */
-	while (name[0] && str_next_part(&rest, ':', &folder)) {
-		auto_free char *path = candidate(cwd, folder, name);
+	const char *const *paths = spawn_paths(name, env, &arena, err);
+	for (size_t i = 0; paths && paths[i]; i++) {
+		auto_free char *path = cwd ? path_join(cwd, paths[i]) : xstrdup(paths[i]);
 		if (is_program(path))
 			return steal(path);
 		is_blocked |= file_exists(path) && !dir_exists(path);
 	}
-	error_sys(err, is_blocked ? EACCES : ENOENT, "cannot run %s", name);
+	if (paths)
+		error_sys(err, is_blocked ? EACCES : ENOENT, "cannot run %s", name);
 	return NULL;
 }

@@ -347,19 +347,30 @@ static void add_texts(struct buf *texts, const char *const *list, uint32_t *ret_
 		buf_append(texts, list[*ret_count], strlen(list[*ret_count]) + 1);
 }
 
+static const char *name_of(const struct spawn_plan *plan)
+{
+	return plan->name ? plan->name : plan->argv[0];
+}
+
 static int write_request(const struct spawn_plan *plan, uint32_t id, struct buf *out, struct error *err)
 {
 	struct supervisor_request request = {
-		.id = id, .has_cwd = plan->cwd != NULL, .has_terminal = plan->has_terminal};
-	request.patience_ms = plan->patience_ms ? plan->patience_ms : LIMIT_START_MS;
+		.id = id,
+		.timeout_ms = plan->timeout_ms ? plan->timeout_ms : LIMIT_START_MS,
+		.has_cwd = plan->cwd != NULL,
+		.has_wanted = plan->wanted != NULL,
+		.has_terminal = plan->has_terminal,
+		.reports_run = plan->reports_run || plan->has_terminal,
+	};
 	buf_append(out, (const char *)&request, sizeof(request));
-	buf_append(out, plan->path, strlen(plan->path) + 1);
 	if (plan->cwd)
 		buf_append(out, plan->cwd, strlen(plan->cwd) + 1);
+	add_texts(out, plan->paths, &request.path_count);
+	add_texts(out, plan->wanted, &request.wanted_count);
 	add_texts(out, plan->argv, &request.argc);
 	add_texts(out, plan->env, &request.envc);
 	if (out->over)
-		return error_sys(err, E2BIG, "cannot run %s", plan->argv[0]);
+		return error_sys(err, E2BIG, "cannot run %.64s", name_of(plan));
 	request.len = (uint32_t)(out->len - sizeof(request));
 	memcpy(out->data, &request, sizeof(request));
 	return 0;
@@ -386,10 +397,10 @@ static int ask(struct supervisor *it, const struct spawn_plan *plan, uint32_t id
 		return -(int)ERR_limit;
 	if (!placeholders_give(it->pid, give_placeholder, it))
 		return error_set(err, ERR_io, "cannot run %s: its sandbox cannot be watched over; try again",
-		                 plan->argv[0]);
+		                 name_of(plan));
 	int status = supervisor_requests_put(&it->requests, buf_str(&request), fds,
 	                                     plan->extra_fd ? SUPERVISOR_FDS : SUPERVISOR_FDS - 1, true, err);
-	return status == 0 ? 0 : error_wrap(err, "cannot run %s", plan->argv[0]);
+	return status == 0 ? 0 : error_wrap(err, "cannot run %s", name_of(plan));
 }
 
 static void add_child(struct supervisor *it, struct supervisor_child *child, const struct spawn_plan *plan)
@@ -398,7 +409,7 @@ static void add_child(struct supervisor *it, struct supervisor_child *child, con
 	child->is_running = true;
 	child->is_overdue = false;
 	child->supervisor = it;
-	child->name = xstrdup(plan->argv[0]);
+	child->name = xstrdup(name_of(plan));
 	child->cwd = plan->cwd ? xstrdup(plan->cwd) : NULL;
 	child->asked_ms = clock_now_ms();
 	list_init(&child->link);
@@ -416,7 +427,7 @@ int supervisor_spawn(struct loop *loop, const struct spawn_plan *plan, struct su
 		return -(int)ERR_io;
 	if (supervisor->running >= LIMIT_COMMANDS)
 		return error_set(err, ERR_busy, "cannot run %s: %d commands run already; wait for one to end",
-		                 plan->argv[0], LIMIT_COMMANDS);
+		                 name_of(plan), LIMIT_COMMANDS);
 	child->handler = handler;
 	child->self = self;
 	child->id = ++supervisor->last_id;

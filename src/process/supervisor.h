@@ -34,7 +34,7 @@ struct spawn_plan;
 struct supervisor_handler {
 	/* There is a process. It may not have executed its file yet. */
 	void (*on_start)(void *self);
-	/* It has: from now on its terminal is its own. For a command at a terminal only; not if it cannot. */
+	/* It has executed its file. For commands with a terminal or reports_run only. */
 	void (*on_run)(void *self);
 	/* Once, the last to run: it has ended, with the status of waitpid(2), or err says why it never ran. */
 	void (*on_end)(int wait_status, const struct error *err, void *self);

@@ -132,7 +132,7 @@ static bool start_look(struct start *start)
 		start->failure = failure;
 	if (state == SPAWN_FAILED || start->is_late)
 		return false;
-	if (start->memory->plan.has_terminal)
+	if (start->memory->plan.reports_run)
 		tell(start->id, SUPERVISOR_RUNS, 0, 0);
 	start_release(start);
 	return true;
@@ -263,7 +263,8 @@ static size_t up_to_16(size_t size)
 
 static size_t texts_at(const struct supervisor_request *request)
 {
-	return sizeof(struct start_memory) + ((size_t)request->argc + request->envc + 2) * sizeof(char *);
+	size_t slots = (size_t)request->path_count + request->wanted_count + request->argc + request->envc + 4;
+	return sizeof(struct start_memory) + slots * sizeof(char *);
 }
 
 static void fill_plan(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS],
@@ -272,13 +273,16 @@ static void fill_plan(const struct supervisor_request *request, const int fds[SU
 	struct spawn_plan *plan = &memory->plan;
 	char *at = (char *)memory + texts_at(request);
 	const char **slots = memory->slots;
-	plan->path = next_text(&at);
 	plan->cwd = request->has_cwd ? next_text(&at) : NULL;
+	plan->paths = take_list(&at, &slots, request->path_count);
+	const char *const *wanted = take_list(&at, &slots, request->wanted_count);
+	plan->wanted = request->has_wanted ? wanted : NULL;
 	plan->argv = take_list(&at, &slots, request->argc);
 	plan->env = take_list(&at, &slots, request->envc);
 	memcpy(plan->fds, fds, sizeof(plan->fds));
 	plan->extra_fd = fds[SUPERVISOR_FDS - 1];
 	plan->has_terminal = request->has_terminal;
+	plan->reports_run = request->reports_run;
 	plan->adopts_orphans = true;
 }
 
@@ -287,7 +291,7 @@ static void start(const struct supervisor_request *request, struct start_memory 
 {
 	pid_t *command = find_command(0);
 	struct start it = {.id = request->id, .report = -1, .memory = memory, .size = size};
-	it.due_ms = clock_now_ms() + request->patience_ms;
+	it.due_ms = clock_now_ms() + request->timeout_ms;
 	bool has_room = command && start_count < LIMIT_STARTS;
 	it.pid = has_room ? spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report) : -1;
 	if (it.pid < 0) {

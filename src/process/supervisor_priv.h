@@ -17,10 +17,11 @@
 #include <sys/types.h>
 
 struct supervisor_request {
-	uint32_t id;              /* of the command, in its reports */
-	uint32_t argc, envc, len; /* of the texts together */
-	uint32_t patience_ms;     /* for its start */
-	bool has_cwd, has_terminal;
+	uint32_t id; /* of the command, in its reports */
+	uint32_t path_count, wanted_count, argc, envc;
+	uint32_t len;        /* of all texts, bytes */
+	uint32_t timeout_ms; /* for the exec */
+	bool has_cwd, has_wanted, has_terminal, reports_run;
 	bool is_placeholder;
 };
 

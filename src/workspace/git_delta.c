@@ -167,6 +167,10 @@ static int judge(struct git_delta *delta, const struct process_result *result, s
 {
 	const struct step *step = &steps[delta->step];
 	struct str rest = buf_str(&delta->complaint), line = STR_NONE;
+	if (result->error) {
+		*err = *result->error;
+		return -(int)err->code;
+	}
 	if (delta->is_too_long)
 		return error_set(err, ERR_limit, "git prints more than %d MiB about %s", LIMIT_GIT_DELTA / MIB,
 		                 git_stage_root(delta->stage));

@@ -65,7 +65,7 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
 {
 	(void)ret_pid, (void)err;
-	fprintf(stderr, "a request runs %s\n", plan->path);
+	fprintf(stderr, "a request runs %s\n", plan->paths[0]);
 	abort();
 }
 

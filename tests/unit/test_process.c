@@ -210,21 +210,29 @@ static void assert_no_dead_child(void)
 
 static void expect_failure(struct world *world, const struct process_spec *spec, const char *want)
 {
-	struct error err = {0};
-	struct run first;
+	struct run first, run;
 	run_sh(&first, world, ":"); /* from then on there is a supervisor */
 	run_finish(&first);
+	turn(world);
 	size_t fds = count_fds();
-	assert_null(process_start(world->loop, spec, &handler, NULL, &err));
-	assert_string_equal(err.text, want);
+	run_init(&run, world);
+	run_start(&run, spec);
+	run_until_end(&run);
+	assert_string_equal(run.error, want);
+	assert_int_equal(run.result.exit_code, -1);
+	run_finish(&run);
+	turn(world);
 	assert_int_equal(count_fds(), fds);
 	assert_no_dead_child();
 }
 
-static void what_cannot_start_says_why(void **state)
+/* The file systems of the folder and the program may not answer, so the caller's thread does not access them. */
+static void an_error_of_the_folder_or_the_program_is_reported_as_an_end(void **state)
 {
 	const char *const missing[] = {"no-such-program", NULL}, *const no_file[] = {"/no/such/file", NULL};
-	const char *const no_script[] = {"/etc/passwd", NULL}, *const fine[] = {"sh", NULL}, *const none[] = {NULL};
+	const char *const no_script[] = {"/etc/passwd", NULL}, *const fine[] = {"sh", NULL};
+	const char *const blocked[] = {"passwd", NULL}, *const folder[] = {"tmp", NULL};
+	const char *const etc[] = {"PATH=/no/such:/:/etc", NULL};
 	expect_failure(*state, &(struct process_spec){.argv = missing, .env = plain_env},
 	               "cannot run no-such-program: No such file or directory");
 	expect_failure(*state, &(struct process_spec){.argv = no_file, .env = plain_env},
@@ -233,7 +241,67 @@ static void what_cannot_start_says_why(void **state)
 	               "cannot run /etc/passwd: Permission denied");
 	expect_failure(*state, &(struct process_spec){.argv = fine, .env = plain_env, .cwd = "/no/such"},
 	               "cannot run sh in /no/such: No such file or directory");
-	expect_failure(*state, &(struct process_spec){.argv = none, .env = plain_env}, "cannot run an empty command");
+	expect_failure(*state, &(struct process_spec){.argv = blocked, .env = etc},
+	               "cannot run passwd: Permission denied");
+	expect_failure(*state, &(struct process_spec){.argv = folder, .env = etc},
+	               "cannot run tmp: No such file or directory");
+}
+
+static void an_empty_command_is_refused(void **state)
+{
+	struct world *world = *state;
+	const char *const none[] = {NULL};
+	struct error err = {0};
+	assert_null(process_start(world->loop, &(struct process_spec){.argv = none}, &handler, NULL, &err));
+	assert_string_equal(err.text, "cannot run an empty command");
+}
+
+/* A file that cannot be executed does not hide an executable one in a later folder of PATH; relative folders are those
+ * of the command's folder. */
+static void a_program_is_searched_in_path(void **state)
+{
+	struct run run;
+	const char *const argv[] = {"sh", "-c", "echo $0", NULL};
+	const char *const env[] = {"PATH=/no/such:/etc/passwd:etc:usr/bin:bin", NULL};
+	run_init(&run, *state);
+	run_start(&run, &(struct process_spec){.argv = argv, .env = env, .cwd = "/"});
+	run_until_end(&run);
+	assert_string_equal(run.error, "");
+	assert_str(run_out(&run), "sh\n");
+	run_finish(&run);
+}
+
+static void a_path_beyond_the_limit_is_refused(void **state)
+{
+	struct world *world = *state;
+	struct error err = {0};
+	enum { FOLDERS = 64 * KIB, NAME = 4 * KIB };
+	auto_free char *path = xmalloc(FOLDERS + 6), *name = xmalloc(NAME + 1);
+	memcpy(path, "PATH=", 5);
+	memset(path + 5, ':', FOLDERS);
+	path[FOLDERS + 5] = '\0';
+	memset(name, 'x', NAME);
+	name[NAME] = '\0';
+	const char *const argv[] = {name, NULL}, *const env[] = {path, NULL};
+	assert_null(process_start(world->loop, &(struct process_spec){.argv = argv, .env = env}, &handler, NULL, &err));
+	assert_non_null(strstr(err.text, "Argument list too long"));
+}
+
+/* In place of argv a launch is executed, which could not report that argv[0] does not exist. */
+static void a_launch_of_a_missing_program_fails_as_the_program(void **state)
+{
+	const char *const missing[] = {"no-such-program", NULL}, *const there[] = {"env", NULL};
+	const char *const instead[] = {"/bin/echo", "ran", NULL};
+	const struct launch launch = {.argv = instead, .env = plain_env};
+	struct process_spec spec = {.argv = missing, .env = plain_env, .launch = &launch, .checks_program = true};
+	struct run run;
+	expect_failure(*state, &spec, "cannot run no-such-program: No such file or directory");
+	spec.argv = there;
+	run_init(&run, *state);
+	run_start(&run, &spec);
+	run_until_end(&run);
+	assert_str(run_out(&run), "ran\n");
+	run_finish(&run);
 }
 
 static void exit_codes_and_signals_are_told(void **state)
@@ -557,7 +625,8 @@ static void commands_beyond_the_limit_are_refused(void **state)
 	setrlimit(RLIMIT_NOFILE, &most);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *const argv[] = {"true", NULL};
-	struct spawn_plan plan = {.path = "/bin/true", .argv = argv, .env = plain_env, .fds = {null, null, null}};
+	const char *const paths[] = {"/bin/true", NULL};
+	struct spawn_plan plan = {.paths = paths, .argv = argv, .env = plain_env, .fds = {null, null, null}};
 	for (size_t i = 0; i < LIMIT_COMMANDS; i++) {
 		if (supervisor_spawn(world->loop, &plan, &children[i], &nothing, NULL, &err) != 0)
 			fail_msg("%zu: %s", i, err.text);
@@ -762,12 +831,13 @@ static void a_start_that_hangs_fails_alone(void **state)
 	pid_t other = run_printed_pid(&run), supervisor = supervisor_pid();
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *const argv[] = {"stuck", NULL};
-	struct spawn_plan plan = {.path = program.path,
+	const char *const paths[] = {program.path, NULL};
+	struct spawn_plan plan = {.paths = paths,
 	                          .argv = argv,
 	                          .env = plain_env,
 	                          .cwd = program.dir,
 	                          .fds = {null, null, null},
-	                          .patience_ms = 20};
+	                          .timeout_ms = 20};
 	assert_int_equal(supervisor_spawn(world->loop, &plan, &child, &stuck_handler, &ended, NULL), 0);
 	while (!ended.has_ended)
 		turn(world);
@@ -1103,7 +1173,11 @@ int main(int argc, char **argv)
 		return leave_everything(strcmp(argv[1], "bare") == 0);
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_create, world_destroy)
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_cannot_start_says_why),
+		IN_WORLD(an_error_of_the_folder_or_the_program_is_reported_as_an_end),
+		IN_WORLD(an_empty_command_is_refused),
+		IN_WORLD(a_program_is_searched_in_path),
+		IN_WORLD(a_path_beyond_the_limit_is_refused),
+		IN_WORLD(a_launch_of_a_missing_program_fails_as_the_program),
 		IN_WORLD(exit_codes_and_signals_are_told),
 		IN_WORLD(streams_are_kept_apart_or_merged),
 		IN_WORLD(environment_and_folder_are_as_given),

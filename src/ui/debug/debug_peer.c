@@ -55,7 +55,8 @@ static int spawn(struct debug_peer *peer, const char *path, const char *const *a
 	auto_free char *found = path ? xstrdup(path) : spawn_find_program(argv[0], env_vars(&env), NULL, err);
 	if (!found)
 		return -(int)err->code;
-	struct spawn_plan plan = {found, argv, env_vars(&env), NULL, {in, out, STDERR_FILENO}};
+	const char *const paths[] = {found, NULL};
+	struct spawn_plan plan = {.paths = paths, .argv = argv, .env = env_vars(&env), .fds = {in, out, STDERR_FILENO}};
 	return spawn_start(&plan, &peer->pid, err);
 }
 
