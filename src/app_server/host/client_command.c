@@ -1,9 +1,7 @@
-/* Both families of methods differ in words alone, so what differs is a table of three functions, and everything else is
- * here. A command is among its client's from its start on, even while the sandbox is still being found out: it can be
- * written to and terminated then. */
+/* Both families of methods differ in their words only, so a table of functions holds the difference and everything else
+ * is here. A command is a resource of its client from the start on, also while the sandbox backends are tried: the
+ * client can write to it and terminate it then. */
 #include "app_server/host/client_command.h"
-
-#include <signal.h>
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
@@ -12,7 +10,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "loop/loop.h"
-#include "process/spawn.h"
 
 enum { EXIT_OVERDUE = 124, EXIT_SIGNAL = 128 };
 
@@ -29,7 +26,6 @@ struct client_command *client_command_create(struct connection *client, const st
 	command->client = client;
 	command->kind = kind;
 	env_init(&command->env);
-	buf_init(&command->typed, LIMIT_EXEC_STDIN);
 	list_init(&command->resource.link);
 	return command;
 }
@@ -39,18 +35,16 @@ void client_command_destroy(struct client_command *command)
 	if (!command)
 		return;
 	list_remove(&command->resource.link);
-	process_destroy(command->process);
-	sandbox_probe_destroy(command->probe);
+	command_run_destroy(command->run);
 	loop_timer_destroy(command->timer);
 	env_finish(&command->env);
-	buf_finish(&command->typed);
 	for (size_t i = 0; i < countof(command->streams); i++)
 		buf_finish(&command->streams[i].kept);
 	arena_finish(&command->arena);
 	free(command);
 }
 
-static void tell_end(struct client_command *command, int exit_code, bool is_cut)
+static void report_end(struct client_command *command, int exit_code, bool is_cut)
 {
 	struct client_command_end end = {.exit_code = exit_code, .is_cut = is_cut};
 	struct buf text[2];
@@ -66,6 +60,20 @@ static void tell_end(struct client_command *command, int exit_code, bool is_cut)
 	client_command_destroy(command);
 }
 
+static void report_start(struct client_command *command)
+{
+	if (command->is_started)
+		return;
+	command->is_started = true;
+	if (command->kind->on_start)
+		command->kind->on_start(command);
+}
+
+static void on_run(void *self)
+{
+	report_start(self);
+}
+
 static void on_end(const struct process_result *result, void *self)
 {
 	struct client_command *command = self;
@@ -75,30 +83,31 @@ static void on_end(const struct process_result *result, void *self)
 		return;
 	}
 	int exit_code = result->signal ? EXIT_SIGNAL + result->signal : result->exit_code;
-	tell_end(command, command->is_overdue ? EXIT_OVERDUE : exit_code, result->is_cut);
+	report_start(command);
+	report_end(command, command->is_overdue ? EXIT_OVERDUE : exit_code, result->is_cut);
 }
 
 static void on_timeout(void *self)
 {
 	struct client_command *command = self;
 	command->is_overdue = true;
-	if (command->process)
-		process_kill_now(command->process);
-	else
-		tell_end(command, EXIT_OVERDUE, false);
+	command_run_kill_now(command->run);
 }
 
 /* ---- output ---- */
 
 static void hold(struct client_command *command, bool is_held)
 {
-	if (!command->is_streamed || !command->process || command->is_held == is_held)
+	if (!command->is_streamed || command->is_held == is_held)
 		return;
 	command->is_held = is_held;
-	(is_held ? process_pause : process_resume)(command->process);
+	if (is_held)
+		command_run_pause(command->run);
+	else
+		command_run_resume(command->run);
 }
 
-static void tell_output(struct client_command *command, enum exec_stream stream, struct str bytes, bool is_capped)
+static void report_output(struct client_command *command, enum exec_stream stream, struct str bytes, bool is_capped)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 2 * bytes.len + 4);
@@ -112,63 +121,37 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	struct client_command *command = self;
 	struct client_command_stream *to = &command->streams[stream];
 	uint64_t room = command->cap - to->seen;
+	report_start(command);
 	if (room == 0)
 		return;
 	if (bytes.len > room)
 		bytes.len = (size_t)room;
 	to->seen += bytes.len;
 	if (command->is_streamed)
-		tell_output(command, stream, bytes, to->seen == command->cap);
+		report_output(command, stream, bytes, to->seen == command->cap);
 	else
 		buf_append_str(&to->kept, bytes);
 }
 
 /* ---- start ---- */
 
-static const struct process_handler handler = {on_output, on_end};
-
-/* Behind a sandbox the sandbox is what is started, and would not know how to say that its command does not exist. */
-static int check_program(const struct client_command *command, struct error *err)
+/* A sandbox would report a program that is missing in PATH with a message and an exit status of its own. */
+static void prepare(struct command_run_spec *spec, void *self)
 {
-	auto_free char *path = spawn_find_program(command->argv[0], env_vars(&command->env), command->cwd, err);
-	return path ? 0 : -(int)err->code;
-}
-
-static int launch(struct client_command *command, struct error *err)
-{
-	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
-	if (check_program(command, err) != 0 || sandbox_wrap(&command->sandbox, command->argv, &sandboxed, err) != 0)
-		return -(int)err->code;
-	struct process_spec spec = {
+	struct client_command *command = self;
+	spec->policy = &command->sandbox;
+	spec->process = (struct process_spec){
 		.argv = command->argv,
-		.launch = sandbox_launch(sandboxed, env_vars(&command->env)),
 		.env = env_vars(&command->env),
 		.cwd = command->cwd,
+		.checks_program = !strchr(command->argv[0], '/'),
 		.stdin_open = command->takes_input,
 		.terminal = command->has_terminal ? &command->size : NULL,
 		.drain_ms = PROCESS_DRAIN_MS,
 	};
-	command->process = process_start(loop_of(command), &spec, &handler, command, err);
-	if (!command->process)
-		return -(int)err->code;
-	if (command->typed.len)
-		process_write_stdin(command->process, buf_str(&command->typed), NULL);
-	if (command->is_input_closed)
-		process_close_stdin(command->process);
-	buf_finish(&command->typed);
-	return 0;
 }
 
-static void on_probed(void *self)
-{
-	struct client_command *command = self;
-	struct error err;
-	sandbox_probe_destroy(steal(command->probe));
-	if (launch(command, &err) == 0)
-		return;
-	command->kind->on_failure(command, &err);
-	client_command_destroy(command);
-}
+static const struct command_run_handler handler = {prepare, on_output, on_end, on_run};
 
 static void on_client_gone(struct client_resource *resource)
 {
@@ -182,23 +165,18 @@ static void on_client_pace(struct client_resource *resource, bool is_held)
 
 static const struct client_resource_type resource_type = {on_client_gone, on_client_pace};
 
-int client_command_start(struct client_command *command, struct error *err)
+void client_command_start(struct client_command *command)
 {
-	bool waits = sandbox_is_needed(command->sandbox.mode) && !sandbox_is_probed(command->sandbox.backend);
 	if (!command->is_streamed && command->cap > LIMIT_CLIENT_OUTPUT_KEPT)
 		command->cap = LIMIT_CLIENT_OUTPUT_KEPT;
 	for (size_t i = 0; i < countof(command->streams); i++)
 		buf_init(&command->streams[i].kept, LIMIT_CLIENT_OUTPUT_KEPT);
-	if (!waits && launch(command, err) != 0)
-		return -(int)err->code;
-	if (waits)
-		command->probe = sandbox_probe_create(loop_of(command), command->sandbox.backend, on_probed, command);
+	command->run = command_run_start(loop_of(command), &command->sandbox, &handler, command);
 	if (command->timeout_ms >= 0) {
 		command->timer = loop_timer_create(loop_of(command), on_timeout, command);
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);
 	}
 	connection_add_resource(command->client, &command->resource, &resource_type);
-	return 0;
 }
 
 /* ---- while it runs ---- */
@@ -224,33 +202,22 @@ int client_command_write(struct client_command *command, struct str bytes, struc
 {
 	if (command->is_input_closed)
 		return error_set(err, ERR_io, "stdin is already closed");
-	if (command->process)
-		return process_write_stdin(command->process, bytes, err);
-	buf_append_str(&command->typed, bytes);
-	if (!command->typed.over)
-		return 0;
-	buf_truncate(&command->typed, command->typed.len);
-	return error_set(err, ERR_busy, "the command does not read its input yet: %zu bytes wait already",
-	                 command->typed.len);
+	return command_run_write(command->run, bytes, err);
 }
 
 void client_command_close_input(struct client_command *command)
 {
 	command->is_input_closed = true;
-	if (command->process)
-		process_close_stdin(command->process);
+	command_run_close_input(command->run);
 }
 
 int client_command_resize(struct client_command *command, const struct pty_size *size, struct error *err)
 {
 	command->size = *size;
-	return command->process ? process_resize(command->process, size, err) : 0;
+	return command_run_resize(command->run, size, err);
 }
 
 void client_command_terminate(struct client_command *command)
 {
-	if (command->process)
-		process_kill_now(command->process);
-	else
-		tell_end(command, EXIT_SIGNAL + SIGKILL, false);
+	command_run_kill_now(command->run);
 }

@@ -14,8 +14,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "command/env_policy.h"
-#include "process/process.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/command_run.h"
 
 struct client_command;
 struct error;
@@ -31,9 +30,11 @@ struct client_command_end {
 /* How a kind of command reports to its client. on_end and on_failure are the last calls: the command is freed after
  * them. */
 struct client_command_kind {
+	/* Its program runs; precedes output and end. May be NULL. */
+	void (*on_start)(struct client_command *command);
 	void (*on_output)(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped);
 	void (*on_end)(struct client_command *command, const struct client_command_end *end);
-	/* It could not be started after all. */
+	/* It could not be started; on_start has not run. */
 	void (*on_failure)(struct client_command *command, const struct error *err);
 };
 
@@ -54,18 +55,16 @@ struct client_command {
 	struct pty_size size;
 	uint64_t cap;                /* of each stream */
 	int64_t timeout_ms;          /* -1: none */
-	struct rpc_request *request; /* that waits for its end, or NULL */
+	struct rpc_request *request; /* that waits for its start or end, or NULL */
 	/* read-only */
 	struct connection *client;
 	struct arena arena;
 	/* private */
 	struct client_resource resource;
-	struct process *process; /* NULL while the sandbox backend is probed */
-	struct sandbox_probe *probe;
+	struct command_run *run;
 	struct loop_timer *timer;
 	struct client_command_stream streams[2];
-	struct buf typed; /* before it was started */
-	bool is_input_closed, is_held, is_overdue;
+	bool is_input_closed, is_held, is_overdue, is_started;
 };
 
 /* A command that is not started, and not yet a resource of the client. */
@@ -73,8 +72,8 @@ struct client_command *client_command_create(struct connection *client, const st
 /* Kills it if it runs. NULL is fine. */
 void client_command_destroy(struct client_command *command);
 
-/* Starts it, after probing the sandbox backend if that is not known yet. */
-int client_command_start(struct client_command *command, struct error *err);
+/* Starts it; its kind is notified of the start or the failure later. */
+void client_command_start(struct client_command *command);
 
 /* NULL if the client has none of that kind and id. */
 struct client_command *client_command_find(struct connection *client, const struct client_command_kind *kind,

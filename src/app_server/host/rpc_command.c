@@ -39,7 +39,7 @@ static void on_failure(struct client_command *command, const struct error *err)
 	command_words_refuse_start(command->request, "command", err);
 }
 
-static const struct client_command_kind exec_kind = {on_output, on_end, on_failure};
+static const struct client_command_kind exec_kind = {NULL, on_output, on_end, on_failure};
 
 static void on_cancel(struct rpc_request *request)
 {
@@ -216,16 +216,13 @@ static int fill(struct rpc_request *request, const struct app_command_exec_param
 enum rpc_verdict on_rpc_command_exec(struct rpc_request *request, const struct app_command_exec_params *params)
 {
 	struct client_command *command = client_command_create(request->connection, &exec_kind);
-	struct error err;
 	command->request = request;
 	if (fill(request, params, command) != 0) {
 		client_command_destroy(command);
 		return RPC_FAIL;
 	}
-	if (client_command_start(command, &err) == 0)
-		return rpc_wait(request, on_cancel, command);
-	client_command_destroy(command);
-	return command_words_refuse_start(request, "command", &err);
+	client_command_start(command);
+	return rpc_wait(request, on_cancel, command);
 }
 
 /* ---- while it runs ---- */

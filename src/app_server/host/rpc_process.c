@@ -1,4 +1,4 @@
-/* process/spawn: a process without a sandbox, which tells its end instead of answering with it. */
+/* process/spawn: a process without a sandbox. The request is answered when its program runs; its end is notified. */
 #include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
@@ -10,7 +10,13 @@
 
 #define MISSING "no active process for process handle"
 
-enum { EXIT_CANNOT_RUN = 126 };
+static void on_start(struct client_command *command)
+{
+	struct app_process_spawn_response response = {0};
+	struct rpc_request *request = command->request;
+	command->request = NULL;
+	rpc_reply(request, &response);
+}
 
 static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
 {
@@ -33,16 +39,17 @@ static void on_end(struct client_command *command, const struct client_command_e
 	connection_notify(command->client, NOTIFY_process_exited, &exited);
 }
 
-/* process/spawn has been answered by then; 126 is what a shell makes of it. */
 static void on_failure(struct client_command *command, const struct error *err)
 {
-	struct client_command_end end = {.exit_code = EXIT_CANNOT_RUN};
-	end.text[exec_stream_stdout] = STR("");
-	end.text[exec_stream_stderr] = str_of(err->text);
-	on_end(command, &end);
+	command_words_refuse_start(command->request, "process", err);
 }
 
-static const struct client_command_kind process_kind = {on_output, on_end, on_failure};
+static void on_cancel(struct rpc_request *request)
+{
+	client_command_destroy(request->self);
+}
+
+static const struct client_command_kind process_kind = {on_start, on_output, on_end, on_failure};
 
 /* ---- process/spawn ---- */
 
@@ -89,14 +96,14 @@ static int fill(struct rpc_request *request, const struct app_process_spawn_para
 
 enum rpc_verdict on_rpc_process_spawn(struct rpc_request *request, const struct app_process_spawn_params *params)
 {
-	struct app_process_spawn_response response = {0};
 	struct client_command *command = client_command_create(request->connection, &process_kind);
-	struct error err;
-	bool is_good = fill(request, params, command) == 0;
-	if (is_good && client_command_start(command, &err) == 0)
-		return rpc_reply(request, &response);
-	client_command_destroy(command);
-	return is_good ? command_words_refuse_start(request, "process", &err) : RPC_FAIL;
+	command->request = request;
+	if (fill(request, params, command) != 0) {
+		client_command_destroy(command);
+		return RPC_FAIL;
+	}
+	client_command_start(command);
+	return rpc_wait(request, on_cancel, command);
 }
 
 /* ---- while it runs ---- */

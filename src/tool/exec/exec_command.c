@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "command/command_action.h"
 #include "command/shell.h"
-#include "sandbox/sandbox.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -48,85 +47,39 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 void exec_command_finish(struct exec_command *command)
 {
 	list_remove(&command->link);
+	command_run_destroy(command->run);
 	exec_deltas_finish(&command->deltas);
 	arena_finish(&command->arena);
 }
 
 /* ---- its start ---- */
 
-struct exec_sandbox_wait {
-	struct sandbox_probe *probe;
-	loop_run_fn on_ready;
-	void *self;
-};
-
-static void on_probed(void *self)
-{
-	struct exec_sandbox_wait *wait = self;
-	wait->on_ready(wait->self);
-}
-
 static bool leaves_sandbox(const struct exec_command *command)
 {
 	return command->is_escalated || command->is_allowed || command->is_freed;
 }
 
-bool exec_sandbox_is_ready(const struct exec_command *command)
+void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self)
 {
-	const struct sandbox_policy *policy = command->host->sandbox;
-	return leaves_sandbox(command) || !sandbox_is_needed(policy->mode) || sandbox_is_probed(policy->backend);
-}
-
-struct exec_sandbox_wait *exec_sandbox_wait(struct tool_host *host, loop_run_fn on_ready, void *self)
-{
-	struct exec_sandbox_wait *wait = xnew(struct exec_sandbox_wait);
-	wait->on_ready = on_ready;
-	wait->self = self;
-	wait->probe = sandbox_probe_create(host->loop, host->sandbox->backend, on_probed, wait);
-	return wait;
-}
-
-void exec_sandbox_wait_destroy(struct exec_sandbox_wait *wait)
-{
-	if (!wait)
-		return;
-	sandbox_probe_destroy(wait->probe);
-	free(wait);
-}
-
-struct process *exec_start(struct exec_command *command, const struct exec_start *start,
-                           const struct process_handler *handler, void *self, struct error *err)
-{
-	auto_sandboxed_command struct sandboxed_command *sandboxed = NULL;
+	static const struct sandbox_policy bare = {.mode = sandbox_mode_danger_full_access};
 	struct tool_host *host = command->host;
-	struct sandbox_policy policy = *host->sandbox;
-	policy.has_terminal = start->terminal != NULL;
-	command->is_sandboxed = !leaves_sandbox(command) && sandbox_is_needed(policy.mode);
-	if (!leaves_sandbox(command) && sandbox_wrap(&policy, command->argv, &sandboxed, err) != 0)
-		return NULL;
-	const char *const *env = host->command_env(host, true);
-	struct process_spec spec = {
-		.argv = command->argv,
-		.launch = sandbox_launch(sandboxed, env),
-		.env = env,
-		.cwd = command->cwd,
-		.stdin_open = start->stdin_open,
-		.terminal = start->terminal,
-		.merge_output = start->merge_output,
-		.drain_ms = start->drain_ms,
-	};
-	struct process *process = process_start(host->loop, &spec, handler, self, err);
-	if (process)
-		exec_command_started(command, process);
-	return process;
+	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
+	command->policy = is_bare ? bare : *host->sandbox;
+	command->run = command_run_start(host->loop, &command->policy, handler, self);
+	list_append(&host->commands, &command->link);
+	if (host->is_held)
+		command_run_pause(command->run);
 }
 
-void exec_command_started(struct exec_command *command, struct process *process)
+void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec)
 {
-	command->process = process;
-	list_append(&command->host->commands, &command->link);
-	if (command->host->is_held)
-		process_pause(process);
+	struct tool_host *host = command->host;
+	spec->process.argv = command->argv;
+	spec->process.env = host->command_env(host, command->source != exec_source_user_shell);
+	spec->process.cwd = command->cwd;
+	spec->policy = &command->policy;
+	command->policy.has_terminal = spec->process.terminal != NULL;
+	command->is_sandboxed = sandbox_is_needed(command->policy.mode);
 }
 
 void exec_commands_hold(struct tool_host *host)
@@ -136,7 +89,7 @@ void exec_commands_hold(struct tool_host *host)
 		return;
 	host->is_held = true;
 	list_for_each(it, &host->commands, link)
-		process_pause(it->process);
+		command_run_pause(it->run);
 }
 
 void exec_commands_release(struct tool_host *host)
@@ -146,13 +99,13 @@ void exec_commands_release(struct tool_host *host)
 		return;
 	host->is_held = false;
 	list_for_each(it, &host->commands, link)
-		process_resume(it->process);
+		command_run_resume(it->run);
 }
 
 void exec_command_rewind(struct exec_command *command)
 {
 	list_remove(&command->link);
-	command->process = NULL;
+	command_run_destroy(steal(command->run));
 }
 
 /* ---- its events ---- */

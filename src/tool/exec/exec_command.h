@@ -4,9 +4,8 @@
 #define TOOL_EXEC_COMMAND_H
 
 #include "base/arena.h"
-#include "loop/loop.h"
 #include "process/output.h"
-#include "process/process.h"
+#include "sandbox/command_run.h"
 #include "tool/exec/exec_deltas.h"
 #include "tool/tool.h"
 
@@ -31,8 +30,9 @@ struct exec_command {
 	uint64_t started_ns;
 	/* private */
 	struct arena arena;
-	struct list link;        /* in the host's commands once it runs */
-	struct process *process; /* of its owner */
+	struct list link;             /* in the host's commands from its start on */
+	struct command_run *run;      /* NULL before the start */
+	struct sandbox_policy policy; /* of the run; its texts are the host's */
 	struct exec_deltas deltas;
 	struct parsed_command *parsed; /* filled by exec_command_parsed */
 	size_t parsed_count;
@@ -46,34 +46,20 @@ int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, 
 /* argv ends with NULL and is copied; workdir may be absent and is taken below the host's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);
+/* Kills it if it runs. */
 void exec_command_finish(struct exec_command *command);
 
-/* Resets it for a second start; the begin event is not emitted again. */
+/* Kills it and resets it for a second start; the begin event is not emitted again. */
 void exec_command_rewind(struct exec_command *command);
 
 /* Its actions (read, list, search), for display. Owned by the command. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 /* ---- its start ---- */
 
-/* False until the trials of the sandbox backends are complete: wait with exec_sandbox_wait. */
-bool exec_sandbox_is_ready(const struct exec_command *command);
-
-/* on_ready runs once, later. Destroy cancels; NULL is fine. */
-struct exec_sandbox_wait;
-struct exec_sandbox_wait *exec_sandbox_wait(struct tool_host *host, loop_run_fn on_ready, void *self);
-void exec_sandbox_wait_destroy(struct exec_sandbox_wait *wait);
-
-struct exec_start {
-	bool merge_output;
-	bool stdin_open;
-	const struct pty_size *terminal; /* NULL: none */
-	uint64_t drain_ms;
-};
-
-struct process *exec_start(struct exec_command *command, const struct exec_start *start,
-                           const struct process_handler *handler, void *self, struct error *err);
-/* Sets its process. The process must stay until exec_command_finish. */
-void exec_command_started(struct exec_command *command, struct process *process);
+/* Starts it, in the host's sandbox unless it was allowed to leave it. handler->prepare sets the process options that it
+ * needs and calls exec_command_prepare for the rest. */
+void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self);
+void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec);
 
 /* Backpressure: stops and resumes reading the output of all commands, also of those that start meanwhile. They block
  * when their pipe is full, and their time limits do not expire during a hold. */

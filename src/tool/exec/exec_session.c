@@ -82,7 +82,7 @@ static struct exec_session *pick_victim(struct exec_sessions *sessions)
 	list_for_each(it, &sessions->all, link) {
 		if (rank++ >= sessions->count - EXEC_PROTECTED)
 			break;
-		if (it->waiter || !it->process)
+		if (it->waiter || !it->command.run)
 			continue;
 		if (it->has_ended)
 			return it;
@@ -138,8 +138,6 @@ void exec_session_destroy(struct exec_session *session)
 {
 	list_remove(&session->link);
 	session->sessions->count--;
-	process_destroy(session->process);
-	exec_sandbox_wait_destroy(session->sandbox_wait);
 	loop_timer_destroy(session->timer);
 	loop_timer_destroy(session->skim);
 	output_finish(&session->unread);
@@ -169,21 +167,21 @@ static void stop_skim(struct exec_session *session)
 {
 	loop_timer_stop(session->skim);
 	if (session->is_skimming)
-		process_resume(session->process);
+		command_run_resume(session->command.run);
 	session->is_skimming = false;
 	session->read_on = SKIM_KEEP;
 }
 
 static bool can_skip(const struct exec_session *session)
 {
-	return process_is_running(session->process) && output_is_full(&session->transcript) &&
+	return command_run_is_running(session->command.run) && output_is_full(&session->transcript) &&
 	       (!session->is_answered || output_is_full(&session->unread));
 }
 
 static void on_skim(void *self)
 {
 	struct exec_session *session = self;
-	uint64_t gone = can_skip(session) ? process_skip(session->process, SKIM_KEEP) : 0;
+	uint64_t gone = can_skip(session) ? command_run_skip(session->command.run, SKIM_KEEP) : 0;
 	if (!gone) {
 		stop_skim(session);
 		return;
@@ -200,11 +198,11 @@ static void consider_skim(struct exec_session *session, size_t read)
 	session->read_on -= read < session->read_on ? read : session->read_on;
 	if (session->transcript.total < ROUNDS_AFTER || (session->read_on && read >= ROUNDS_SHORT))
 		return;
-	bool is_wanted = !session->is_skimming && !session->is_due && process_is_running(session->process);
-	if (!is_wanted || !process_widen(session->process))
+	bool is_wanted = !session->is_skimming && !session->is_due && command_run_is_running(session->command.run);
+	if (!is_wanted || !command_run_widen(session->command.run))
 		return;
 	session->is_skimming = true;
-	process_pause(session->process);
+	command_run_pause(session->command.run);
 	loop_timer_start(session->skim, SKIM_TICK_MS);
 }
 
@@ -278,18 +276,33 @@ static void on_end(const struct process_result *result, void *self)
 		answer(session);
 }
 
-int exec_session_start(struct exec_session *session, struct error *err)
+/* The time of the wait does not include that of the trials of the sandbox backends. */
+static void begin_wait(struct exec_session *session)
 {
-	static const struct process_handler handler = {on_output, on_end};
+	session->wait_started_ns = clock_now_ns();
+	loop_timer_start(session->timer, session->has_ended ? 0 : session->yield_ms);
+}
+
+static void prepare(struct command_run_spec *spec, void *self)
+{
 	static const struct pty_size size = {PTY_ROWS, PTY_COLS};
-	struct exec_start start = {
-		.merge_output = true,
-		.stdin_open = session->has_terminal,
-		.terminal = session->has_terminal ? &size : NULL,
-		.drain_ms = EXEC_DRAIN_MS,
-	};
-	session->process = exec_start(&session->command, &start, &handler, session, err);
-	return session->process ? 0 : -(int)err->code;
+	struct exec_session *session = self;
+	spec->process.merge_output = true;
+	spec->process.stdin_open = session->has_terminal;
+	spec->process.terminal = session->has_terminal ? &size : NULL;
+	spec->process.drain_ms = EXEC_DRAIN_MS;
+	exec_command_prepare(&session->command, spec);
+	begin_wait(session);
+}
+
+void exec_session_start(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens)
+{
+	static const struct command_run_handler handler = {prepare, on_output, on_end, NULL};
+	session->waiter = call;
+	session->yield_ms = yield_ms;
+	session->max_tokens = max_tokens;
+	call->state = session;
+	exec_command_start(&session->command, &handler, session);
 }
 
 void exec_session_rewind(struct exec_session *session)
@@ -298,8 +311,6 @@ void exec_session_rewind(struct exec_session *session)
 	loop_timer_stop(session->skim);
 	session->is_skimming = false;
 	exec_command_rewind(&session->command);
-	process_destroy(session->process);
-	session->process = NULL;
 	output_finish(&session->transcript);
 	output_init(&session->transcript, LIMIT_EXEC_CAPTURE);
 }
@@ -370,10 +381,10 @@ static void answer(void *self)
 void exec_session_wait(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens)
 {
 	session->waiter = call;
+	session->yield_ms = yield_ms;
 	session->max_tokens = max_tokens;
-	session->wait_started_ns = clock_now_ns();
 	call->state = session;
-	loop_timer_start(session->timer, session->has_ended ? 0 : yield_ms);
+	begin_wait(session);
 }
 
 void exec_session_unwait(struct exec_session *session)
@@ -396,7 +407,7 @@ bool exec_sessions_end_background(struct exec_sessions *sessions, int64_t id)
 	bool has_ended = false;
 	struct exec_session *it;
 	list_for_each(it, &sessions->all, link) {
-		if (!it->process || it->waiter || it->has_ended || (id && it->id != id))
+		if (!it->command.run || it->waiter || it->has_ended || (id && it->id != id))
 			continue;
 		end_now(it);
 		has_ended = true;

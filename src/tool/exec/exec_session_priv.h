@@ -6,14 +6,11 @@
 #ifndef TOOL_EXEC_SESSION_PRIV_H
 #define TOOL_EXEC_SESSION_PRIV_H
 
-#include "base/error.h"
 #include "base/list.h"
 #include "process/output.h"
-#include "process/process.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_session.h"
 
-struct exec_sandbox_wait;
 struct loop_timer;
 
 struct exec_sessions {
@@ -32,8 +29,6 @@ struct exec_session {
 	int64_t id; /* what the model calls it: 1000 to 99999 */
 	char id_text[24];
 	struct exec_command command;
-	struct exec_sandbox_wait *sandbox_wait; /* waited for before the start, or NULL */
-	struct process *process;                /* NULL before it starts */
 	bool has_ended;
 	int exit_code;
 	bool is_answered;         /* at least once: until then all of the transcript is unread */
@@ -47,6 +42,7 @@ struct exec_session {
 	size_t read_on;           /* bytes to be read before the next skimming, unless a read is short */
 	bool is_due;              /* an answer waits for what is in the pipe: no skimming */
 	struct loop_timer *timer; /* ends the waiter's wait */
+	uint64_t yield_ms;        /* of that wait */
 	uint64_t wait_started_ns;
 	int64_t max_tokens;
 	bool has_terminal;                  /* of its own, in which write_stdin types */
@@ -61,8 +57,8 @@ struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t i
 /* Kills what runs and frees it, without events. */
 void exec_session_destroy(struct exec_session *session);
 
-/* Starts the command in its sandbox; err says why not. */
-must_check int exec_session_start(struct exec_session *session, struct error *err);
+/* Starts the command and lets call wait for it as exec_session_wait does, from the start of its process on. */
+void exec_session_start(struct exec_session *session, struct tool_call *call, uint64_t yield_ms, int64_t max_tokens);
 /* Back to before the start; nobody waits. */
 void exec_session_rewind(struct exec_session *session);
 /* Lets call wait for output until yield_ms have passed or the command has ended; it then finishes with the answer. */

@@ -40,35 +40,12 @@ static void refuse_start(struct tool_call *call, struct exec_session *session, c
 	refuse(call, session, str_of(error.text));
 }
 
-static void start(struct tool_call *call, struct exec_session *session)
-{
-	const struct args_exec_command *args = call->args;
-	struct error err;
-	if (exec_session_start(session, &err) != 0) {
-		refuse_start(call, session, &err);
-		return;
-	}
-	uint64_t yield_ms =
-		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, YIELD_DEFAULT_MS, YIELD_MIN_MS, YIELD_MAX_MS);
-	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
-}
-
-static void on_sandbox_ready(void *self)
-{
-	struct tool_call *call = self;
-	struct exec_session *session = call->state;
-	exec_sandbox_wait_destroy(session->sandbox_wait);
-	session->sandbox_wait = NULL;
-	start(call, session);
-}
-
 static void run(struct tool_call *call, struct exec_session *session)
 {
-	call->state = session;
-	if (exec_sandbox_is_ready(&session->command))
-		start(call, session);
-	else
-		session->sandbox_wait = exec_sandbox_wait(call->host, on_sandbox_ready, call);
+	const struct args_exec_command *args = call->args;
+	uint64_t yield_ms =
+		clamp_ms(args->has_yield_time_ms, args->yield_time_ms, YIELD_DEFAULT_MS, YIELD_MIN_MS, YIELD_MAX_MS);
+	exec_session_start(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
 }
 
 static void run_if(struct tool_call *call, bool is_approved)
@@ -199,7 +176,7 @@ static bool write_chars(struct tool_call *call, struct exec_session *session, st
 		            "to keep stdin open"));
 		return false;
 	}
-	if (!session->has_ended && process_write_stdin(session->process, chars, &err) != 0) {
+	if (!session->has_ended && command_run_write(session->command.run, chars, &err) != 0) {
 		tool_call_finishf(call, false, "write_stdin failed: %s", err.text);
 		return false;
 	}

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "loop/loop.h"
 #include "process/output.h"
-#include "process/process.h"
 #include "command/shell.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_gate.h"
@@ -19,8 +18,6 @@ enum { TIMEOUT_DEFAULT_MS = 10000, TIMEOUT_EXIT_CODE = 124, TIMEOUT_MAX_MS = 24 
 struct shell_run {
 	struct tool_call *call;
 	struct exec_command command;
-	struct exec_sandbox_wait *sandbox_wait; /* waited for before the start, or NULL */
-	struct process *process;
 	struct loop_timer *timer;
 	uint64_t timeout_ms;
 	bool has_timed_out;
@@ -41,8 +38,6 @@ struct shell_request {
 static void shell_run_destroy(struct shell_run *run)
 {
 	run->call->state = NULL;
-	process_destroy(run->process);
-	exec_sandbox_wait_destroy(run->sandbox_wait);
 	loop_timer_destroy(run->timer);
 	output_finish(&run->out);
 	output_finish(&run->err);
@@ -93,7 +88,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	exec_command_tell_output(&run->command, stream, bytes);
 }
 
-static void begin_sandboxed(struct shell_run *run);
+static void begin(struct shell_run *run);
 static void fail(struct shell_run *run, struct str text);
 static void fail_start(struct shell_run *run, const struct error *err);
 
@@ -101,8 +96,6 @@ static void rewind_run(struct shell_run *run)
 {
 	loop_timer_stop(run->timer);
 	exec_command_rewind(&run->command);
-	process_destroy(run->process);
-	run->process = NULL;
 	output_finish(&run->out);
 	output_finish(&run->err);
 	output_init(&run->out, LIMIT_EXEC_CAPTURE);
@@ -113,7 +106,7 @@ static void begin_if(struct shell_run *run, bool is_approved)
 {
 	if (is_approved) {
 		exec_command_tell_begin(&run->command);
-		begin_sandboxed(run);
+		begin(run);
 		return;
 	}
 	auto_buf struct buf text;
@@ -142,7 +135,7 @@ static bool runs_again(struct shell_run *run, const struct process_result *resul
 		return false;
 	rewind_run(run);
 	if (verdict == EXEC_RUN)
-		begin_sandboxed(run);
+		begin(run);
 	return true;
 }
 
@@ -170,7 +163,7 @@ static void on_timeout(void *self)
 		return;
 	}
 	run->has_timed_out = true;
-	process_kill(run->process);
+	command_run_kill(run->command.run);
 }
 
 static void fail(struct shell_run *run, struct str text)
@@ -189,33 +182,19 @@ static void fail_start(struct shell_run *run, const struct error *err)
 	fail(run, str_of(error.text));
 }
 
-static void begin(struct shell_run *run)
+/* The time limit does not include the trials of the sandbox backends. */
+static void prepare(struct command_run_spec *spec, void *self)
 {
-	static const struct process_handler handler = {on_output, on_end};
-	struct exec_start start = {.drain_ms = PROCESS_DRAIN_MS};
-	struct error err;
-	run->process = exec_start(&run->command, &start, &handler, run, &err);
-	if (!run->process) {
-		fail_start(run, &err);
-		return;
-	}
+	struct shell_run *run = self;
+	spec->process.drain_ms = PROCESS_DRAIN_MS;
+	exec_command_prepare(&run->command, spec);
 	loop_timer_start(run->timer, run->timeout_ms);
 }
 
-static void on_sandbox_ready(void *self)
+static void begin(struct shell_run *run)
 {
-	struct shell_run *run = self;
-	exec_sandbox_wait_destroy(run->sandbox_wait);
-	run->sandbox_wait = NULL;
-	begin(run);
-}
-
-static void begin_sandboxed(struct shell_run *run)
-{
-	if (exec_sandbox_is_ready(&run->command))
-		begin(run);
-	else
-		run->sandbox_wait = exec_sandbox_wait(run->call->host, on_sandbox_ready, run);
+	static const struct command_run_handler handler = {prepare, on_output, on_end, NULL};
+	exec_command_start(&run->command, &handler, run);
 }
 
 static void on_answer(struct tool_call *call, const struct review_decision *decision)
@@ -268,7 +247,7 @@ static void start(struct tool_call *call, const struct shell_request *request)
 		return;
 	case EXEC_RUN:
 		exec_command_tell_begin(&run->command);
-		begin_sandboxed(run);
+		begin(run);
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "base/uuid.h"
 #include "loop/loop.h"
 #include "process/output.h"
-#include "process/process.h"
 #include "command/shell.h"
 #include "tool/exec/exec_command.h"
 
@@ -19,9 +18,6 @@ enum { TIMEOUT_EXIT_CODE = 124, STREAM_TEXT_MAX = LIMIT_EXEC_CAPTURE * 3 + OUTPU
 
 struct user_shell {
 	struct exec_command command;
-	struct process *process;     /* NULL: it could not be started */
-	struct loop_deferred failed; /* tells so */
-	struct error error;
 	struct loop_timer *timer;
 	uint64_t timeout_ms;
 	bool has_timed_out;
@@ -35,8 +31,6 @@ void user_shell_destroy(struct user_shell *shell)
 {
 	if (!shell)
 		return;
-	process_destroy(shell->process);
-	loop_deferred_finish(&shell->failed);
 	loop_timer_destroy(shell->timer);
 	output_finish(&shell->out);
 	output_finish(&shell->err);
@@ -85,11 +79,10 @@ void user_shell_abort(struct user_shell *shell)
 	end(shell, -1, STR("command aborted by user\n"));
 }
 
-static void on_failed(void *self)
+static void fail(struct user_shell *shell, const struct error *err)
 {
-	struct user_shell *shell = self;
-	error_wrap(&shell->error, "execution error");
-	struct error error = shell->error; /* outlives the command */
+	struct error error = *err; /* outlives the command */
+	error_wrap(&error, "execution error");
 	end(shell, -1, str_of(error.text));
 }
 
@@ -98,8 +91,7 @@ static void on_ended(const struct process_result *result, void *self)
 	struct user_shell *shell = self;
 	char note[96] = "";
 	if (result->error && !shell->has_timed_out) {
-		shell->error = *result->error;
-		on_failed(shell);
+		fail(shell, result->error);
 		return;
 	}
 	uint64_t ms = (clock_now_ns() - shell->command.started_ns) / 1000000u;
@@ -123,7 +115,7 @@ static void on_timeout(void *self)
 		return;
 	}
 	shell->has_timed_out = true;
-	process_kill(shell->process);
+	command_run_kill(shell->command.run);
 }
 
 /* ---- its beginning ---- */
@@ -139,31 +131,20 @@ static void command_init(struct exec_command *command, struct tool_host *host, s
 	exec_command_init(command, &call, argv, STR_NONE, exec_source_user_shell);
 }
 
-static void start(struct user_shell *shell)
+static void prepare(struct command_run_spec *spec, void *self)
 {
-	static const struct process_handler handler = {on_output, on_ended};
-	struct tool_host *host = shell->command.host;
-	struct process_spec spec = {
-		.argv = shell->command.argv,
-		.env = host->command_env(host, false),
-		.cwd = shell->command.cwd,
-		.drain_ms = PROCESS_DRAIN_MS,
-	};
-	shell->process = process_start(host->loop, &spec, &handler, shell, &shell->error);
-	if (!shell->process) {
-		loop_defer(&shell->failed);
-		return;
-	}
-	exec_command_started(&shell->command, shell->process);
+	struct user_shell *shell = self;
+	spec->process.drain_ms = PROCESS_DRAIN_MS;
+	exec_command_prepare(&shell->command, spec);
 	loop_timer_start(shell->timer, shell->timeout_ms);
 }
 
 struct user_shell *user_shell_start(struct tool_host *host, struct str turn_id, struct str command, uint64_t timeout_ms,
                                     user_shell_end_fn on_end, void *self)
 {
+	static const struct command_run_handler handler = {prepare, on_output, on_ended, NULL};
 	struct user_shell *shell = xnew(struct user_shell);
 	command_init(&shell->command, host, turn_id, command);
-	loop_deferred_init(&shell->failed, host->loop, on_failed, shell);
 	shell->timer = loop_timer_create(host->loop, on_timeout, shell);
 	shell->timeout_ms = timeout_ms;
 	shell->budget = host->output_budget;
@@ -172,6 +153,6 @@ struct user_shell *user_shell_start(struct tool_host *host, struct str turn_id, 
 	shell->on_end = on_end;
 	shell->self = self;
 	exec_command_tell_begin(&shell->command);
-	start(shell);
+	exec_command_start(&shell->command, &handler, shell);
 	return shell;
 }
