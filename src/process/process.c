@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "process/process_fds.h"
 #include "process/process_input.h"
 #include "process/spawn.h"
 #include "process/supervisor.h"
@@ -382,7 +381,8 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 		return NULL;
 	}
 	auto_process_fds struct process_fds fds = PROCESS_FDS_NONE;
-	if (process_fds_open(&fds, spec, err) != 0)
+	const struct process_fds_spec ends = {spec->argv[0], spec->terminal, spec->stdin_open, spec->merge_output};
+	if (process_fds_open(&fds, &ends, err) != 0)
 		return NULL;
 	struct process *process = xnew(struct process);
 	process->loop = process->reaped.loop = loop;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/str.h"
+#include "process/process_fds.h"
 #include "process/process_reaper.h" /* process_reaper_stop: for front ends */
 #include "protocol/record/enum.h"
 
@@ -23,12 +24,6 @@ struct loop;
 struct process;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* core 2.5; unified exec waits 50 (core 3) */
-
-/* In character cells. */
-struct pty_size {
-	uint16_t rows, cols;
-};
-enum { PTY_ROWS = 24, PTY_COLS = 80 }; /* the default */
 
 /* The variable that tells a command which sandbox it runs in. Only a launch sets it. */
 #define SANDBOX_MARK_NAME "CODEX_SANDBOX"

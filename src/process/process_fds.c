@@ -9,9 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/mem.h"
-#include "process/process.h"
 
 /* Takes fd. */
 static int raise_fd(int fd)
@@ -43,26 +41,26 @@ static int open_pty(const struct pty_size *size, int *ret_screen, int *ret_line)
 	return *ret_line < 0 ? -1 : ioctl(*ret_screen, TIOCSWINSZ, &cells);
 }
 
-static int open_terminal(struct process_fds *fds, const struct process_spec *spec, struct error *err)
+static int open_terminal(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err)
 {
 	if (open_pty(spec->terminal, &fds->ours[1], &fds->child[0]) != 0)
-		return error_sys(err, errno, "cannot run %s: cannot open a terminal", spec->argv[0]);
+		return error_sys(err, errno, "cannot run %s: cannot open a terminal", spec->name);
 	fds->child[1] = fds->child[2] = fds->child[0];
 	if (spec->stdin_open && (fds->ours[0] = fcntl(fds->ours[1], F_DUPFD_CLOEXEC, 3)) < 0)
-		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
+		return error_sys(err, errno, "cannot run %s: its input", spec->name);
 	return 0;
 }
 
-int process_fds_open(struct process_fds *fds, const struct process_spec *spec, struct error *err)
+int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err)
 {
 	if (spec->terminal)
 		return open_terminal(fds, spec, err);
 	if (!spec->stdin_open)
 		fds->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec->stdin_open ? open_pipe(fds, 0) != 0 : fds->child[0] < 0)
-		return error_sys(err, errno, "cannot run %s: its input", spec->argv[0]);
+		return error_sys(err, errno, "cannot run %s: its input", spec->name);
 	if (open_pipe(fds, 1) != 0 || (!spec->merge_output && open_pipe(fds, 2) != 0))
-		return error_sys(err, errno, "cannot run %s: its output", spec->argv[0]);
+		return error_sys(err, errno, "cannot run %s: its output", spec->name);
 	if (spec->merge_output)
 		fds->child[2] = fds->child[1];
 	return 0;

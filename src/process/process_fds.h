@@ -5,8 +5,23 @@
 #ifndef PROCESS_PROCESS_FDS_H
 #define PROCESS_PROCESS_FDS_H
 
-struct error;
-struct process_spec;
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* In character cells. */
+struct pty_size {
+	uint16_t rows, cols;
+};
+enum { PTY_ROWS = 24, PTY_COLS = 80 }; /* the default */
+
+struct process_fds_spec {
+	const char *name;                /* of the command, for errors */
+	const struct pty_size *terminal; /* NULL: pipes */
+	bool stdin_open;                 /* else /dev/null, unless there is a terminal */
+	bool merge_output;               /* one pipe for both streams, whose end is ours[1] */
+};
 
 struct process_fds {
 	int child[3]; /* become 0, 1 and 2 of the command; may be the same descriptor */
@@ -21,9 +36,8 @@ struct process_fds {
 		}                  \
 	}
 
-/* Opens a terminal of the spec's size, or pipes; /dev/null as input unless spec->stdin_open. *fds must be
- * PROCESS_FDS_NONE; after an error it may be half open. */
-int process_fds_open(struct process_fds *fds, const struct process_spec *spec, struct error *err);
+/* *fds must be PROCESS_FDS_NONE; after an error it may be half open. */
+must_check int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err);
 void process_fds_finish(struct process_fds *fds);
 #define auto_process_fds __attribute__((cleanup(process_fds_finish)))
 
