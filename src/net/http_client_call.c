@@ -8,11 +8,6 @@
  * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when all calls
  * together have brought a burst: left alone, libcurl reads as long as fast servers send, and all events of long answers
  * would pile up before the first one is told. */
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -52,21 +47,6 @@ void http_call_end(struct http_call *call, const struct error *err)
 
 /* --- the end, as libcurl reports it --------------------------------------------------------------------------- */
 
-/* True if the server may have closed a kept connection before it saw anything of this request. */
-static bool is_stale_connection(const struct http_call *call, CURLcode result)
-{
-	long connects = 1;
-	if (call->is_retried || call->head_total)
-		return false;
-	if (call->is_stale)
-		return true;
-	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
-	    result != CURLE_PARTIAL_FILE && result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
-		return false;
-	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
-	return connects == 0;
-}
-
 static void call_retry(struct http_call *call)
 {
 	const struct http_client *client = call->client;
@@ -86,7 +66,7 @@ void http_call_complete(struct http_call *call, CURLcode result)
 		http_call_end(call, NULL);
 		return;
 	}
-	if (!call->is_cancelled && err.code == ERR_none && is_stale_connection(call, result)) {
+	if (!call->is_cancelled && err.code == ERR_none && http_call_is_stale(call, result)) {
 		call_retry(call);
 		return;
 	}
@@ -207,71 +187,6 @@ static int on_curl_seek(void *self, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* libcurl's own socket() would be inherited by the commands that tools run. */
-static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	struct http_client *client = self;
-	(void)purpose;
-	curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	if (fd != CURL_SOCKET_BAD)
-		vec_push(&client->sockets, fd);
-	return fd;
-}
-
-static int on_curl_close(void *self, curl_socket_t fd)
-{
-	struct http_client *client = self;
-	vec_for_each(it, &client->sockets) {
-		if (*it != fd)
-			continue;
-		*it = client->sockets.items[--client->sockets.count];
-		break;
-	}
-	return close(fd);
-}
-
-static int local_port_of(curl_socket_t fd)
-{
-	struct sockaddr_storage address;
-	socklen_t len = sizeof(address);
-	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
-		return -1;
-	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-	                                           : ((struct sockaddr_in *)&address)->sin_port);
-}
-
-/* libcurl says of the connection that it has chosen only its local port. */
-static curl_socket_t socket_at(const struct http_client *client, int local_port)
-{
-	vec_for_each(fd, &client->sockets)
-		if (local_port_of(*fd) == local_port)
-			return *fd;
-	return CURL_SOCKET_BAD;
-}
-
-/* More than one may share a connection of HTTP/2, on which the peer may speak at any time. */
-static bool is_alone(const struct http_call *call)
-{
-	const struct list *calls = &call->client->calls;
-	return calls->next == &call->link && calls->prev == &call->link;
-}
-
-/* Before a request is sent. On a kept connection nothing is to be read: the peer's end, or bytes that would be taken
- * for the answer. libcurl itself looks once a second at most. */
-static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int local_port)
-{
-	struct http_call *call = self;
-	long connects = 1;
-	char byte;
-	(void)peer, (void)local, (void)peer_port;
-	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
-	curl_socket_t fd = connects ? CURL_SOCKET_BAD : socket_at(call->client, local_port);
-	if (fd == CURL_SOCKET_BAD || (call->url.is_https && !is_alone(call)))
-		return CURL_PREREQFUNC_OK;
-	call->is_stale = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
-	return call->is_stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
-}
-
 static void on_idle(void *self)
 {
 	struct http_call *call = self;
@@ -360,12 +275,6 @@ static void set_callbacks(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_READDATA, (void *)call);
 	curl->easy_setopt(call->easy, CURLOPT_SEEKFUNCTION, on_curl_seek);
 	curl->easy_setopt(call->easy, CURLOPT_SEEKDATA, (void *)call);
-	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_open);
-	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, (void *)call->client);
-	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETFUNCTION, on_curl_close);
-	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETDATA, (void *)call->client);
-	curl->easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_curl_ready);
-	curl->easy_setopt(call->easy, CURLOPT_PREREQDATA, (void *)call);
 	curl->easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
 }
 
@@ -398,6 +307,7 @@ static int call_setup(struct http_call *call, struct error *err)
 	if (call->url.is_https)
 		set_tls(call);
 	set_callbacks(call);
+	http_call_set_connection(call);
 	call->client->curl->multi_add_handle(call->client->multi, call->easy);
 	return 0;
 }

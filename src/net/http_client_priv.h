@@ -76,6 +76,11 @@ void http_call_complete(struct http_call *call, CURLcode result);
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
 
+/* http_client_connection.c */
+void http_call_set_connection(struct http_call *call);
+/* True if the call failed because its kept connection ended before the server saw anything of it: one retry is safe. */
+bool http_call_is_stale(const struct http_call *call, CURLcode result);
+
 /* http_client_error.c */
 /* Fills err with what a result other than CURLE_OK means. */
 void http_call_explain(const struct http_call *call, CURLcode result, struct error *err);

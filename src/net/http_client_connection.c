@@ -1,0 +1,102 @@
+/* libcurl looks at a kept connection once a second at most before it uses it again, so that the end of a connection, or
+ * bytes that follow an answer, could be taken for part of the next answer. The checks here are exact. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "net/http_client_priv.h"
+
+/* --- sockets ------------------------------------------------------------------------------------------------ */
+
+/* libcurl's own socket() would be inherited by the commands that tools run. */
+static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct http_client *client = self;
+	(void)purpose;
+	curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	if (fd != CURL_SOCKET_BAD)
+		vec_push(&client->sockets, fd);
+	return fd;
+}
+
+static int on_curl_close(void *self, curl_socket_t fd)
+{
+	struct http_client *client = self;
+	vec_for_each(it, &client->sockets) {
+		if (*it != fd)
+			continue;
+		*it = client->sockets.items[--client->sockets.count];
+		break;
+	}
+	return close(fd);
+}
+
+/* --- kept connections --------------------------------------------------------------------------------------- */
+
+static int local_port_of(curl_socket_t fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+		return -1;
+	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+	                                           : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+/* libcurl says of the connection that it has chosen only its local port. */
+static curl_socket_t socket_at(const struct http_client *client, int local_port)
+{
+	vec_for_each(fd, &client->sockets)
+		if (local_port_of(*fd) == local_port)
+			return *fd;
+	return CURL_SOCKET_BAD;
+}
+
+/* More than one may share a connection of HTTP/2, on which the peer may speak at any time. */
+static bool is_alone(const struct http_call *call)
+{
+	const struct list *calls = &call->client->calls;
+	return calls->next == &call->link && calls->prev == &call->link;
+}
+
+/* Before a request is sent. On a kept connection nothing is to be read: the peer's end, or bytes that would be taken
+ * for the answer. libcurl itself looks once a second at most. */
+static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int local_port)
+{
+	struct http_call *call = self;
+	long connects = 1;
+	char byte;
+	(void)peer, (void)local, (void)peer_port;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
+	curl_socket_t fd = connects ? CURL_SOCKET_BAD : socket_at(call->client, local_port);
+	if (fd == CURL_SOCKET_BAD || (call->url.is_https && !is_alone(call)))
+		return CURL_PREREQFUNC_OK;
+	call->is_stale = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+	return call->is_stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* True if the server may have closed a kept connection before it saw anything of this request. */
+bool http_call_is_stale(const struct http_call *call, CURLcode result)
+{
+	long connects = 1;
+	if (call->is_retried || call->head_total)
+		return false;
+	if (call->is_stale)
+		return true;
+	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
+	    result != CURLE_PARTIAL_FILE && result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
+		return false;
+	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
+	return connects == 0;
+}
+
+void http_call_set_connection(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_open);
+	curl->easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, (void *)call->client);
+	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETFUNCTION, on_curl_close);
+	curl->easy_setopt(call->easy, CURLOPT_CLOSESOCKETDATA, (void *)call->client);
+	curl->easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_curl_ready);
+	curl->easy_setopt(call->easy, CURLOPT_PREREQDATA, (void *)call);
+}
