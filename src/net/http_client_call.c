@@ -105,6 +105,7 @@ static bool deliver_head(struct http_call *call)
 		goes_on = false;
 	} else if (is_final) {
 		call->has_head = true;
+		http_call_watch_excess(call);
 		if (call->handler->on_head)
 			goes_on = call->handler->on_head(head.status, &head, call->self);
 	}

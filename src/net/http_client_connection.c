@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "net/http_client_priv.h"
 
 /* --- sockets ------------------------------------------------------------------------------------------------ */
@@ -88,6 +89,27 @@ bool http_call_is_stale(const struct http_call *call, CURLcode result)
 		return false;
 	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
 	return connects == 0;
+}
+
+/* libcurl drops bytes that arrive in the same read as the end of an answer, and keeps the connection. Only its messages
+ * reveal them. */
+static int on_curl_message(CURL *easy, curl_infotype type, char *text, size_t len, void *self)
+{
+	static const char *const signs[] = {"Leftovers after chunking", "Excess found"};
+	struct http_call *call = self;
+	for (size_t i = 0; type == CURLINFO_TEXT && i < countof(signs); i++) {
+		if (str_has_prefix(str_n(text, len), signs[i]))
+			call->client->curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+	}
+	return 0;
+}
+
+void http_call_watch_excess(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	curl->easy_setopt(call->easy, CURLOPT_DEBUGFUNCTION, on_curl_message);
+	curl->easy_setopt(call->easy, CURLOPT_DEBUGDATA, (void *)call);
+	curl->easy_setopt(call->easy, CURLOPT_VERBOSE, 1L);
 }
 
 void http_call_set_connection(struct http_call *call)

@@ -78,6 +78,8 @@ void http_call_destroy(struct http_call *call);
 
 /* http_client_connection.c */
 void http_call_set_connection(struct http_call *call);
+/* Called with the head of the answer: if bytes follow the answer directly, its connection is not used again. */
+void http_call_watch_excess(struct http_call *call);
 /* True if the call failed because its kept connection ended before the server saw anything of it: one retry is safe. */
 bool http_call_is_stale(const struct http_call *call, CURLcode result);
 
