@@ -3,6 +3,9 @@
 #ifndef NET_HTTP_CLIENT_PRIV_H
 #define NET_HTTP_CLIENT_PRIV_H
 
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -10,13 +13,19 @@
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "net/http_client.h"
-#include "net/http_curl.h"
 #include "net/http_url.h"
 
 #define HTTP_SYSTEM_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 #define HTTP_SYSTEM_CA_DIR "/etc/ssl/certs"
 
 struct http_load;
+
+/* curl->easy_init is curl_easy_init, and so on. */
+struct http_curl {
+#define CURL(name) __typeof__(&curl_##name) name;
+#include "net/http_curl.def"
+#undef CURL
+};
 
 struct http_client {
 	struct loop *loop;
@@ -63,8 +72,6 @@ struct http_call {
 
 /* http_client.c */
 void http_client_proceed_soon(struct http_client *client);
-/* Lets libcurl act and ends the calls that are through. */
-void http_client_act(struct http_client *client, curl_socket_t fd, int events);
 
 /* http_client_call.c */
 /* Hands the call to libcurl, or ends it with what is wrong with it. */

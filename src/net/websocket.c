@@ -7,18 +7,45 @@
 #include "net/websocket.h"
 
 #include <sys/random.h>
+#include <wslay/wslay.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/websocket_wslay.h"
+
+/* ---- the library ---- */
+
+/* wslay->frame_recv is wslay_frame_recv, and so on. */
+struct wslay {
+#define WSLAY(name) __typeof__(&wslay_##name) name;
+#include "net/websocket_wslay.def"
+#undef WSLAY
+};
+
+static struct wslay library;
+
+static const char *const names[] = {
+#define WSLAY(name) "wslay_" #name,
+#include "net/websocket_wslay.def"
+#undef WSLAY
+};
+
+LIBRARY(libwslay, library, names, .file = "libwslay.so.1", .package = "libwslay1",
+        .purpose = "wslay, which implements WebSocket frames");
+
+int websocket_load(struct error *err)
+{
+	return library_load(&libwslay, err);
+}
+
+/* ---- the connection ---- */
 
 enum { CONTROL_MAX = 125 };
 
 struct websocket {
-	const struct websocket_wslay *wslay;
 	wslay_frame_context_ptr frames;
 	enum websocket_role role;
 	websocket_output_fn output;
@@ -89,7 +116,7 @@ static void send_frame(struct websocket *websocket, uint8_t opcode, struct str p
 	};
 	ssize_t sent;
 	do { /* masked data goes in pieces */
-		sent = websocket->wslay->frame_send(websocket->frames, &frame);
+		sent = library.frame_send(websocket->frames, &frame);
 		if (sent > 0) {
 			frame.data += sent;
 			frame.data_length -= (size_t)sent;
@@ -305,7 +332,7 @@ enum websocket_event websocket_next(struct websocket *websocket, struct str *ret
 	drop_message(websocket);
 	while (event == WEBSOCKET_WAIT && !websocket->is_over) {
 		struct wslay_frame_iocb piece = {0};
-		ssize_t got = websocket->wslay->frame_recv(websocket->frames, &piece);
+		ssize_t got = library.frame_recv(websocket->frames, &piece);
 		if (got == WSLAY_ERR_WANT_READ)
 			return wait_for_more(websocket);
 		if (got < 0)
@@ -328,11 +355,9 @@ const struct error *websocket_error(const struct websocket *websocket)
 
 struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err)
 {
-	const struct websocket_wslay *wslay = websocket_wslay_load(err);
-	if (!wslay)
+	if (websocket_load(err) != 0)
 		return NULL;
 	struct websocket *websocket = xnew(struct websocket);
-	websocket->wslay = wslay;
 	websocket->role = role;
 	websocket->output = output;
 	websocket->self = self;
@@ -340,7 +365,7 @@ struct websocket *websocket_create(enum websocket_role role, websocket_output_fn
 	buf_init(&websocket->message, LIMIT_WEBSOCKET_MESSAGE);
 	buf_init(&websocket->control, CONTROL_MAX);
 	buf_init(&websocket->pong, CONTROL_MAX);
-	if (wslay->frame_context_init(&websocket->frames, &wslay_callbacks, websocket) == 0)
+	if (library.frame_context_init(&websocket->frames, &wslay_callbacks, websocket) == 0)
 		return websocket;
 	error_set(err, ERR_internal, "wslay has no memory");
 	websocket_destroy(websocket);
@@ -352,7 +377,7 @@ void websocket_destroy(struct websocket *websocket)
 	if (!websocket)
 		return;
 	if (websocket->frames)
-		websocket->wslay->frame_context_free(websocket->frames);
+		library.frame_context_free(websocket->frames);
 	buf_finish(&websocket->input);
 	buf_finish(&websocket->message);
 	buf_finish(&websocket->control);

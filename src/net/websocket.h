@@ -40,7 +40,10 @@ enum websocket_code {
  * the newest ping is kept to be answered, so that a flood of them costs nothing. */
 typedef bool (*websocket_output_fn)(struct str bytes, void *self);
 
-/* NULL and err if wslay is not installed. */
+/* Loads wslay, which implements the frames of RFC 6455; ERR_unsupported if it is not installed. The result of the first
+ * call is final. Any thread. */
+int websocket_load(struct error *err);
+/* NULL and err if wslay cannot be loaded. */
 struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err);
 void websocket_destroy(struct websocket *websocket); /* sends nothing; NULL is fine */
 

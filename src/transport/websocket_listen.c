@@ -11,10 +11,10 @@
 #include "base/mem.h"
 #include "net/bearer.h"
 #include "net/http_head.h"
-#include "net/http_host.h"
+#include "net/http_url.h"
 #include "net/upgrade_reader.h"
 #include "net/websocket_upgrade.h"
-#include "net/websocket_wslay.h"
+#include "net/websocket.h"
 #include "transport/pending_clients.h"
 #include "transport/transport_listen.h"
 
@@ -176,7 +176,7 @@ static void on_connect(int fd, void *self)
 static int open_listen(struct websocket_listen *listen, struct error *err)
 {
 	const char *address = listen->options.address;
-	if (!websocket_wslay_load(err)) /* report a missing library now instead of to the first client */
+	if (websocket_load(err) != 0) /* report a missing library now instead of to the first client */
 		return -(int)err->code;
 	listen->listener = transport_listener_create(listen->options.loop, address, on_connect, listen, err);
 	if (!listen->listener)

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "loop/loop.h"
 #include "net/bearer.h"
-#include "net/http_host.h"
+#include "net/http_url.h"
 #include "transport/pending_clients.h"
 #include "transport/transport_listen.h"
 #include "transport/transport_websocket.h"
