@@ -57,18 +57,22 @@ static void write_questions(struct buf *out, const struct ask_for_approval *poli
 		write_line(out, prompt_approval_escalate);
 }
 
+static void write_folders(struct buf *out, const struct model_permissions *permissions)
+{
+	buf_append_c(out, "Writable folders:\n");
+	for (size_t i = 0; i < permissions->writable_count; i++) {
+		buf_append_c(out, "- ");
+		text_append_line(out, permissions->writable[i]);
+		buf_append_char(out, '\n');
+	}
+}
+
 void model_permissions_write(struct buf *out, const struct model_permissions *permissions)
 {
 	buf_append_c(out, "<permissions instructions>\n");
 	write_line(out, *sandbox_text[permissions->sandbox]);
-	if (permissions->sandbox == sandbox_mode_workspace_write && permissions->writable_count) {
-		buf_append_c(out, "Writable folders:\n");
-		for (size_t i = 0; i < permissions->writable_count; i++) {
-			buf_append_c(out, "- ");
-			text_append_line(out, permissions->writable[i]);
-			buf_append_char(out, '\n');
-		}
-	}
+	if (permissions->sandbox == sandbox_mode_workspace_write && permissions->writable_count)
+		write_folders(out, permissions);
 	write_line(out, permissions->has_network ? prompt_network_enabled : prompt_network_restricted);
 	write_line(out, *approval_of(permissions));
 	if (permissions->approval->tag == ask_for_approval_on_request && is_sandboxed(permissions))

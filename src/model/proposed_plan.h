@@ -1,12 +1,26 @@
 /* proposed_plan.h — separates the plan in a message of the model, a block between tags, from the text around it.
  *
- * The last of several blocks is the plan. Hidden spans are removed from both.
+ * The last of several blocks is the plan. Hidden spans, which the model uses to mark the sources of its memory, are
+ * removed from both. A possible tag is held back until the next piece. A span that is never closed hides the rest of a
+ * streamed text; proposed_plan_split recovers it.
  * Owns: text held back until the next piece. Any thread. */
 #ifndef MODEL_PROPOSED_PLAN_H
 #define MODEL_PROPOSED_PLAN_H
 
-#include "model/hidden_span.h"
+#include <stdbool.h>
+
 #include "model/tagged_text.h"
+
+/* Receives visible text; borrowed during the call, never empty. */
+typedef void (*hidden_span_seen_fn)(struct str text, void *self);
+
+struct hidden_span {
+	/* private */
+	hidden_span_seen_fn on_seen;
+	void *self;
+	size_t at;      /* bytes of the tag that the text ends with */
+	bool is_inside; /* inside a span: the closing tag is expected */
+};
 
 typedef void (*proposed_plan_fn)(enum tagged_segment segment, struct str text, void *self);
 

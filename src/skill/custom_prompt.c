@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "skill/front_matter.h"
 #include "skill/yaml.h"
 
 /* ---- the list ---- */
@@ -20,12 +19,12 @@ static struct custom_prompt parse(struct str path, struct str name, struct str t
 {
 	struct str yaml, body = text;
 	struct custom_prompt prompt = {.name = name, .path = path};
-	if (front_matter_split(text, &yaml, &body)) {
+	if (yaml_split_front_matter(text, &yaml, &body)) {
 		const struct json *front = yaml_read(arena, yaml, NULL);
-		prompt.description = front_matter_line(front, "description", arena);
-		prompt.argument_hint = front_matter_line(front, "argument-hint", arena);
+		prompt.description = yaml_get_line(front, "description", arena);
+		prompt.argument_hint = yaml_get_line(front, "argument-hint", arena);
 		if (!prompt.argument_hint.ptr)
-			prompt.argument_hint = front_matter_line(front, "argument_hint", arena);
+			prompt.argument_hint = yaml_get_line(front, "argument_hint", arena);
 	} else {
 		body = text;
 	}

@@ -6,14 +6,14 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "skill/front_matter.h"
+#include "base/text.h"
 #include "skill/yaml.h"
 
 enum { MAX_NAME = 64, MAX_TEXT = 1024 };
 
 static int check_length(struct str text, const char *field, size_t max, struct error *err)
 {
-	if (front_matter_length(text) <= max)
+	if (text_char_count(text) <= max)
 		return 0;
 	return error_set(err, ERR_invalid, "invalid %s: exceeds maximum length of %zu characters", field, max);
 }
@@ -28,11 +28,11 @@ static struct str default_name(const char *path, struct arena *arena)
 static int fill(const struct json *front, const char *path, struct arena *arena, struct skill_metadata *skill,
                 struct error *err)
 {
-	skill->name = front_matter_line(front, "name", arena);
+	skill->name = yaml_get_line(front, "name", arena);
 	if (!skill->name.ptr)
 		skill->name = default_name(path, arena);
-	skill->description = front_matter_line(front, "description", arena);
-	skill->short_description = front_matter_line(json_get(front, "metadata"), "short-description", arena);
+	skill->description = yaml_get_line(front, "description", arena);
+	skill->short_description = yaml_get_line(json_get(front, "metadata"), "short-description", arena);
 	if (!skill->description.ptr)
 		return error_set(err, ERR_invalid, "invalid YAML: missing field `description`");
 	if (check_length(skill->name, "name", MAX_NAME, err) != 0 ||
@@ -45,8 +45,8 @@ static int fill(const struct json *front, const char *path, struct arena *arena,
 
 static struct str short_text(const struct json *from, const char *key, size_t max, struct arena *arena)
 {
-	struct str text = front_matter_line(from, key, arena);
-	return front_matter_length(text) <= max ? text : STR_NONE;
+	struct str text = yaml_get_line(from, key, arena);
+	return text_char_count(text) <= max ? text : STR_NONE;
 }
 
 static struct str icon(const struct json *from, const char *key, const char *folder, struct arena *arena)
@@ -126,7 +126,7 @@ int skill_file_read(const char *path, enum skill_scope scope, struct arena *aren
 	buf_init(&text, LIMIT_SKILL_FILE);
 	if (file_read_regular(path, &text, err) != 0)
 		return error_wrap(err, "failed to read file");
-	if (!front_matter_split(buf_str(&text), &yaml, &body))
+	if (!yaml_split_front_matter(buf_str(&text), &yaml, &body))
 		return error_set(err, ERR_invalid, "missing YAML frontmatter delimited by ---");
 	const struct json *front = yaml_read(arena, yaml, err);
 	if (!front)

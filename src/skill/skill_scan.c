@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/worker.h"
 #include "base/vec.h"
 #include "skill/skill_file.h"
 
@@ -216,4 +217,57 @@ const struct skill_metadata *skill_find(const struct skills_list_entry *entry, s
 			return entry->skills[i].enabled ? &entry->skills[i] : NULL;
 	}
 	return NULL;
+}
+
+/* ---- scans on a worker ---- */
+
+/* A cancelled scan runs to its end, which is bounded; its result is discarded. */
+struct skill_scan_job {
+	struct arena arena;
+	struct skill_places *places;
+	const struct str *cwds;
+	struct skills_list_entry *entries;
+	size_t count;
+	skill_scan_done_fn on_done; /* NULL: cancelled */
+	void *self;
+};
+
+static void run(void *self)
+{
+	struct skill_scan_job *job = self;
+	for (size_t i = 0; i < job->count; i++)
+		job->entries[i] = skill_scan(job->places, job->cwds[i], &job->arena);
+}
+
+static void on_ran(void *self)
+{
+	struct skill_scan_job *job = self;
+	if (job->on_done)
+		job->on_done(job->entries, job->count, job->self);
+	skill_places_destroy(job->places);
+	arena_finish(&job->arena);
+	free(job);
+}
+
+struct skill_scan_job *skill_scan_start(struct loop *loop, const struct skill_places *places, const struct str *cwds,
+                                        size_t count, skill_scan_done_fn on_done, void *self)
+{
+	struct skill_scan_job *job = xnew(struct skill_scan_job);
+	struct str *copy = arena_array(&job->arena, struct str, count + 1);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_str(&job->arena, cwds[i]);
+	job->places = skill_places_copy(places);
+	job->cwds = copy;
+	job->entries = arena_array(&job->arena, struct skills_list_entry, count + 1);
+	job->count = count;
+	job->on_done = on_done;
+	job->self = self;
+	worker_run(loop, run, on_ran, job);
+	return job;
+}
+
+void skill_scan_cancel(struct skill_scan_job *job)
+{
+	if (job)
+		job->on_done = NULL;
 }

@@ -2,12 +2,36 @@
  * already refuses what is nested too deep. */
 #include "skill/yaml.h"
 
+#include <yaml.h>
+
 #include "base/error.h"
+#include "base/library.h"
 #include "base/limits.h"
-#include "skill/yaml_libyaml.h"
+
+/* ---- the library ---- */
+
+/* library.parser_parse is yaml_parser_parse, and so on. */
+struct libyaml {
+#define YAML(name) __typeof__(&yaml_##name) name;
+#include "skill/yaml_libyaml.def"
+#undef YAML
+};
+
+/* Loaded with the first front matter: most sessions have none. */
+static struct libyaml library;
+
+static const char *const names[] = {
+#define YAML(name) "yaml_" #name,
+#include "skill/yaml_libyaml.def"
+#undef YAML
+};
+
+LIBRARY(libyaml, library, names, .file = "libyaml-0.so.2", .package = "libyaml-0-2",
+        .purpose = "libyaml, which reads front matter");
+
+/* ---- documents ---- */
 
 struct reader {
-	const struct yaml_libyaml *lib;
 	yaml_parser_t parser;
 	struct json_writer w;
 	unsigned depth;
@@ -21,7 +45,7 @@ static int fail_at(struct reader *reader, const char *what, yaml_mark_t mark)
 
 static int next(struct reader *reader, yaml_event_t *event)
 {
-	if (reader->lib->parser_parse(&reader->parser, event))
+	if (library.parser_parse(&reader->parser, event))
 		return 0;
 	const char *problem = reader->parser.problem ? reader->parser.problem : "it cannot be read";
 	if (reader->parser.error == YAML_READER_ERROR) /* not UTF-8: there are no lines yet */
@@ -54,7 +78,7 @@ static int write_items(struct reader *reader, yaml_event_type_t end)
 			return -1;
 		bool is_end = event.type == end;
 		int status = is_end ? 0 : write_node(reader, &event);
-		reader->lib->event_delete(&event);
+		library.event_delete(&event);
 		if (is_end || status != 0)
 			return status;
 	}
@@ -72,7 +96,7 @@ static bool write_key(struct reader *reader, int *ret_status)
 		jw_key_str(&reader->w, scalar_text(&event));
 	else if (event.type != YAML_MAPPING_END_EVENT)
 		*ret_status = fail_at(reader, "a key must be plain text", event.start_mark);
-	reader->lib->event_delete(&event);
+	library.event_delete(&event);
 	return is_key;
 }
 
@@ -84,7 +108,7 @@ static int write_members(struct reader *reader)
 		if (next(reader, &event) != 0)
 			return -1;
 		status = write_node(reader, &event);
-		reader->lib->event_delete(&event);
+		library.event_delete(&event);
 		if (status != 0)
 			return status;
 	}
@@ -142,7 +166,7 @@ static int write_stream(struct reader *reader)
 		else if (!is_frame)
 			status = write_node(reader, &event);
 		has_node |= !is_frame;
-		reader->lib->event_delete(&event);
+		library.event_delete(&event);
 		if (status != 0 || type == YAML_STREAM_END_EVENT)
 			return status;
 	}
@@ -152,22 +176,64 @@ const struct json *yaml_read(struct arena *arena, struct str text, struct error 
 {
 	auto_buf struct buf out;
 	struct error failure;
-	struct reader reader = {.lib = yaml_libyaml_load(err), .w = json_writer(&out), .err = err ? err : &failure};
+	struct reader reader = {.w = json_writer(&out), .err = err ? err : &failure};
 	buf_init(&out, (size_t)LIMIT_FRONT_MATTER * 6 + KIB);
-	if (!reader.lib)
+	if (library_load(&libyaml, err) != 0)
 		return NULL;
 	if (text.len > LIMIT_FRONT_MATTER) {
 		error_set(err, ERR_limit, "more than %d KiB of front matter", LIMIT_FRONT_MATTER / KIB);
 		return NULL;
 	}
-	if (!reader.lib->parser_initialize(&reader.parser)) {
+	if (!library.parser_initialize(&reader.parser)) {
 		error_set(err, ERR_internal, "no memory for YAML");
 		return NULL;
 	}
-	reader.lib->parser_set_input_string(&reader.parser, (const unsigned char *)text.ptr, text.len);
+	library.parser_set_input_string(&reader.parser, (const unsigned char *)text.ptr, text.len);
 	int status = write_stream(&reader);
-	reader.lib->parser_delete(&reader.parser);
+	library.parser_delete(&reader.parser);
 	if (status != 0)
 		return NULL;
 	return json_parse_copy(arena, out.len ? buf_str(&out) : STR("null"), err);
+}
+
+/* ---- front matter ---- */
+
+/* Editors and Windows leave blanks around the delimiters. */
+static bool is_delimiter(struct str line)
+{
+	return str_is(str_trim(line), "---");
+}
+
+bool yaml_split_front_matter(struct str text, struct str *ret_yaml, struct str *ret_body)
+{
+	struct str rest = text, line;
+	str_cut_prefix(&rest, "\xef\xbb\xbf");
+	if (!str_next_line(&rest, &line) || !is_delimiter(line))
+		return false;
+	const char *from = rest.ptr;
+	while (str_next_line(&rest, &line)) {
+		if (!is_delimiter(line))
+			continue;
+		*ret_yaml = str_n(from, (size_t)(line.ptr - from));
+		*ret_body = rest;
+		return str_trim(*ret_yaml).len > 0;
+	}
+	return false;
+}
+
+struct str yaml_get_line(const struct json *front, const char *key, struct arena *arena)
+{
+	struct str text = str_trim(json_get_str(front, key));
+	if (!text.len)
+		return STR_NONE;
+	char *to = arena_alloc(arena, text.len + 1);
+	size_t len = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		bool is_blank = strchr(" \t\n\v\f\r", text.ptr[i]) && text.ptr[i];
+		if (!is_blank)
+			to[len++] = text.ptr[i];
+		else if (to[len - 1] != ' ')
+			to[len++] = ' ';
+	}
+	return str_n(to, len);
 }

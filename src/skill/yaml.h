@@ -13,4 +13,11 @@
 /* NULL and err for anything but one document. */
 const struct json *yaml_read(struct arena *arena, struct str text, struct error *err);
 
+/* Splits a Markdown file at its front matter, the YAML between two lines of "---" at its top; the slices borrow the
+ * text. False if the text has no front matter, or an open or empty one. */
+bool yaml_split_front_matter(struct str text, struct str *ret_yaml, struct str *ret_body);
+/* A string member on one line, as lists show it: each run of white space becomes one space. STR_NONE if it is not a
+ * string or empty. */
+struct str yaml_get_line(const struct json *document, const char *key, struct arena *arena);
+
 #endif

@@ -6,7 +6,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skill/front_matter.h"
 #include "skill/skill_brief.h"
 #include "skill/yaml.h"
 
@@ -26,7 +25,7 @@ static size_t count_lines(struct str text)
 static void check_line(struct str line)
 {
 	fuzz_check(!line.ptr || line.len);
-	fuzz_check(text_is_utf8(line) && front_matter_length(line) <= line.len);
+	fuzz_check(text_is_utf8(line) && text_char_count(line) <= line.len);
 	fuzz_check(str_eq(str_trim(line), line) && str_find(line, STR("  ")) < 0);
 	for (size_t i = 0; i < line.len; i++)
 		fuzz_check(!strchr("\t\n\v\f\r", line.ptr[i]) || !line.ptr[i]);
@@ -54,9 +53,9 @@ static void check_again(struct str value)
 	struct json_writer w = json_writer(&text);
 	jw_str(&w, value);
 	buf_append_c(&text, "\n---\nbody");
-	fuzz_check(front_matter_split(buf_str(&text), &yaml, &body));
+	fuzz_check(yaml_split_front_matter(buf_str(&text), &yaml, &body));
 	fuzz_check(str_is(body, "body"));
-	fuzz_check(str_eq(front_matter_line(yaml_read(&arena, yaml, NULL), "name", &arena), value));
+	fuzz_check(str_eq(yaml_get_line(yaml_read(&arena, yaml, NULL), "name", &arena), value));
 }
 
 /* The name may also be that of a folder, which can hold any byte. */
@@ -87,14 +86,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 8 * KIB)
 		return 0;
 	check_prompt(text, text, text);
-	if (!front_matter_split(text, &yaml, &body))
+	if (!yaml_split_front_matter(text, &yaml, &body))
 		return 0;
 	fuzz_check(is_within(yaml, text) && is_within(body, text) && yaml.ptr + yaml.len < body.ptr + !body.len);
 	for (struct str rest = yaml; str_next_line(&rest, &line);)
 		fuzz_check(!str_is(str_trim(line), "---"));
 	const struct json *front = yaml_read(&arena, yaml, NULL);
-	struct str name = front_matter_line(front, "name", &arena);
-	struct str description = front_matter_line(front, "description", &arena);
+	struct str name = yaml_get_line(front, "name", &arena);
+	struct str description = yaml_get_line(front, "description", &arena);
 	check_line(name);
 	check_line(description);
 	check_again(name);

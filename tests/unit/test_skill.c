@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "skill/custom_prompt.h"
-#include "skill/front_matter.h"
 #include "skill/skill_brief.h"
 #include "skill/skill_mention.h"
 #include "skill/skill_scan.h"

@@ -11,13 +11,13 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
-#include "skill/skill_look.h"
+#include "skill/skill_scan.h"
 
 /* ---- skills/list ---- */
 
 struct list_job {
 	struct rpc_request *request;
-	struct skill_look *look;
+	struct skill_scan_job *scan;
 	struct skill_places *places;
 };
 
@@ -87,7 +87,7 @@ static void job_destroy(struct list_job *job)
 static void on_cancel(struct rpc_request *request)
 {
 	struct list_job *job = request->self;
-	skill_look_cancel(job->look);
+	skill_scan_cancel(job->scan);
 	job_destroy(job);
 }
 
@@ -118,7 +118,7 @@ enum rpc_verdict on_rpc_skills_list(struct rpc_request *request, const struct ap
 	const struct str *roots = services_skill_roots(server->services, &root_count);
 	job->places = skill_places_create(config, roots, root_count);
 	config_unref(config);
-	job->look = skill_look_start(server->loop, job->places, params->cwds_count ? params->cwds : &own,
+	job->scan = skill_scan_start(server->loop, job->places, params->cwds_count ? params->cwds : &own,
 	                             params->cwds_count ? params->cwds_count : 1, on_listed, job);
 	return rpc_wait(request, on_cancel, job);
 }

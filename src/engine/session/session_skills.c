@@ -14,7 +14,7 @@
 #include "loop/worker.h"
 #include "skill/custom_prompt.h"
 #include "skill/skill_brief.h"
-#include "skill/skill_look.h"
+#include "skill/skill_scan.h"
 #include "skill/skill_mention.h"
 #include "skill/skill_scan.h"
 #include "skill/skill_watch.h"
@@ -35,7 +35,7 @@ struct session_skills {
 struct list_request {
 	struct list link;
 	struct session_skills *skills; /* NULL: the Session is gone, and a worker still reads prompts */
-	struct skill_look *look;       /* NULL: of prompts */
+	struct skill_scan_job *scan;   /* NULL: of prompts */
 	char *sub_id;
 	char *home;
 	struct ev_list_custom_prompts prompts;
@@ -102,8 +102,8 @@ static void request_destroy(struct list_request *request)
 
 static void request_cancel(struct list_request *request)
 {
-	if (request->look) {
-		skill_look_cancel(request->look);
+	if (request->scan) {
+		skill_scan_cancel(request->scan);
 		request_destroy(request);
 		return;
 	}
@@ -236,7 +236,7 @@ void session_skills_list(struct session *session, struct str sub_id, const struc
 	struct session_skills *skills = get(session);
 	struct list_request *request = request_create(skills, sub_id);
 	struct str own = str_of(session->settings->cwd);
-	request->look = skill_look_start(session->env->loop, skills->places, op->cwds_count ? op->cwds : &own,
+	request->scan = skill_scan_start(session->env->loop, skills->places, op->cwds_count ? op->cwds : &own,
 	                                 op->cwds_count ? op->cwds_count : 1, on_listed, request);
 	find(session, session->settings->cwd); /* from now on a change is told */
 }
