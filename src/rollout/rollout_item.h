@@ -5,6 +5,7 @@
 #define ROLLOUT_ROLLOUT_ITEM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -41,5 +42,17 @@ bool rollout_item_is_context(const struct json *item);
 /* Cuts the members that are not for a model out of the item's own bytes, in place, and returns what is
  * left of its span. The tree of `item` is stale afterwards. Its text must be writable memory of the caller. */
 struct str rollout_item_strip(const struct json *item);
+
+/* Tokens of user messages that remain in a history after its compaction. */
+enum { ROLLOUT_KEPT_TOKENS = 20000 };
+
+/* The part of an item that remains after a compaction: the item itself if it is a user message, its text alone (written
+ * to spare) if it contains images or exceeds the budget, STR_NONE for other items. Uses up the budget; walk the history
+ * backwards, so that the newest messages remain. The engine's compaction and the reader of sessions before 2026, which
+ * recorded only the summary, must come to the same history. */
+struct str rollout_kept_item(const struct json *item, size_t *tokens_left, struct buf *spare);
+
+/* {"type":"message","role":"user","content":[{"type":"input_text","text":…}]} */
+void rollout_write_user(struct buf *out, struct str text);
 
 #endif

@@ -2,6 +2,8 @@
  * a good one, and a reader that trusted half of a line would hand the other half to the model. */
 #include "rollout/rollout_line.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -59,4 +61,117 @@ int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line
 		return error_set(err, ERR_invalid, "the payload of a line must be an object");
 	*ret = line;
 	return 0;
+}
+
+/* ---- turn_context ---- */
+
+void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w)
+{
+	jw_object(w);
+	if (turn->turn_id.ptr)
+		jw_member_str(w, "turn_id", turn->turn_id);
+	jw_member_str(w, "cwd", turn->cwd);
+	jw_member_raw(w, "approval_policy", turn->approval_policy);
+	jw_member_raw(w, "sandbox_policy", turn->sandbox_policy);
+	jw_member_str(w, "model", turn->model);
+	if (turn->personality.ptr)
+		jw_member_str(w, "personality", turn->personality);
+	if (turn->collaboration_mode.ptr)
+		jw_member_raw(w, "collaboration_mode", turn->collaboration_mode);
+	if (turn->effort.ptr)
+		jw_member_str(w, "effort", turn->effort);
+	jw_member_str(w, "summary", turn->summary);
+	jw_object_end(w);
+}
+
+static struct str text_of(const struct json *payload, const char *key, struct arena *arena)
+{
+	return arena_str(arena, json_get_str(payload, key));
+}
+
+static struct str object_of(const struct json *payload, const char *key, struct arena *arena)
+{
+	const struct json *value = json_get(payload, key);
+	return json_is(value, JSON_object) ? arena_str(arena, value->span) : STR_NONE;
+}
+
+/* A word, or an object with the granular kind. */
+static struct str policy_of(const struct json *payload, struct arena *arena)
+{
+	const struct json *value = json_get(payload, "approval_policy");
+	bool is_known = json_is(value, JSON_object) || json_is(value, JSON_string);
+	return is_known ? arena_str(arena, value->span) : STR_NONE;
+}
+
+struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena *arena)
+{
+	return (struct rollout_turn){
+		.turn_id = text_of(payload, "turn_id", arena),
+		.cwd = text_of(payload, "cwd", arena),
+		.model = text_of(payload, "model", arena),
+		.approval_policy = policy_of(payload, arena),
+		.sandbox_policy = object_of(payload, "sandbox_policy", arena),
+		.effort = text_of(payload, "effort", arena),
+		.summary = text_of(payload, "summary", arena),
+		.personality = text_of(payload, "personality", arena),
+		.collaboration_mode = object_of(payload, "collaboration_mode", arena),
+	};
+}
+
+/* ---- the order of lines ---- */
+
+static int by_ordinal(const void *a, const void *b)
+{
+	const struct rollout_place *x = a, *y = b;
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* The bytes of two copies may differ: private members may already be cut out of one. */
+static bool is_repeated(const struct rollout_place *before, const struct rollout_place *it)
+{
+	return before->has_ordinal && it->has_ordinal && before->ordinal == it->ordinal && before->type == it->type &&
+	       before->at_ms == it->at_ms;
+}
+
+static void drop_repeated(struct rollout_order *order)
+{
+	size_t kept = 0;
+	vec_for_each(it, &order->lines) {
+		if (kept && is_repeated(&order->lines.items[kept - 1], it))
+			order->repeated++;
+		else
+			order->lines.items[kept++] = *it;
+	}
+	order->lines.count = kept;
+}
+
+void rollout_order_init(struct rollout_order *order, struct str bytes)
+{
+	struct str text;
+	uint64_t ordinal = 0;
+	*order = (struct rollout_order){0};
+	while (str_next_line(&bytes, &text)) {
+		auto_arena struct arena arena = {0};
+		struct rollout_line line = {.type = LINE_unknown};
+		if (rollout_line_parse(&arena, text, &line, NULL) == 0 && line.has_ordinal)
+			ordinal = line.ordinal;
+		vec_push(&order->lines, (struct rollout_place){
+						.ordinal = ordinal,
+						.seq = order->lines.count,
+						.text = text,
+						.has_ordinal = line.has_ordinal,
+						.type = line.type,
+						.at_ms = line.at_ms,
+					});
+	}
+	if (order->lines.count)
+		qsort(order->lines.items, order->lines.count, sizeof(*order->lines.items), by_ordinal);
+	drop_repeated(order);
+}
+
+void rollout_order_finish(struct rollout_order *order)
+{
+	vec_finish(&order->lines);
 }

@@ -18,7 +18,7 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_path.h"
-#include "rollout/rollout_zstd.h"
+#include "rollout/rollout_source.h"
 
 enum {
 	COLD_AFTER_S = 7 * 24 * 60 * 60,
@@ -201,7 +201,7 @@ static int pack_marked(const struct pass *pass, struct error *err)
 /* Held by 0.169 as well while it works on the files of many sessions. Busy is no error: somebody is at it. */
 int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err)
 {
-	struct pass pass = {home, rollout_zstd_find(), stop};
+	struct pass pass = {home, rollout_source_zstd(), stop};
 	auto_free char *folder = path_join(home, ".tmp");
 	auto_free char *lock = path_join(folder, "rollout-maintenance.lock");
 	if (!pass.zstd)

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "rollout/rollout_reader_priv.h"
 #include "rollout/rollout_item.h"
-#include "rollout/rollout_order.h"
+#include "rollout/rollout_line.h"
 #include "rollout/rollout_path.h"
 
 /* ---- the lines ---- */

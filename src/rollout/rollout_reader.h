@@ -22,7 +22,6 @@
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
-#include "rollout/rollout_turn.h"
 
 struct error;
 struct rollout_segment;

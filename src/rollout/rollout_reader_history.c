@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "rollout/rollout_item.h"
-#include "rollout/rollout_kept.h"
 
 /* ---- rollback ---- */
 

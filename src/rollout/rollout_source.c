@@ -9,9 +9,27 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rollout/rollout_zstd.h"
+
+/* ---- the library ---- */
+
+static struct rollout_zstd library;
+
+static const char *const names[] = {
+#define ZSTD(name) "ZSTD_" #name,
+#include "rollout/rollout_zstd.def"
+#undef ZSTD
+};
+
+LIBRARY(libzstd, library, names, .file = "libzstd.so.1", .package = "libzstd1",
+        .purpose = "libzstd, which reads and writes packed sessions");
+
+const struct rollout_zstd *rollout_source_zstd(void)
+{
+	return library_load(&libzstd, NULL) == 0 ? &library : NULL;
+}
 
 /* ---- reading ---- */
 
@@ -30,7 +48,7 @@ enum { PACKED_CHUNK = 128 * KIB };
 
 static int open_stream(struct rollout_source *source, struct error *err)
 {
-	source->zstd = rollout_zstd_find();
+	source->zstd = rollout_source_zstd();
 	if (!source->zstd)
 		return error_set(err, ERR_unsupported, "%s is compressed; install libzstd1, or unpack it: zstd -d %s",
 		                 source->path, source->path);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <zstd.h>
 
 struct error;
 struct rollout_source;
@@ -26,5 +27,14 @@ bool rollout_source_is_packed(const struct rollout_source *source);
 /* Puts the bytes of the packed file at `path` into a file beside it, its name without .zst, whole or not at all, and
  * then removes the packed one. If the file is there already, it counts. Returns its path, the caller's; or NULL. */
 char *rollout_source_unpack(const char *path, struct error *err);
+
+/* The functions of libzstd: zstd->isError is ZSTD_isError, and so on. */
+struct rollout_zstd {
+#define ZSTD(name) __typeof__(&ZSTD_##name) name;
+#include "rollout/rollout_zstd.def"
+#undef ZSTD
+};
+/* Loads libzstd with the first call; NULL if it is not installed. */
+const struct rollout_zstd *rollout_source_zstd(void);
 
 #endif

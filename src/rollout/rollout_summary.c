@@ -20,7 +20,6 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_source.h"
-#include "rollout/rollout_turn.h"
 
 struct summary_reader {
 	struct rollout_summary *out;

@@ -11,7 +11,7 @@
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
 #include "rollout/rollout_journal.h"
-#include "rollout/rollout_turn.h"
+#include "rollout/rollout_line.h"
 #include "rollout/rollout_writer.h"
 
 /* A large line goes to the disk at once: waiting for the rest of its batch would only cost memory. What

@@ -1,6 +1,6 @@
 /* The new history is made beside the old one and takes its place in one step, in memory and, as one line, in
  * the rollout: there is no moment at which half of it could be lost. What stays is chosen by the same rule
- * that a resume uses for sessions of before 2026 (rollout_kept.h). */
+ * that a resume uses for sessions of before 2026 (rollout_item.h). */
 #include "engine/task/compact.h"
 
 #include "base/error.h"
@@ -21,7 +21,7 @@
 #include "engine/turn/turn.h"
 #include "engine/history/user_message.h"
 #include "model/prompt.h"
-#include "rollout/rollout_kept.h"
+#include "rollout/rollout_item.h"
 
 struct compact {
 	char id[UUID_TEXT_SIZE];
