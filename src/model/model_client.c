@@ -352,8 +352,3 @@ void model_client_destroy(struct model_client *client)
 	arena_finish(&client->arena);
 	free(client);
 }
-
-void model_client_preload(struct model_client *client)
-{
-	http_client_preload(client->http);
-}

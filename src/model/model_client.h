@@ -30,8 +30,6 @@ struct model_client_options {
 struct model_client *model_client_create(const struct model_client_options *options);
 /* Cancels all calls without on_done. Must not be called from a callback of its calls. NULL is a no-op. */
 void model_client_destroy(struct model_client *client);
-/* Starts to load the data that the first request needs, in the background. */
-void model_client_preload(struct model_client *client);
 
 struct model_handler {
 	response_event_fn on_event;

@@ -133,6 +133,8 @@ static void set_unexpected_status(struct model_error *error, const struct model_
 	model_error_set(error, kind, buf_str(&more));
 }
 
+enum { RESET_SIZE = 40 };
+
 /* "21st" */
 static const char *ordinal_suffix(int day)
 {
@@ -141,7 +143,8 @@ static const char *ordinal_suffix(int day)
 	return suffixes[is_teen || day % 10 > 3 ? 0 : day % 10];
 }
 
-void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[MODEL_RESET_SIZE])
+/* "10:26 PM" on the same local day, else "Nov 21st, 2026 10:26 PM". */
+static void format_reset(int64_t resets_at, int64_t now_unix_ms, char out[RESET_SIZE])
 {
 	time_t at = (time_t)resets_at, now = (time_t)(now_unix_ms / 1000);
 	struct tm reset, today;
@@ -151,20 +154,19 @@ void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[M
 		return;
 	strftime(clock, sizeof(clock), "%-I:%M %p", &reset);
 	if (reset.tm_year == today.tm_year && reset.tm_yday == today.tm_yday) {
-		snprintf(out, MODEL_RESET_SIZE, "%s", clock);
+		snprintf(out, RESET_SIZE, "%s", clock);
 		return;
 	}
 	strftime(date, sizeof(date), "%b %-d", &reset);
-	snprintf(out, MODEL_RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year,
-	         clock);
+	snprintf(out, RESET_SIZE, "%s%s, %lld %s", date, ordinal_suffix(reset.tm_mday), 1900LL + reset.tm_year, clock);
 }
 
 static void set_usage_limit(struct model_error *error, const struct json *json, int64_t now_unix_ms)
 {
-	char when[MODEL_RESET_SIZE] = "", more[160];
+	char when[RESET_SIZE] = "", more[160];
 	int64_t resets_at;
 	if (json_to_i64(json_path(json, "error.resets_at"), &resets_at))
-		model_error_format_reset(resets_at, now_unix_ms, when);
+		format_reset(resets_at, now_unix_ms, when);
 	snprintf(more, sizeof(more), " See https://chatgpt.com/codex/settings/usage, or try again %s%s.",
 	         when[0] ? "at " : "later", when);
 	model_error_set(error, MODEL_ERROR_usage_limit_reached, str_of(more));

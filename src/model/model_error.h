@@ -81,8 +81,4 @@ void model_error_write_info(const struct model_error *error, struct buf *out);
 /* The same for the event that reports a retry of the turn. */
 void model_error_write_retry_info(const struct model_error *error, struct buf *out);
 
-/* "10:26 PM" on the same local day, else "Nov 21st, 2026 10:26 PM". */
-enum { MODEL_RESET_SIZE = 40 };
-void model_error_format_reset(int64_t resets_at, int64_t now_unix_ms, char out[MODEL_RESET_SIZE]);
-
 #endif

@@ -11,11 +11,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "protocol/record/enum.h"
 
-struct error;
 struct model_info;
 
 /* The contents of one request. Slices may be absent where noted. */
@@ -51,7 +51,7 @@ struct model_request {
 };
 
 /* Initialises request; model_request_finish is required also after a failure. */
-int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err);
+must_check int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err);
 /* Adds a header, copied. */
 void model_request_add_header(struct model_request *request, const char *name, struct str value);
 void model_request_finish(struct model_request *request);

@@ -1,5 +1,4 @@
-/* Usage is separate from the client because the engine, resumed sessions and user interfaces compute it, with the same
- * results. */
+/* Servers omit counts, send null or numbers that no field holds: each count is read on its own, and sums saturate. */
 #include "model/model_usage.h"
 
 #include <stdio.h>
@@ -8,8 +7,6 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "net/http_head.h"
-
-enum { BASELINE_TOKENS = 12000 };
 
 static int64_t plus(int64_t a, int64_t b)
 {
@@ -48,22 +45,6 @@ void model_usage_add(struct token_usage *total, const struct token_usage *more)
 	total->output_tokens = plus(total->output_tokens, more->output_tokens);
 	total->reasoning_output_tokens = plus(total->reasoning_output_tokens, more->reasoning_output_tokens);
 	total->total_tokens = plus(total->total_tokens, more->total_tokens);
-}
-
-int64_t model_usage_blended(const struct token_usage *usage)
-{
-	int64_t fresh = usage->input_tokens - usage->cached_input_tokens;
-	return plus(fresh > 0 ? fresh : 0, usage->output_tokens);
-}
-
-int model_usage_left_percent(const struct token_usage *last, int64_t window)
-{
-	if (window <= BASELINE_TOKENS)
-		return 0;
-	double room = (double)(window - BASELINE_TOKENS);
-	double used = last->total_tokens > BASELINE_TOKENS ? (double)(last->total_tokens - BASELINE_TOKENS) : 0;
-	double percent = (room - used) / room * 100;
-	return percent <= 0 ? 0 : percent >= 100 ? 100 : (int)(percent + 0.5);
 }
 
 static struct str limit_header(const struct http_head *head, const char *window, const char *what)

@@ -18,12 +18,6 @@ struct json;
 bool model_usage_read(const struct json *usage, struct token_usage *ret_usage);
 void model_usage_add(struct token_usage *total, const struct token_usage *more);
 
-/* The number displayed as "tokens used": output plus uncached input. */
-int64_t model_usage_blended(const struct token_usage *usage);
-/* The percentage of the window left after the last response; the first 12,000 tokens (instructions and tools) count
- * neither as part of the window nor as used. */
-int model_usage_left_percent(const struct token_usage *last, int64_t window);
-
 /* Reads the x-codex-… headers into records in the arena. False if the response has none; nothing is allocated then. */
 bool model_usage_limits(const struct http_head *head, struct arena *arena, struct rate_limits *ret_limits);
 

@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct bearer;
-struct error;
 
 /* As the command line gives them, NULL where it does not. */
 struct bearer_options {
@@ -20,7 +20,7 @@ struct bearer_options {
 };
 
 /* Reads the file. *ret: NULL if everybody may come in. ERR_usage for options that do not go together. */
-int bearer_create(const struct bearer_options *options, struct bearer **ret, struct error *err);
+must_check int bearer_create(const struct bearer_options *options, struct bearer **ret, struct error *err);
 void bearer_destroy(struct bearer *bearer); /* NULL is fine */
 
 /* NULL if an Authorization header (STR_NONE: there is none) lets in; else why not, in words for the client. */

@@ -288,11 +288,6 @@ void http_exchange_watch(struct http_exchange *exchange, const struct http_excha
 	exchange->self = self;
 }
 
-bool http_exchange_is_gone(const struct http_exchange *exchange)
-{
-	return !exchange->connection;
-}
-
 static bool exchange_send(struct http_exchange *exchange, struct str bytes)
 {
 	return !exchange->connection || stream_send(exchange->connection->stream, bytes);

@@ -43,7 +43,6 @@ struct http_exchange_events {
 };
 
 void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self);
-bool http_exchange_is_gone(const struct http_exchange *exchange);
 
 enum { HTTP_CHUNKED = -1 };
 

@@ -14,9 +14,8 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 struct sse_event {
 	struct str event; /* "message" if the stream names none */
@@ -46,11 +45,11 @@ struct sse {
 void sse_init(struct sse *sse, sse_event_fn on_event, void *self);
 void sse_finish(struct sse *sse);
 
-int sse_feed(struct sse *sse, struct str bytes, struct error *err);
+must_check int sse_feed(struct sse *sse, struct str bytes, struct error *err);
 
 /* The stream is over. The standard drops an event that no blank line ended; we hand it on if it has data,
  * because servers do close right after the last byte of what matters most, the final event. Whoever
  * reads the data sees whether it is whole. */
-int sse_end(struct sse *sse, struct error *err);
+must_check int sse_end(struct sse *sse, struct error *err);
 
 #endif

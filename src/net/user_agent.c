@@ -34,7 +34,7 @@ static void write_version(struct buf *out, struct str version)
 		buf_append_c(out, ".0");
 }
 
-void user_agent_write_os(struct buf *out, struct str os_release)
+static void write_os(struct buf *out, struct str os_release)
 {
 	struct str name = os_release_get(os_release, "NAME"), version = os_release_get(os_release, "VERSION_ID");
 	ptrdiff_t suffix = str_find(name, STR(" GNU/Linux"));
@@ -47,14 +47,14 @@ void user_agent_write_os(struct buf *out, struct str os_release)
 	write_version(out, version);
 }
 
-static void write_system(struct buf *out)
+static void write_system(struct buf *out, const char *os_release_file)
 {
 	auto_buf struct buf os_release;
 	struct utsname machine;
 	buf_init(&os_release, LIMIT_OS_RELEASE);
-	if (file_read("/etc/os-release", &os_release, NULL) < 0)
+	if (file_read(os_release_file ? os_release_file : "/etc/os-release", &os_release, NULL) < 0)
 		buf_clear(&os_release);
-	user_agent_write_os(out, buf_str(&os_release));
+	write_os(out, buf_str(&os_release));
 	buf_printf(out, "; %s", uname(&machine) == 0 ? machine.machine : "unknown");
 }
 
@@ -73,7 +73,7 @@ void user_agent_write(struct buf *out, const struct user_agent *agent)
 	buf_append_char(out, '/');
 	buf_append_str(out, agent->version);
 	buf_append_c(out, " (");
-	write_system(out);
+	write_system(out, agent->os_release_file);
 	buf_append_c(out, ") ");
 	buf_append_str(out, agent->terminal.len ? agent->terminal : STR("unknown"));
 	if (agent->client.len) {

@@ -14,11 +14,10 @@ struct user_agent {
 	struct str terminal;   /* absent: "unknown" */
 	struct str client;     /* the program that drives us; may be absent */
 	struct str client_version;
+	const char *os_release_file; /* names the system; NULL: /etc/os-release */
 };
 
 /* Appends the header's value; bytes that a header cannot hold become "_". */
 void user_agent_write(struct buf *out, const struct user_agent *agent);
-/* Appends name and three-part version out of the text of an os-release file: "Debian 12.0.0". */
-void user_agent_write_os(struct buf *out, struct str os_release);
 
 #endif

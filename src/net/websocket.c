@@ -131,12 +131,6 @@ bool websocket_send(struct websocket *websocket, struct str text)
 	return !websocket->is_full;
 }
 
-void websocket_ping(struct websocket *websocket, struct str payload)
-{
-	if (!websocket->is_close_sent && payload.len <= CONTROL_MAX)
-		send_frame(websocket, WSLAY_PING, payload);
-}
-
 static void send_close(struct websocket *websocket, enum websocket_code code, struct str reason)
 {
 	char payload[CONTROL_MAX] = {(char)(code >> 8), (char)(code & 0xff)};

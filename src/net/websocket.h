@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct websocket;
 
 enum websocket_role {
@@ -42,7 +42,7 @@ typedef bool (*websocket_output_fn)(struct str bytes, void *self);
 
 /* Loads wslay, which implements the frames of RFC 6455; ERR_unsupported if it is not installed. The result of the first
  * call is final. Any thread. */
-int websocket_load(struct error *err);
+must_check int websocket_load(struct error *err);
 /* NULL and err if wslay cannot be loaded. */
 struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err);
 void websocket_destroy(struct websocket *websocket); /* sends nothing; NULL is fine */
@@ -56,7 +56,6 @@ const struct error *websocket_error(const struct websocket *websocket);
 
 /* One message in one frame; text must be UTF-8. Nothing is sent after a close. False as output said. */
 bool websocket_send(struct websocket *websocket, struct str text);
-void websocket_ping(struct websocket *websocket, struct str payload);
 /* Says that nothing more will be sent; once. The peer answers with a close of its own. */
 void websocket_close(struct websocket *websocket, enum websocket_code code, const char *reason);
 /* There is room again, after output said false. */

@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct buf;
-struct error;
 struct http_head;
 
 enum { WEBSOCKET_ACCEPT_SIZE = 29, WEBSOCKET_KEY_SIZE = 25 }; /* base64 of 20 and 16 bytes, NUL-terminated */
@@ -24,6 +24,6 @@ void websocket_upgrade_accept(struct str key, char ret[WEBSOCKET_ACCEPT_SIZE]);
 void websocket_upgrade_request(struct buf *out, const char *host, const char *target, const char *extra,
                                char ret_key[WEBSOCKET_KEY_SIZE]);
 /* ERR_transport or ERR_http_status unless the answer's head (with its empty line) agrees to it. */
-int websocket_upgrade_answer(struct str head, const char *key, struct error *err);
+must_check int websocket_upgrade_answer(struct str head, const char *key, struct error *err);
 
 #endif

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 struct prompt_entry {
 	struct str session_id;
@@ -22,7 +21,8 @@ struct prompt_entry {
 };
 
 /* max_bytes > 0: oldest prompts go once the file is larger, down to four fifths; the newest stays. */
-int prompt_history_append(const char *home, const struct prompt_entry *entry, int64_t max_bytes, struct error *err);
+must_check int prompt_history_append(const char *home, const struct prompt_entry *entry, int64_t max_bytes,
+                                     struct error *err);
 /* Its inode and how many lines it has; zeros if there is no file. */
 void prompt_history_measure(const char *home, int64_t *ret_log_id, int64_t *ret_count);
 /* False if the file is another one now, or has no such line. *ret lives in the arena. */

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-struct error;
 struct event_msg;
 struct rollout_writer;
 
@@ -19,11 +19,12 @@ struct rollout_note {
 	struct str error;   /* JSON */
 	int64_t started_at_ms, completed_at_ms;
 };
-int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note, const struct event_msg *event,
-                         struct error *err);
+must_check int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note,
+                                    const struct event_msg *event, struct error *err);
 
 /* Appends the legacy events of an item_completed: the lines that versions before 2026 read. Succeeds without a line if
  * the item has none. A numbered file gets them without the data of images, which its item_completed line has. */
-int rollout_event_append_legacy(struct rollout_writer *writer, const struct event_msg *completed, struct error *err);
+must_check int rollout_event_append_legacy(struct rollout_writer *writer, const struct event_msg *completed,
+                                           struct error *err);
 
 #endif

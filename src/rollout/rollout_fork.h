@@ -6,15 +6,16 @@
 
 #include <stddef.h>
 
-struct error;
+#include "base/error.h"
+
 struct rollout_meta;
 struct rollout_reader;
 
 /* The first `count` records behind meta, at path, which must not exist; folders above it are made. Where a reference
  * to the reader's files will do (the fork lies in the same home, its lines are numbered), nothing is copied. What meta
  * says of a base is not looked at. */
-int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta, const char *path,
-                 struct error *err);
+must_check int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta,
+                            const char *path, struct error *err);
 
 /* A fork of the session at path with all its records, as a new one in home's sessions that `originator` has begun by
  * `codex exec`. Returns its path, the caller's; NULL and err. */

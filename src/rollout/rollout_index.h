@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "rollout/rollout_summary.h"
 
-struct error;
 struct rollout_index;
 struct stat;
 
@@ -27,8 +27,8 @@ struct rollout_index *rollout_index_ref(struct rollout_index *index);
 void rollout_index_unref(struct rollout_index *index); /* NULL is fine */
 
 /* rollout_summary_read, from the index if that knows the file; *ret_is_known (or NULL): it did. */
-int rollout_index_summary(struct rollout_index *index, const char *path, struct arena *arena,
-                          struct rollout_summary *ret, bool *ret_is_known, struct error *err);
+must_check int rollout_index_summary(struct rollout_index *index, const char *path, struct arena *arena,
+                                     struct rollout_summary *ret, bool *ret_is_known, struct error *err);
 
 /* ---- words ---- */
 
@@ -66,6 +66,6 @@ struct rollout_index_state {
 /* Reads all of it. */
 void rollout_index_examine(struct rollout_index *index, struct rollout_index_state *ret);
 /* Removes the file. */
-int rollout_index_remove(struct rollout_index *index, struct error *err);
+must_check int rollout_index_remove(struct rollout_index *index, struct error *err);
 
 #endif

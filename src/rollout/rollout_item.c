@@ -69,7 +69,7 @@ enum rollout_call rollout_item_call(const struct json *item)
 	return str_has_suffix(type, "_output") ? ROLLOUT_CALL_OUTPUT : ROLLOUT_NO_CALL;
 }
 
-bool rollout_item_is_context_text(struct str text)
+static bool is_context_text(struct str text)
 {
 	text = str_trim_start(text);
 	for (size_t i = 0; i < countof(context_prefixes); i++) {
@@ -96,7 +96,7 @@ static bool find_kinds(const struct json *item, bool *ret_is_user)
 static bool has_context_text(const struct json *item)
 {
 	json_for_each(part, json_get(item, "content")) {
-		if (rollout_item_is_context_text(json_get_str(part, "text")))
+		if (is_context_text(json_get_str(part, "text")))
 			return true;
 	}
 	return false;

@@ -32,8 +32,6 @@ bool rollout_item_is_sent(enum rollout_item_kind kind);
 /* What the item is to the call that its call_id names. */
 enum rollout_call rollout_item_call(const struct json *item);
 
-/* True if a text with role user is something the engine put there: environment, AGENTS.md, skills, … */
-bool rollout_item_is_context_text(struct str text);
 /* True for a message with role user that a user wrote. */
 bool rollout_item_is_user_message(const struct json *item);
 /* True for a message that sets the scene for a turn: role developer, or user without a user's words. */

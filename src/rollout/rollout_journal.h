@@ -11,9 +11,9 @@
 #ifndef ROLLOUT_ROLLOUT_JOURNAL_H
 #define ROLLOUT_ROLLOUT_JOURNAL_H
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct event_msg;
 struct rollout_journal;
 struct rollout_writer;
@@ -23,8 +23,8 @@ struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, st
 void rollout_journal_destroy(struct rollout_journal *journal); /* NULL is fine */
 
 /* Every event of the session in order; turn_id: the id of the Task that it belongs to. */
-int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
-                          struct error *err);
+must_check int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                                     struct error *err);
 /* The user said no to this call. */
 void rollout_journal_decline(struct rollout_journal *journal, struct str call_id);
 /* The turn's name in the file: a client may number its Tasks as it likes, and begin again after a resume; in the file

@@ -9,11 +9,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
-
-struct error;
 
 enum rollout_line_type {
 #define LINE(name, doc) LINE_##name,
@@ -36,7 +35,7 @@ const char *rollout_line_name(enum rollout_line_type type);
 
 /* Reads one line without its newline. ERR_invalid if it is none. A line of a kind that has no row is
  * fine and LINE_unknown. The bare items of early 2025, which had no envelope, get the type they stand for. */
-int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line *ret, struct error *err);
+must_check int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line *ret, struct error *err);
 
 /* The payload of a turn_context line: the settings of the turn that follows it. Words are kept as words, since a file
  * may name a policy of a later version. */

@@ -9,22 +9,23 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct rollout_meta;
 struct rollout_name;
 
 /* One file; true ends the walk. Names are slices of the path's end and end with the call. */
 typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_name *name, void *self);
 /* The files of sessions, or of the archive, the newest names first. A folder that is not there has none. */
-int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self, struct error *err);
+must_check int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self,
+                                 struct error *err);
 
 /* A folder, before its entries are read; it need not be there. */
 typedef void (*rollout_list_folder_fn)(const char *path, void *self);
 /* The same, and tells which folders were looked at. */
-int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
-                              rollout_list_visit_fn visit, void *self, struct error *err);
+must_check int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
+                                         rollout_list_visit_fn visit, void *self, struct error *err);
 
 /* The newest file of a thread, archived ones last. */
 char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
@@ -42,6 +43,7 @@ struct rollout_filter {
 char *rollout_list_find_latest(const char *home, const struct rollout_filter *filter, struct error *err);
 
 /* Reads the first line only. */
-int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret, struct error *err);
+must_check int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret,
+                                      struct error *err);
 
 #endif

@@ -9,16 +9,16 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct rollout_lock;
 
 struct rollout_lock *rollout_lock_create(const char *home, struct str thread_id, struct error *err);
 void rollout_lock_destroy(struct rollout_lock *lock);
 
 /* Locks an open file by itself; `path` is for the error. */
-int rollout_lock_fd(int fd, const char *path, struct error *err);
+must_check int rollout_lock_fd(int fd, const char *path, struct error *err);
 
 /* After ERR_busy: true if no living process holds the locks of a rollout's session. Who held them is ending, has left
  * them with a child for a moment, or is gone by now: it is worth while to try again soon. */

@@ -9,11 +9,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "protocol/record/enum.h"
-
-struct error;
 
 struct rollout_meta {
 	struct str thread_id;  /* UUID */
@@ -45,6 +44,7 @@ struct rollout_meta {
 /* Writes the payload of the session_meta line. */
 void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w);
 /* Reads it; ERR_invalid if there is no usable id in it. */
-int rollout_meta_decode(const struct json *payload, struct arena *arena, struct rollout_meta *ret, struct error *err);
+must_check int rollout_meta_decode(const struct json *payload, struct arena *arena, struct rollout_meta *ret,
+                                   struct error *err);
 
 #endif

@@ -4,13 +4,12 @@
 #define ROLLOUT_ROLLOUT_NAME_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-struct error;
-
 /* Appends {"id":…,"thread_name":…,"updated_at":…} in one write. */
-int rollout_name_set(const char *home, struct str thread_id, struct str name, struct error *err);
+must_check int rollout_name_set(const char *home, struct str thread_id, struct str name, struct error *err);
 
 struct rollout_name_entry {
 	struct str id, name;

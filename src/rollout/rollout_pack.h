@@ -12,9 +12,9 @@
 
 #include <stdatomic.h>
 
-struct error;
+#include "base/error.h"
 
 /* Ends early, with nothing half done, when *stop is set; the next pass is then not held up by the mark. */
-int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err);
+must_check int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err);
 
 #endif

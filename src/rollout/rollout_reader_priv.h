@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "rollout/rollout_reader.h"
 
 /* One file, or the part of it that the next file refers to. */
@@ -18,10 +19,11 @@ struct rollout_segment {
 };
 
 /* Reads the file into reader->segments, then the files that it refers to: the oldest comes last. */
-int rollout_reader_read_files(struct rollout_reader *reader, struct error *err);
+must_check int rollout_reader_read_files(struct rollout_reader *reader, struct error *err);
 
 /* Reads the first `most` bytes of a file. */
-int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err);
+must_check int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_segment *ret,
+                                        struct error *err);
 
 /* Takes the last `turns` turns, with what set the scene for them, out of the records. */
 void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns);

@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-struct error;
+#include "base/error.h"
 
 bool rollout_is_lost(int fd, const char *path);
 /* Copies the bytes of fd, which is open for reading, into a new file under that path, or, if there is a file, under
  * another name of the same session: nothing is overwritten. Returns its descriptor, open for appending and locked, and
  * its path, the caller's; or a negative code, and there is no new file. */
-int rollout_rescue(int fd, const char *path, char **ret_path, struct error *err);
+must_check int rollout_rescue(int fd, const char *path, char **ret_path, struct error *err);
 
 #endif

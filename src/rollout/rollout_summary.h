@@ -6,9 +6,9 @@
 #define ROLLOUT_ROLLOUT_SUMMARY_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "rollout/rollout_meta.h"
 
-struct error;
 struct rollout_name;
 
 struct rollout_summary {
@@ -21,7 +21,8 @@ struct rollout_summary {
 };
 
 /* Reads no further than to the user's first message, at most LIMIT_ROLLOUT_SUMMARY. */
-int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret, struct error *err);
+must_check int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret,
+                                    struct error *err);
 /* When a file with this name was begun, Unix milliseconds: no look at the file is needed. */
 int64_t rollout_summary_created(const struct rollout_name *name);
 

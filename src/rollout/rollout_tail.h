@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct error;
+#include "base/error.h"
 
 struct rollout_tail {
 	char *torn_path;       /* owned, NULL if nothing was torn: where the broken line was put */
@@ -17,7 +17,7 @@ struct rollout_tail {
 
 /* Makes fd, opened O_RDWR and O_APPEND, end with a whole line: a last line that lacks only its newline
  * gets it, half a line is moved to <path>.torn-<n>. */
-int rollout_tail_repair(int fd, const char *path, struct rollout_tail *ret, struct error *err);
+must_check int rollout_tail_repair(int fd, const char *path, struct rollout_tail *ret, struct error *err);
 void rollout_tail_finish(struct rollout_tail *tail);
 
 #endif

@@ -65,7 +65,7 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 	writer->tail.has_ordinal = meta->is_paginated;
 	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
 	rollout_meta_encode(meta, &w);
-	rollout_writer_end(writer, NULL);
+	best_effort(rollout_writer_end(writer, NULL)); /* a meta line fits an empty batch */
 	writer->has_content = false;
 	return writer;
 }
@@ -323,6 +323,21 @@ enum rollout_rescue_kind rollout_writer_take_rescue(struct rollout_writer *write
 	return rescued;
 }
 
+static bool needs_sync(const struct rollout_writer *writer)
+{
+	return writer->is_dirty && writer->fsync != fsync_policy_none;
+}
+
+static int sync_now(struct rollout_writer *writer, struct error *err)
+{
+	if (!needs_sync(writer))
+		return 0;
+	if (fdatasync(writer->fd) != 0)
+		return error_sys(err, errno, "cannot force %s onto the disk", writer->path);
+	writer->is_dirty = false;
+	return 0;
+}
+
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 {
 	assert(writer->line_start == NOT_IN_A_LINE);
@@ -334,28 +349,13 @@ int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 	if (status == 0)
 		status = give_name(writer, err);
 	if (status == 0 && writer->fsync == fsync_policy_always)
-		status = rollout_writer_sync_now(writer, err);
+		status = sync_now(writer, err);
 	return status;
 }
 
 size_t rollout_writer_pending_bytes(const struct rollout_writer *writer)
 {
 	return writer->has_content ? writer->batch.len : 0;
-}
-
-static bool needs_sync(const struct rollout_writer *writer)
-{
-	return writer->is_dirty && writer->fsync != fsync_policy_none;
-}
-
-int rollout_writer_sync_now(struct rollout_writer *writer, struct error *err)
-{
-	if (!needs_sync(writer))
-		return 0;
-	if (fdatasync(writer->fd) != 0)
-		return error_sys(err, errno, "cannot force %s onto the disk", writer->path);
-	writer->is_dirty = false;
-	return 0;
 }
 
 struct sync_job {

@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "protocol/record/enum.h"
 #include "rollout/rollout_line.h"
 
-struct error;
 struct loop;
 struct rollout_meta;
 struct rollout_writer;
@@ -38,16 +38,16 @@ struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy f
 void rollout_writer_destroy(struct rollout_writer *writer);
 
 /* Adds one line to the batch. payload is one JSON object. ERR_limit if the batch is full: flush first. */
-int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
-                          struct error *err);
+must_check int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
+                                     struct error *err);
 /* The same without a copy: write one JSON object with the returned writer, then call _end. */
 struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type);
-int rollout_writer_end(struct rollout_writer *writer, struct error *err);
+must_check int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 
 /* The next flush makes the file even if session_meta is all that it would hold. */
 void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch. Nothing to write is success. With fsync policy `always` the disk has it on return. */
-int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
+must_check int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
 /* What a flush found: the file was deleted, and is there again; or another was put in its place, which stays, and the
  * session's has another name (rollout_writer_path). All that was ever written is in it. */
 enum rollout_rescue_kind { ROLLOUT_UNTOUCHED, ROLLOUT_DELETED, ROLLOUT_REPLACED };
@@ -62,8 +62,6 @@ size_t rollout_writer_pending_bytes(const struct rollout_writer *writer);
  * nothing or nothing was written since. To be called when a turn ends. */
 typedef void (*rollout_writer_sync_fn)(const struct error *err, void *self);
 bool rollout_writer_sync(struct rollout_writer *writer, struct loop *loop, rollout_writer_sync_fn done, void *self);
-/* The same here and now, for a process that is about to end. */
-int rollout_writer_sync_now(struct rollout_writer *writer, struct error *err);
 
 /* Where the file is or will be. */
 const char *rollout_writer_path(const struct rollout_writer *writer);

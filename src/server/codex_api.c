@@ -104,7 +104,7 @@ static void queue_lines(struct codex_handle *handle, struct str lines)
 static void on_event(const struct event *event, void *self)
 {
 	struct codex_handle *handle = self;
-	wire_profile_write_whole(&handle->style, event, &handle->lines);
+	wire_profile_write(&handle->style, event, &handle->lines);
 	pthread_mutex_lock(&handle->lock);
 	queue_lines(handle, buf_str(&handle->lines));
 	if (event->msg.tag == EV_shutdown_complete)

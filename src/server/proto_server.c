@@ -75,7 +75,7 @@ static void on_transport_drain(void *self)
 
 static void send_event(struct proto_server *server, const struct event *event)
 {
-	wire_profile_write_whole(&server->style, event, &server->out);
+	wire_profile_write(&server->style, event, &server->out);
 	send_frames(server, buf_str(&server->out));
 	if (server->out.cap > LIMIT_STREAM_KEEP)
 		buf_finish(&server->out); /* the memory of a large event is not kept */

@@ -294,7 +294,7 @@ bool wire_profile_begins_once_allowed(enum wire_profile profile)
 	return dates[profile] == DATE_LEGACY || dates[profile] == DATE_DOC;
 }
 
-void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)
+static void write_event(struct wire_style *style, const struct event *event, struct buf *out)
 {
 	struct wire wire = {style, dates[style->profile], event->id, out};
 	const struct event_msg *msg = &event->msg;
@@ -315,10 +315,10 @@ void wire_profile_write(struct wire_style *style, const struct event *event, str
 	item_legacy_translate(msg, on_legacy_event, &wire);
 }
 
-void wire_profile_write_whole(struct wire_style *style, const struct event *event, struct buf *out)
+void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)
 {
 	char text[256];
-	wire_profile_write(style, event, out);
+	write_event(style, event, out);
 	if (!out->over)
 		return;
 	snprintf(text, sizeof(text), "An event `%s` is larger than %zu MiB and was not sent.",
@@ -328,6 +328,6 @@ void wire_profile_write_whole(struct wire_style *style, const struct event *even
 	size_t max = out->max;
 	buf_finish(out); /* the partial output may be hundreds of megabytes */
 	buf_init(out, max);
-	wire_profile_write(style, warning, out);
+	write_event(style, warning, out);
 	event_destroy(warning);
 }

@@ -27,10 +27,8 @@ struct wire_style {
 bool wire_profile_begins_once_allowed(enum wire_profile profile);
 /* Must be called with each submission of the client before the engine receives it. */
 void wire_profile_hear(struct wire_style *style, const struct submission *submission);
-/* Appends the lines of the event: {"id":…,"msg":…} and a newline each. */
+/* Writes the lines of the event, {"id":…,"msg":…} and a newline each, into out, which must be empty. An event that does
+ * not fit is replaced by a warning that names it. */
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out);
-/* The same for a client's queue. out must be empty. An event that does not fit is replaced by a warning that names
- * it. */
-void wire_profile_write_whole(struct wire_style *style, const struct event *event, struct buf *out);
 
 #endif

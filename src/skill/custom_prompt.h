@@ -7,9 +7,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "protocol/record/types.h"
-
-struct error;
 
 /* Sorted by name; what is no UTF-8 text, or too large, is passed over. */
 struct ev_list_custom_prompts custom_prompt_list(const char *home, struct arena *arena);
@@ -18,6 +17,6 @@ struct ev_list_custom_prompts custom_prompt_list(const char *home, struct arena 
 bool custom_prompt_is_called(struct str text);
 /* Appends the text that such a call stands for. $1 to $9 and $ARGUMENTS are the words behind the name, $NAME the values
  * of key=value words; "$$" stays. Errors: ERR_not_found, and ERR_invalid for arguments that do not fit the text. */
-int custom_prompt_expand(const char *home, struct str call, struct buf *out, struct error *err);
+must_check int custom_prompt_expand(const char *home, struct str call, struct buf *out, struct error *err);
 
 #endif

@@ -6,13 +6,12 @@
 #define SKILL_SKILL_FILE_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "protocol/record/types.h"
-
-struct error;
 
 /* path: absolute. Fills everything but `enabled`. What is wrong with agents/openai.yaml is left out in silence: a list
  * can do without it. */
-int skill_file_read(const char *path, enum skill_scope scope, struct arena *arena, struct skill_metadata *ret,
-                    struct error *err);
+must_check int skill_file_read(const char *path, enum skill_scope scope, struct arena *arena,
+                               struct skill_metadata *ret, struct error *err);
 
 #endif

@@ -108,7 +108,7 @@ static size_t check_upgrade(struct str bytes)
 		fuzz_check(strlen(accept) == WEBSOCKET_ACCEPT_SIZE - 1);
 	}
 	http_head_finish(&head);
-	websocket_upgrade_answer(str_n(bytes.ptr, len), "dGhlIHNhbXBsZSBub25jZQ==", NULL);
+	best_effort(websocket_upgrade_answer(str_n(bytes.ptr, len), "dGhlIHNhbXBsZSBub25jZQ==", NULL));
 	return status == 0 ? len : 0;
 }
 

@@ -1,9 +1,26 @@
 /* Input: what it does to a Task that runs, where it goes on from, and how little of it goes out again. */
 #include "test.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/file.h"
 #include "engine_fixture.h"
 
 /* ---- while a task runs ---- */
+
+/* The scripted model reads the request when the loop runs next. */
+static void open_gate(struct fixture *f, const char *name)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_port = htons(mock_model_port(f->mock)),
+	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	auto_free char *request =
+		xasprintf("POST /v1/gate/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", name);
+	auto_close int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+}
 
 static void input_takes_the_place_of_a_running_task(void **state)
 {
@@ -36,7 +53,7 @@ static void input_joins_a_running_task_where_that_is_wanted(void **state)
 	run_until(f, "agent_message_content_delta", 1);
 	say(f, "beta-2");
 	run_until(f, "item_completed", 1);
-	mock_model_open_gate(f->mock, STR("go"));
+	open_gate(f, "go");
 	run_until(f, "task_complete", 1);
 	assert_false(was_told(f, "turn_aborted"));
 	expect_fit(f, 2);
@@ -56,7 +73,7 @@ static void a_submission_decides_for_itself(void **state)
 	run_until(f, "agent_message_content_delta", 1);
 	submit(f, "{\"type\":\"user_input\",\"mode\":\"steer\",\"items\":[{\"type\":\"text\",\"text\":\"beta-2\"}]}");
 	run_until(f, "item_completed", 1);
-	mock_model_open_gate(f->mock, STR("go"));
+	open_gate(f, "go");
 	run_until(f, "agent_message_content_delta", 1);
 	assert_false(was_told(f, "turn_aborted"));
 	say(f, "gamma-3");
@@ -84,7 +101,7 @@ static void a_steering_front_end_can_be_told_to_replace(void **state)
 	run_until(f, "agent_message_content_delta", 1);
 	say(f, "beta-2");
 	run_until(f, "item_completed", 1);
-	mock_model_open_gate(f->mock, STR("go"));
+	open_gate(f, "go");
 	run_until(f, "agent_message_content_delta", 1);
 	assert_false(was_told(f, "turn_aborted"));
 	submit(f, "{\"type\":\"user_input\",\"mode\":\"replace\","

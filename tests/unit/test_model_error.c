@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "model/model_error.h"
 
@@ -257,6 +258,17 @@ static void texts_are_bounded_and_valid(void **state)
 	}
 }
 
+static void assert_usage_limit(int64_t resets_at, int64_t now_unix_ms, const char *want)
+{
+	auto_free char *body =
+		xasprintf("{\"error\":{\"type\":\"usage_limit_reached\",\"resets_at\":%lld}}", (long long)resets_at);
+	struct model_answer answer = {.status = 429, .body = str_of(body), .url = STR(URL), .now_unix_ms = now_unix_ms};
+	struct model_error error;
+	model_error_from_answer(&error, &answer);
+	if (!strstr(error.text, want))
+		fail_msg("\"%s\" is not in \"%s\"", want, error.text);
+}
+
 static void reset_times_are_local(void **state)
 {
 	(void)state;
@@ -276,13 +288,10 @@ static void reset_times_are_local(void **state)
 		{1797978400, "Dec 22nd, 2026 10:26 PM"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char out[MODEL_RESET_SIZE];
-		model_error_format_reset(cases[i].at, 1795262400000, out); /* 2026-11-21 12:00 */
-		assert_string_equal(out, cases[i].text);
+		auto_free char *want = xasprintf("try again at %s", cases[i].text);
+		assert_usage_limit(cases[i].at, 1795262400000, want); /* 2026-11-21 12:00 */
 	}
-	char out[MODEL_RESET_SIZE];
-	model_error_format_reset(INT64_MAX, 0, out);
-	assert_true(strlen(out) < MODEL_RESET_SIZE);
+	assert_usage_limit(INT64_MAX, 0, "try again");
 }
 
 int main(void)

@@ -27,7 +27,6 @@ static void reads_usage(void **state)
 	assert_int_equal(usage.output_tokens, 10);
 	assert_int_equal(usage.reasoning_output_tokens, 4);
 	assert_int_equal(usage.total_tokens, 111);
-	assert_int_equal(model_usage_blended(&usage), 90);
 }
 
 static void forgives_usage_of_other_servers(void **state)
@@ -53,23 +52,6 @@ static void sums_stop_at_the_largest_number(void **state)
 	assert_int_equal(total.output_tokens, 33);
 	assert_int_equal(total.reasoning_output_tokens, 44);
 	assert_true(total.total_tokens == INT64_MAX);
-}
-
-static void context_left_ignores_the_baseline(void **state)
-{
-	(void)state;
-	static const struct {
-		int64_t used, window;
-		int percent;
-	} cases[] = {
-		{0, 258400, 100},    {12000, 258400, 100},   {135200, 258400, 50},
-		{258400, 258400, 0}, {999999, 258400, 0},    {5, 12000, 0},
-		{5, 0, 0},           {INT64_MAX, 258400, 0},
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct token_usage usage = {.total_tokens = cases[i].used};
-		assert_int_equal(model_usage_left_percent(&usage, cases[i].window), cases[i].percent);
-	}
 }
 
 static bool read_limits(const char *head_text, struct arena *arena, struct rate_limits *ret)
@@ -117,7 +99,6 @@ int main(void)
 		cmocka_unit_test(reads_usage),
 		cmocka_unit_test(forgives_usage_of_other_servers),
 		cmocka_unit_test(sums_stop_at_the_largest_number),
-		cmocka_unit_test(context_left_ignores_the_baseline),
 		cmocka_unit_test(reads_limits_from_headers),
 		cmocka_unit_test(passes_over_bad_limit_headers),
 	};

@@ -97,7 +97,7 @@ static void an_event_that_does_not_fit_is_named_and_not_cut(void **state)
 	struct event *event = event_create(STR("1"), EV_agent_message_content_delta, &delta);
 	auto_buf struct buf out;
 	buf_init(&out, 4 * KIB);
-	wire_profile_write_whole(&style, event, &out);
+	wire_profile_write(&style, event, &out);
 	assert_false(out.over);
 	assert_string_equal(out.data, "{\"id\":\"1\",\"msg\":{\"type\":\"warning\",\"message\":\"An event "
 	                              "`agent_message_content_delta` is larger than 0 MiB and was not sent.\"}}\n");

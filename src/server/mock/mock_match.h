@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct http_head;
 struct json;
 
@@ -29,7 +29,7 @@ struct mock_request {
 	const struct json *json; /* body parsed */
 };
 
-int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
+must_check int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
 /* True if the request matches; else false, and err describes the difference. */
 bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
 

@@ -299,7 +299,8 @@ static void on_responses(struct mock_model *mock, struct http_exchange *http, st
 	answer(mock, http, reply, request);
 }
 
-void mock_model_open_gate(struct mock_model *mock, struct str name)
+/* Replies that wait for the gate continue, and later ones do not wait. */
+static void open_gate(struct mock_model *mock, struct str name)
 {
 	struct mock_exchange *exchange;
 	if (!is_gate_open(mock, name) && mock->gates.count < LIMIT_MOCK_GATES)
@@ -332,7 +333,7 @@ static void on_request(struct http_exchange *http, const struct http_head *head,
 	if (is_post && str_has_suffix(path, "/responses")) {
 		on_responses(mock, http, &request, &err);
 	} else if (is_post && gate_name(path, &gate)) {
-		mock_model_open_gate(mock, gate);
+		open_gate(mock, gate);
 		http_reply(http, 204, NULL, STR(""));
 	} else {
 		record(mock, 0, &request);

@@ -38,7 +38,5 @@ uint16_t mock_model_port(const struct mock_model *mock);
 uint64_t mock_model_requests(const struct mock_model *mock);
 /* The number of those that did not match the script. */
 uint64_t mock_model_failures(const struct mock_model *mock);
-/* Opens the gate: replies that wait for it continue, and later ones do not wait. */
-void mock_model_open_gate(struct mock_model *mock, struct str name);
 
 #endif

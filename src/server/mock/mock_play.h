@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "server/mock/mock_event.h"
 #include "server/mock/mock_text.h"
 
-struct error;
 struct json;
 struct mock_reply;
 struct mock_request;
@@ -61,8 +61,8 @@ struct mock_play {
 };
 
 /* Fails if the request lacks a value to be taken. mock_play_finish is required in both cases. */
-int mock_play_init(struct mock_play *play, const struct mock_reply *reply, const struct mock_request *request,
-                   uint64_t number, struct error *err);
+must_check int mock_play_init(struct mock_play *play, const struct mock_reply *reply,
+                              const struct mock_request *request, uint64_t number, struct error *err);
 void mock_play_finish(struct mock_play *play);
 /* Appends the next bytes to out: about LIMIT_MOCK_BATCH of them unless one event is larger. */
 enum mock_act mock_play_next(struct mock_play *play, struct buf *out);

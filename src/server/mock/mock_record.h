@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-struct error;
+#include "base/error.h"
+
 struct mock_record;
 struct mock_request;
 
@@ -16,7 +17,7 @@ struct mock_record *mock_record_create(const char *path, struct error *err);
 void mock_record_destroy(struct mock_record *record); /* NULL is fine */
 
 /* number: that of the request, from 1; 0 if it takes no reply of the script. at_ms: time since the start. */
-int mock_record_write(struct mock_record *record, uint64_t number, const struct mock_request *request, uint64_t at_ms,
-                      struct error *err);
+must_check int mock_record_write(struct mock_record *record, uint64_t number, const struct mock_request *request,
+                                 uint64_t at_ms, struct error *err);
 
 #endif

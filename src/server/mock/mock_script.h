@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "server/mock/mock_match.h"
 #include "server/mock/mock_step.h"
 
-struct error;
 struct json;
 
 /* A value extracted from the request, for {name} in the reply's texts. */
@@ -52,9 +52,9 @@ struct mock_script {
 };
 
 /* Copies text. 0, or an error that names the line; mock_script_finish is required in both cases. */
-int mock_script_parse(struct mock_script *script, struct str text, struct error *err);
+must_check int mock_script_parse(struct mock_script *script, struct str text, struct error *err);
 /* The same with a file's bytes. */
-int mock_script_read(struct mock_script *script, const char *path, struct error *err);
+must_check int mock_script_read(struct mock_script *script, const char *path, struct error *err);
 void mock_script_finish(struct mock_script *script);
 
 /* Takes the reply for this request and decrements its times: the first whose "when" matches, else the first without

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct arena;
-struct error;
 struct json;
 
 enum mock_step_kind {
@@ -55,9 +55,10 @@ struct mock_step {
 };
 
 /* Reads a reply's list of steps. */
-int mock_steps_parse(struct arena *arena, const struct json *list, struct mock_steps *ret, struct error *err);
+must_check int mock_steps_parse(struct arena *arena, const struct json *list, struct mock_steps *ret,
+                                struct error *err);
 /* Checks that "headers" is an object of strings that can be sent as header lines. */
-int mock_headers_check(const struct json *headers, struct error *err);
+must_check int mock_headers_check(const struct json *headers, struct error *err);
 /* True if there is a step of the kind, also inside a repeat. */
 bool mock_steps_has(const struct mock_steps *steps, enum mock_step_kind kind);
 /* True if response.created precedes this step. */

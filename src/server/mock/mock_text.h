@@ -8,9 +8,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct mock_request;
 struct mock_takes;
 struct mock_text;
@@ -30,8 +30,8 @@ struct mock_vars {
 };
 
 /* Extracts the values from the request; err names a missing one. */
-int mock_vars_take(struct mock_vars *vars, const struct mock_takes *takes, const struct mock_request *request,
-                   struct error *err);
+must_check int mock_vars_take(struct mock_vars *vars, const struct mock_takes *takes,
+                              const struct mock_request *request, struct error *err);
 void mock_vars_finish(struct mock_vars *vars);
 
 /* True if text needs no substitution. */
