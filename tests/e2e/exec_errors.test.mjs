@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-	codexExec, failed, FEW_RETRIES, httpError, itemsOf, needs, reply, say, startModel, typesOf,
+	codexExec, failed, FEW_RETRIES, httpError, itemsOf, needs, reply, runCodex, say, startModel, typesOf,
 } from './lib/codex.mjs';
 
 const exec = needs('exec');
@@ -69,4 +69,19 @@ test('a context that is too long is final', exec, async (t) => {
 	assert.equal(code, 1);
 	assert.match(events.at(-1).error.message, /context window/);
 	assert.equal(model.requests().length, 1);
+});
+
+test('--oss without a server fails at once and names the commands that start one', exec, async (t) => {
+	const ATTEMPTS_MS = 10_000; // five retries took 24 s
+	for (const [name, start, fetch] of [['ollama', 'ollama serve', 'ollama pull'], ['lmstudio', 'lms server start', 'lms get']]) {
+		const began = performance.now();
+		const { code, stdout, stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', '--oss', '--local-provider', name, 'hi'],
+			{ env: { CODEX_OSS_PORT: '1' } });
+		assert.equal(code, 1);
+		assert.equal(stdout, '');
+		assert.match(stderr, /^ERROR: .*cannot connect to localhost:1: Connection refused/m);
+		for (const command of [start, fetch]) assert.ok(stderr.includes('`' + command), stderr);
+		assert.doesNotMatch(stderr, /Reconnecting/);
+		assert.ok(performance.now() - began < ATTEMPTS_MS);
+	}
 });
