@@ -7,12 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int exit_status;
-} error_rows[ERR_count] = {
-	[ERR_none] = {"none", 0},
-#define ERROR(name, exit_code, text) [ERR_##name] = {#name, exit_code},
+static const int exit_statuses[ERR_count] = {
+	[ERR_none] = 0,
+#define ERROR(name, exit_code, text) [ERR_##name] = exit_code,
 #include "base/error_code.def"
 #undef ERROR
 };
@@ -92,12 +89,7 @@ int error_wrap(struct error *err, const char *format, ...)
 	return -(int)err->code;
 }
 
-const char *error_code_name(enum error_code code)
-{
-	return code < ERR_count ? error_rows[code].name : "unknown";
-}
-
 int error_exit_status(enum error_code code)
 {
-	return code < ERR_count ? error_rows[code].exit_status : 1;
+	return code < ERR_count ? exit_statuses[code] : 1;
 }

@@ -43,9 +43,6 @@ int error_wrap(struct error *err, const char *format, ...) __attribute__((format
 /* Maps errno to a code. */
 enum error_code error_code_of(int sys);
 
-/* "invalid", "not_found", … ; never NULL. */
-const char *error_code_name(enum error_code code);
-
 /* The exit status of a process that fails with this code. */
 int error_exit_status(enum error_code code);
 

@@ -181,7 +181,7 @@ static bool is_white_space(uint32_t code)
 	       code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-struct str text_trim_start(struct str s)
+static struct str trim_start(struct str s)
 {
 	size_t len;
 	while ((len = text_utf8_len(s)) != 0 && is_white_space(decode(s.ptr, len)))
@@ -205,7 +205,7 @@ struct str text_trim_end(struct str s)
 
 struct str text_trim(struct str s)
 {
-	return text_trim_end(text_trim_start(s));
+	return text_trim_end(trim_start(s));
 }
 
 size_t text_put_utf8(char *to, uint32_t point)
@@ -241,7 +241,8 @@ size_t text_floor_boundary(struct str s, size_t at)
 	return at;
 }
 
-size_t text_ceil_boundary(struct str s, size_t at)
+/* Smallest n >= at on a character boundary of s. */
+static size_t ceil_boundary(struct str s, size_t at)
 {
 	while (at < s.len && is_continuation((unsigned char)s.ptr[at]))
 		at++;
@@ -272,7 +273,7 @@ void text_append_middle(struct buf *out, struct str s, struct text_budget budget
 		return;
 	}
 	size_t head = text_floor_boundary(s, room / 2);
-	size_t tail = text_ceil_boundary(s, s.len - (room - room / 2));
+	size_t tail = ceil_boundary(s, s.len - (room - room / 2));
 	if (tail < head)
 		tail = head;
 	buf_append(out, s.ptr, head);

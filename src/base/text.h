@@ -25,15 +25,12 @@ void text_append_utf8_lossy(struct buf *out, struct str s);
  * bidirectional characters, which make a reader see another text, become \n, \r, \t or \u{HEX}. */
 void text_append_line(struct buf *out, struct str s);
 
-/* Without leading and/or trailing characters of Unicode's White_Space; str_trim knows ASCII alone. */
+/* Without leading and trailing, or only trailing characters of Unicode's White_Space; str_trim knows ASCII alone. */
 struct str text_trim(struct str s);
-struct str text_trim_start(struct str s);
 struct str text_trim_end(struct str s);
 
 /* Largest n <= at on a character boundary of s; s must be UTF-8. */
 size_t text_floor_boundary(struct str s, size_t at);
-/* Smallest n >= at on a character boundary of s. */
-size_t text_ceil_boundary(struct str s, size_t at);
 
 /* Approximate tokens of a text: ceil(bytes / 4). */
 static inline size_t text_tokens(size_t bytes)

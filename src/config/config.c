@@ -246,7 +246,8 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 
 bool config_trusts_folder(const struct config *config, const char *folder)
 {
-	return config_trust(config) == trust_level_trusted && path_is_inside(folder, config_project_root(config));
+	const struct config_project_place *place = &loaded_of(config)->place;
+	return place->trust == trust_level_trusted && path_is_inside(folder, place->root);
 }
 
 bool config_trusts_file(const struct config *config, const char *folder, struct str text)
@@ -260,21 +261,6 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 	auto_free char *dir = str_dup(path_dir(folder));
 	config_content_hash(text, hash);
 	return config_content_is_trusted(&l->layers, dir, hash);
-}
-
-const char *config_cwd(const struct config *config)
-{
-	return loaded_of(config)->place.cwd;
-}
-
-const char *config_project_root(const struct config *config)
-{
-	return loaded_of(config)->place.root;
-}
-
-enum trust_level config_trust(const struct config *config)
-{
-	return loaded_of(config)->place.trust;
 }
 
 const char *config_profile(const struct config *config)
@@ -311,5 +297,9 @@ const struct toml *config_find(const struct config *config, const char *path)
 struct config_binder config_binder(const struct config *config, struct arena *arena)
 {
 	return (struct config_binder){
-		.arena = arena, .home = config_env("HOME"), .cwd = config_cwd(config), .is_quiet = true};
+		.arena = arena,
+		.home = config_env("HOME"),
+		.cwd = loaded_of(config)->place.cwd,
+		.is_quiet = true,
+	};
 }

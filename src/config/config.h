@@ -50,9 +50,6 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 /* True for a file of such a folder if it is the user's or the system's, or if the user trusts its content by hash
  * (config_narrow.h); any other file must not widen what commands may do. */
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
-const char *config_cwd(const struct config *config); /* links resolved */
-const char *config_project_root(const struct config *config);
-enum trust_level config_trust(const struct config *config); /* of cwd */
 /* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
 bool config_trusts_folder(const struct config *config, const char *folder);
 const char *config_profile(const struct config *config); /* in use, or NULL */

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "config/toml/toml_priv.h"
 #include "config/toml/toml_text.h"
 
 enum { CONFIG_inert_any = -1 };
@@ -156,7 +155,8 @@ static const char *start_folder(const struct config_binder *binder, const struct
 	return binder->cwd;
 }
 
-const char *config_path(const struct config_binder *binder, const struct toml *node)
+/* "~" is home; a relative path starts in the folder of the node's file. */
+static const char *resolve_path(const struct config_binder *binder, const struct toml *node)
 {
 	auto_arena struct arena scratch = {0};
 	struct str text = node->text;
@@ -177,7 +177,7 @@ static bool take_path(const struct taker *t)
 	if (t->node->text.len == 0)
 		return complain(t, t->node, "a path", "empty");
 	if (t->to)
-		*(const char **)t->to = config_path(t->binder, t->node);
+		*(const char **)t->to = resolve_path(t->binder, t->node);
 	return true;
 }
 
@@ -242,7 +242,7 @@ static bool take_list(const struct taker *t, bool are_paths)
 			return false;
 		if (items)
 			items[count++] =
-				are_paths ? str_of(config_path(t->binder, it)) : arena_str(t->binder->arena, it->text);
+				are_paths ? str_of(resolve_path(t->binder, it)) : arena_str(t->binder->arena, it->text);
 	}
 	if (items)
 		*(struct config_strings *)t->to = (struct config_strings){items, count};

@@ -115,9 +115,6 @@ struct config_binder {
 must_check int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
                            const char *name, void *into, struct error *err);
 
-/* Resolves a path value: "~" is home, a relative path starts in the folder of the node's file. */
-const char *config_path(const struct config_binder *binder, const struct toml *node);
-
 /* "FILE:LINE" or "-c" into out; for messages. */
 enum { CONFIG_PLACE_SIZE = 512 };
 const char *config_place(const struct toml *node, char out[CONFIG_PLACE_SIZE]);

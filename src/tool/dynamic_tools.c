@@ -9,15 +9,14 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-struct namespace
-{
+struct tool_namespace {
 	struct str name, description;
 };
 
 struct dynamic_tools {
 	struct arena arena;
 	VEC(struct dynamic_tool) list;
-	VEC(struct namespace) namespaces;
+	VEC(struct tool_namespace) namespaces;
 };
 
 void dynamic_tools_destroy(struct dynamic_tools *tools)
@@ -97,7 +96,7 @@ static int read_schema(const struct json *json, struct dynamic_tool *tool, struc
 	return 0;
 }
 
-static struct namespace *find_namespace(const struct dynamic_tools *tools, struct str name)
+static struct tool_namespace *find_namespace(const struct dynamic_tools *tools, struct str name)
 {
 	for (size_t i = 0; i < tools->namespaces.count; i++) {
 		if (str_eq(tools->namespaces.items[i].name, name))
@@ -128,7 +127,7 @@ static int add_namespace(struct dynamic_tools *tools, struct str name, struct st
 {
 	if (check_name(name, "dynamic tool namespace", LIMIT_TOOL_NAMESPACE, err) != 0)
 		return -(int)err->code;
-	vec_push(&tools->namespaces, ((struct namespace){name, description}));
+	vec_push(&tools->namespaces, ((struct tool_namespace){name, description}));
 	return 0;
 }
 
@@ -232,7 +231,7 @@ static bool is_told(const struct dynamic_tool *tool, struct str namespace)
 	return str_eq(tool->namespace, namespace) && !tool->is_deferred;
 }
 
-static void write_namespace_spec(const struct dynamic_tools *tools, const struct namespace *namespace,
+static void write_namespace_spec(const struct dynamic_tools *tools, const struct tool_namespace *namespace,
                                  struct json_writer *w)
 {
 	size_t count = 0;

@@ -196,14 +196,13 @@ static inline void assert_err(struct fixture *f, enum error_code code, const cha
 {
 	assert_true(f->answer.is_done);
 	if (f->answer.err.code != code || !strstr(f->answer.err.text, part))
-		fail_msg("got %s \"%s\", want %s \"%s\"", error_code_name(f->answer.err.code), f->answer.err.text,
-		         error_code_name(code), part);
+		fail_msg("got %d \"%s\", want %d \"%s\"", (int)f->answer.err.code, f->answer.err.text, (int)code, part);
 }
 
 static inline void assert_ok(struct fixture *f, const char *body)
 {
 	if (f->answer.err.code)
-		fail_msg("got %s \"%s\"", error_code_name(f->answer.err.code), f->answer.err.text);
+		fail_msg("got %d \"%s\"", (int)f->answer.err.code, f->answer.err.text);
 	assert_int_equal(f->answer.status, 200);
 	assert_true(str_is(buf_str(&f->answer.body), body));
 }

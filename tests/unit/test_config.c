@@ -121,8 +121,7 @@ static void defaults_without_any_file(void **state)
 	assert_false(c->is_set.model_provider);
 	assert_null(config_find(c, "model_provider"));
 	assert_int_equal(warning_count(c), 0);
-	assert_string_equal(config_cwd(c), p->sub);
-	assert_string_equal(config_project_root(c), p->repo);
+	assert_string_equal(config_binder(c, NULL).cwd, p->sub);
 	assert_string_equal(config_home(c), p->home);
 	config_unref(c);
 }
@@ -333,6 +332,14 @@ static void profiles_come_from_tables_files_and_both(void **state)
 	assert_non_null(strstr(failure(&source), "config profile `../p` not found"));
 }
 
+/* Trust as far as it has effects. */
+static enum trust_level trust_of(const struct config *c)
+{
+	if (config_trusts_folder(c, config_binder(c, NULL).cwd))
+		return trust_level_trusted;
+	return c->approval_policy->tag == ask_for_approval_untrusted ? trust_level_untrusted : trust_level_unset;
+}
+
 static void projects_count_only_when_trusted(void **state)
 {
 	struct place *p = *state;
@@ -346,14 +353,14 @@ static void projects_count_only_when_trusted(void **state)
 	assert_string_equal(c->model, "user");
 	assert_int_equal(warning_count(c), 1);
 	assert_true(has_warning(c, warning));
-	assert_int_equal(config_trust(c), trust_level_unset);
+	assert_int_equal(trust_of(c), trust_level_unset);
 	config_unref(c);
 
 	auto_free char *untrusted = xasprintf("projects.\"%s\".trust_level = \"untrusted\"", p->repo);
 	c = load_with(p, untrusted);
 	assert_null(c->model);
 	assert_int_equal(warning_count(c), 0);
-	assert_int_equal(config_trust(c), trust_level_untrusted);
+	assert_int_equal(trust_of(c), trust_level_untrusted);
 	assert_int_equal(c->approval_policy->tag, ask_for_approval_untrusted);
 	assert_int_equal(c->sandbox_mode, sandbox_mode_workspace_write);
 	config_unref(c);
@@ -372,7 +379,7 @@ static void the_nearest_entry_decides_about_trust(void **state)
 		p->repo, p->sub);
 	struct config *c = load_with(p, user);
 	assert_string_equal(c->model, "repo");
-	assert_int_equal(config_trust(c), trust_level_untrusted);
+	assert_int_equal(trust_of(c), trust_level_untrusted);
 	config_unref(c);
 }
 
@@ -390,13 +397,13 @@ static void a_linked_worktree_is_trusted_with_its_repository(void **state)
 	source.cwd = tree;
 	struct config *c = load(&source); /* so far only the tree says so */
 	assert_null(c->model);
-	assert_int_equal(config_trust(c), trust_level_unset);
+	assert_int_equal(trust_of(c), trust_level_unset);
 	config_unref(c);
 
 	write_file(p->repo, ".git/worktrees/tree/gitdir", back);
 	c = load(&source);
 	assert_string_equal(c->model, "tree");
-	assert_int_equal(config_trust(c), trust_level_trusted);
+	assert_int_equal(trust_of(c), trust_level_trusted);
 	config_unref(c);
 }
 

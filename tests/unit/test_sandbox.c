@@ -558,7 +558,7 @@ static int report_refusal(void)
 	probe(NULL);
 	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = "/"};
 	sandbox_wrap(&policy, echo_argv, &sandboxed, &err);
-	printf("%s: %s\n", error_code_name(err.code), err.text);
+	printf("%s%s\n", err.code == ERR_unsupported ? "unsupported: " : "", err.text);
 	return 0;
 }
 

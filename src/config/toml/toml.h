@@ -103,6 +103,10 @@ void toml_merge(struct arena *arena, struct toml *into, const struct toml *from)
 /* Removes a member from a table and returns it; NULL if it does not exist. Linear. */
 struct toml *toml_remove(struct toml *table, struct str key);
 
+/* A key for a message: truncated, with control characters as '?'. */
+enum { TOML_KEY_SHOWN = 64 };
+const char *toml_key_shown(struct str key, char out[TOML_KEY_SHOWN]);
+
 /* "a table", "an integer", … for messages. */
 const char *toml_kind_name(enum toml_kind kind);
 

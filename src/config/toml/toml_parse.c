@@ -98,7 +98,11 @@ static bool read_part(struct toml_reader *r, struct str *ret)
 	return true;
 }
 
-bool toml_read_key(struct toml_reader *r, toml_enter_fn enter, struct toml **table, struct str *ret_last)
+/* Returns the table for a part of a dotted key but the last, or NULL after toml_fail. */
+typedef struct toml *(*enter_fn)(struct toml_reader *r, struct toml *table, struct str part);
+
+/* Walks the parts of a dotted key; *table becomes the one that contains the last part. */
+static bool read_key(struct toml_reader *r, enter_fn enter, struct toml **table, struct str *ret_last)
 {
 	struct str part;
 	while (read_part(r, &part)) {
@@ -166,7 +170,7 @@ bool toml_read_pair(struct toml_reader *r, struct toml *table)
 	struct str key;
 	toml_skip_blanks(r);
 	uint32_t from = toml_offset(r);
-	if (!toml_read_key(r, enter_dotted, &table, &key))
+	if (!read_key(r, enter_dotted, &table, &key))
 		return false;
 	struct toml *first = toml_find(table, key);
 	if (first)
@@ -230,7 +234,7 @@ static struct toml *read_header(struct toml_reader *r, struct toml *root)
 	struct toml *table = root;
 	struct str key;
 	r->at += brackets;
-	if (!toml_read_key(r, enter_header, &table, &key))
+	if (!read_key(r, enter_header, &table, &key))
 		return NULL;
 	table = brackets == 2 ? open_element(r, table, key) : open_table(r, table, key);
 	if (!table || !skip_brackets(r, ']', brackets) || !skip_line_end(r))
@@ -316,7 +320,7 @@ struct toml *toml_parse_key(struct arena *arena, struct str key, struct toml *va
 	struct toml_reader r = reader_of(arena, key, value->source, err);
 	struct toml *root = toml_new(arena, TOML_table, value->source, 1), *table = root;
 	struct str last;
-	if (!check_utf8(&r) || !toml_read_key(&r, enter_dotted, &table, &last))
+	if (!check_utf8(&r) || !read_key(&r, enter_dotted, &table, &last))
 		return NULL;
 	if (r.at != r.end) {
 		toml_fail(&r, "expected a key of the form a.b.c");

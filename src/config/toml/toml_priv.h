@@ -26,9 +26,6 @@ struct toml_reader {
 
 /* Sets "SOURCE:LINE:COLUMN: …" for the reader's position. Always false. */
 bool toml_fail(struct toml_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A key for a message: truncated, with control characters as '?'. */
-enum { TOML_KEY_SHOWN = 64 };
-const char *toml_key_shown(struct str key, char out[TOML_KEY_SHOWN]);
 
 static inline bool toml_at(const struct toml_reader *r, char c)
 {
@@ -52,10 +49,6 @@ void toml_skip_lines(struct toml_reader *r);
 /* Skips a line end of one or two bytes; false without one. */
 bool toml_skip_newline(struct toml_reader *r);
 
-/* Walks the parts of a dotted key; table becomes the one that contains the last part. `enter` returns the table for
- * each earlier part, or NULL after toml_fail. */
-typedef struct toml *(*toml_enter_fn)(struct toml_reader *r, struct toml *table, struct str part);
-bool toml_read_key(struct toml_reader *r, toml_enter_fn enter, struct toml **table, struct str *ret_last);
 /* key = value, into table. */
 bool toml_read_pair(struct toml_reader *r, struct toml *table);
 /* A new node of this kind; checks its depth below parent. The caller adds it. */

@@ -284,8 +284,9 @@ static bool is_plea(const struct reader *reader, const char *text)
 	return reader->argc == 2 && reader->command->word_count && strcmp(text, "help") == 0;
 }
 
-int cli_parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
-              struct error *err)
+/* ERR_usage, or ERR_invalid if only a value is wrong, so that the usage says nothing new. */
+static int parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
+                 struct error *err)
 {
 	struct reader reader = {command, argv, argc, 1, options, result, err};
 	bool is_literal = false;
@@ -322,7 +323,7 @@ int cli_find_positional(const struct cli_command *command, int argc, char **argv
 int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result)
 {
 	struct error err;
-	if (cli_parse(command, argc, argv, options, result, &err) != 0)
+	if (parse(command, argc, argv, options, result, &err) != 0)
 		return cli_print_error(command, &err);
 	if (!result->wants_help && !result->wants_version)
 		return -1;

@@ -12,8 +12,6 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-struct buf;
-
 enum cli_kind {
 	CLI_FLAG, /* bool */
 	CLI_TEXT, /* const char *; the last one counts */
@@ -74,15 +72,11 @@ struct cli_result {
 	bool wants_version;
 };
 
-/* Parses argv[1..] and handles --help, --version and errors. Returns -1 to continue, else the exit status.
+/* Parses argv[1..] and handles --help, --version and errors. Options and positionals may be mixed; "--" ends the
+ * options. Returns -1 to continue, else the exit status.
  * cli_finish frees the lists in either case. */
 int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result);
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result);
-
-/* The first half of cli_read. Stops nowhere: options and positionals may be mixed; "--" ends options.
- * ERR_usage with the text to show; ERR_invalid if only a value is wrong, so that the usage says nothing new. */
-must_check int cli_parse(const struct cli_command *command, int argc, char **argv, void *options,
-                         struct cli_result *result, struct error *err);
 
 /* Reads the options before the first positional and stores none. ret_at: its index, or argc. */
 must_check int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
@@ -92,12 +86,12 @@ const struct cli_word *cli_find_word(const struct cli_command *command, const ch
 /* Fills err for a word that is not among the command's, with the nearest one that is; returns -ERR_usage. */
 int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
 
-/* Appends the text of --help, at most 80 columns wide. */
-void cli_append_help(const struct cli_command *command, struct buf *out);
+/* Prints the text of --help, at most 80 columns wide. */
 void cli_print_help(const struct cli_command *command, int fd);
 /* "codex exec" of version 1.2.3 is "codex-cli-exec 1.2.3". */
 void cli_print_version(const struct cli_command *command);
-/* Prints a usage error on stderr; returns the exit status (2). */
+/* Prints an error of the command line on stderr, with the usage unless only a value is wrong (ERR_invalid); returns
+ * the exit status (2). */
 int cli_print_error(const struct cli_command *command, const struct error *err);
 
 #endif

@@ -105,7 +105,7 @@ static void append_options(struct buf *out, const struct cli_command *command)
 	append_row(out, "  -V, --version", "Show the version", NULL, OPTION_COLUMN);
 }
 
-void cli_append_help(const struct cli_command *command, struct buf *out)
+static void append_help(const struct cli_command *command, struct buf *out)
 {
 	append_wrapped(out, str_of(command->about), 0, 0);
 	buf_printf(out, "\n%s\n", command->usage);
@@ -122,7 +122,7 @@ void cli_print_help(const struct cli_command *command, int fd)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
-	cli_append_help(command, &text);
+	append_help(command, &text);
 	best_effort(fd_write_all(fd, text.data, text.len, NULL));
 }
 

@@ -16,15 +16,6 @@
 #include "ui/cli/terminal_style.h"
 
 static const struct {
-	void (*run)(struct doctor *doctor);
-	const char *id, *category;
-} checks[] = {
-#define CHECK(function, id, category) {doctor_check_##function, id, category},
-#include "ui/doctor/doctor.def"
-#undef CHECK
-};
-
-static const struct {
 	const char *word, *mark;
 	enum style style;
 } statuses[] = {
@@ -46,7 +37,7 @@ static const char *format_text(struct doctor *doctor, const char *format, va_lis
 	return arena_cstr(&doctor->arena, buf_str(&text));
 }
 
-void doctor_tell(struct doctor *doctor, enum doctor_status status, const char *advice, const char *format, ...)
+void doctor_report(struct doctor *doctor, enum doctor_status status, const char *advice, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -82,11 +73,12 @@ void doctor_run(struct doctor *doctor)
 {
 	load_config(doctor);
 	doctor->loop = loop_create(NULL);
-	for (size_t i = 0; i < countof(checks); i++) {
+	for (size_t i = 0; i < doctor_check_count; i++) {
 		uint64_t started = clock_now_ms();
-		vec_push(&doctor->findings,
-		         (struct doctor_finding){.id = checks[i].id, .category = checks[i].category, .summary = ""});
-		checks[i].run(doctor);
+		vec_push(&doctor->findings, (struct doctor_finding){.id = doctor_checks[i].id,
+		                                                    .category = doctor_checks[i].category,
+		                                                    .summary = ""});
+		doctor_checks[i].run(doctor);
 		current(doctor)->ms = clock_now_ms() - started;
 	}
 	process_reaper_stop();

@@ -53,13 +53,18 @@ enum doctor_status doctor_status(const struct doctor *doctor);
 void doctor_print(const struct doctor *doctor, bool has_color, struct buf *out);
 void doctor_print_json(const struct doctor *doctor, struct buf *out);
 
-/* For doctor_check.c: what a check has to say. Texts are the arena's. */
-void doctor_tell(struct doctor *doctor, enum doctor_status status, const char *advice, const char *format, ...)
+/* The rows of doctor.def, in their order. */
+struct doctor_check {
+	void (*run)(struct doctor *doctor);
+	const char *id, *category;
+};
+extern const struct doctor_check doctor_checks[];
+extern const size_t doctor_check_count;
+
+/* For checks: the result of the running check, and a detail of it. The texts are copied; advice may be NULL. */
+void doctor_report(struct doctor *doctor, enum doctor_status status, const char *advice, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void doctor_detail(struct doctor *doctor, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-#define CHECK(function, id, category) void doctor_check_##function(struct doctor *doctor);
-#include "ui/doctor/doctor.def"
-#undef CHECK
 
 #endif

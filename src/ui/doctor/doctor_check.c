@@ -30,13 +30,14 @@
 #include "sandbox/landlock.h"
 #include "sandbox/sandbox.h"
 #include "rollout/rollout_index.h"
+#include "protocol/record/enum.h"
 #include "rollout/rollout_lock.h"
 
 enum { DOCTOR_LOW_DISK_MIB = 1024 };
 
 /* ---- the program and its settings ---- */
 
-void doctor_check_installation(struct doctor *doctor)
+static void check_installation(struct doctor *doctor)
 {
 	char path[4096];
 	struct utsname system;
@@ -47,18 +48,18 @@ void doctor_check_installation(struct doctor *doctor)
 	if (uname(&system) == 0)
 		doctor_detail(doctor, "system", "%s %s %s", system.sysname, system.release, system.machine);
 	if (strstr(path, " (deleted)"))
-		doctor_tell(doctor, DOCTOR_warning, "start codex again", "the program was replaced while it ran");
+		doctor_report(doctor, DOCTOR_warning, "start codex again", "the program was replaced while it ran");
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "codex %s", CODEX_VERSION);
+		doctor_report(doctor, DOCTOR_ok, NULL, "codex %s", CODEX_VERSION);
 }
 
-void doctor_check_config(struct doctor *doctor)
+static void check_config(struct doctor *doctor)
 {
 	size_t count = 0;
 	doctor_detail(doctor, "CODEX_HOME", "%s", doctor->home ? doctor->home : "none");
 	if (!doctor->config) {
-		doctor_tell(doctor, DOCTOR_fail, "mend the file that the message names", "%s",
-		            doctor->config_error.text);
+		doctor_report(doctor, DOCTOR_fail, "mend the file that the message names", "%s",
+		              doctor->config_error.text);
 		return;
 	}
 	auto_free char *file = path_join(config_home(doctor->config), "config.toml");
@@ -68,26 +69,26 @@ void doctor_check_config(struct doctor *doctor)
 	for (size_t i = 0; i < count; i++)
 		doctor_detail(doctor, "warning", "%s", warnings[i]);
 	if (count)
-		doctor_tell(doctor, DOCTOR_warning, "see the warnings", "config loaded, with %zu warnings", count);
+		doctor_report(doctor, DOCTOR_warning, "see the warnings", "config loaded, with %zu warnings", count);
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "config loaded");
+		doctor_report(doctor, DOCTOR_ok, NULL, "config loaded");
 }
 
-void doctor_check_credentials(struct doctor *doctor)
+static void check_credentials(struct doctor *doctor)
 {
 	struct error err;
 	if (!doctor->config) {
-		doctor_tell(doctor, DOCTOR_warning, NULL, "not looked at: the configuration cannot be loaded");
+		doctor_report(doctor, DOCTOR_warning, NULL, "not looked at: the configuration cannot be loaded");
 		return;
 	}
 	doctor_detail(doctor, "provider", "%s", doctor->config->model_provider);
 	struct model_provider *provider = model_provider_create(doctor->config, NULL, &err);
 	if (!provider)
-		doctor_tell(doctor, DOCTOR_fail, NULL, "%s", err.text);
+		doctor_report(doctor, DOCTOR_fail, NULL, "%s", err.text);
 	else if (provider->key_source)
-		doctor_tell(doctor, DOCTOR_ok, NULL, "a key is there, from %s", provider->key_source);
+		doctor_report(doctor, DOCTOR_ok, NULL, "a key is there, from %s", provider->key_source);
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "%s is asked without a key", provider->name);
+		doctor_report(doctor, DOCTOR_ok, NULL, "%s is asked without a key", provider->name);
 	model_provider_destroy(provider);
 }
 
@@ -124,29 +125,29 @@ static const char *reach(const char *host, const char *port)
 	return why;
 }
 
-void doctor_check_provider(struct doctor *doctor)
+static void check_provider(struct doctor *doctor)
 {
 	struct http_url url;
 	struct model_provider *provider = doctor->config ? model_provider_create(doctor->config, NULL, NULL) : NULL;
 	auto_free char *text = provider ? xstrdup(provider->base_url) : NULL;
 	model_provider_destroy(provider);
 	if (!text || !http_url_parse(str_of(text), &url)) {
-		doctor_tell(doctor, DOCTOR_warning, NULL, "not asked: first mend %s",
-		            doctor->config ? "auth.credentials" : "config.load");
+		doctor_report(doctor, DOCTOR_warning, NULL, "not asked: first mend %s",
+		              doctor->config ? "auth.credentials" : "config.load");
 		return;
 	}
 	doctor_detail(doctor, "endpoint", "%.*s:%.*s", STR_ARG(url.host), STR_ARG(url.port));
 	if (!doctor->asks_network) {
-		doctor_tell(doctor, DOCTOR_ok, NULL, "not asked; --network asks it");
+		doctor_report(doctor, DOCTOR_ok, NULL, "not asked; --network asks it");
 		return;
 	}
 	auto_free char *host = str_dup(url.host), *port = str_dup(url.port);
 	const char *why = reach(host, port);
 	if (why)
-		doctor_tell(doctor, DOCTOR_fail, "check name resolution, proxy and firewall", "cannot be reached: %s",
-		            why);
+		doctor_report(doctor, DOCTOR_fail, "check name resolution, proxy and firewall", "cannot be reached: %s",
+		              why);
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "can be reached");
+		doctor_report(doctor, DOCTOR_ok, NULL, "can be reached");
 }
 
 /* ---- the sandbox ---- */
@@ -164,7 +165,7 @@ static const char *probe(struct doctor *doctor, enum sandbox_backend backend, st
 	return sandbox_backend_name(backend, err);
 }
 
-void doctor_check_sandbox(struct doctor *doctor)
+static void check_sandbox(struct doctor *doctor)
 {
 	struct error err;
 	enum sandbox_backend backend = doctor->config ? doctor->config->sandbox_backend : sandbox_backend_auto;
@@ -172,11 +173,11 @@ void doctor_check_sandbox(struct doctor *doctor)
 	const char *name = probe(doctor, backend, &err);
 	doctor_detail(doctor, "sandbox_backend", "%s", enum_wire(&enum_sandbox_backend, (int)backend));
 	if (!is_needed)
-		doctor_tell(doctor, DOCTOR_warning, NULL, "commands run without a sandbox: sandbox_mode says so");
+		doctor_report(doctor, DOCTOR_warning, NULL, "commands run without a sandbox: sandbox_mode says so");
 	else if (name)
-		doctor_tell(doctor, DOCTOR_ok, NULL, "commands run in %s", name);
+		doctor_report(doctor, DOCTOR_ok, NULL, "commands run in %s", name);
 	else
-		doctor_tell(doctor, DOCTOR_fail, "docs/sandbox.md says what a backend needs", "%s", err.text);
+		doctor_report(doctor, DOCTOR_fail, "docs/sandbox.md says what a backend needs", "%s", err.text);
 }
 
 /* One that fails matters as much as it is missed: check_sandbox says whether. */
@@ -184,16 +185,16 @@ static void check_backend(struct doctor *doctor, enum sandbox_backend backend)
 {
 	struct error err;
 	bool works = probe(doctor, backend, &err) != NULL;
-	doctor_tell(doctor, works ? DOCTOR_ok : DOCTOR_warning, NULL, "%s%s",
-	            works ? "works " : "does not work: ", sandbox_backend_detail(backend));
+	doctor_report(doctor, works ? DOCTOR_ok : DOCTOR_warning, NULL, "%s%s",
+	              works ? "works " : "does not work: ", sandbox_backend_detail(backend));
 }
 
-void doctor_check_bubblewrap(struct doctor *doctor)
+static void check_bubblewrap(struct doctor *doctor)
 {
 	check_backend(doctor, sandbox_backend_bubblewrap);
 }
 
-void doctor_check_landlock(struct doctor *doctor)
+static void check_landlock(struct doctor *doctor)
 {
 	check_backend(doctor, sandbox_backend_landlock);
 }
@@ -206,7 +207,7 @@ static void detail_file(struct doctor *doctor, const char *name, const char *pat
 		doctor_detail(doctor, name, "%.*s", STR_ARG(str_trim(buf_str(&text))));
 }
 
-void doctor_check_kernel(struct doctor *doctor)
+static void check_kernel(struct doctor *doctor)
 {
 	struct open_how how = {.flags = O_PATH, .resolve = RESOLVE_BENEATH};
 	auto_close int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -217,54 +218,54 @@ void doctor_check_kernel(struct doctor *doctor)
 	detail_file(doctor, "user name spaces, at most", "/proc/sys/user/max_user_namespaces");
 	detail_file(doctor, "for ordinary users", "/proc/sys/kernel/unprivileged_userns_clone");
 	detail_file(doctor, "restricted by AppArmor", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-	doctor_tell(doctor, DOCTOR_ok, NULL, "what sandboxes can be made of");
+	doctor_report(doctor, DOCTOR_ok, NULL, "what sandboxes can be made of");
 }
 
 /* ---- the state on disk ---- */
 
-void doctor_check_state(struct doctor *doctor)
+static void check_state(struct doctor *doctor)
 {
 	if (!doctor->home) {
-		doctor_tell(doctor, DOCTOR_fail, "set CODEX_HOME or HOME", "there is no place for sessions");
+		doctor_report(doctor, DOCTOR_fail, "set CODEX_HOME or HOME", "there is no place for sessions");
 		return;
 	}
 	auto_free char *sessions = path_join(doctor->home, "sessions");
 	bool is_there = dir_exists(doctor->home);
 	doctor_detail(doctor, "sessions", "%s%s", sessions, dir_exists(sessions) ? "" : " (missing)");
 	if (!is_there)
-		doctor_tell(doctor, DOCTOR_ok, NULL, "%s will be made by the first session", doctor->home);
+		doctor_report(doctor, DOCTOR_ok, NULL, "%s will be made by the first session", doctor->home);
 	else if (access(doctor->home, W_OK | X_OK) != 0 || (dir_exists(sessions) && access(sessions, W_OK | X_OK) != 0))
-		doctor_tell(doctor, DOCTOR_fail, "make it yours (chown), or set CODEX_HOME to another folder",
-		            "sessions cannot be written: %s", strerror(errno));
+		doctor_report(doctor, DOCTOR_fail, "make it yours (chown), or set CODEX_HOME to another folder",
+		              "sessions cannot be written: %s", strerror(errno));
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "sessions can be written");
+		doctor_report(doctor, DOCTOR_ok, NULL, "sessions can be written");
 }
 
-static void tell_index(struct doctor *doctor, const struct rollout_index_state *state)
+static void report_index(struct doctor *doctor, const struct rollout_index_state *state)
 {
 	static const char advice[] = "codex doctor --rebuild-index makes it anew; until then files are read instead";
 	if (!state->exists)
-		doctor_tell(doctor, DOCTOR_ok, NULL, "there is none yet: lists and searches read the files");
+		doctor_report(doctor, DOCTOR_ok, NULL, "there is none yet: lists and searches read the files");
 	else if (state->problem || !state->is_sound)
-		doctor_tell(doctor, DOCTOR_warning, advice, "not used: %s",
-		            state->problem ? state->problem : "it is damaged, or of another version");
+		doctor_report(doctor, DOCTOR_warning, advice, "not used: %s",
+		              state->problem ? state->problem : "it is damaged, or of another version");
 	else
-		doctor_tell(doctor, DOCTOR_ok, NULL, "it knows %llu sessions, and the words of %llu",
-		            (unsigned long long)state->files, (unsigned long long)state->texts);
+		doctor_report(doctor, DOCTOR_ok, NULL, "it knows %llu sessions, and the words of %llu",
+		              (unsigned long long)state->files, (unsigned long long)state->texts);
 }
 
 /* The index is a cache: without it lists and searches are slower, with the same results. */
-void doctor_check_index(struct doctor *doctor)
+static void check_index(struct doctor *doctor)
 {
 	struct rollout_index_state state;
 	struct error err;
 	size_t files;
 	if (!doctor->home || !dir_exists(doctor->home)) {
-		doctor_tell(doctor, DOCTOR_ok, NULL, "there are no sessions");
+		doctor_report(doctor, DOCTOR_ok, NULL, "there are no sessions");
 		return;
 	}
 	if (doctor->rebuilds_index && store_index_rebuild(doctor->home, &files, &err) != 0) {
-		doctor_tell(doctor, DOCTOR_warning, "lists and searches read the files instead", "%s", err.text);
+		doctor_report(doctor, DOCTOR_warning, "lists and searches read the files instead", "%s", err.text);
 		return;
 	}
 	struct rollout_index *index = rollout_index_create(doctor->home);
@@ -272,11 +273,11 @@ void doctor_check_index(struct doctor *doctor)
 	doctor_detail(doctor, "file", "%s/%s", doctor->home, ROLLOUT_INDEX_NAME);
 	if (state.exists)
 		doctor_detail(doctor, "size", "%llu KiB", (unsigned long long)state.bytes / KIB);
-	tell_index(doctor, &state);
+	report_index(doctor, &state);
 	rollout_index_unref(index);
 }
 
-void doctor_check_locks(struct doctor *doctor)
+static void check_locks(struct doctor *doctor)
 {
 	size_t held = 0, left = 0;
 	auto_free char *folder = path_join(doctor->home ? doctor->home : "/nonexistent", "thread-writer-locks");
@@ -294,20 +295,27 @@ void doctor_check_locks(struct doctor *doctor)
 	}
 	if (dir)
 		closedir(dir);
-	doctor_tell(doctor, DOCTOR_ok, NULL, "%zu sessions are open in some process; %zu lock files nobody holds", held,
-	            left);
+	doctor_report(doctor, DOCTOR_ok, NULL, "%zu sessions are open in some process; %zu lock files nobody holds",
+	              held, left);
 }
 
-void doctor_check_disk(struct doctor *doctor)
+static void check_disk(struct doctor *doctor)
 {
 	struct statvfs fs;
 	const char *place = doctor->home && dir_exists(doctor->home) ? doctor->home : "/";
 	if (statvfs(place, &fs) != 0) {
-		doctor_tell(doctor, DOCTOR_warning, NULL, "cannot tell: %s", strerror(errno));
+		doctor_report(doctor, DOCTOR_warning, NULL, "cannot tell: %s", strerror(errno));
 		return;
 	}
 	unsigned long long mib = (unsigned long long)fs.f_bavail * fs.f_frsize / MIB;
 	doctor_detail(doctor, "place", "%s", place);
-	doctor_tell(doctor, mib < DOCTOR_LOW_DISK_MIB ? DOCTOR_warning : DOCTOR_ok,
-	            mib < DOCTOR_LOW_DISK_MIB ? "make room" : NULL, "%llu MiB are free", mib);
+	doctor_report(doctor, mib < DOCTOR_LOW_DISK_MIB ? DOCTOR_warning : DOCTOR_ok,
+	              mib < DOCTOR_LOW_DISK_MIB ? "make room" : NULL, "%llu MiB are free", mib);
 }
+
+const struct doctor_check doctor_checks[] = {
+#define CHECK(function, id, category) {check_##function, id, category},
+#include "ui/doctor/doctor.def"
+#undef CHECK
+};
+const size_t doctor_check_count = countof(doctor_checks);
