@@ -216,12 +216,12 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 		count = ((const struct union_type *)field->type)->count;
 	*SLOT(void *, out, field->offset) = fill_list(field, arena, is_full, count);
 	*SLOT(size_t, out, field->aux) = count;
-	if (!field->keys)
+	if (!field->is_map)
 		return;
 	struct str *keys = arena_array(arena, struct str, count);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = str_of(arena_printf(arena, "/key %zu", i));
-	*SLOT(struct str *, out, field->keys - 1) = keys;
+	*SLOT(struct str *, out, field_keys(field)) = keys;
 }
 
 /* The last word of an enum is never the zero value that an absent field would have. */

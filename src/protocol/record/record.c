@@ -75,7 +75,7 @@ struct field field_as_shown(const struct field *field)
 	struct field result = *field;
 	if (field->is_shown) {
 		result.kind = field->shown_kind;
-		result.keys = field->is_shown_map;
+		result.is_map = field->is_shown_map;
 	}
 	return result;
 }
@@ -169,8 +169,8 @@ static void copy_list(const struct field *field, struct arena *arena, void *out)
 			union_copy(field->type, from + size * i, arena, items + size * i);
 	}
 	*SLOT(void *, out, field->offset) = items;
-	if (field->keys)
-		copy_strs(arena, SLOT(struct str *, out, field->keys - 1), count);
+	if (field->is_map)
+		copy_strs(arena, SLOT(struct str *, out, field_keys(field)), count);
 }
 
 static void copy_field(const struct field *field, struct arena *arena, void *out, struct twin *last)

@@ -65,11 +65,11 @@ enum presence {
 struct field {
 	const char *name; /* then, after its NUL, the documentation: field_doc */
 	const void *type; /* enum_type, record or union_type */
-	enum field_kind kind : 6;
-	unsigned presence : 6;
-	unsigned offset : 12;
-	unsigned aux : 12;  /* offset of has_NAME, plus one, or of NAME_count; 0: none */
-	unsigned keys : 12; /* offset of NAME_keys, plus one; 0: none */
+	enum field_kind kind : 8;
+	unsigned presence : 8;
+	unsigned offset : 16;
+	unsigned aux : 16;   /* offset of has_NAME, plus one, or of NAME_count; 0: none */
+	unsigned is_map : 8; /* NAME_keys stands before NAME */
 	/* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode
 	 * it. */
 	bool is_shown : 1;
@@ -77,6 +77,12 @@ struct field {
 	enum field_kind shown_kind : 6;
 };
 _Static_assert(sizeof(struct field) == 24, "fields are packed");
+
+/* The offset of a map's NAME_keys. */
+static inline size_t field_keys(const struct field *field)
+{
+	return field->offset - sizeof(struct str *);
+}
 
 static inline const char *field_doc(const struct field *field)
 {

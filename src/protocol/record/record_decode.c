@@ -118,7 +118,7 @@ static int decode_records(const struct field *field, const struct json *json, st
 {
 	const struct record *record = field->type;
 	char *items = arena_alloc(arena, record->size * json->count);
-	struct str *keys = field->keys ? arena_array(arena, struct str, json->count) : NULL;
+	struct str *keys = field->is_map ? arena_array(arena, struct str, json->count) : NULL;
 	size_t count = 0;
 	json_for_each(item, json) {
 		if (keys)
@@ -130,7 +130,7 @@ static int decode_records(const struct field *field, const struct json *json, st
 	*SLOT(void *, out, field->offset) = items;
 	*SLOT(size_t, out, field->aux) = count;
 	if (keys)
-		*SLOT(struct str *, out, field->keys - 1) = keys;
+		*SLOT(struct str *, out, field_keys(field)) = keys;
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int decode_unions(const struct field *field, const struct json *json, str
                          struct error *err)
 {
 	struct union_head *items = arena_array(arena, struct union_head, json->count);
-	struct str *keys = field->keys ? arena_array(arena, struct str, json->count) : NULL;
+	struct str *keys = field->is_map ? arena_array(arena, struct str, json->count) : NULL;
 	size_t count = 0;
 	json_for_each(item, json) {
 		int status = union_decode(field->type, item, arena, &items[count], err);
@@ -152,7 +152,7 @@ static int decode_unions(const struct field *field, const struct json *json, str
 	*SLOT(void *, out, field->offset) = items;
 	*SLOT(size_t, out, field->aux) = count;
 	if (keys)
-		*SLOT(struct str *, out, field->keys - 1) = keys;
+		*SLOT(struct str *, out, field_keys(field)) = keys;
 	return 0;
 }
 
@@ -199,9 +199,9 @@ static int decode_part(const struct field *field, const struct json *json, struc
 static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out,
                           struct error *err)
 {
-	if (field->kind >= FIELD_strs && !field->keys && json->type != JSON_array)
+	if (field->kind >= FIELD_strs && !field->is_map && json->type != JSON_array)
 		return wrong_type(json, "a sequence", err);
-	if (field->keys && json->type != JSON_object)
+	if (field->is_map && json->type != JSON_object)
 		return wrong_type(json, "a map", err);
 	switch (field->kind) {
 	case FIELD_strs:

@@ -30,7 +30,7 @@ static void encode_map(const struct field *field, const void *value, const struc
                        struct json_writer *w)
 {
 	const char *items = *CONST_SLOT(char *, value, field->offset);
-	const struct str *keys = *CONST_SLOT(struct str *, value, field->keys - 1);
+	const struct str *keys = *CONST_SLOT(struct str *, value, field_keys(field));
 	size_t count = *CONST_SLOT(size_t, value, field->aux);
 	jw_object(w);
 	for (size_t i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ static void encode_value(const struct field *field, const void *value, const str
 		union_encode_as(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
 	default:
-		(field->keys ? encode_map : encode_list)(field, value, dialect, w);
+		(field->is_map ? encode_map : encode_list)(field, value, dialect, w);
 	}
 }
 

@@ -46,6 +46,7 @@
 	const struct record record_##name = {name##_text, name##_fields, NULL, sizeof(struct name), RECORD_FAMILY, \
 	                                     false};
 #define AT(f) offsetof(Self, f)
+#define HAS_KEYS(f) (AT(f) - AT(f##_keys) == sizeof(struct str *))
 #define STRING(f, p, doc) {#f "\0" doc, NULL, FIELD_str, p, AT(f), 0, 0},
 #define STRING_ALIAS(f, alias, doc) {alias "\0" doc, NULL, FIELD_str, OPT | ALIAS_NAME, AT(f), 0, 0},
 #define PATH(f, p, doc) {#f "\0" doc, NULL, FIELD_path, p, AT(f), 0, 0},
@@ -69,8 +70,8 @@
 #define CHOICES(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_enums, p, AT(f), AT(f##_count), 0},
 #define LIST(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_records, p, AT(f), AT(f##_count), 0},
 #define LIST_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_unions, p, AT(f), AT(f##_count), 0},
-#define MAP_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_map, p, AT(f), AT(f##_count), AT(f##_keys) + 1},
-#define MAP(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_records, p, AT(f), AT(f##_count), AT(f##_keys) + 1},
+#define MAP_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_map, p, AT(f), AT(f##_count), HAS_KEYS(f)},
+#define MAP(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_records, p, AT(f), AT(f##_count), HAS_KEYS(f)},
 #define RECORD_EMPTY(name, doc) \
 	const struct record record_##name = {#name "\0" doc, NULL, NULL, sizeof(struct name), RECORD_FAMILY, false};
 #define RECORD_OPEN(name, doc) \

@@ -70,7 +70,7 @@ static const char *item_type(enum field_kind kind)
 static void write_items(const struct schema *schema, const struct field *field)
 {
 	struct named_type item;
-	jw_key(schema->w, field->keys ? "additionalProperties" : "items");
+	jw_key(schema->w, field->is_map ? "additionalProperties" : "items");
 	if (field_named_type(field, &item)) {
 		schema_write_ref(schema, item.name);
 		return;
@@ -89,7 +89,7 @@ static void write_field_members(const struct schema *schema, const struct field 
 	const struct field shown = field_as_shown(own), *field = &shown;
 	bool is_nullable = field_is_nullable(field);
 	struct named_type type;
-	if (field->keys) {
+	if (field->is_map) {
 		write_type(schema, "object", is_nullable);
 		write_items(schema, field);
 		return;
@@ -136,7 +136,7 @@ static void write_default(const struct schema *schema, const struct field *field
 		return;
 	if (field->kind == FIELD_enum)
 		jw_member_cstr(schema->w, "default", enum_wire(field->type, 0));
-	else if (field->keys)
+	else if (field->is_map)
 		jw_member_raw(schema->w, "default", STR("{}"));
 	else if (zeros[field->kind])
 		jw_member_raw(schema->w, "default", str_of(zeros[field->kind]));

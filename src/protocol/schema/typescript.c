@@ -40,9 +40,9 @@ static void append_value(const struct script *script, const struct field *own)
 {
 	const struct field shown = field_as_shown(own), *field = &shown;
 	struct named_type type;
-	bool is_list = field->kind >= FIELD_strs && !field->keys;
+	bool is_list = field->kind >= FIELD_strs && !field->is_map;
 	const char *name = field_named_type(field, &type) ? type.name : scalar_name(field->kind);
-	if (field->keys)
+	if (field->is_map)
 		buf_printf(script->out, "{ [key in string]?: %s }", name);
 	else
 		buf_printf(script->out, is_list ? "Array<%s>" : "%s", name);
