@@ -68,7 +68,6 @@ struct tool_call {
 	struct loop_deferred done;
 	tool_done_fn on_done;
 	void *self;
-	tool_answer_fn on_answer;
 };
 
 /* The row of a wire name, NULL if there is none. */
@@ -90,9 +89,6 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 void tool_call_start(struct tool_call *call);
 /* Cancels what still runs; on_done will not run. NULL is fine. */
 void tool_call_destroy(struct tool_call *call);
-
-/* The client's answer to a call of its own tool; false, and nothing happens, if the call has one. */
-bool tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer);
 
 /* For tools: the end. Text is made valid UTF-8 and kept; success false marks a failed call. */
 void tool_call_finish(struct tool_call *call, bool success, struct str text);

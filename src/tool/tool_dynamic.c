@@ -122,24 +122,23 @@ static void on_timeout(void *self)
 	           "The program that provides `%.*s` has not answered for %d minutes; the call was given up. Whether "
 	           "it had an effect is not known.",
 	           STR_ARG(call->name), LIMIT_DYNAMIC_CALL_MS / 60000);
+	call->host->unask(call->host, call);
 	finish_text(call, buf_str(&text), false);
 }
 
-bool tool_dynamic_answer(struct tool_call *call, const struct dynamic_tool_answer *answer)
+static void on_answer(struct tool_call *call, const void *body)
 {
 	auto_arena struct arena arena = {0};
-	if (call->is_finished || !call->state)
-		return false;
+	const struct dynamic_tool_answer *answer = body;
 	if (!answer->content_items.ptr) {
 		finish_text(call, answer->output, answer->success);
-		return true;
+		return;
 	}
 	const struct json *items = json_parse(&arena, answer->content_items, NULL);
 	if (take_items(call, items))
 		finish(call, items->span, answer->success);
 	else
 		finish_text(call, STR("dynamic tool response was invalid"), false);
-	return true;
 }
 
 /* ---- the beginning ---- */
@@ -164,5 +163,5 @@ void tool_dynamic_start(struct tool_call *call)
 		.tool = call->name,
 		.arguments = call->input,
 	};
-	call->host->emit(call->host, call->turn_id, EV_dynamic_tool_call_request, &event);
+	call->host->ask(call->host, call, EV_dynamic_tool_call_request, &event, on_answer);
 }

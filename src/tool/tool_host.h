@@ -20,11 +20,9 @@ struct patch_plan;
 struct sandbox_policy;
 struct tool_call;
 
-/* How an approval came back. The answer is borrowed during the call. */
-typedef void (*tool_answer_fn)(struct tool_call *call, const struct review_decision *answer);
-
-/* What the client said to a question; a record of the Op that brings it, borrowed during the call. */
-typedef void (*tool_reply_fn)(struct tool_call *call, const void *answer);
+/* Receives the answer to a request of the call: the record of the Op that answers this kind of request, borrowed during
+ * the call (struct review_decision, user_input_answers, dynamic_tool_answer). */
+typedef void (*tool_answer_fn)(struct tool_call *call, const void *answer);
 
 struct tool_host {
 	struct loop *loop;
@@ -54,13 +52,12 @@ struct tool_host {
 	const char *const *(*command_env)(struct tool_host *host, bool is_model);
 	/* Puts an event on the queue (copied). turn_id: of the Task it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
-	/* Registers the question, then emits it (EV_exec_approval_request or EV_apply_patch_approval_request).
-	 * `answer` runs later, at most once; never after the call was cancelled. */
+	/* Registers the request, then emits its event: EV_exec_approval_request, EV_apply_patch_approval_request,
+	 * EV_request_user_input or EV_dynamic_tool_call_request. `answer` runs later, at most once, and never after the
+	 * call was cancelled. */
 	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
 	            tool_answer_fn answer);
-	/* The same for what is answered with words; unask forgets the question. */
-	void (*ask_client)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
-	                   tool_reply_fn reply);
+	/* Removes the call's requests: their answers will not run. */
 	void (*unask)(struct tool_host *host, struct tool_call *call);
 	/* A patch has been written; the plan is borrowed. */
 	void (*patched)(struct tool_host *host, const struct patch_plan *plan);

@@ -75,7 +75,7 @@ static void stop(struct tool_call *call)
 	call->state = NULL;
 }
 
-static void on_reply(struct tool_call *call, const void *answer)
+static void on_answer(struct tool_call *call, const void *answer)
 {
 	const struct user_input_answers *given = answer;
 	const struct json *answers = json_parse(&call->arena, given->answers, NULL);
@@ -151,7 +151,7 @@ static void ask(struct tool_call *call)
 		.auto_resolution_ms = (int64_t)host->question_timeout_ms,
 	};
 	start_timer(call);
-	host->ask_client(host, call, EV_request_user_input, &event, on_reply);
+	host->ask(host, call, EV_request_user_input, &event, on_answer);
 }
 
 static bool has_all_options(const struct args_request_user_input *args)

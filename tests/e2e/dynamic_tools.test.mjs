@@ -50,6 +50,21 @@ test('a client carries out the tools that it provides', appServer, async (t) => 
 	assert.equal((await server.end()).code, 0);
 });
 
+test('of two calls with the same call_id, the second is refused and not sent to the client', appServer, async (t) => {
+	const step = (query) => ({ call: 'lookup', arguments: { query }, call_id: 'twin' });
+	const { model, server, say: tell } = await start(t, [reply(step('first'), step('second')), say('done')]);
+	await tell('go');
+	const request = await server.next('item/tool/call');
+	assert.equal(request.params.arguments.query, 'first');
+	server.answer(request, { success: true, contentItems: words('found it') });
+	await server.next('turn/completed');
+	assert.equal(server.all('item/tool/call').length, 1);
+	assert.deepEqual(toolItems(server, 'item/completed').map(({ status }) => status), ['completed']);
+	const outputs = model.requests()[1].body.input.filter(({ type }) => type === 'function_call_output');
+	assert.equal(outputs[0].output, 'found it');
+	assert.match(outputs[1].output, /not carried out: another call of the same response has the same call_id/);
+});
+
 test('several parts, images among them, reach the model as a list', appServer, async (t) => {
 	const { model, server, say: tell } = await start(t, [lookup(), say('done')]);
 	await tell('go');

@@ -40,24 +40,22 @@ test('a program that is called bash is not trusted as if it were one', proto, as
 	}
 });
 
-test('two calls under one id are asked about one after the other', proto, async (t) => {
+test('of two calls with the same call_id, the second is refused', proto, async (t) => {
 	const step = (cmd) => ({ call: 'exec_command', arguments: { cmd }, call_id: 'twin' });
 	const model = await startModel(t, [reply(step('touch wanted'), step('touch unwanted')), say('Done.')]);
 	const codex = startProto(t, model, { home: makeHome(t, model, settings('untrusted', 'danger-full-access')) });
 	const asked = () => codex.events().filter(({ msg }) => msg.type === 'exec_approval_request');
 	codex.submit('1', userInput('go'));
 	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'touch wanted');
-	codex.submit('2', { type: 'get_history_entry_request', offset: 0, log_id: 0 });
-	await codex.next('get_history_entry_response');
-	assert.equal(asked().length, 1);
-	codex.submit('3', approve('twin', 'approved'));
-	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'touch unwanted');
-	codex.submit('4', approve('twin', 'denied'));
+	codex.submit('2', approve('twin', 'approved'));
+	codex.submit('3', approve('twin', 'approved')); // sent twice
 	await codex.next('task_complete');
+	assert.equal(asked().length, 1);
 	assert.equal((await codex.end()).code, 0);
 	assert.deepEqual(['wanted', 'unwanted'].map((name) => fs.existsSync(path.join(codex.cwd, name))), [true, false]);
 	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
 	assert.equal(outputs.length, 2);
+	assert.match(outputs[1].output, /not carried out: another call of the same response has the same call_id/);
 });
 
 test('of too many calls in one response the first are carried out, each of the rest gets an error', needs('exec'), async (t) => {

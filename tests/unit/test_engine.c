@@ -86,35 +86,36 @@ static void a_queue_takes_so_many_submissions_at_once(void **state)
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 }
 
-/* A question about a call is answered by the call's id: a yes to one must not be taken for the other. */
-static void two_calls_of_one_id_are_not_open_at_once(void **state)
-{
-	struct fixture *f = *state;
-	start(f,
-	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch one\"},\"call_id\":\"c1\"},"
-	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch two\"},\"call_id\":\"c1\"}]}\n"
-	      "{\"reply\":[{\"message\":\"done\"}]}",
-	      "approval_policy=\"untrusted\"");
-	configure(f);
-	say(f, "go");
-	run_until(f, "exec_approval_request", 1);
-	settle(f);
-	assert_null(strstr(f->log.data, "exec_approval_request exec_"));
-	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
-	run_until(f, "exec_approval_request", 1);
-	assert_true(file_exists(temp_path("one")));
-	assert_false(file_exists(temp_path("two")));
-	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"denied\"}");
-	run_until(f, "task_complete", 1);
-	assert_false(file_exists(temp_path("two")));
-}
-
-static size_t count_told(const struct fixture *f, const char *tag)
+static size_t count_emitted(const struct fixture *f, const char *tag)
 {
 	size_t count = 0;
 	for (const char *at = f->log.data; (at = strstr(at, tag)); at++)
 		count++;
 	return count;
+}
+
+/* A client may send its approval twice: the second one must not start another call with the same id. */
+static void a_second_call_with_the_same_id_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch one\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch two\"},\"call_id\":\"c1\"},"
+	      "{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"pwd\"},\"call_id\":\"c2\"}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-3.call_id\":\"c1\",\"input.-2.call_id\":\"c1\",\"input.-1.call_id\":"
+	      "\"c2\"},\"path\":{\"input.-2.output\":\"not carried out: another call of the same response has the same "
+	      "call_id\"}},\"reply\":[{\"message\":\"done\"}]}",
+	      "approval_policy=\"untrusted\"");
+	configure(f);
+	say(f, "go");
+	run_until(f, "exec_approval_request", 1);
+	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
+	submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
+	run_until(f, "task_complete", 1);
+	assert_int_equal(count_emitted(f, "exec_approval_request"), 1);
+	assert_true(file_exists(temp_path("one")));
+	assert_false(file_exists(temp_path("two")));
+	expect_fit(f, 2);
 }
 
 /* None of them ends before "go" is there, and each shows itself. */
@@ -130,10 +131,10 @@ static void no_more_calls_run_side_by_side_than_may(void **state)
 	say(f, "go");
 	run_until(f, "exec_command_begin", LIMIT_TOOLS_RUNNING);
 	settle(f);
-	assert_int_equal(count_told(f, "exec_command_begin"), LIMIT_TOOLS_RUNNING);
+	assert_int_equal(count_emitted(f, "exec_command_begin"), LIMIT_TOOLS_RUNNING);
 	temp_put("go", STR(""));
 	run_until(f, "task_complete", 1);
-	assert_int_equal(count_told(f, "exec_command_begin"), 24);
+	assert_int_equal(count_emitted(f, "exec_command_begin"), 24);
 	expect_fit(f, 2);
 }
 
@@ -600,7 +601,7 @@ static void absurd_arguments_do_no_harm(void **state)
 	      "{\"call\":\"view_image\",\"arguments\":{\"path\":\"/dev/zero\"}},"
 	      "{\"call\":\"view_image\",\"arguments\":{\"path\":\"fifo\"}},"
 	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"[]\",\"call_id\":\"\"}},"
-	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{\",\"call_id\":\"\"}}]}\n"
+	      "{\"item\":{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{\",\"call_id\":\" \"}}]}\n"
 	      "{\"expect\":{\"path\":{\"input.-9.output\":\"running with "
 	      "session\",\"input.-8.output\":\"b\\n\",\"input.-7.output\":"
 	      "\"c\\n\",\"input.-6.output\":\"exec_command failed\",\"input.-5.output\":\"Unknown process id\","
@@ -749,7 +750,7 @@ int main(void)
 		TEST(a_task_is_told_in_order),
 		TEST(outputs_keep_the_order_of_the_calls),
 		TEST(more_commands_than_may_run_at_once_all_run),
-		TEST(two_calls_of_one_id_are_not_open_at_once),
+		TEST(a_second_call_with_the_same_id_is_refused),
 		TEST(a_queue_takes_so_many_submissions_at_once),
 		TEST(no_more_calls_run_side_by_side_than_may),
 		TEST(empty_input_completes_at_once),

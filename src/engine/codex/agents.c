@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/agents_priv.h"
-#include "engine/session/approval.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/session/session_record.h"
@@ -374,27 +373,14 @@ void agents_take_event(struct codex *child, struct event *event)
 	agent_log_add(&child->env.agent->log, event);
 }
 
-/* The Session of a subagent whose questions are asked by the root's events; NULL: somebody hears it itself. */
+/* The Session of a subagent whose requests are emitted by the root; NULL if its Codex has a listener of its own. */
 static struct session *asks_through_root(const struct agent *agent)
 {
 	struct codex *child = agent->parent ? agent->session : NULL;
 	return child && !child->on_event ? child->session : NULL;
 }
 
-bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer)
-{
-	struct agent *agent;
-	if (!root->agents)
-		return false;
-	list_for_each(agent, &root->agents->agents, link) {
-		struct session *session = asks_through_root(agent);
-		if (session && questions_answer(&session->questions, asks, id, answer))
-			return true;
-	}
-	return false;
-}
-
-size_t agents_asking(struct codex *root, struct str id)
+size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id)
 {
 	struct agent *agent;
 	size_t count = 0;
@@ -402,19 +388,19 @@ size_t agents_asking(struct codex *root, struct str id)
 		return 0;
 	list_for_each(agent, &root->agents->agents, link) {
 		struct session *session = asks_through_root(agent);
-		count += session && approvals_has(&session->approvals, id);
+		count += session && pending_find(&session->pending, kind, id);
 	}
 	return count;
 }
 
-bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision)
+bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer)
 {
 	struct agent *agent;
 	if (!root->agents)
 		return false;
 	list_for_each(agent, &root->agents->agents, link) {
 		struct session *session = asks_through_root(agent);
-		if (session && session_answer_approval(session, id, decision))
+		if (session && session_answer(session, kind, id, answer))
 			return true;
 	}
 	return false;

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 
 #include "base/str.h"
+#include "engine/session/pending.h"
 #include "tool/tool.h"
 
 struct agent;
 struct codex;
 struct event;
-struct review_decision;
 struct rollout_reader;
 struct session;
 
@@ -51,10 +51,11 @@ void agents_set_quiet(struct codex *codex, bool is_quiet);
 /* The user has interrupted it: what it started ends as well, where that is configured. */
 void agents_on_interrupt(struct codex *codex);
 
-/* An answer to a question that a subagent put through its root. False if none asked. */
-bool agents_reply(struct codex *root, enum event_tag asks, struct str id, const void *answer);
-/* How many subagents have such an approval open. */
-size_t agents_asking(struct codex *root, struct str id);
-bool agents_answer(struct codex *root, struct str id, const struct review_decision *decision);
+/* ---- requests that subagents ask through their root's events ---- */
+
+/* Number of subagents that have such a request pending. */
+size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id);
+/* Answers the first such request. False if there is none. */
+bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer);
 
 #endif

@@ -14,7 +14,6 @@
 #include "engine/codex/op.h"
 #include "engine/session/preamble.h"
 #include "engine/session/session_record.h"
-#include "engine/turn/turn.h"
 #include "net/http_client.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_session.h"
@@ -328,9 +327,7 @@ enum codex_state codex_get_state(const struct codex *codex)
 		return CODEX_QUEUED;
 	if (!session || (!session->task && list_empty(&session->shells)))
 		return CODEX_IDLE;
-	bool waits_for_tool = session->task && session->task->turn && turn_waits_for_client(session->task->turn);
-	bool is_asking = approvals_waiting(&session->approvals) || questions_waiting(&session->questions);
-	return is_asking || waits_for_tool ? CODEX_BLOCKED : CODEX_RUNNING;
+	return pending_is_empty(&session->pending) ? CODEX_RUNNING : CODEX_BLOCKED;
 }
 
 bool codex_end_command(struct codex *codex, int64_t process_id)

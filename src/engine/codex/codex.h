@@ -37,11 +37,11 @@ struct codex *codex_open(const struct codex_options *options);
 void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
 /* Copies id and op. ERR_limit: the submission queue is full. */
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
-/* Answers a question that an event of this Codex asked; `asks` names the event. Pending submissions are carried out
- * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room.
- * id: of the call or, for EV_request_user_input, of its turn. answer: a struct review_decision for the two approvals,
- * user_input_answers for EV_request_user_input, dynamic_tool_answer for EV_dynamic_tool_call_request.
- * False, without effect: no such question is pending; events in the queue give the reason. */
+/* Answers a pending request of this Codex; `asks` names the event that asked. Pending submissions are carried out
+ * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room. id: of the
+ * call. answer: a struct review_decision for the two approvals, user_input_answers for EV_request_user_input,
+ * dynamic_tool_answer for EV_dynamic_tool_call_request.
+ * False, without effect: no such request is pending; events in the queue give the reason. */
 bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer);
 
 /* The instructions of a mode for a client that brings none of its own. */

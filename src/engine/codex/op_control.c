@@ -54,42 +54,20 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 /* ---- answers ---- */
 
-/* Call ids are the provider's, and some number the calls of each response: who approves one command must not start
- * another one by the same id. */
-static bool answer_approval(struct codex *codex, struct str id, const struct review_decision *decision)
+/* Call ids are the provider's, and some providers number the calls of each response: the approval of one agent's
+ * command must not start the command of another agent. */
+bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
 	struct session *session = codex->session;
-	if (approvals_has(&session->approvals, id) + agents_asking(codex, id) > 1) {
+	enum pending_kind kind = pending_kind_of(asks);
+	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
 		session_warn(session, STR(""),
 		             "Approvals of several agents are open for `%.*s`; the answer was ignored. Answer with the "
 		             "id of the event that asked.",
 		             STR_ARG(id));
 		return false;
 	}
-	return session_answer_approval(session, id, decision) || agents_answer(codex, id, decision);
-}
-
-static bool answer_call(struct codex *codex, struct str id, const struct dynamic_tool_answer *answer)
-{
-	struct task *task = codex->session->task;
-	struct tool_call *call = task && task->turn ? turn_find_tool(task->turn, id) : NULL;
-	return call && call->dynamic && tool_dynamic_answer(call, answer);
-}
-
-bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
-{
-	switch (asks) {
-	case EV_exec_approval_request:
-	case EV_apply_patch_approval_request:
-		return answer_approval(codex, id, body);
-	case EV_request_user_input:
-		return questions_answer(&codex->session->questions, asks, id, body) ||
-		       agents_reply(codex, asks, id, body);
-	case EV_dynamic_tool_call_request:
-		return answer_call(codex, id, body);
-	default:
-		return false;
-	}
+	return session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
 }
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)

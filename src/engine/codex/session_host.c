@@ -27,21 +27,13 @@ static void host_emit(struct tool_host *host, struct str turn_id, enum event_tag
 static void host_ask(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
                      tool_answer_fn answer)
 {
-	struct session *session = session_of(host);
-	approvals_add(&session->approvals, call->call_id, call->turn_id, call, answer);
-	host_emit(host, call->turn_id, tag, body);
-}
-
-static void host_ask_client(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
-                            tool_reply_fn reply)
-{
-	questions_add(&session_of(host)->questions, tag, call, reply);
+	pending_add(&session_of(host)->pending, pending_kind_of(tag), call, answer);
 	host_emit(host, call->turn_id, tag, body);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
 {
-	questions_drop(&session_of(host)->questions, call);
+	pending_drop(&session_of(host)->pending, call);
 }
 
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)
@@ -59,12 +51,12 @@ static void host_interrupt(struct tool_host *host)
 
 static bool host_is_approved(struct tool_host *host, struct str key)
 {
-	return approvals_is_allowed(&session_of(host)->approvals, key);
+	return exec_rules_is_approved(&session_of(host)->rules, key);
 }
 
 static void host_remember(struct tool_host *host, struct str key)
 {
-	approvals_allow(&session_of(host)->approvals, key);
+	exec_rules_approve(&session_of(host)->rules, key);
 }
 
 static struct agent *host_agent(struct tool_host *host, bool by_thread)
@@ -137,7 +129,6 @@ void session_host_init(struct session *session)
 		.allows_login_shell = session->env->config->allow_login_shell,
 		.question_timeout_ms = (uint64_t)session->env->config->request_user_input_timeout_ms,
 		.ask = host_ask,
-		.ask_client = host_ask_client,
 		.unask = host_unask,
 		.patched = host_patched,
 		.interrupt = host_interrupt,

@@ -124,8 +124,26 @@ int exec_rules_amend(struct exec_rules *rules, const struct config *config, cons
 	return append_line(path, buf_str(&line), err);
 }
 
+bool exec_rules_is_approved(const struct exec_rules *rules, struct str key)
+{
+	vec_for_each(it, &rules->approved) {
+		if (str_is(key, *it))
+			return true;
+	}
+	return false;
+}
+
+void exec_rules_approve(struct exec_rules *rules, struct str key)
+{
+	if (!exec_rules_is_approved(rules, key))
+		vec_push(&rules->approved, str_dup(key));
+}
+
 void exec_rules_finish(struct exec_rules *rules)
 {
 	exec_policy_destroy(rules->policy);
 	rules->policy = NULL;
+	vec_for_each(key, &rules->approved)
+		free(*key);
+	vec_finish(&rules->approved);
 }

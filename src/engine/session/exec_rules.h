@@ -11,6 +11,7 @@
 #define ENGINE_EXEC_RULES_H
 
 #include "base/str.h"
+#include "base/vec.h"
 
 struct config;
 struct error;
@@ -18,7 +19,8 @@ struct exec_policy;
 
 struct exec_rules {
 	/* private */
-	struct exec_policy *policy; /* NULL until somebody asks */
+	struct exec_policy *policy; /* NULL until the first command is judged */
+	VEC(char *) approved;       /* keys */
 };
 
 typedef void (*exec_rules_warn_fn)(const char *text, void *self);
@@ -30,6 +32,11 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
  * it counts for this session alone. */
 int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words, size_t count,
                      struct error *err);
+
+/* What the user has approved for the session: a command line or a file, by a key of the tool's choice. */
+bool exec_rules_is_approved(const struct exec_rules *rules, struct str key);
+void exec_rules_approve(struct exec_rules *rules, struct str key);
+
 void exec_rules_finish(struct exec_rules *rules);
 
 #endif

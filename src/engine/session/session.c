@@ -27,6 +27,7 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
+#include "tool/tool.h"
 #include "workspace/git_info.h"
 
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
@@ -40,13 +41,21 @@ void session_emit(struct session *session, struct str sub_id, enum event_tag tag
 	session_record_event(session, sub_id, tag, body);
 }
 
-bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision)
+static void record_decision(struct session *session, const struct tool_call *call,
+                            const struct review_decision *decision)
 {
-	if (loop_deferred_is_waiting(&session->interrupt)) /* "abort" was the answer to another question */
-		return false;
 	if (decision->tag == review_decision_denied || decision->tag == review_decision_abort)
-		session_record_decline(session, approvals_call_id(&session->approvals, id));
-	return approvals_answer(&session->approvals, id, decision);
+		session_record_decline(session, call->call_id);
+}
+
+bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer)
+{
+	const struct tool_call *call = pending_find(&session->pending, kind, id);
+	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another request was "abort" */
+		return false;
+	if (kind == PENDING_approval)
+		record_decision(session, call, answer);
+	return pending_answer(&session->pending, kind, id, answer);
 }
 
 /* item_started and item_completed have the same fields */
@@ -216,8 +225,7 @@ struct session *session_create(const struct session_env *env, const struct op_co
 	else
 		uuid_v7(session->id);
 	conversation_init(&session->conversation, session, NULL);
-	approvals_init(&session->approvals);
-	questions_init(&session->questions);
+	pending_init(&session->pending);
 	detached_init(&session->notices);
 	list_init(&session->shells);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);
@@ -332,8 +340,7 @@ void session_destroy(struct session *session)
 	rollout_writer_destroy(session->rollout);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
-	approvals_finish(&session->approvals);
-	questions_finish(&session->questions);
+	pending_finish(&session->pending);
 	dynamic_tools_destroy(session->dynamic_tools);
 	conversation_finish(&session->conversation);
 	settings_unref(session->settings);

@@ -6,10 +6,9 @@
 
 #include "base/buf.h"
 #include "base/uuid.h"
-#include "engine/session/approval.h"
 #include "engine/session/conversation.h"
 #include "engine/session/exec_rules.h"
-#include "engine/session/question.h"
+#include "engine/session/pending.h"
 #include "engine/session/session_env.h"
 #include "engine/session/settings.h"
 #include "loop/loop.h"
@@ -30,13 +29,12 @@ struct session_skills;
 struct task;
 
 struct session {
-	const struct session_env *env;    /* lent by the owner */
-	char id[UUID_TEXT_SIZE];          /* thread id */
-	struct settings *settings;        /* of the next Task */
-	struct conversation conversation; /* the user's */
-	struct task *task;                /* at most one */
-	struct approvals approvals;
-	struct questions questions;
+	const struct session_env *env;       /* lent by the owner */
+	char id[UUID_TEXT_SIZE];             /* thread id */
+	struct settings *settings;           /* of the next Task */
+	struct conversation conversation;    /* the user's */
+	struct task *task;                   /* at most one */
+	struct pending pending;              /* requests to the user and the client */
 	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL until somebody needs them */
@@ -91,8 +89,9 @@ void session_destroy(struct session *session);
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* The same, and records it if its kind is recorded. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
-/* Answers the approval by that id. False, and nothing begins, if none is open, or another answer aborts the Task. */
-bool session_answer_approval(struct session *session, struct str id, const struct review_decision *decision);
+/* Answers a pending request of the Session (pending.h). False, and the answer has no effect, if there is no such
+ * request, or if the answer to another one is about to abort the Task. */
+bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
 /* item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)

@@ -245,8 +245,7 @@ void turn_destroy(struct turn *turn)
 	if (!turn)
 		return;
 	drop_call(turn);
-	vec_for_each(tool, &turn->tools)
-		tool_call_destroy(tool->call);
+	turn_drop_tools(turn);
 	vec_finish(&turn->tools);
 	loop_timer_destroy(turn->retry);
 	loop_deferred_finish(&turn->next);

@@ -84,12 +84,6 @@ struct turn_env {
 	struct turn_shown plan_shown;
 };
 
-/* A call of the response that is being read, in the order the model made it. */
-struct turn_tool {
-	struct tool_call *call;
-	bool is_started;
-};
-
 enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning, TURN_ITEM_web_search };
 
 /* The item whose deltas are arriving. */
@@ -125,13 +119,12 @@ struct turn {
 	struct turn_open_item open;
 	struct turn_open_item kept[TURN_ITEM_web_search]; /* by kind: begun by an attempt that broke */
 	char *response_id;
-	VEC(struct turn_tool) tools;
-	size_t started;    /* of them; they start in order */
-	size_t finished;   /* the first so many have */
-	size_t running;    /* started tools that have not finished */
-	bool runs_tools;   /* the response is read, its calls are being carried out */
-	bool is_exclusive; /* a tool that wants to be alone is running */
-	char *failure;     /* text and CodexErrorInfo of an end for good */
+	VEC(struct tool_call *) tools; /* the response's calls, in the order the model made them */
+	size_t started;                /* of them; they start in order */
+	size_t running;                /* started tools that have not finished */
+	bool runs_tools;               /* the response is read, its calls are being carried out */
+	bool is_exclusive;             /* a tool that wants to be alone is running */
+	char *failure;                 /* text and CodexErrorInfo of an end for good */
 	char *failure_info;
 	enum model_error_kind failure_kind;
 };
@@ -177,11 +170,9 @@ void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 void turn_close_plan(struct turn_env *env, struct str text);
 /* turn_tools.c: the response's calls; turn_on_tools_done when all have ended and are recorded. */
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words);
-/* The call of that id that runs, or NULL. */
-struct tool_call *turn_find_tool(struct turn *turn, struct str call_id);
-/* A tool of the client's has been called and has not answered. */
-bool turn_waits_for_client(const struct turn *turn);
 void turn_run_tools(struct turn *turn);
+/* Ends all calls and discards them; nothing is recorded. */
+void turn_drop_tools(struct turn *turn);
 /* Ends all calls and records why they have no output: the user's interrupt, or a stream that broke before they ran. */
 void turn_abort_tools(struct turn *turn, bool by_user);
 void turn_on_tools_done(struct turn *turn);

@@ -24,48 +24,44 @@ static void on_tool_done(struct tool_call *call, void *self)
 	start_ready(turn);
 }
 
-/* It is never started, and has its output already. */
-static void refuse(struct tool_call *call)
-{
-	buf_printf(&call->output,
-	           "This call was not carried out: at most %d calls of one response are. Make it again in a later one.",
-	           LIMIT_TOOL_CALLS);
-	call->is_finished = true;
-}
-
-void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
-{
-	struct session *session = turn->env->session;
-	struct turn_tool tool = {0};
-	tool.call = tool_call_create(&session->host, words, on_tool_done, turn);
-	if (session_lacks_tool(session, tool.call->type))
-		tool.call->type = NULL;
-	if (turn->tools.count >= LIMIT_TOOL_CALLS)
-		refuse(tool.call);
-	vec_push(&turn->tools, tool);
-}
-
-struct tool_call *turn_find_tool(struct turn *turn, struct str call_id)
+static bool has_twin(const struct turn *turn, const struct tool_call *call)
 {
 	vec_for_each(tool, &turn->tools) {
-		if (tool->is_started && !tool->call->is_finished && str_eq(tool->call->call_id, call_id))
-			return tool->call;
-	}
-	return NULL;
-}
-
-bool turn_waits_for_client(const struct turn *turn)
-{
-	vec_for_each(tool, &turn->tools) {
-		if (tool->is_started && tool->call->dynamic && !tool->call->is_finished)
+		if (str_eq((*tool)->call_id, call->call_id))
 			return true;
 	}
 	return false;
 }
 
-static bool runs_beside_others(const struct turn_tool *tool)
+/* Writes the output of a call that is never started. A request is answered by the id of its call, so a second call with
+ * the id of another one could be started by the approval of the first. */
+static void refuse_excess(const struct turn *turn, struct tool_call *call)
 {
-	return !tool->call->type || (tool->call->type->flags & TOOL_PARALLEL); /* clients say nothing against it */
+	if (turn->tools.count >= LIMIT_TOOL_CALLS)
+		buf_printf(&call->output,
+		           "This call was not carried out: at most %d calls of one response are. Make it again in a "
+		           "later one.",
+		           LIMIT_TOOL_CALLS);
+	else if (has_twin(turn, call))
+		buf_append_c(&call->output,
+		             "This call was not carried out: another call of the same response has the same call_id. "
+		             "Make it again in a later one.");
+	call->is_finished = call->output.len > 0;
+}
+
+void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
+{
+	struct session *session = turn->env->session;
+	struct tool_call *call = tool_call_create(&session->host, words, on_tool_done, turn);
+	if (session_lacks_tool(session, call->type))
+		call->type = NULL;
+	refuse_excess(turn, call);
+	vec_push(&turn->tools, call);
+}
+
+static bool runs_beside_others(const struct tool_call *call)
+{
+	return !call->type || (call->type->flags & TOOL_PARALLEL); /* tools of clients may run beside others */
 }
 
 /* {"type":"function_call_output","call_id":…,"output":…}; a custom tool's answer has its own type. */
@@ -104,61 +100,49 @@ static void record_output(struct conversation *conversation, const struct tool_c
 static void record_follow_ups(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		if (tool->call->follow_up.len == 0 || tool->call->follow_up.over)
+		if ((*tool)->follow_up.len == 0 || (*tool)->follow_up.over)
 			continue;
 		turn->env->conversation->context.user_turns++; /* an image comes as a message of the user */
-		conversation_add(turn->env->conversation, buf_str(&tool->call->follow_up));
+		conversation_add(turn->env->conversation, buf_str(&(*tool)->follow_up));
 	}
 }
 
-static void drop_tools(struct turn *turn)
+void turn_drop_tools(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		approvals_drop(&turn->env->session->approvals, tool->call);
-		questions_drop(&turn->env->session->questions, tool->call);
-		tool_call_destroy(tool->call);
+		pending_drop(&turn->env->session->pending, *tool);
+		tool_call_destroy(*tool);
 	}
 	turn->tools.count = 0;
-	turn->started = turn->finished = turn->running = 0;
+	turn->started = turn->running = 0;
 	turn->is_exclusive = false;
-}
-
-/* A question about a call is answered by the call's id. Two under one id are never open at once, lest a yes to one be
- * taken for the other. */
-static bool shares_id(struct turn *turn, const struct turn_tool *tool)
-{
-	while (turn->finished < turn->started && turn->tools.items[turn->finished].call->is_finished)
-		turn->finished++;
-	for (const struct turn_tool *other = &turn->tools.items[turn->finished]; other < tool; other++) {
-		if (!other->call->is_finished && str_eq(other->call->call_id, tool->call->call_id))
-			return true;
-	}
-	return false;
 }
 
 static void start_ready(struct turn *turn)
 {
 	bool is_held = turn->env->session->host.is_held;
-	size_t count = turn->tools.count < LIMIT_TOOL_CALLS ? turn->tools.count : LIMIT_TOOL_CALLS;
-	while (turn->started < count && !turn->is_exclusive && !is_held) {
-		struct turn_tool *tool = &turn->tools.items[turn->started];
-		bool alone = !runs_beside_others(tool);
-		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING) || shares_id(turn, tool))
+	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
+		struct tool_call *call = turn->tools.items[turn->started];
+		bool alone = !runs_beside_others(call);
+		if (call->is_finished) { /* it was refused */
+			turn->started++;
+			continue;
+		}
+		if (turn->running >= (alone ? 1 : LIMIT_TOOLS_RUNNING))
 			return;
 		turn->started++;
-		tool->is_started = true;
 		turn->is_exclusive = alone;
 		turn->running++;
-		tool_call_start(tool->call);
+		tool_call_start(call);
 	}
-	if (turn->running || turn->started < count)
+	if (turn->running || turn->started < turn->tools.count)
 		return;
 	turn->env->inbox->read_early(turn->env->inbox_self);
 	vec_for_each(tool, &turn->tools)
-		record_output(turn->env->conversation, tool->call, buf_str(&tool->call->output));
+		record_output(turn->env->conversation, *tool, buf_str(&(*tool)->output));
 	record_follow_ups(turn);
 	turn->env->inbox->record_taken(turn->env->inbox_self);
-	drop_tools(turn);
+	turn_drop_tools(turn);
 	turn_on_tools_done(turn);
 }
 
@@ -186,7 +170,7 @@ static void record_cut_short(struct turn *turn, const struct tool_call *call, bo
 void turn_abort_tools(struct turn *turn, bool by_user)
 {
 	vec_for_each(tool, &turn->tools)
-		record_cut_short(turn, tool->call, by_user);
+		record_cut_short(turn, *tool, by_user);
 	turn->env->inbox->record_taken(turn->env->inbox_self);
-	drop_tools(turn);
+	turn_drop_tools(turn);
 }

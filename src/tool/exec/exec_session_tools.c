@@ -62,13 +62,13 @@ static void run_if(struct tool_call *call, bool is_approved)
 	refuse(call, call->state, buf_str(&text));
 }
 
-static void on_answer(struct tool_call *call, const struct review_decision *decision)
+static void on_answer(struct tool_call *call, const void *decision)
 {
 	struct exec_session *session = call->state;
 	run_if(call, exec_gate_read(&session->command, decision));
 }
 
-static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+static void on_retry_answer(struct tool_call *call, const void *decision)
 {
 	struct exec_session *session = call->state;
 	run_if(call, exec_retry_read(&session->command, decision));

@@ -115,7 +115,7 @@ static void begin_if(struct shell_run *run, bool is_approved)
 	fail(run, buf_str(&text));
 }
 
-static void on_retry_answer(struct tool_call *call, const struct review_decision *decision)
+static void on_retry_answer(struct tool_call *call, const void *decision)
 {
 	struct shell_run *run = call->state;
 	begin_if(run, exec_retry_read(&run->command, decision));
@@ -197,7 +197,7 @@ static void begin(struct shell_run *run)
 	exec_command_start(&run->command, &handler, run);
 }
 
-static void on_answer(struct tool_call *call, const struct review_decision *decision)
+static void on_answer(struct tool_call *call, const void *decision)
 {
 	struct shell_run *run = call->state;
 	begin_if(run, exec_gate_read(&run->command, decision));

@@ -227,9 +227,10 @@ static void remember_all(const struct patch_run *run)
 	}
 }
 
-static void on_answer(struct tool_call *call, const struct review_decision *decision)
+static void on_answer(struct tool_call *call, const void *answer)
 {
 	struct patch_run *run = call->state;
+	const struct review_decision *decision = answer;
 	if (decision->tag == review_decision_approved_for_session)
 		remember_all(run);
 	if (decision->tag == review_decision_abort)
