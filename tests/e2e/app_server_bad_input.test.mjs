@@ -161,7 +161,7 @@ test('answers to what nobody asked, and second answers, are passed over', option
 	assert.equal(fs.existsSync(path.join(server.cwd, 'done')), false);
 	const { code, stderr } = await server.end();
 	assert.equal(code, 0);
-	for (const id of ['77', 'x', '0', `${asked.id + 1}`]) assert.match(stderr, new RegExp(`an answer to request "?${id}"? was passed over`));
+	for (const id of ['77', 'x', '0', `${asked.id + 1}`]) assert.match(stderr, new RegExp(`an answer to request "?${id}"? was ignored`));
 });
 
 for (const [what, answer] of Object.entries({
@@ -190,7 +190,7 @@ test('a client cannot answer what another one was asked', options, async (t) => 
 	other.answer(question, { decision: 'accept' });
 	await goesOn(other);
 	assert.equal(asked.all('serverRequest/resolved').length, 0);
-	await waitFor(server.child.stderr, server.stderr, (it) => it.includes(`an answer to request ${question.id} was passed over`));
+	await waitFor(server.child.stderr, server.stderr, (it) => it.includes(`an answer to request ${question.id} was ignored`));
 	asked.answer(question, { decision: 'decline' });
 	assert.equal((await asked.next('turn/completed')).params.turn.status, 'completed');
 	// The number of a request is its client's own: both may use the same one at the same time.

@@ -208,7 +208,7 @@ test('an answer about a host is a yes only if it says so', options, async (t) =>
 	assert.deepEqual(items.map(({ status }) => status), ['completed', 'declined', 'declined']);
 });
 
-test('an answer that cannot be used is a refusal, and answers nobody waits for change nothing', options, async (t) => {
+test('an unusable answer is a denial, and unexpected answers change nothing', options, async (t) => {
 	const model = await startModel(t, [ask('echo no'), say('after')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', { approvalPolicy: 'on-request', sandbox: 'read-only' });
@@ -221,7 +221,7 @@ test('an answer that cannot be used is a refusal, and answers nobody waits for c
 	const item = server.all('item/completed').map(({ params }) => params.item).find(({ type }) => type === 'commandExecution');
 	assert.equal(item.status, 'declined');
 	const { stderr } = await server.end();
-	assert.match(stderr, /request 99 was passed over[\s\S]*the client's answer cannot be used: unknown variant `perhaps`[\s\S]*request 0 was passed over/);
+	assert.match(stderr, /request 99 was ignored[\s\S]*the client's answer cannot be used: unknown variant `perhaps`[\s\S]*request 0 was ignored/);
 });
 
 test('a patch is an item with its changes, asked for where it must be', options, async (t) => {

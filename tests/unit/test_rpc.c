@@ -362,25 +362,36 @@ struct answers {
 	bool is_undeliverable;
 };
 
-static bool on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
+static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
 {
 	const struct app_file_change_request_approval_response *response = result;
-	struct answers *answers = self;
-	(void)id;
+	struct answers *answers = ask->owner;
 	answers->count++;
 	answers->outcome = outcome;
 	answers->decision = response ? (int)response->decision : -1;
 	return !answers->is_undeliverable;
 }
 
-static int64_t put_question(struct fixture *f, struct answers *answers)
+static struct rpc_ask *open_question(struct fixture *f, struct answers *answers)
 {
 	struct app_file_change_request_approval_params params = {
 		.thread_id = STR("t"), .turn_id = STR("u"), .item_id = STR("i")};
-	int64_t id = rpc_ask(&f->server->asks, ASK_item_file_change_request_approval, &params, on_answer, answers);
+	const struct rpc_ask_options options = {
+		.tag = ASK_item_file_change_request_approval,
+		.params = &params,
+		.owner = answers,
+		.key = STR("c1"),
+		.on_answer = on_answer,
+	};
+	return rpc_ask_open(&f->server->asks, &options);
+}
+
+static int64_t put_question(struct fixture *f, struct answers *answers)
+{
+	struct rpc_ask *ask = open_question(f, answers);
 	for (int i = 0; i < 2; i++)
-		rpc_ask_send(&f->server->asks, id, f->clients[i].connection);
-	return id;
+		rpc_ask_send(ask, f->clients[i].connection);
+	return ask->id;
 }
 
 static void the_first_answer_counts(void **state)
@@ -400,7 +411,7 @@ static void the_first_answer_counts(void **state)
 	assert_int_equal(answers.count, 1);
 	assert_int_equal(answers.decision, app_file_change_approval_decision_accept_for_session);
 	assert_int_equal(put_question(f, &answers), 1);
-	rpc_ask_withdraw(&f->server->asks, 1);
+	rpc_ask_withdraw(rpc_asks_next(&f->server->asks, &answers, NULL));
 	tell(f, 0, "{\"id\":1,\"result\":{\"decision\":\"decline\"}}");
 	assert_int_equal(answers.count, 1);
 }
@@ -476,8 +487,7 @@ static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **st
 {
 	struct fixture *f = *state;
 	struct answers answers = {0};
-	struct app_file_change_request_approval_params params = {.thread_id = STR("t")};
-	rpc_ask(&f->server->asks, ASK_item_file_change_request_approval, &params, on_answer, &answers);
+	open_question(f, &answers);
 	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}");
 	assert_int_equal(answers.count, 0);
 	rpc_asks_repeat(&f->server->asks, f->clients[1].connection, &answers);
@@ -516,7 +526,6 @@ static struct thread *make_thread(struct fixture *f)
 	thread->server = f->server;
 	thread->codex = codex_open(&options);
 	list_init(&thread->bucket);
-	list_init(&thread->asks);
 	thread_items_init(&thread->items);
 	list_append(&f->server->threads->all, &thread->link);
 	return thread;

@@ -1,4 +1,4 @@
-/* A question cannot be found while its callback runs, so that the callback may ask the next and withdraw all others. */
+/* The list is searched linearly: it has one entry per waiting call of all threads. */
 #include "app_server/rpc/rpc_ask.h"
 
 #include <stdio.h>
@@ -9,20 +9,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/vec.h"
 
-struct rpc_ask {
-	struct list link;
-	int64_t id;
-	const struct app_server_request *type;
-	VEC(struct connection *) clients; /* those whose answer is accepted */
-	char *frame;                      /* the request as sent, for later watchers */
-	size_t frame_len;
-	enum rpc_ask_outcome failure; /* the last one; RPC_ASK_ANSWERED: there was none */
-	bool is_deciding;             /* its callback runs */
-	rpc_answer_fn on_answer;
-	void *self;
-};
+static const struct app_server_request *type_of(const struct rpc_ask *ask)
+{
+	return &app_server_requests[ask->tag];
+}
 
 void rpc_asks_init(struct rpc_asks *asks)
 {
@@ -30,11 +21,12 @@ void rpc_asks_init(struct rpc_asks *asks)
 	list_init(&asks->open);
 }
 
-static void ask_destroy(struct rpc_ask *ask)
+void rpc_ask_withdraw(struct rpc_ask *ask)
 {
 	list_remove(&ask->link);
 	vec_finish(&ask->clients);
 	free(ask->frame);
+	str_free(&ask->key);
 	free(ask);
 }
 
@@ -42,31 +34,31 @@ void rpc_asks_finish(struct rpc_asks *asks)
 {
 	struct rpc_ask *it;
 	list_for_each(it, &asks->open, link)
-		ask_destroy(it);
+		rpc_ask_withdraw(it);
 }
 
-static void send_to(struct rpc_ask *ask, struct connection *client)
+void rpc_ask_send(struct rpc_ask *ask, struct connection *client)
 {
 	vec_push(&ask->clients, client);
 	connection_send_frame(client, str_n(ask->frame, ask->frame_len));
 }
 
-int64_t rpc_ask(struct rpc_asks *asks, enum app_server_request_tag tag, const void *params, rpc_answer_fn on_answer,
-                void *self)
+struct rpc_ask *rpc_ask_open(struct rpc_asks *asks, const struct rpc_ask_options *options)
 {
 	struct rpc_ask *ask = xnew(struct rpc_ask);
 	struct buf out;
 	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
 	ask->id = asks->next_id++;
-	ask->type = &app_server_requests[tag];
+	ask->tag = options->tag;
+	ask->owner = options->owner;
+	ask->key = str_copy(options->key);
 	ask->failure = RPC_ASK_ANSWERED;
-	ask->on_answer = on_answer;
-	ask->self = self;
-	rpc_write_request(&out, ask->type, ask->id, params);
+	ask->on_answer = options->on_answer;
+	rpc_write_request(&out, type_of(ask), ask->id, options->params);
 	ask->frame_len = out.len;
 	ask->frame = buf_take(&out);
 	list_append(&asks->open, &ask->link);
-	return ask->id;
+	return ask;
 }
 
 static struct rpc_ask *find(struct rpc_asks *asks, int64_t id)
@@ -79,27 +71,21 @@ static struct rpc_ask *find(struct rpc_asks *asks, int64_t id)
 	return NULL;
 }
 
-void rpc_ask_send(struct rpc_asks *asks, int64_t id, struct connection *client)
+struct rpc_ask *rpc_asks_next(const struct rpc_asks *asks, const void *owner, const struct rpc_ask *ask)
 {
-	struct rpc_ask *ask = find(asks, id);
-	if (ask)
-		send_to(ask, client);
-}
-
-void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id)
-{
-	struct rpc_ask *ask = find(asks, id);
-	if (ask)
-		ask_destroy(ask);
-}
-
-void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *self)
-{
-	struct rpc_ask *it;
-	list_for_each(it, &asks->open, link) {
-		if (it->self == self && !it->is_deciding)
-			send_to(it, client);
+	const struct list *link = ask ? ask->link.next : asks->open.next;
+	for (; link != &asks->open; link = link->next) {
+		struct rpc_ask *it = container_of(link, struct rpc_ask, link);
+		if (it->owner == owner && !it->is_deciding)
+			return it;
 	}
+	return NULL;
+}
+
+void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *owner)
+{
+	for (struct rpc_ask *it = NULL; (it = rpc_asks_next(asks, owner, it));)
+		rpc_ask_send(it, client);
 }
 
 static bool was_asked(const struct rpc_ask *ask, const struct connection *client)
@@ -115,29 +101,30 @@ static bool was_asked(const struct rpc_ask *ask, const struct connection *client
 static bool decode(const struct rpc_ask *ask, const struct rpc_message *message, struct arena *arena, void **ret)
 {
 	struct error err;
-	*ret = arena_alloc(arena, ask->type->result->size);
+	const struct app_server_request *type = type_of(ask);
+	*ret = arena_alloc(arena, type->result->size);
 	if (message->kind == RPC_ERROR) {
 		struct str text = json_get_str(message->body, "message");
-		fprintf(stderr, "codex app-server: %s: the client answered with an error: %.*s\n", ask->type->wire.ptr,
+		fprintf(stderr, "codex app-server: %s: the client answered with an error: %.*s\n", type->wire.ptr,
 		        STR_ARG(text));
 		return false;
 	}
-	if (record_decode(ask->type->result, message->body, arena, *ret, &err) == 0)
+	if (record_decode(type->result, message->body, arena, *ret, &err) == 0)
 		return true;
-	fprintf(stderr, "codex app-server: %s: the client's answer cannot be used: %s\n", ask->type->wire.ptr,
-	        err.text);
+	fprintf(stderr, "codex app-server: %s: the client's answer cannot be used: %s\n", type->wire.ptr, err.text);
 	return false;
 }
 
 static void decide(struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
 {
 	ask->is_deciding = true;
-	if (ask->on_answer(outcome, ask->id, result, ask->self)) {
-		ask_destroy(ask);
+	if (ask->on_answer(ask, outcome, result)) {
+		rpc_ask_withdraw(ask);
 		return;
 	}
 	ask->is_deciding = false;
-	fprintf(stderr, "codex app-server: %s: the answer came too late: what asked has ended\n", ask->type->wire.ptr);
+	fprintf(stderr, "codex app-server: %s: the answer came too late: what asked has ended\n",
+	        type_of(ask)->wire.ptr);
 }
 
 static void forget_client(struct rpc_ask *ask, const struct connection *client)
@@ -148,8 +135,8 @@ static void forget_client(struct rpc_ask *ask, const struct connection *client)
 	}
 }
 
-/* Fails the question if no client is left and at least one has failed. Without a failure it stays open for later
- * watchers. */
+/* Fails the request if no client is left and at least one has failed. Without a failure it stays open for later
+ * subscribers. */
 static void decide_if_all_failed(struct rpc_ask *ask)
 {
 	if (!ask->clients.count && ask->failure != RPC_ASK_ANSWERED)
@@ -163,7 +150,7 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 	void *result;
 	struct rpc_ask *ask = str_to_i64(message->id, &id) ? find(asks, id) : NULL;
 	if (!ask || !was_asked(ask, client)) {
-		fprintf(stderr, "codex app-server: an answer to request %.*s was passed over: nobody waits for it\n",
+		fprintf(stderr, "codex app-server: an answer to request %.*s was ignored: no such request is pending\n",
 		        (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr);
 		return;
 	}
@@ -176,7 +163,7 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 	decide_if_all_failed(ask);
 }
 
-/* Deciding one question may withdraw others, so the search starts again after each. */
+/* The decision of one request may withdraw others, so the search starts again after each. */
 static struct rpc_ask *find_asked(struct rpc_asks *asks, const struct connection *client)
 {
 	struct rpc_ask *it;

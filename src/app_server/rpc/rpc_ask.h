@@ -1,9 +1,9 @@
-/* rpc_ask.h — requests of the server to its clients: sent to several, answered by one.
+/* rpc_ask.h — requests of the server to its clients: the frame of each, and the clients that may answer it.
  *
- * A question is sent to every watcher of a thread under one id. The first valid answer decides; a late, repeated or
- * unrequested answer is logged on standard error. A client that answers with an error or an invalid result is removed
- * from the question, which fails when no client is left. Ids count up from 0 for the process.
- * Owns: open questions. Loop thread only. */
+ * A request is sent to every subscriber of its owner, a thread, under one id. The first valid answer decides; a late,
+ * repeated or unexpected answer is logged on standard error. A client that answers with an error or an invalid result
+ * is removed from the request, which fails when no client is left. Ids count up from 0 for the process. Owns: open
+ * requests. Loop thread only. */
 #ifndef APP_SERVER_RPC_ASK_H
 #define APP_SERVER_RPC_ASK_H
 
@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/vec.h"
 #include "protocol/message/app.h"
 
 struct connection;
+struct rpc_ask;
 struct rpc_message;
 
 enum rpc_ask_outcome {
@@ -24,32 +26,57 @@ enum rpc_ask_outcome {
 };
 
 /* Runs on the first valid answer, or when the last client that could answer has failed. Returns false if the answer
- * could not be delivered: the question then stays open until it is withdrawn or answered again. */
-typedef bool (*rpc_answer_fn)(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self);
+ * could not be delivered: the request then stays open until it is withdrawn or answered again. */
+typedef bool (*rpc_answer_fn)(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result);
+
+struct rpc_ask {
+	/* read-only */
+	int64_t id;
+	enum app_server_request_tag tag;
+	void *owner;
+	struct str key; /* names the pending request of the engine: the id of its call; owned */
+	/* private */
+	struct list link;
+	VEC(struct connection *) clients; /* those whose answer is accepted */
+	char *frame;                      /* the request as sent, for later subscribers */
+	size_t frame_len;
+	enum rpc_ask_outcome failure; /* the last one; RPC_ASK_ANSWERED: there was none */
+	bool is_deciding;             /* on_answer runs */
+	rpc_answer_fn on_answer;
+};
 
 struct rpc_asks {
 	/* private */
-	struct list open;
+	struct list open; /* oldest first */
 	int64_t next_id;
 };
 
 void rpc_asks_init(struct rpc_asks *asks);
-void rpc_asks_finish(struct rpc_asks *asks); /* drops open questions; no callback runs */
+void rpc_asks_finish(struct rpc_asks *asks); /* drops open requests; no callback runs */
 
-/* Creates a question without sending it. Returns its id. */
-int64_t rpc_ask(struct rpc_asks *asks, enum app_server_request_tag tag, const void *params, rpc_answer_fn on_answer,
-                void *self);
-/* Sends the question to a client, whose answer is accepted from now on. */
-void rpc_ask_send(struct rpc_asks *asks, int64_t id, struct connection *client);
-/* Closes the question; on_answer will not run. No-op if it is closed already. */
-void rpc_ask_withdraw(struct rpc_asks *asks, int64_t id);
-/* Sends all open questions of self to a new watcher. */
-void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *self);
+/* Opens a request without sending it; key and params are copied. Borrowed until it is decided or withdrawn. */
+struct rpc_ask_options {
+	enum app_server_request_tag tag;
+	const void *params;
+	void *owner;
+	struct str key;
+	rpc_answer_fn on_answer;
+};
+struct rpc_ask *rpc_ask_open(struct rpc_asks *asks, const struct rpc_ask_options *options);
+/* Sends the request to a client, whose answer is accepted from now on. */
+void rpc_ask_send(struct rpc_ask *ask, struct connection *client);
+/* Closes the request; on_answer will not run. Not inside its on_answer. */
+void rpc_ask_withdraw(struct rpc_ask *ask);
+/* The owner's open request after `ask`, or its first (NULL); NULL after the last. A request whose on_answer runs is not
+ * among them, so on_answer may open and withdraw others. */
+struct rpc_ask *rpc_asks_next(const struct rpc_asks *asks, const void *owner, const struct rpc_ask *ask);
+/* Sends all open requests of the owner to a new subscriber. */
+void rpc_asks_repeat(struct rpc_asks *asks, struct connection *client, const void *owner);
 
 /* ---- for the connection ---- */
 
 void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const struct rpc_message *message);
-/* Removes a disconnected client from all questions; those whose other clients have failed fail now. */
+/* Removes a disconnected client from all requests; those whose other clients have failed fail now. */
 void rpc_asks_forget(struct rpc_asks *asks, struct connection *client);
 
 #endif

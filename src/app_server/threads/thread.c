@@ -227,7 +227,6 @@ static struct thread *thread_create(struct rpc_request *request)
 	thread->client_version = xstrdup(request->connection->client_version);
 	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
 	list_init(&thread->bucket);
-	list_init(&thread->asks);
 	thread_items_init(&thread->items);
 	list_append(&request->server->threads->all, &thread->link);
 	return thread;

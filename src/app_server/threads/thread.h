@@ -78,7 +78,6 @@ struct thread {
 	struct arena origin_arena;     /* source and repository from the rollout */
 	struct rpc_request *starting;  /* waits for its Session */
 	struct thread_opening opening; /* while it does */
-	struct list asks;              /* questions that are open (thread_ask.c) */
 	struct thread_family family;   /* of a root; valid while thread_idle.c looks */
 	bool is_dead;                  /* to be destroyed outside the engine's callbacks */
 };

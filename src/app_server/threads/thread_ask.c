@@ -1,5 +1,5 @@
-/* Each question keeps what its answer needs and nothing of the event: the call's id for the engine, and whether the
- * item it belongs to has to be told as declined. */
+/* Converts the engine's events to requests, and the clients' results to the engine's answers. It keeps no list: the
+ * engine knows what is pending (engine/session/pending.h), rpc_ask.h the frames and clients. */
 #include "app_server/threads/thread_ask.h"
 
 #include "app_server/rpc/server.h"
@@ -14,25 +14,44 @@
 #include "config/config.h"
 #include "engine/codex/codex.h"
 
-struct thread_ask {
-	struct list link;
-	struct thread *thread;
-	int64_t id;
-	enum app_server_request_tag tag;
-	enum app_thread_active_flag flag;
-	struct str call_id;
-	struct str turn_id; /* of what is not an approval */
-	struct arena arena; /* this, too, lives in it */
-};
+/* The event of the engine that asks for this request. */
+static enum event_tag event_of(const struct rpc_ask *ask)
+{
+	switch (ask->tag) {
+	case ASK_item_file_change_request_approval:
+	case ASK_apply_patch_approval:
+		return EV_apply_patch_approval_request;
+	case ASK_item_tool_request_user_input:
+		return EV_request_user_input;
+	case ASK_item_tool_call:
+		return EV_dynamic_tool_call_request;
+	default:
+		return EV_exec_approval_request;
+	}
+}
+
+static struct rpc_ask *next_ask(const struct thread *thread, const struct rpc_ask *ask)
+{
+	return rpc_asks_next(&thread->server->asks, thread, ask);
+}
+
+static struct rpc_ask *find_ask(const struct thread *thread, enum app_server_request_tag tag, struct str call_id)
+{
+	struct rpc_ask *ask = NULL;
+	while ((ask = next_ask(thread, ask)) && (ask->tag != tag || !str_eq(call_id, ask->key)))
+		continue;
+	return ask;
+}
 
 size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret)
 {
 	bool has[app_thread_active_flag_count] = {false};
 	size_t count = 0;
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		if (it->tag != ASK_item_tool_call)
-			has[it->flag] = true;
+	for (struct rpc_ask *ask = NULL; (ask = next_ask(thread, ask));) {
+		if (ask->tag == ASK_item_tool_request_user_input)
+			has[app_thread_active_flag_waiting_on_user_input] = true;
+		else if (ask->tag != ASK_item_tool_call)
+			has[app_thread_active_flag_waiting_on_approval] = true;
 	}
 	for (int i = 0; i < app_thread_active_flag_count; i++) {
 		if (has[i])
@@ -41,27 +60,7 @@ size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_fla
 	return count;
 }
 
-static struct thread_ask *ask_create(struct thread *thread, enum app_server_request_tag tag, struct str call_id)
-{
-	struct arena arena = {0};
-	struct thread_ask *ask = arena_new(&arena, struct thread_ask);
-	ask->arena = arena;
-	ask->thread = thread;
-	ask->tag = tag;
-	ask->flag = app_thread_active_flag_waiting_on_approval;
-	ask->call_id = arena_str(&ask->arena, call_id);
-	list_append(&thread->asks, &ask->link);
-	return ask;
-}
-
-static void ask_destroy(struct thread_ask *ask)
-{
-	list_remove(&ask->link);
-	struct arena arena = ask->arena;
-	arena_finish(&arena);
-}
-
-static void tell_resolved(struct thread *thread, const struct thread_ask *ask)
+static void notify_resolved(struct thread *thread, const struct rpc_ask *ask)
 {
 	char id[24];
 	snprintf(id, sizeof(id), "%lld", (long long)ask->id);
@@ -72,15 +71,15 @@ static void tell_resolved(struct thread *thread, const struct thread_ask *ask)
 
 /* ---- answers ---- */
 
-/* The event that ends the item follows; the item will say that the user ended it. */
-static void decline_item(struct thread *thread, const struct thread_ask *ask)
+/* The item's status becomes `declined` with the event that completes it. */
+static void decline_item(struct thread *thread, const struct rpc_ask *ask)
 {
-	struct thread_item *item = thread_item_find(thread, ask->call_id);
+	struct thread_item *item = thread_item_find(thread, ask->key);
 	if (item)
 		item->is_declined = true;
 }
 
-/* An amendment about a host says itself whether it is a yes. */
+/* A network amendment contains its own decision. */
 static bool denies_host(const struct app_command_execution_approval_decision *decision)
 {
 	auto_arena struct arena arena = {0};
@@ -124,8 +123,8 @@ static struct review_decision of_patch(enum app_file_change_approval_decision de
 	return (struct review_decision){.tag = tags[decision]};
 }
 
-/* In the engine's words; without a usable answer: no. */
-static struct review_decision read_answer(const struct thread_ask *ask, const void *result,
+/* Without a usable answer the decision is a denial. */
+static struct review_decision read_answer(const struct rpc_ask *ask, const void *result,
                                           struct exec_amendment *amendment)
 {
 	const struct app_command_execution_request_approval_response *command = result;
@@ -143,42 +142,33 @@ static struct review_decision read_answer(const struct thread_ask *ask, const vo
 	}
 }
 
-/* It is closed and waits no more; the question itself lives on for its answer. */
-static void close_ask(struct thread *thread, struct thread_ask *ask)
+static bool answer_engine(struct thread *thread, const struct rpc_ask *ask, const void *answer)
 {
-	tell_resolved(thread, ask);
-	list_remove(&ask->link);
-	list_init(&ask->link);
-	if (thread->turn)
-		thread_notify_status(thread);
+	return codex_answer(thread->codex, event_of(ask), ask->key, answer);
 }
 
-static bool answer_words(struct thread *thread, const struct thread_ask *ask,
-                         const struct app_tool_request_user_input_response *answer)
+static bool answer_decision(struct thread *thread, const struct rpc_ask *ask, const void *result)
 {
-	struct user_input_answers answers = {.answers = answer ? answer->answers : STR("{}")};
-	return codex_answer(thread->codex, EV_request_user_input, ask->turn_id, &answers);
-}
-
-static bool answer_decision(struct thread *thread, const struct thread_ask *ask, const void *result)
-{
-	bool is_patch = ask->tag == ASK_item_file_change_request_approval || ask->tag == ASK_apply_patch_approval;
-	enum event_tag asks = is_patch ? EV_apply_patch_approval_request : EV_exec_approval_request;
 	struct exec_amendment amendment;
 	struct review_decision decision = read_answer(ask, result, &amendment);
-	if (!codex_answer(thread->codex, asks, ask->call_id, &decision))
+	if (!answer_engine(thread, ask, &decision))
 		return false;
 	if (decision.tag == review_decision_denied || decision.tag == review_decision_abort)
 		decline_item(thread, ask);
 	return true;
 }
 
-/* ---- answers of tools ---- */
+static bool answer_question(struct thread *thread, const struct rpc_ask *ask,
+                            const struct app_tool_request_user_input_response *response)
+{
+	struct user_input_answers answers = {.answers = response ? response->answers : STR("{}")};
+	return answer_engine(thread, ask, &answers);
+}
 
-static bool answer_failure(struct thread *thread, struct str call_id, const char *why)
+static bool answer_failure(struct thread *thread, const struct rpc_ask *ask, const char *why)
 {
 	struct dynamic_tool_answer answer = {.output = str_of(why), .success = false};
-	return codex_answer(thread->codex, EV_dynamic_tool_call_request, call_id, &answer);
+	return answer_engine(thread, ask, &answer);
 }
 
 static void write_items(const struct app_dynamic_tool_call_response *response, struct buf *out)
@@ -190,121 +180,101 @@ static void write_items(const struct app_dynamic_tool_call_response *response, s
 	jw_array_end(&w);
 }
 
-static bool answer_result(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
-                          const struct app_dynamic_tool_call_response *response)
+static bool answer_tool(struct thread *thread, const struct rpc_ask *ask, enum rpc_ask_outcome outcome,
+                        const struct app_dynamic_tool_call_response *response)
 {
 	auto_buf struct buf items;
 	buf_init(&items, LIMIT_LINE);
-	if (outcome != RPC_ASK_ANSWERED)
-		return answer_failure(thread, ask->call_id,
-		                      outcome == RPC_ASK_FAILED ? "dynamic tool request failed"
-		                                                : "dynamic tool response was invalid");
+	if (outcome == RPC_ASK_FAILED)
+		return answer_failure(thread, ask, "dynamic tool request failed");
+	if (outcome == RPC_ASK_INVALID)
+		return answer_failure(thread, ask, "dynamic tool response was invalid");
 	write_items(response, &items);
 	struct dynamic_tool_answer answer = {.content_items = buf_str(&items), .success = response->success};
-	return codex_answer(thread->codex, EV_dynamic_tool_call_request, ask->call_id, &answer);
+	return answer_engine(thread, ask, &answer);
 }
 
-static void drop(struct thread *thread, struct thread_ask *ask)
+/* False if the engine has no such request any more: then the event that ended it withdraws this one, too. */
+static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
 {
-	rpc_ask_withdraw(&thread->server->asks, ask->id);
-	ask_destroy(ask);
+	struct thread *thread = ask->owner;
+	if (ask->tag == ASK_item_tool_call)
+		return answer_tool(thread, ask, outcome, result);
+	bool is_question = ask->tag == ASK_item_tool_request_user_input;
+	if (!(is_question ? answer_question(thread, ask, result) : answer_decision(thread, ask, result)))
+		return false;
+	notify_resolved(thread, ask);
+	if (thread->turn)
+		thread_notify_status(thread);
+	return true;
 }
+
+/* ---- ends without an answer ---- */
 
 void thread_asks_forget_call(struct thread *thread, struct str call_id)
 {
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		if (it->tag == ASK_item_tool_call && str_eq(it->call_id, call_id))
-			drop(thread, it);
-	}
+	struct rpc_ask *ask = find_ask(thread, ASK_item_tool_call, call_id);
+	if (ask)
+		rpc_ask_withdraw(ask);
 }
 
 void thread_asks_abandon(struct thread *thread)
 {
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		if (it->tag != ASK_item_tool_call)
+	for (struct rpc_ask *next = next_ask(thread, NULL), *ask; (ask = next);) {
+		next = next_ask(thread, ask);
+		if (ask->tag != ASK_item_tool_call)
 			continue;
-		answer_failure(thread, it->call_id,
+		answer_failure(thread, ask,
 		               "No client that could carry out this tool is connected any more. Whether the call had "
 		               "an effect is not known.");
-		drop(thread, it);
+		rpc_ask_withdraw(ask);
 	}
-}
-
-/* ---- all of them ---- */
-
-static struct thread_ask *find(struct thread *thread, int64_t id)
-{
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		if (it->id == id)
-			return it;
-	}
-	return NULL;
-}
-
-static bool give_answer(struct thread *thread, const struct thread_ask *ask, enum rpc_ask_outcome outcome,
-                        const void *result)
-{
-	if (ask->tag == ASK_item_tool_call)
-		return answer_result(thread, ask, outcome, result);
-	if (ask->tag == ASK_item_tool_request_user_input)
-		return answer_words(thread, ask, result);
-	return answer_decision(thread, ask, result);
-}
-
-/* The engine no longer waits, and the event that says so withdraws the question: until then it is open. */
-static bool on_answer(enum rpc_ask_outcome outcome, int64_t id, const void *result, void *self)
-{
-	struct thread *thread = self;
-	struct thread_ask *ask = find(thread, id);
-	if (!ask || !give_answer(thread, ask, outcome, result))
-		return !ask;
-	if (ask->tag != ASK_item_tool_call)
-		close_ask(thread, ask);
-	ask_destroy(ask);
-	return true;
 }
 
 void thread_ask_expire(struct thread *thread, struct str call_id)
 {
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		if (it->tag != ASK_item_tool_request_user_input || !str_eq(it->call_id, call_id))
-			continue;
-		rpc_ask_withdraw(&thread->server->asks, it->id);
-		close_ask(thread, it);
-		ask_destroy(it);
-	}
+	struct rpc_ask *ask = find_ask(thread, ASK_item_tool_request_user_input, call_id);
+	if (!ask)
+		return;
+	notify_resolved(thread, ask);
+	rpc_ask_withdraw(ask);
+	if (thread->turn)
+		thread_notify_status(thread);
 }
 
 void thread_asks_withdraw(struct thread *thread)
 {
-	struct thread_ask *it;
-	list_for_each(it, &thread->asks, link) {
-		rpc_ask_withdraw(&thread->server->asks, it->id);
-		tell_resolved(thread, it);
-		ask_destroy(it);
+	for (struct rpc_ask *next = next_ask(thread, NULL), *ask; (ask = next);) {
+		next = next_ask(thread, ask);
+		notify_resolved(thread, ask);
+		rpc_ask_withdraw(ask);
 	}
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 static bool is_legacy(const struct thread *thread)
 {
 	return thread->server->config->app_server.legacy_approvals;
 }
 
-static void put(struct thread_ask *ask, const void *params)
+static void put(struct thread *thread, enum app_server_request_tag tag, struct str call_id, const void *params)
 {
-	struct thread *thread = ask->thread;
-	ask->id = rpc_ask(&thread->server->asks, ask->tag, params, on_answer, thread);
+	const struct rpc_ask_options options = {
+		.tag = tag,
+		.params = params,
+		.owner = thread,
+		.key = call_id,
+		.on_answer = on_answer,
+	};
+	struct rpc_ask *ask = rpc_ask_open(&thread->server->asks, &options);
+	if (tag != ASK_item_tool_call)
+		thread_notify_status(thread);
 	vec_for_each(it, &thread->watchers)
-		rpc_ask_send(&thread->server->asks, ask->id, it->connection);
+		rpc_ask_send(ask, it->connection);
 }
 
-/* That such commands are allowed for good can be answered where there is a prefix to allow. */
+/* The decision to allow such commands permanently is offered only with a prefix to allow. */
 static size_t list_decisions(const struct ev_exec_approval *event, struct arena *arena,
                              struct app_command_execution_approval_decision **ret)
 {
@@ -330,11 +300,11 @@ static size_t list_decisions(const struct ev_exec_approval *event, struct arena 
 	return count;
 }
 
-static void put_command(struct thread_ask *ask, const struct ev_exec_approval *event)
+static void put_command(struct thread *thread, const struct ev_exec_approval *event)
 {
 	auto_arena struct arena arena = {0};
 	struct app_command_execution_request_approval_params params = {
-		.thread_id = str_of(ask->thread->id),
+		.thread_id = str_of(thread->id),
 		.turn_id = event->turn_id,
 		.item_id = event->call_id,
 		.started_at_ms = clock_unix_ms(),
@@ -348,13 +318,13 @@ static void put_command(struct thread_ask *ask, const struct ev_exec_approval *e
 		.proposed_execpolicy_amendment_count = event->proposed_execpolicy_amendment_count,
 	};
 	params.available_decisions_count = list_decisions(event, &arena, &params.available_decisions);
-	put(ask, &params);
+	put(thread, ASK_item_command_execution_request_approval, event->call_id, &params);
 }
 
-static void put_legacy_command(struct thread_ask *ask, const struct ev_exec_approval *event)
+static void put_legacy_command(struct thread *thread, const struct ev_exec_approval *event)
 {
 	struct app_exec_command_approval_params params = {
-		.conversation_id = str_of(ask->thread->id),
+		.conversation_id = str_of(thread->id),
 		.call_id = event->call_id,
 		.command = event->command,
 		.command_count = event->command_count,
@@ -363,35 +333,34 @@ static void put_legacy_command(struct thread_ask *ask, const struct ev_exec_appr
 		.parsed_cmd = event->parsed_cmd,
 		.parsed_cmd_count = event->parsed_cmd_count,
 	};
-	put(ask, &params);
+	put(thread, ASK_exec_command_approval, event->call_id, &params);
 }
 
 void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event)
 {
-	bool old = is_legacy(thread);
-	struct thread_ask *ask = ask_create(
-		thread, old ? ASK_exec_command_approval : ASK_item_command_execution_request_approval, event->call_id);
-	thread_notify_status(thread);
-	(old ? put_legacy_command : put_command)(ask, event);
+	if (is_legacy(thread))
+		put_legacy_command(thread, event);
+	else
+		put_command(thread, event);
 }
 
-static void put_patch(struct thread_ask *ask, const struct ev_patch_approval *event)
+static void put_patch(struct thread *thread, const struct ev_patch_approval *event)
 {
 	struct app_file_change_request_approval_params params = {
-		.thread_id = str_of(ask->thread->id),
+		.thread_id = str_of(thread->id),
 		.turn_id = event->turn_id,
 		.item_id = event->call_id,
 		.started_at_ms = clock_unix_ms(),
 		.reason = event->reason,
 		.grant_root = event->grant_root,
 	};
-	put(ask, &params);
+	put(thread, ASK_item_file_change_request_approval, event->call_id, &params);
 }
 
-static void put_legacy_patch(struct thread_ask *ask, const struct ev_patch_approval *event)
+static void put_legacy_patch(struct thread *thread, const struct ev_patch_approval *event)
 {
 	struct app_apply_patch_approval_params params = {
-		.conversation_id = str_of(ask->thread->id),
+		.conversation_id = str_of(thread->id),
 		.call_id = event->call_id,
 		.file_changes_keys = event->changes_keys,
 		.file_changes = event->changes,
@@ -399,19 +368,16 @@ static void put_legacy_patch(struct thread_ask *ask, const struct ev_patch_appro
 		.reason = event->reason,
 		.grant_root = event->grant_root,
 	};
-	put(ask, &params);
+	put(thread, ASK_apply_patch_approval, event->call_id, &params);
 }
 
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event)
 {
-	bool old = is_legacy(thread);
-	struct thread_ask *ask = ask_create(
-		thread, old ? ASK_apply_patch_approval : ASK_item_file_change_request_approval, event->call_id);
-	thread_notify_status(thread);
-	(old ? put_legacy_patch : put_patch)(ask, event);
+	if (is_legacy(thread))
+		put_legacy_patch(thread, event);
+	else
+		put_patch(thread, event);
 }
-
-/* ---- what the model wants to know ---- */
 
 static struct app_tool_request_user_input_question *copy_questions(const struct ev_request_user_input *event,
                                                                    struct arena *arena)
@@ -439,7 +405,6 @@ static struct app_tool_request_user_input_question *copy_questions(const struct 
 void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event)
 {
 	auto_arena struct arena arena = {0};
-	struct thread_ask *ask = ask_create(thread, ASK_item_tool_request_user_input, event->call_id);
 	struct app_tool_request_user_input_params params = {
 		.thread_id = str_of(thread->id),
 		.turn_id = event->turn_id,
@@ -450,17 +415,11 @@ void thread_ask_question(struct thread *thread, const struct ev_request_user_inp
 		.has_auto_resolution_ms = event->has_auto_resolution_ms,
 		.auto_resolution_ms = event->auto_resolution_ms,
 	};
-	ask->flag = app_thread_active_flag_waiting_on_user_input;
-	ask->turn_id = arena_str(&ask->arena, event->turn_id);
-	thread_notify_status(thread);
-	put(ask, &params);
+	put(thread, ASK_item_tool_request_user_input, event->call_id, &params);
 }
-
-/* ---- tools of the client ---- */
 
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event)
 {
-	struct thread_ask *ask = ask_create(thread, ASK_item_tool_call, event->callId);
 	struct app_dynamic_tool_call_params params = {
 		.thread_id = str_of(thread->id),
 		.turn_id = event->turnId,
@@ -469,7 +428,7 @@ void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *e
 		.tool = event->tool,
 		.arguments = event->arguments,
 	};
-	put(ask, &params);
+	put(thread, ASK_item_tool_call, event->callId, &params);
 	if (!thread->watchers.count)
 		thread_asks_abandon(thread);
 }

@@ -57,7 +57,6 @@ static void create(struct codex *child, const struct codex_child *about, struct 
 	thread->is_ephemeral = root->is_ephemeral;
 	thread->opening.wishes = &no_wishes;
 	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
-	list_init(&thread->asks);
 	thread_items_init(&thread->items);
 	list_append(&root->server->threads->all, &thread->link);
 	threads_add(thread);
