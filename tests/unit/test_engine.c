@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine_fixture.h"
 #include "rollout/rollout_writer.h"
 

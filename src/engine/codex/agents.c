@@ -13,7 +13,6 @@
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "engine/task/task.h"
 #include "protocol/message/event.h"
 

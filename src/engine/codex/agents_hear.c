@@ -12,7 +12,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/task/task.h"
 #include "engine/history/user_message.h"
 #include "tool/agent/collab_event.h"

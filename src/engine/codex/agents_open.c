@@ -12,7 +12,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "model/model_catalog.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_list.h"

@@ -7,6 +7,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/codex/notify.h"
 #include "engine/codex/session_host.h"
+#include "engine/session/session_open.h"
 #include "engine/session/resume_load.h"
 #include "tool/exec/exec_command.h"
 

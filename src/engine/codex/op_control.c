@@ -7,7 +7,6 @@
 #include "engine/codex/codex_session.h"
 #include "engine/session/session.h"
 #include "engine/codex/session_host.h"
-#include "engine/session/session_record.h"
 #include "engine/session/session_skills.h"
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"

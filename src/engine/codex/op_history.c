@@ -7,7 +7,6 @@
 #include "engine/codex/op_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "engine/session/conversation_usage.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_item.h"

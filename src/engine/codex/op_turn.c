@@ -7,7 +7,7 @@
 #include "engine/codex/op_priv.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/resume.h"
 #include "engine/task/task.h"
 
 /* What both Ops ask for. */

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "loop/loop.h"
 #include "rollout/rollout_writer.h"
 

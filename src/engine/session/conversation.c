@@ -1,11 +1,15 @@
-/* After a crash the history may end in calls without an output. Providers refuse such a history, so the outputs are
- * added once, where the history is taken over, and recorded. */
+/* The rollout records the user's conversation alone. After a crash a history may end in calls without an output, which
+ * providers refuse: the outputs are added once, when the history is taken over, and recorded. */
 #include "engine/session/conversation.h"
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/session/session.h"
+#include "rollout/rollout_journal.h"
+#include "rollout/rollout_line.h"
+#include "rollout/rollout_writer.h"
 
 void conversation_init(struct conversation *conversation, struct session *session,
                        const struct conversation_voice *voice)
@@ -32,7 +36,126 @@ void conversation_set_announced(struct conversation *conversation, struct settin
 	conversation->announced_at = conversation->context.items.count;
 }
 
-/* The turn_context after the history records that it states these settings. */
+/* ---- the rollout ---- */
+
+static bool is_recorded(const struct conversation *conversation)
+{
+	return conversation->session->rollout && !conversation->voice;
+}
+
+static void record(struct conversation *conversation, enum rollout_line_type type, struct str payload)
+{
+	if (is_recorded(conversation))
+		session_record(conversation->session, type, payload);
+}
+
+static void record_buf(struct conversation *conversation, enum rollout_line_type type, const struct buf *payload)
+{
+	if (payload->over)
+		session_warn_line(conversation->session, type);
+	else
+		record(conversation, type, buf_str(payload));
+}
+
+/* The default mode is left out. */
+static struct str write_mode(const struct settings *settings, struct buf *out)
+{
+	if (settings->mode == mode_kind_default && !settings->mode_instructions)
+		return STR_NONE;
+	struct mode_settings inner = {
+		.model = str_of(settings->model),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.developer_instructions = str_of(settings->mode_instructions),
+	};
+	struct collaboration_mode mode = {settings->mode, &inner};
+	struct json_writer w = json_writer(out);
+	record_encode(&record_collaboration_mode, &mode, &w);
+	return buf_str(out);
+}
+
+void conversation_record_settings(struct conversation *conversation, struct str turn_id,
+                                  const struct settings *settings)
+{
+	if (!is_recorded(conversation))
+		return;
+	auto_buf struct buf payload, sandbox, policy, mode;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	buf_init(&sandbox, 1 * MIB);
+	buf_init(&policy, LIMIT_LINE);
+	buf_init(&mode, LIMIT_ROLLOUT_LINE);
+	struct json_writer w = json_writer(&sandbox);
+	union_encode(&union_sandbox, settings->sandbox, &w);
+	w = json_writer(&policy);
+	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
+	struct rollout_turn turn = {
+		.turn_id = conversation->session->journal
+	                           ? rollout_journal_turn_id(conversation->session->journal, turn_id)
+	                           : turn_id,
+		.cwd = str_of(settings->cwd),
+		.model = str_of(settings->model),
+		.approval_policy = buf_str(&policy),
+		.sandbox_policy = buf_str(&sandbox),
+		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
+	};
+	if (settings->effort != reasoning_effort_unset)
+		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
+	if (settings->info.has_personality)
+		turn.personality = str_of(enum_wire(&enum_personality, (int)settings->personality));
+	turn.collaboration_mode = write_mode(settings, &mode);
+	w = json_writer(&payload);
+	rollout_turn_encode(&turn, &w);
+	record_buf(conversation, LINE_turn_context, &payload);
+}
+
+/* {"message":"…","replacement_history":[…]}: a resume starts here. */
+void conversation_record_history(struct conversation *conversation, struct str summary)
+{
+	if (!is_recorded(conversation))
+		return;
+	auto_buf struct buf payload;
+	buf_init(&payload, LIMIT_ROLLOUT_LINE);
+	buf_append_c(&payload, "{\"message\":");
+	json_quote(&payload, summary);
+	buf_append_c(&payload, ",\"replacement_history\":[");
+	for (size_t i = 0; i < conversation->context.items.count; i++) {
+		if (i)
+			buf_append_char(&payload, ',');
+		buf_append_str(&payload, context_item_recorded(&conversation->context, i));
+	}
+	buf_append_c(&payload, "]}");
+	record_buf(conversation, LINE_compacted, &payload);
+}
+
+void conversation_record_all(struct conversation *conversation)
+{
+	for (size_t i = 0; i < conversation->context.items.count; i++)
+		record(conversation, LINE_response_item, context_item_recorded(&conversation->context, i));
+	best_effort(session_flush_rollout(conversation->session, NULL));
+}
+
+/* ---- items ---- */
+
+void conversation_add(struct conversation *conversation, struct str item)
+{
+	context_append(&conversation->context, item);
+	record(conversation, LINE_response_item, item);
+}
+
+void conversation_add_secret(struct conversation *conversation, struct str item, struct str recorded)
+{
+	context_append_secret(&conversation->context, item, recorded);
+	record(conversation, LINE_response_item, recorded);
+}
+
+void conversation_add_buf(struct conversation *conversation, struct buf *item)
+{
+	context_take(&conversation->context, item);
+	record(conversation, LINE_response_item,
+	       context_item_text(&conversation->context, conversation->context.items.count - 1));
+}
+
+/* The turn_context that follows the history in the rollout says that the history states these settings. */
 void conversation_replace(struct conversation *conversation, struct context *fresh, struct str turn_id,
                           struct settings *settings, struct str summary)
 {

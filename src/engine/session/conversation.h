@@ -5,32 +5,15 @@
 #ifndef ENGINE_CONVERSATION_H
 #define ENGINE_CONVERSATION_H
 
-#include "base/buf.h"
-#include "engine/history/context.h"
-#include "protocol/record/types.h"
+#include "base/str.h"
+#include "base/vec.h"
 
+struct buf;
+struct context;
+struct conversation;
+struct conversation_voice;
 struct session;
 struct settings;
-
-/* Another system prompt and another name than the Session's own. */
-struct conversation_voice {
-	struct str instructions; /* the system prompt; static */
-	const char *subagent;    /* the kind of subagent, for the provider */
-};
-
-struct conversation {
-	struct session *session;
-	const struct conversation_voice *voice; /* NULL: the user's conversation */
-	struct context context;
-	struct settings *announced; /* the settings that the history states; NULL before the first Task */
-	size_t announced_at;        /* item count when the history last stated some of them */
-	int64_t counted_tokens;     /* of the first counted_items, as the provider counted */
-	size_t counted_items;
-	size_t compacted_items; /* left by a compaction; the items before them are in the rollout only */
-	struct token_usage usage_last;
-	struct buf tools; /* the tools array as JSON, for tools_model */
-	char *tools_model;
-};
 
 void conversation_init(struct conversation *conversation, struct session *session,
                        const struct conversation_voice *voice);

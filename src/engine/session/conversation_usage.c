@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "engine/session/session_model.h"
 #include "model/model_usage.h"
 

@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
 #include "engine/history/user_message.h"
 #include "model/model_permissions.h"

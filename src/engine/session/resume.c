@@ -4,12 +4,14 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "engine/session/conversation.h"
+#include "engine/session/conversation_usage.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
@@ -168,4 +170,51 @@ void session_resume_tell(struct session *session)
 	warn_of_model(session, session->resumed->reader);
 	resume_load_destroy(session->resumed);
 	session->resumed = NULL;
+}
+
+/* ---- a part of the history ---- */
+
+/* {"type":"thread_rolled_back","num_turns":n}: how many user turns a resume drops. */
+void session_record_rewind(struct session *session, size_t user_turns)
+{
+	auto_buf struct buf payload;
+	buf_init(&payload, 1 * KIB);
+	struct json_writer w = json_writer(&payload);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "thread_rolled_back");
+	jw_member_i64(&w, "num_turns", (int64_t)user_turns);
+	jw_object_end(&w);
+	session_record(session, LINE_event_msg, buf_str(&payload));
+}
+
+/* Whole turns are recorded as a rollback, which other programs understand; a history that is cut elsewhere is recorded
+ * whole. */
+void session_rewind(struct session *session, const struct context_mark *mark)
+{
+	size_t dropped = session->conversation.context.user_turns - mark->user_turns;
+	bool is_whole = mark->ends_task && !session->has_new_history;
+	if (mark->item_count < session->conversation.announced_at) {
+		settings_unref(session->conversation.announced);
+		session->conversation.announced = NULL;
+	}
+	context_rewind(&session->conversation.context, mark);
+	if (is_whole)
+		session_record_rewind(session, dropped);
+	else
+		conversation_record_history(&session->conversation, STR(""));
+	session->has_new_history |= !is_whole;
+	conversation_close_calls(&session->conversation);
+	conversation_limit_usage(&session->conversation);
+}
+
+void session_go_elsewhere(struct session *session, struct str response_id)
+{
+	settings_unref(session->conversation.announced);
+	session->conversation.announced = NULL;
+	session->conversation.context.user_turns = 0;
+	context_truncate(&session->conversation.context, 0);
+	context_mark_response(&session->conversation.context, response_id);
+	conversation_record_history(&session->conversation, STR(""));
+	conversation_limit_usage(&session->conversation);
+	session->has_new_history = true;
 }

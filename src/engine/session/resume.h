@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 
+struct context_mark;
 struct error;
 struct resume_load;
 struct session;
@@ -22,5 +23,12 @@ struct str session_resume_messages(const struct session *session);
 int session_reread(struct session *session, struct error *err);
 /* Warns of what is worth knowing about the rollout that was taken over, if one was: after session_configured. */
 void session_resume_tell(struct session *session);
+
+/* Records that the last user_turns turns were taken back. */
+void session_record_rewind(struct session *session, size_t user_turns);
+/* Removes the items after the mark, also from the rollout. No Task may run. */
+void session_rewind(struct session *session, const struct context_mark *mark);
+/* Removes all items and continues from a response that only the provider has. No Task may run. */
+void session_go_elsewhere(struct session *session, struct str response_id);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "engine/session/conversation.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/uuid.h"
-#include "engine/session/conversation.h"
+#include "engine/history/context.h"
 #include "engine/session/exec_rules.h"
 #include "engine/session/pending.h"
 #include "engine/session/session_env.h"
@@ -16,6 +16,7 @@
 #include "process/detached.h"
 #include "command/env_policy.h"
 #include "protocol/record/types.h"
+#include "rollout/rollout_line.h"
 #include "tool/tool_host.h"
 
 struct dynamic_tools;
@@ -27,6 +28,26 @@ struct resume_load;
 struct rollout_writer;
 struct session_skills;
 struct task;
+
+/* Another system prompt and another name than the Session's own. */
+struct conversation_voice {
+	struct str instructions; /* the system prompt; static */
+	const char *subagent;    /* the kind of subagent, for the provider */
+};
+
+struct conversation {
+	struct session *session;
+	const struct conversation_voice *voice; /* NULL: the user's conversation */
+	struct context context;
+	struct settings *announced; /* the settings that the history states; NULL before the first Task */
+	size_t announced_at;        /* item count when the history last stated some of them */
+	int64_t counted_tokens;     /* of the first counted_items, as the provider counted */
+	size_t counted_items;
+	size_t compacted_items; /* left by a compaction; the items before them are in the rollout only */
+	struct token_usage usage_last;
+	struct buf tools; /* the tools array as JSON, for tools_model */
+	char *tools_model;
+};
 
 struct session {
 	const struct session_env *env;       /* lent by the owner */
@@ -70,21 +91,6 @@ struct session {
 	struct tool_host host;   /* lent to tool calls */
 };
 
-/* Makes the Session; emits warnings at most. NULL and err if it cannot be. load: the rollout that op resumes, or NULL;
- * taken over. */
-struct session *session_create(const struct session_env *env, const struct op_configure_session *op,
-                               struct resume_load *load, struct error *err);
-/* Emits session_configured with sub_id, and what follows it. */
-void session_announce(struct session *session, struct str sub_id);
-/* The settings that a further configure_session asks for, now the caller's; NULL and err if it cannot be applied. */
-struct settings *session_check_configure(const struct session *session, const struct op_configure_session *op,
-                                         struct error *err);
-/* Applies it; history and id stay. Takes settings over. Nothing of the Session may run. */
-int session_reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
-                        struct settings *settings, struct error *err);
-/* What runs in it has ended. NULL is fine. */
-void session_destroy(struct session *session);
-
 /* Puts an event on the event queue. */
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* The same, and records it if its kind is recorded. */
@@ -99,8 +105,18 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 
 /* Takes over changed settings for later Tasks. */
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
-/* Forgets what came after the mark, and says so in the rollout. No Task may run. */
-void session_rewind(struct session *session, const struct context_mark *mark);
-/* Forgets everything and goes on from a response that only the provider has. No Task may run. */
-void session_go_elsewhere(struct session *session, struct str response_id);
+
+/* ---- the rollout; without one these are no-ops ---- */
+
+/* Adds a line, which waits in memory until the next flush. A line that is too long is left out, with a warning. */
+void session_record(struct session *session, enum rollout_line_type type, struct str payload);
+/* Reports that a line of this kind was too long. */
+void session_warn_line(struct session *session, enum rollout_line_type type);
+/* Adds the lines of an event, if its kind is recorded (rollout_journal.h). */
+void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
+/* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
+int session_flush_rollout(struct session *session, struct error *err);
+/* At the end of a Task: flushes, and calls fsync if the configuration wants it per turn. */
+void session_sync_rollout(struct session *session);
+
 #endif

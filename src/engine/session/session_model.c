@@ -18,7 +18,6 @@
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
 #include "tool/dynamic_tools.h"

@@ -15,7 +15,7 @@
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/task/task.h"
 #include "engine/turn/turn.h"

@@ -10,7 +10,6 @@
 #include "engine/task/compact.h"
 #include "engine/history/response_item.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
 #include "model/proposed_plan.h"

@@ -21,7 +21,7 @@
 #include "engine/history/review_prompt.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/turn/turn.h"
 #include "engine/history/user_message.h"

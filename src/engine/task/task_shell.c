@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "engine/session/preamble.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/history/user_message.h"
 #include "tool/exec/user_shell.h"
 

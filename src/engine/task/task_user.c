@@ -13,7 +13,7 @@
 #include "engine/session/preamble.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
 #include "engine/turn/turn.h"
 #include "engine/history/user_message.h"

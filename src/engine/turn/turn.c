@@ -11,7 +11,6 @@
 #include "config/model_provider.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
 #include "engine/session/conversation_usage.h"
 #include "model/model_client.h"
 #include "model/model_error.h"

@@ -8,7 +8,7 @@
 #include "engine/history/response_item.h"
 #include "engine/history/user_message.h"
 #include "engine/session/session.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "engine/turn/turn.h"
 #include "model/proposed_plan.h"
 

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
-#include "engine/session/session_record.h"
+#include "engine/session/conversation.h"
 #include "tool/tool.h"
 
 static void start_ready(struct turn *turn);
