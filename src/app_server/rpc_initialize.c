@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "config/config_mistake.h"
 #include "net/user_agent.h"
 #include "transport/pending_clients.h"
 

@@ -1,4 +1,4 @@
-/* CLOCK_MONOTONIC does not jump, so every wait and every duration uses it. */
+/* CLOCK_MONOTONIC does not jump, so every wait and every duration uses it. Short: time is all that it knows. */
 #include "base/clock.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* RFC 9562 section 6.2, method 1: within one millisecond the 12 bits after the version count up from a random start, so
- * ids made in a burst sort in the order of creation. */
+ * ids made in a burst sort in the order of creation. Short: it has one algorithm. */
 #include "base/uuid.h"
 
 #include <stdint.h>

@@ -5,12 +5,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "config/config_env.h"
 #include "config/config_narrow.h"
 #include "config/config_project.h"
@@ -302,4 +305,71 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 		.cwd = loaded_of(config)->place.cwd,
 		.is_quiet = true,
 	};
+}
+
+/* ---- the location in an error ---- */
+
+/* Errors about settings begin with their location, as compilers print it (toml.h, config_record.h). A struct error has
+ * no field for it, so it is parsed from the text. */
+enum { NUMBER_MAX = 9 }; /* digits */
+
+/* Cuts "12:" off the beginning; 0 if the text begins otherwise. */
+static int64_t cut_number(struct str *text)
+{
+	int64_t number = 0;
+	size_t len = 0;
+	while (len < text->len && len < NUMBER_MAX && text->ptr[len] >= '0' && text->ptr[len] <= '9')
+		number = number * 10 + (text->ptr[len++] - '0');
+	if (!len || len == text->len || text->ptr[len] != ':')
+		return 0;
+	*text = str_skip(*text, len + 1);
+	return number;
+}
+
+struct config_mistake config_mistake_read(struct str text)
+{
+	if (!str_has_prefix(text, "/"))
+		return (struct config_mistake){0};
+	for (size_t i = 0; i < text.len; i++) {
+		struct str rest = str_skip(text, i + 1);
+		int64_t line = text.ptr[i] == ':' ? cut_number(&rest) : 0;
+		if (!line)
+			continue;
+		int64_t column = cut_number(&rest);
+		return (struct config_mistake){str_n(text.ptr, i), line, column ? column : 1};
+	}
+	return (struct config_mistake){0};
+}
+
+/* ---- changes of the files ---- */
+
+/* Inode, size and change time together detect every way in which editors and programs write a file. */
+static void add_file(uint64_t *stamp, const char *dir, const char *name)
+{
+	auto_free char *path = path_join(dir, name);
+	struct stat info;
+	struct {
+		uint64_t before, device, inode, size, seconds, nanoseconds;
+	} facts = {.before = *stamp};
+	if (stat(path, &info) == 0) {
+		facts.device = (uint64_t)info.st_dev;
+		facts.inode = (uint64_t)info.st_ino;
+		facts.size = (uint64_t)info.st_size;
+		facts.seconds = (uint64_t)info.st_mtim.tv_sec;
+		facts.nanoseconds = (uint64_t)info.st_mtim.tv_nsec;
+	}
+	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
+}
+
+uint64_t config_stamp(const char *home, const char *cwd)
+{
+	uint64_t stamp = 0;
+	auto_free char *dir = xstrdup(cwd);
+	add_file(&stamp, "/etc/codex", "config.toml");
+	add_file(&stamp, home, "config.toml");
+	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
+		*end = '\0';
+		add_file(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
+	}
+	return stamp;
 }

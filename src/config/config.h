@@ -9,6 +9,8 @@
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
+#include <stdint.h>
+
 #include "base/str.h"
 #include "config/config_layer.h"
 #include "config/config_record.h"
@@ -65,5 +67,20 @@ const struct toml *config_find(const struct config *config, const char *path);
 
 /* For binding one table of a NAMED key, which was checked on loading; its data goes into arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
+
+/* The location in an error about the configuration, for clients that show it in an editor. Borrows the error's text.
+ * Any thread. */
+struct config_mistake {
+	struct str path;      /* STR_NONE: the error is not about a file */
+	int64_t line, column; /* from 1; column 1 where only the line is known */
+};
+
+/* text: the text of an error of config_load, which begins with FILE:LINE: or FILE:LINE:COLUMN: if it is about a file.
+ */
+struct config_mistake config_mistake_read(struct str text);
+
+/* Any thread; calls stat on a few files and opens none. A number that changes when a file that config_load would read
+ * for cwd is added, removed or modified. */
+uint64_t config_stamp(const char *home, const char *cwd);
 
 #endif

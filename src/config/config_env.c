@@ -1,4 +1,5 @@
-/* A variable that is set but empty counts as unset: people disable one for a command that way. */
+/* A variable that is set but empty counts as unset: people disable one for a command that way. A short file of its own,
+ * because it is the only one that may call getenv here. */
 #include "config/config_env.h"
 
 #include <errno.h>

@@ -1,12 +1,13 @@
-/* watch.h — reports changes in a folder: inotify through the loop, no polling.
+/* watch.h — reports changes in a folder, and the hang-up of a pipe or socket: by the loop, without polling.
  *
- * Owns: the watch. Borrows: the loop. Loop thread only. on_change never runs inside a call to this module.
- * The watch is not recursive. */
+ * Owns: the watch; a hangup also owns a duplicate of the descriptor. Borrows: the loop. Loop thread only. No callback
+ * runs inside a call to this module. The watch of a folder is not recursive. */
 #ifndef LOOP_WATCH_H
 #define LOOP_WATCH_H
 
+#include "loop/loop.h"
+
 struct error;
-struct loop;
 struct watch;
 
 /* name: the entry that changed; NULL or the folder's own name: the folder itself. Borrowed during the call. */
@@ -15,5 +16,12 @@ typedef void (*watch_change_fn)(const char *name, void *self);
 struct watch *watch_create(struct loop *loop, const char *folder, watch_change_fn on_change, void *self,
                            struct error *err);
 void watch_destroy(struct watch *watch); /* NULL is fine */
+
+struct hangup;
+
+/* on_hangup runs once, when the peer has closed the reading end of a pipe, or both directions of a socket. Nothing is
+ * written to find out. */
+struct hangup *hangup_watch(struct loop *loop, int fd, loop_run_fn on_hangup, void *self, struct error *err);
+void hangup_destroy(struct hangup *hangup); /* NULL is fine */
 
 #endif

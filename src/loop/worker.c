@@ -1,5 +1,5 @@
 /* A thin layer over uv_queue_work. The pool's threads start with the first job, so a process without blocking work has
- * one thread. */
+ * one thread. Short, like each file of loop/ that wraps one kind of handle. */
 #include "loop/worker.h"
 
 #include "base/mem.h"

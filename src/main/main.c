@@ -18,7 +18,7 @@
 #include "ui/cli/cli.h"
 #include "ui/cli/completion.h"
 #include "ui/debug/debug_command.h"
-#include "ui/doctor/doctor_command.h"
+#include "ui/doctor/doctor.h"
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"
 #include "ui/tools/execpolicy_command.h"

@@ -170,3 +170,9 @@ void tool_call_finishf(struct tool_call *call, bool success, const char *format,
 	va_end(args);
 	tool_call_finish(call, success, buf_str(&text));
 }
+
+/* The argument records: decoding and the model-visible schema follow from their rows. */
+#include "protocol/record/record_rows.h"
+#include "protocol/record/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record/record_undef.h"

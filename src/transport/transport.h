@@ -42,11 +42,27 @@ struct transport {
 };
 
 /* Sends frames, each with its final newline. False: the peer is slow; on_drain follows. */
-bool transport_send(struct transport *transport, struct str frames);
+static inline bool transport_send(struct transport *transport, struct str frames)
+{
+	return transport->kind->send(transport, frames);
+}
+
 /* No frame is delivered until transport_resume, not even one that was received already. May be called in on_frame. */
-void transport_pause(struct transport *transport);
-void transport_resume(struct transport *transport);
+static inline void transport_pause(struct transport *transport)
+{
+	transport->kind->pause(transport);
+}
+
+static inline void transport_resume(struct transport *transport)
+{
+	transport->kind->resume(transport);
+}
+
 /* Ends the connection; no callback runs after this. flush: queued frames are sent first. NULL is fine. */
-void transport_destroy(struct transport *transport, bool flush);
+static inline void transport_destroy(struct transport *transport, bool flush)
+{
+	if (transport)
+		transport->kind->destroy(transport, flush);
+}
 
 #endif

@@ -1,4 +1,5 @@
-/* A blocking connect with a timeout: its callers have nothing else to do until it returns, and Ctrl-C ends them. */
+/* A blocking connect with a timeout: its callers have nothing else to do until it returns, and Ctrl-C ends them. Short
+ * and apart from transport_listen.c, which must not block. */
 #include "transport/transport_connect.h"
 
 #include <errno.h>

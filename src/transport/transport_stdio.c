@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/hangup.h"
+#include "loop/watch.h"
 #include "loop/loop.h"
 #include "loop/stream.h"
 #include "transport/frame_lines.h"

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "ui/cli/cli.h"
-#include "ui/cli/cli_suggest.h"
 #include "ui/exec/exec_options.h"
 #include "ui/tools/login.h"
 #include "ui/serve/mock_command.h"

@@ -5,7 +5,6 @@
 #include "config/config.h"
 #include "config/config_env.h"
 #include "config/config_narrow.h"
-#include "config/config_stamp.h"
 
 /* A home and a repository of their own for each test. */
 struct place {

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 static void shows(struct str text, const char *want)
 {

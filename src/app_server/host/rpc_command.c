@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
-#include "tool/exec/command_env.h"
+#include "tool/exec/exec_command.h"
 
 #define MISSING "no active command/exec for process id"
 
@@ -205,7 +205,7 @@ static int fill(struct rpc_request *request, const struct app_command_exec_param
 	take_cwd(request, params->cwd, command);
 	if (take_sandbox(request, params, command) != 0)
 		return -1;
-	command_env_of_config(&config->shell_environment_policy, &command->env);
+	exec_command_env(&config->shell_environment_policy, &command->env);
 	struct env_engine engine = {
 		.network_disabled = sandbox_is_needed(command->sandbox.mode) && !command->sandbox.network_access,
 	};

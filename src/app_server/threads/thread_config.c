@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
-#include "config/config_stamp.h"
 #include "config/toml/toml_text.h"
 
 struct kept_config {

@@ -10,7 +10,7 @@
 #include "engine/session/session_model.h"
 #include "engine/task/task.h"
 #include "command/env_policy.h"
-#include "tool/exec/command_env.h"
+#include "tool/exec/exec_command.h"
 #include "tool/tool.h"
 #include "tool/exec/exec_session.h"
 
@@ -92,7 +92,7 @@ static const char *const *host_command_env(struct tool_host *host, bool is_model
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
-	command_env_of_config(&session->env->config->shell_environment_policy, &session->command_env);
+	exec_command_env(&session->env->config->shell_environment_policy, &session->command_env);
 	bool has_sandbox = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
 	                                host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {

@@ -1,6 +1,7 @@
 /* The begin, output and end events of a command share most of their fields, so one struct holds these. */
 #include "tool/exec/exec_command.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -8,7 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command_action.h"
+#include "command/env_policy.h"
 #include "command/shell.h"
+#include "config/config.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -231,4 +234,25 @@ void exec_command_key(const struct exec_command *command, struct buf *out)
 int exec_exit_code(const struct process_result *result)
 {
 	return result->signal ? 128 + result->signal : result->exit_code;
+}
+
+/* ---- its environment ---- */
+
+void exec_command_env(const struct config_env_policy *config, struct env *env)
+{
+	auto_arena struct arena arena = {0};
+	struct env_var *set = arena_array(&arena, struct env_var, config->set.count);
+	for (size_t i = 0; i < config->set.count; i++)
+		set[i] = (struct env_var){config->set.items[i].key, config->set.items[i].value};
+	struct env_policy policy = {
+		.inherit = config->inherit,
+		.ignore_default_excludes = config->ignore_default_excludes,
+		.exclude = config->exclude.items,
+		.exclude_count = config->exclude.count,
+		.set = set,
+		.set_count = config->set.count,
+		.include_only = config->include_only.items,
+		.include_only_count = config->include_only.count,
+	};
+	env_policy_apply(&policy, NULL, env);
 }

@@ -85,4 +85,10 @@ void exec_command_key(const struct exec_command *command, struct buf *out);
 /* The exit code as in shells: 128 + n for signal n. */
 int exec_exit_code(const struct process_result *result);
 
+struct config_env_policy;
+struct env;
+
+/* Fills an empty env. */
+void exec_command_env(const struct config_env_policy *config, struct env *env);
+
 #endif

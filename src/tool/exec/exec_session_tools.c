@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "command/shell.h"
 #include "tool/exec/exec_gate.h"
-#include "tool/exec/exec_patch.h"
+#include "tool/patch/patch_run.h"
 #include "tool/exec/exec_session_priv.h"
 #include "tool/tool_impl.h"
 
@@ -145,7 +145,7 @@ void tool_exec_command_start(struct tool_call *call)
 		return;
 	const char *shell = args->shell.ptr ? args->shell.ptr : shell_user();
 	shell_argv(shell, args->cmd.ptr, login, argv);
-	if (exec_patch_intercept(call, argv, args->workdir))
+	if (patch_run_intercept(call, argv, args->workdir))
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
 	session->has_terminal = args->has_tty && args->tty;

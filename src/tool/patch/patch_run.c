@@ -3,16 +3,74 @@
  * that changed in the meantime fails the commit. */
 #include "tool/patch/patch_run.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "loop/worker.h"
 #include "patch/patch_apply.h"
+#include "patch/patch_command.h"
 #include "patch/patch_error.h"
 #include "patch/patch_plan.h"
-#include "sandbox/sandbox.h"
 #include "protocol/message/approval.h"
-#include "tool/patch/patch_view.h"
+#include "sandbox/sandbox.h"
+#include "tool/tool_impl.h"
+
+enum { DIFF_CONTEXT = 1 };
+
+/* A patch's changes as events show them: path to add, delete or update. Owns the diffs; points into the plan. */
+struct patch_view {
+	struct str *paths;
+	struct file_change *changes;
+	size_t count;
+	struct arena arena;
+};
+
+/* Updates are shown as hunks with one line of context; added and deleted files in full. */
+static void show_update(struct patch_view *view, const struct patch_change *change, struct file_change *ret)
+{
+	auto_buf struct buf diff;
+	buf_init(&diff, (size_t)2 * LIMIT_PATCH_FILE);
+	patch_change_diff(change, DIFF_CONTEXT, &diff);
+	struct file_update *update = arena_new(&view->arena, struct file_update);
+	update->unified_diff = arena_str(&view->arena, buf_str(&diff));
+	update->move_path = str_of(change->move_path);
+	*ret = (struct file_change){.tag = file_change_update, .update = update};
+}
+
+static void show(struct patch_view *view, const struct patch_change *change, struct file_change *ret)
+{
+	if (change->kind == PATCH_UPDATE) {
+		show_update(view, change, ret);
+	} else if (change->kind == PATCH_ADD) {
+		struct file_add *add = arena_new(&view->arena, struct file_add);
+		add->content = patch_change_new(change);
+		*ret = (struct file_change){.tag = file_change_add, .add = add};
+	} else {
+		struct file_delete *gone = arena_new(&view->arena, struct file_delete);
+		gone->content = patch_change_old(change);
+		*ret = (struct file_change){.tag = file_change_delete, .delete = gone};
+	}
+}
+
+static void patch_view_init(struct patch_view *view, const struct patch_plan *plan)
+{
+	*view = (struct patch_view){0};
+	const struct patch_change *changes = patch_plan_changes(plan, &view->count);
+	view->paths = arena_array(&view->arena, struct str, view->count);
+	view->changes = arena_array(&view->arena, struct file_change, view->count);
+	for (size_t i = 0; i < view->count; i++) {
+		view->paths[i] = str_of(changes[i].path);
+		show(view, &changes[i], &view->changes[i]);
+	}
+}
+
+static void patch_view_finish(struct patch_view *view)
+{
+	arena_finish(&view->arena);
+}
 
 #define REJECTED_BY_USER "patch rejected by user"
 
@@ -334,4 +392,38 @@ void patch_run_start(struct tool_call *call, struct str text, const char *cwd)
 	call->state = run;
 	call->stop = stop;
 	work(run, plan_job, on_planned);
+}
+
+void tool_apply_patch_start(struct tool_call *call)
+{
+	const struct args_apply_patch *args = call->args;
+	patch_run_start(call, args->input, call->host->cwd);
+}
+
+/* ---- a patch in a shell command ---- */
+
+/* As a patch it is checked, displayed and approved as one, and cannot fail halfway. A command that may be anything else
+ * runs as a command. */
+static char *folder_below(const char *base, struct str name)
+{
+	auto_free char *text = name.ptr ? str_dup(name) : xstrdup(".");
+	auto_free char *joined = path_join(base, text);
+	return path_normalize(joined);
+}
+
+bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct str workdir)
+{
+	VEC(struct str) words = {0};
+	for (; *argv; argv++)
+		vec_push(&words, str_of(*argv));
+	struct patch_command command = patch_command_find(words.items, words.count);
+	if (command.kind == PATCH_COMMAND_APPLY) {
+		auto_free char *folder = folder_below(call->host->cwd, workdir);
+		auto_free char *cwd = folder_below(folder, command.folder);
+		patch_run_start(call, command.patch, cwd);
+	} else if (command.kind == PATCH_COMMAND_BARE) {
+		tool_call_finish(call, false, STR(PATCH_COMMAND_BARE_TEXT));
+	}
+	vec_finish(&words);
+	return command.kind != PATCH_COMMAND_NONE;
 }

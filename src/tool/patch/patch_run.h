@@ -1,14 +1,17 @@
-/* patch_run.h — a patch on its way through a Task: worked out, approved, committed, told. Private to tool/.
+/* patch_run.h — applies a patch for a call: planned, approved, committed, reported. Private to tool/.
  *
- * The disk is touched on worker threads only. A patch either takes effect whole or leaves nothing (core 4.7).
+ * Only worker threads read and write files. A patch takes effect as a whole or not at all.
  * Owns: the patch's text and its plan. Finishes the call. */
 #ifndef TOOL_PATCH_RUN_H
 #define TOOL_PATCH_RUN_H
 
 #include "tool/tool.h"
 
-/* Begins; relative names in the patch are below cwd. a call that is given up does not interrupt
- * what is being written right then. */
+/* Starts; relative names in the patch are below cwd. Cancelling the call does not interrupt a commit. */
 void patch_run_start(struct tool_call *call, struct str text, const char *cwd);
+
+/* True if argv is a patch, such as `apply_patch <<'EOF' …`: it is applied as one, or the call was refused, and the tool
+ * must not run it. workdir may be absent and is relative to the host's folder. */
+bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct str workdir);
 
 #endif

@@ -12,8 +12,7 @@
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
-#include "ui/cli/terminal_style.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 enum { TICK_MS = 200, TEXT_MAX = 256, LINE_MAX_BYTES = 1024, TEXT_MIN_COLUMNS = 12 };
 

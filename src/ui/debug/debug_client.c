@@ -16,7 +16,7 @@
 #include "ui/debug/debug_event.h"
 #include "ui/debug/debug_input.h"
 #include "ui/debug/debug_peer.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 struct question {
 	char *id;

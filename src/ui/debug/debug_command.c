@@ -12,7 +12,7 @@
 #include "loop/loop.h"
 #include "net/access_token.h"
 #include "ui/debug/debug_client.h"
-#include "ui/cli/terminal_style.h"
+#include "ui/cli/terminal.h"
 
 struct debug_run {
 	/* from the command line */

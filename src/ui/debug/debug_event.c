@@ -9,9 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "ui/cli/command_text.h"
-#include "ui/cli/terminal_style.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 enum { VALUE_SHOWN = 4 * KIB, PATH_MAX_LEN = 64 };
 
@@ -61,7 +59,7 @@ static void append_words(struct buf *out, const struct json *list)
 		if (json_to_str(it, &word))
 			vec_push(&words, word);
 	}
-	command_text_append(&text, words.items, words.count);
+	terminal_command_append(&text, words.items, words.count);
 	append_text(out, buf_str(&text));
 	vec_finish(&words);
 }

@@ -3,17 +3,21 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
+#include "ui/cli/terminal.h"
 #include "ui/exec/exec_config.h"
-#include "ui/cli/terminal_style.h"
+#include "ui/exec/exec_options.h"
 
 static const struct {
 	const char *word, *mark;
@@ -69,7 +73,7 @@ static void load_config(struct doctor *doctor)
 		error_set(&doctor->config_error, ERR_not_found, "the current folder does not exist any more");
 }
 
-void doctor_run(struct doctor *doctor)
+static void run_checks(struct doctor *doctor)
 {
 	load_config(doctor);
 	doctor->loop = loop_create(NULL);
@@ -86,7 +90,7 @@ void doctor_run(struct doctor *doctor)
 		loop_destroy(doctor->loop);
 }
 
-void doctor_finish(struct doctor *doctor)
+static void finish(struct doctor *doctor)
 {
 	vec_for_each(it, &doctor->findings)
 		vec_finish(&it->details);
@@ -95,7 +99,7 @@ void doctor_finish(struct doctor *doctor)
 	arena_finish(&doctor->arena);
 }
 
-enum doctor_status doctor_status(const struct doctor *doctor)
+static enum doctor_status worst_status(const struct doctor *doctor)
 {
 	enum doctor_status worst = DOCTOR_ok;
 	vec_for_each(it, &doctor->findings) {
@@ -105,7 +109,7 @@ enum doctor_status doctor_status(const struct doctor *doctor)
 	return worst;
 }
 
-void doctor_print(const struct doctor *doctor, bool has_color, struct buf *out)
+static void print_text(const struct doctor *doctor, bool has_color, struct buf *out)
 {
 	const char *plain = terminal_style(has_color, STYLE_plain), *dim = terminal_style(has_color, STYLE_dim);
 	vec_for_each(it, &doctor->findings) {
@@ -138,7 +142,7 @@ static void write_finding(struct json_writer *w, const struct doctor_finding *it
 	jw_object_end(w);
 }
 
-void doctor_print_json(const struct doctor *doctor, struct buf *out)
+static void print_json(const struct doctor *doctor, struct buf *out)
 {
 	auto_buf struct buf compact;
 	char now[64];
@@ -149,7 +153,7 @@ void doctor_print_json(const struct doctor *doctor, struct buf *out)
 	jw_member_i64(&w, "schemaVersion", 1);
 	jw_key(&w, "generatedAt");
 	jw_strf(&w, "%ss since unix epoch", now);
-	jw_member_cstr(&w, "overallStatus", statuses[doctor_status(doctor)].word);
+	jw_member_cstr(&w, "overallStatus", statuses[worst_status(doctor)].word);
 	jw_member_cstr(&w, "codexVersion", CODEX_VERSION);
 	jw_key(&w, "checks");
 	jw_object(&w);
@@ -159,4 +163,64 @@ void doctor_print_json(const struct doctor *doctor, struct buf *out)
 	jw_object_end(&w);
 	json_indent(out, buf_str(&compact));
 	buf_append_char(out, '\n');
+}
+
+/* ---- the command ---- */
+
+struct doctor_options {
+	struct exec_options exec;
+	bool is_json, asks_network, has_no_color, rebuilds_index;
+};
+
+#define COMMON(field) (offsetof(struct doctor_options, exec) + offsetof(struct exec_options, field))
+
+static const struct cli_option rows[] = {
+	{"config", 'c', CLI_LIST, COMMON(overrides), "key=value", NULL, "Set a configuration value; repeatable"},
+	{"enable", 0, CLI_LIST, COMMON(enable), "FEATURE", NULL, "Same as -c features.FEATURE=true; repeatable"},
+	{"disable", 0, CLI_LIST, COMMON(disable), "FEATURE", NULL, "Same as -c features.FEATURE=false; repeatable"},
+	{"profile", 'p', CLI_TEXT, COMMON(profile), "NAME", NULL, "Use the configuration profile NAME"},
+	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Folder whose settings count"},
+	{"json", 0, CLI_FLAG, offsetof(struct doctor_options, is_json), NULL, NULL, "Print JSON"},
+	{"network", 0, CLI_FLAG, offsetof(struct doctor_options, asks_network), NULL, NULL,
+         "Also ask whether the provider can be reached"},
+	{"rebuild-index", 0, CLI_FLAG, offsetof(struct doctor_options, rebuilds_index), NULL, NULL,
+         "Make the index of sessions anew, from their files"},
+	{"no-color", 0, CLI_FLAG, offsetof(struct doctor_options, has_no_color), NULL, NULL, "Print without colour"},
+};
+
+const struct cli_command doctor_command = {
+	.name = "codex doctor",
+	.about = "Say what works here, what does not, and what to do about it.",
+	.usage = "Usage: codex doctor [OPTIONS]",
+	.details = "It changes nothing without --rebuild-index and, without --network, asks nobody.\n",
+	.options = rows,
+	.option_count = countof(rows),
+};
+
+static int examine(const struct doctor_options *options)
+{
+	struct doctor doctor = {.options = &options->exec,
+	                        .asks_network = options->asks_network,
+	                        .rebuilds_index = options->rebuilds_index};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	run_checks(&doctor);
+	if (options->is_json)
+		print_json(&doctor, &text);
+	else
+		print_text(&doctor, terminal_has_color(options->has_no_color ? "never" : NULL, STDOUT_FILENO), &text);
+	int status = worst_status(&doctor) == DOCTOR_fail;
+	finish(&doctor);
+	return fd_write_all(STDOUT_FILENO, buf_str(&text).ptr, text.len, NULL) == 0 ? status : 1;
+}
+
+int doctor_main(int argc, char **argv)
+{
+	struct doctor_options options = {0};
+	struct cli_result words;
+	int status = cli_read(&doctor_command, argc, argv, &options, &words);
+	if (status < 0)
+		status = examine(&options);
+	cli_finish(&doctor_command, &options, &words);
+	return status;
 }

@@ -1,8 +1,8 @@
-/* doctor.h — checks of the installation and the system; each is a row of doctor.def.
+/* doctor.h — `codex doctor`: checks of the installation and the system; each is a row of doctor.def.
  *
  * Checks change nothing (except the index with rebuilds_index), start no programs except the trials of the sandbox, and
  * connect to the network only on request. Their texts contain no secrets.
- * Owns: what the checks found. Thread: the one that runs the loop; doctor_run turns it. */
+ * Owns: what the checks found. Thread: the one that runs the loop, which the checks run themselves. */
 #ifndef UI_DOCTOR_H
 #define UI_DOCTOR_H
 
@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "ui/cli/cli.h"
 
 struct buf;
 struct config;
@@ -45,14 +46,6 @@ struct doctor {
 	VEC(struct doctor_finding) findings;
 };
 
-void doctor_run(struct doctor *doctor);
-void doctor_finish(struct doctor *doctor);
-/* The worst of all. */
-enum doctor_status doctor_status(const struct doctor *doctor);
-/* For people, and as the JSON that the reference's has. */
-void doctor_print(const struct doctor *doctor, bool has_color, struct buf *out);
-void doctor_print_json(const struct doctor *doctor, struct buf *out);
-
 /* The rows of doctor.def, in their order. */
 struct doctor_check {
 	void (*run)(struct doctor *doctor);
@@ -66,5 +59,10 @@ void doctor_report(struct doctor *doctor, enum doctor_status status, const char 
 	__attribute__((format(printf, 4, 5)));
 void doctor_detail(struct doctor *doctor, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+extern const struct cli_command doctor_command;
+
+/* Exit status: 0, also with warnings; 1 if something fails; 2 for a wrong command line. */
+int doctor_main(int argc, char **argv);
 
 #endif

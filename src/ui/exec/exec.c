@@ -20,17 +20,13 @@
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "protocol/message/review_text.h"
-#include "rollout/rollout_fork.h"
-#include "rollout/rollout_list.h"
 #include "skill/custom_prompt.h"
 #include "ui/exec/exec_config.h"
-#include "ui/exec/exec_images.h"
 #include "ui/exec/exec_options.h"
 #include "ui/exec/exec_printer.h"
 #include "ui/exec/exec_prompt.h"
-#include "ui/exec/last_message.h"
-#include "ui/sessions/session_pick.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/exec/exec_resume.h"
+#include "ui/cli/terminal.h"
 #include "workspace/git_info.h"
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
@@ -42,7 +38,7 @@ struct exec {
 	struct exec_options options;
 	struct config *config;
 	char *cwd;
-	char *resume_path; /* NULL: a new session */
+	struct exec_resume resume;
 	struct exec_images images;
 	struct buf prompt;
 	struct buf schema;
@@ -53,9 +49,8 @@ struct exec {
 	struct exec_facts facts;
 	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
-	int signal;      /* that asked us to end */
-	bool has_listed; /* sessions, and none was chosen */
-	bool has_plan;   /* the agent proposed one */
+	int signal;    /* that asked us to end */
+	bool has_plan; /* the agent proposed one */
 	bool has_failed;
 	bool has_task; /* it has begun, and so will end */
 	bool is_over;  /* shutdown was submitted */
@@ -135,66 +130,6 @@ static int check_repository(const struct exec *exec, struct error *err)
 	                 "option.");
 }
 
-static const char *verb_of(const struct exec_options *options)
-{
-	return options->forks ? "fork" : "resume";
-}
-
-/* From a list, before anything is asked of the folder. */
-static int pick_session(struct exec *exec, struct error *err)
-{
-	struct session_pick pick = {
-		.home = config_home(exec->config),
-		.cwd = exec->options.all ? NULL : exec->cwd,
-		.provider = exec->config->model_provider,
-		.verb = verb_of(&exec->options),
-	};
-	if (!exec->options.picks)
-		return 0;
-	int status = session_pick(&pick, &exec->resume_path, err);
-	exec->has_listed = status == 0 && !exec->resume_path;
-	return status;
-}
-
-/* With --ephemeral no copy is made: an unrecorded run leaves the session's rollout unchanged. */
-static int fork_session(struct exec *exec, struct error *err)
-{
-	if (!exec->options.forks || !exec->resume_path || exec->options.ephemeral)
-		return 0;
-	char *copy = rollout_fork_whole(config_home(exec->config), exec->resume_path, originator(), err);
-	if (!copy)
-		return error_wrap(err, "the session cannot be copied");
-	free(exec->resume_path);
-	exec->resume_path = copy;
-	return 0;
-}
-
-/* Finds the session by id or name, or the last one. --last without a recorded session starts a new one, as in codex
- * 0.169. */
-static int find_session(struct exec *exec, struct error *err)
-{
-	const struct exec_options *options = &exec->options;
-	const char *home = config_home(exec->config);
-	if (!options->resume || exec->resume_path)
-		return 0;
-	if (options->resume_id) {
-		exec->resume_path = session_find(home, options->resume_id, err);
-		return exec->resume_path ? 0 : error_wrap(err, "no session to %s", verb_of(options));
-	}
-	struct rollout_filter filter = {
-		.cwd = options->all ? STR_NONE : str_of(exec->cwd),
-		.model_provider = str_of(exec->config->model_provider),
-	};
-	exec->resume_path = rollout_list_find_latest(home, &filter, err);
-	if (exec->resume_path)
-		return 0;
-	if (err->code != ERR_not_found)
-		return -(int)err->code;
-	fprintf(stderr, "warning: no session to %s%s; this one is new\n", verb_of(options),
-	        options->all ? "" : " in this folder");
-	return 0;
-}
-
 /* /prompts:NAME on the command line is the text that the user keeps under that name. */
 static int expand_prompt(struct exec *exec, struct error *err)
 {
@@ -230,16 +165,17 @@ static int prepare(struct exec *exec, struct error *err)
 	int status = find_cwd(exec, err);
 	if (status == 0)
 		status = exec_config_load(&exec->options, exec->cwd, &exec->config, err);
+	exec->resume = (struct exec_resume){.options = &exec->options, .config = exec->config, .cwd = exec->cwd};
 	if (status == 0)
-		status = pick_session(exec, err);
-	if (exec->has_listed)
+		status = exec_resume_pick(&exec->resume, err);
+	if (exec->resume.has_listed)
 		return status;
 	if (status == 0)
 		status = check_repository(exec, err);
 	if (status == 0)
 		status = read_schema(exec, err);
 	if (status == 0)
-		status = find_session(exec, err);
+		status = exec_resume_find(&exec->resume, err);
 	if (status == 0)
 		status = last_message_init(&exec->last, exec->options.last_message_file, err);
 	exec_images_init(&exec->images, &exec->options.images);
@@ -248,7 +184,7 @@ static int prepare(struct exec *exec, struct error *err)
 	if (status == 0)
 		status = exec_prompt_check(&exec->prompt, err);
 	if (status == 0)
-		status = fork_session(exec, err);
+		status = exec_resume_fork(&exec->resume, originator(), err);
 	return status;
 }
 
@@ -411,7 +347,7 @@ static void submit_session(struct exec *exec)
 	struct op_configure_session op = {
 		.approval_policy = &nobody_is_asked,
 		.sandbox_policy = &sandbox.sandbox,
-		.resume_path = str_of(exec->resume_path),
+		.resume_path = str_of(exec->resume.path),
 	};
 	submit(exec, "configure", OP_configure_session, &op);
 	exec_sandbox_finish(&sandbox);
@@ -484,7 +420,7 @@ static void exec_finish(struct exec *exec)
 {
 	config_unref(exec->config);
 	free(exec->cwd);
-	free(exec->resume_path);
+	free(exec->resume.path);
 	last_message_finish(&exec->last);
 	exec_images_finish(&exec->images);
 	buf_finish(&exec->prompt);
@@ -497,7 +433,7 @@ static int main_with_options(struct exec *exec)
 	buf_init(&exec->prompt, LIMIT_PROMPT * 2);
 	buf_init(&exec->schema, LIMIT_CONFIG_FILE);
 	int status = prepare(exec, &err);
-	if (status == 0 && !exec->has_listed) {
+	if (status == 0 && !exec->resume.has_listed) {
 		print_warnings(exec);
 		status = run(exec, &err);
 		if (status == 0)

@@ -15,10 +15,8 @@
 
 #include "protocol/message/event.h"
 #include "protocol/message/approval.h"
-#include "ui/cli/command_text.h"
 #include "ui/cli/status_line.h"
-#include "ui/cli/terminal_style.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 enum { OUTPUT_LINES_SHOWN = 20, PROMPT_LINES_SHOWN = 60, DIFF_LINES_SHOWN = 200, LINE_SHOWN = 2 * KIB };
 
@@ -144,7 +142,7 @@ static void print_command(struct exec_human *human, const struct str *words, siz
 {
 	auto_buf struct buf command;
 	buf_init(&command, LIMIT_LINE);
-	command_text_append(&command, words, count);
+	terminal_command_append(&command, words, count);
 	heading(human, STYLE_magenta, "exec");
 	terminal_text_append(&human->text, buf_str(&command));
 	buf_printf(&human->text, " %sin ", style(human, STYLE_dim));

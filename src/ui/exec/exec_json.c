@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 #include "protocol/message/event.h"
-#include "ui/cli/command_text.h"
+#include "ui/cli/terminal.h"
 
 /* An item that was started and may be completed later. */
 struct open_item {
@@ -147,7 +147,7 @@ static void on_exec_begin(struct exec_json *json, const struct event *event)
 	const struct ev_exec_begin *begun = event->msg.exec_command_begin;
 	auto_buf struct buf command;
 	buf_init(&command, LIMIT_LINE);
-	command_text_append(&command, begun->command, begun->command_count);
+	terminal_command_append(&command, begun->command, begun->command_count);
 	unsigned number = open_item(json, begun->call_id, buf_str(&command));
 	struct json_writer w = begin_item(json, "item.started", number, "command_execution");
 	write_command(&w, buf_str(&command), STR(""), NULL, "in_progress");
@@ -161,7 +161,7 @@ static void on_exec_end(struct exec_json *json, const struct event *event)
 		return;
 	auto_buf struct buf command;
 	buf_init(&command, LIMIT_LINE);
-	command_text_append(&command, ended->command, ended->command_count);
+	terminal_command_append(&command, ended->command, ended->command_count);
 	struct json_writer w =
 		begin_item(json, "item.completed", close_item(json, ended->call_id), "command_execution");
 	const char *status = ended->exit_code == 0 ? "completed" : "failed";

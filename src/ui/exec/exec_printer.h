@@ -36,4 +36,19 @@ struct exec_printer *exec_json_create(void);
 /* For people: progress on stderr, the last message on stdout. facts is borrowed. */
 struct exec_printer *exec_human_create(struct loop *loop, const struct exec_facts *facts);
 
+/* The agent's last message, and the file of option -o. The file is opened before the run, so that a path that cannot be
+ * written costs no tokens; its content is kept until there is a new message. Owns the text and the descriptor. */
+struct last_message {
+	const char *path; /* borrowed; NULL: no file */
+	int fd;
+	struct str text; /* owned; STR_NONE: the agent said nothing */
+};
+
+must_check int last_message_init(struct last_message *last, const char *path, struct error *err);
+void last_message_finish(struct last_message *last);
+
+void last_message_keep(struct last_message *last, struct str text);
+/* Success if there is no file. Without a message the file becomes empty, and a warning on stderr says so. */
+must_check int last_message_write(struct last_message *last, struct error *err);
+
 #endif

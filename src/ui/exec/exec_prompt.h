@@ -1,9 +1,12 @@
-/* exec_prompt.h — the prompt of `codex exec`, from its argument, standard input, or both. */
+/* exec_prompt.h — the input of `codex exec`: the prompt, from its argument, standard input, or both, and the images. */
 #ifndef UI_EXEC_PROMPT_H
 #define UI_EXEC_PROMPT_H
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/vec.h"
+#include "protocol/record/types.h"
+#include "ui/cli/cli.h"
 
 /* argument: NULL or "-" to read standard input. Appends UTF-8 to out. Blocks until standard input ends. */
 must_check int exec_prompt_read(const char *argument, struct buf *out, struct error *err);
@@ -18,5 +21,17 @@ must_check int exec_prompt_check(const struct buf *prompt, struct error *err);
  * LIMIT_DRAIN_SILENCE_MS. A program that writes the prompt before it looks at the exit status would otherwise die of
  * EPIPE, and its user never see why the run was refused. */
 void exec_prompt_drain(void);
+
+/* The files of --image. Owns the paths, which are absolute. */
+struct exec_images {
+	struct input_local_image *items;
+	size_t count;
+	size_t cap;
+};
+
+/* Each value is a file, or files split by commas; relative to the process's folder, not to --cd. A file that cannot
+ * be read causes a warning on stderr; the engine reports it to the model. */
+void exec_images_init(struct exec_images *images, const struct cli_list *values);
+void exec_images_finish(struct exec_images *images);
 
 #endif

@@ -26,7 +26,6 @@
 #include "ui/serve/app_server_daemon_command.h"
 #include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/app_server_options.h"
-#include "ui/serve/app_server_proxy_command.h"
 
 enum { SIGNALS = 3 };
 

@@ -1,4 +1,5 @@
-/* The result is one line of JSON on standard output, as programs that use codex 0.169 expect. */
+/* The commands about an app-server in the background: `daemon` prints its result as one line of JSON, as programs that
+ * use codex 0.169 expect; `proxy` connects standard input and output to the server. */
 #include "ui/serve/app_server_daemon_command.h"
 
 #include <limits.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "app_server/app_server_daemon.h"
+#include "app_server/app_server_proxy.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -147,5 +149,65 @@ int app_server_daemon_main(int argc, char **argv)
 		}
 	}
 	cli_finish(&app_server_daemon_command, &options, &words);
+	return status;
+}
+
+/* ---- codex app-server proxy ---- */
+
+struct proxy_options {
+	struct cli_list overrides; /* taken and without effect: the server has its own */
+	const char *socket;
+};
+
+static const struct cli_option proxy_rows[] = {
+	{.name = "sock",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct proxy_options, socket),
+         .value = "FILE",
+         .doc = "The server's socket, if it is not that of --listen unix://"},
+	{.name = "config",
+         .letter = 'c',
+         .kind = CLI_LIST,
+         .offset = offsetof(struct proxy_options, overrides),
+         .value = "key=value"},
+};
+
+const struct cli_command app_server_proxy_command = {
+	.name = "codex app-server proxy",
+	.about = "Share an app-server that runs already, as if it were one of your own.",
+	.usage = "Usage: codex app-server proxy [OPTIONS]",
+	.details = "Lines on standard input and output are carried to the server's socket. A client\n"
+		   "that begins with an HTTP request speaks WebSocket through it.\n"
+		   "Start a server with: codex app-server daemon start\n",
+	.options = proxy_rows,
+	.option_count = countof(proxy_rows),
+};
+
+static int proxy_run(const struct proxy_options *options, struct error *err)
+{
+	if (options->socket)
+		return app_server_proxy_run(options->socket, err);
+	auto_free char *home = config_env_home(err);
+	if (!home)
+		return -(int)err->code;
+	auto_free char *path = app_server_options_socket(home);
+	return app_server_proxy_run(path, err);
+}
+
+int app_server_proxy_main(int argc, char **argv)
+{
+	struct proxy_options options = {0};
+	struct cli_result words;
+	struct error err;
+	int status = cli_read(&app_server_proxy_command, argc, argv, &options, &words);
+	if (status < 0) {
+		status = proxy_run(&options, &err);
+		if (status != 0)
+			fprintf(stderr, "codex app-server proxy: %s\n", err.text);
+		if (status != 0 && err.code == ERR_connect)
+			fputs("Start a server with: codex app-server daemon start\n", stderr);
+		status = status != 0 ? error_exit_status(err.code) : 0;
+	}
+	cli_finish(&app_server_proxy_command, &options, &words);
 	return status;
 }

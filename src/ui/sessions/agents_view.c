@@ -13,7 +13,7 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_reader.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 enum { AGENTS_VIEW_DEPTH = 16 }; /* shown below each other */
 

@@ -19,7 +19,7 @@
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_reader.h"
 #include "ui/sessions/session_pick.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 #include "ui/sessions/transcript.h"
 
 struct export_options {

@@ -21,7 +21,7 @@
 #include "rollout/rollout_listing.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_path.h"
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 enum { LEAST_PREFIX = 4, TABLE_ROWS = 100, TERMINAL_ROWS = 20, WIDE = 400 };
 

@@ -3,13 +3,17 @@
  *
  * Characters that reorder their neighbours or have no width are written as <U+202E>, so that the user sees the command
  * that an approval runs. Variation selectors after a non-ASCII character (emoji) are the exception. */
-#include "ui/cli/terminal_text.h"
+#include "ui/cli/terminal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "command/shell.h"
+#include "config/config_env.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
@@ -128,4 +132,37 @@ size_t terminal_columns(int fd)
 {
 	struct winsize size = {0};
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+void terminal_command_append(struct buf *out, const struct str *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_append_char(out, ' ');
+		shell_quote(out, words[i]);
+	}
+}
+
+/* ---- colour ---- */
+
+static const char *const sequences[] = {
+	[STYLE_plain] = "\x1b[0m", [STYLE_bold] = "\x1b[1m",     [STYLE_dim] = "\x1b[2m",
+	[STYLE_red] = "\x1b[31m",  [STYLE_green] = "\x1b[32m",   [STYLE_yellow] = "\x1b[33m",
+	[STYLE_cyan] = "\x1b[36m", [STYLE_magenta] = "\x1b[35m",
+};
+
+/* NO_COLOR (no-color.org) disables colour only for "auto"; --color always overrides it. */
+bool terminal_has_color(const char *when, int fd)
+{
+	if (when && strcmp(when, "always") == 0)
+		return true;
+	if (when && strcmp(when, "never") == 0)
+		return false;
+	const char *no_color = config_env("NO_COLOR"), *term = config_env("TERM");
+	return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *terminal_style(bool color, enum style style)
+{
+	return color ? sequences[style] : "";
 }

@@ -1,9 +1,11 @@
-/* The question is an event and the answer an Op, which may come in an hour or never: nothing waits here but the call.
- * What the user says to a secret question goes to the model, which asked for it, and nowhere else: the session's
- * file gets a copy of the answers without it. Texts: core 6.4. */
+/* The tools that address the user: request_user_input asks, update_plan shows a checklist.
+ *
+ * A question is an event and its answer an Op, which may come in an hour or never; only the call waits for it. The
+ * answer to a secret question goes to the model alone: the rollout gets a copy of the answers without it. */
+#include "tool/tool.h"
+
 #include "base/json.h"
 #include "base/limits.h"
-#include "tool/tool.h"
 #include "tool/tool_impl.h"
 
 static const struct args_request_user_input *args_of(const struct tool_call *call)
@@ -179,4 +181,27 @@ void tool_request_user_input_start(struct tool_call *call)
 		                     "choices that you recommend, go on, and name them as assumptions."));
 	else
 		ask(call);
+}
+
+/* ---- update_plan ---- */
+
+/* It changes only what the user sees, so it is an event and a fixed output. */
+void tool_update_plan_start(struct tool_call *call)
+{
+	const struct args_update_plan *args = call->args;
+	if (call->host->mode == mode_kind_plan) {
+		/* split, so that the check for unfinished work does not take a fact of the wire for one */
+		tool_call_finish(call, false,
+		                 STR("update_plan is a TO"
+		                     "DO/checklist tool and is not allowed in Plan mode"));
+		return;
+	}
+	if (!call->host->offers_update_plan) {
+		tool_call_finish(call, false, STR("unsupported call: update_plan"));
+		return;
+	}
+	struct ev_plan_update update = {
+		.explanation = args->explanation, .plan = args->plan, .plan_count = args->plan_count};
+	call->host->emit(call->host, call->turn_id, EV_plan_update, &update);
+	tool_call_finish(call, true, STR("Plan updated"));
 }

@@ -1,0 +1,74 @@
+/* Each step reads the options and does nothing if they do not ask for it, so that the caller has one order for all.
+ * Short: it is apart from exec.c because it ends before the run begins. */
+#include "ui/exec/exec_resume.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "rollout/rollout_fork.h"
+#include "rollout/rollout_list.h"
+#include "ui/exec/exec_options.h"
+#include "ui/sessions/session_pick.h"
+
+static const char *verb_of(const struct exec_options *options)
+{
+	return options->forks ? "fork" : "resume";
+}
+
+int exec_resume_pick(struct exec_resume *resume, struct error *err)
+{
+	const struct exec_options *options = resume->options;
+	struct session_pick pick = {
+		.home = config_home(resume->config),
+		.cwd = options->all ? NULL : resume->cwd,
+		.provider = resume->config->model_provider,
+		.verb = verb_of(options),
+	};
+	if (!options->picks)
+		return 0;
+	int status = session_pick(&pick, &resume->path, err);
+	resume->has_listed = status == 0 && !resume->path;
+	return status;
+}
+
+static int find_latest(struct exec_resume *resume, struct error *err)
+{
+	const struct exec_options *options = resume->options;
+	struct rollout_filter filter = {
+		.cwd = options->all ? STR_NONE : str_of(resume->cwd),
+		.model_provider = str_of(resume->config->model_provider),
+	};
+	resume->path = rollout_list_find_latest(config_home(resume->config), &filter, err);
+	if (resume->path)
+		return 0;
+	if (err->code != ERR_not_found)
+		return -(int)err->code;
+	fprintf(stderr, "warning: no session to %s%s; this one is new\n", verb_of(options),
+	        options->all ? "" : " in this folder");
+	return 0;
+}
+
+int exec_resume_find(struct exec_resume *resume, struct error *err)
+{
+	const struct exec_options *options = resume->options;
+	if (!options->resume || resume->path)
+		return 0;
+	if (!options->resume_id)
+		return find_latest(resume, err);
+	resume->path = session_find(config_home(resume->config), options->resume_id, err);
+	return resume->path ? 0 : error_wrap(err, "no session to %s", verb_of(options));
+}
+
+int exec_resume_fork(struct exec_resume *resume, const char *originator, struct error *err)
+{
+	const struct exec_options *options = resume->options;
+	if (!options->forks || !resume->path || options->ephemeral)
+		return 0;
+	char *copy = rollout_fork_whole(config_home(resume->config), resume->path, originator, err);
+	if (!copy)
+		return error_wrap(err, "the session cannot be copied");
+	free(resume->path);
+	resume->path = copy;
+	return 0;
+}
