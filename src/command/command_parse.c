@@ -3,9 +3,13 @@
  * as "don't know" without being named here. What is named are the few words and bytes that look plain and are not. */
 #include "command/command_parse.h"
 
+#include "base/glob.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "command/shell.h"
+
+enum { WORD_STEPS = 64 * KIB };
 
 enum word_state {
 	WORD_NONE, /* a command's end, or a blank */
@@ -70,7 +74,7 @@ static bool read_quoted(struct reader *reader)
 	if (end < 0)
 		return false;
 	for (ptrdiff_t i = 0; i < end; i++) {
-		if (inner.ptr[i] == '\0' || (quote == '"' && strchr("$`\\", inner.ptr[i])))
+		if (quote == '"' && strchr("$`\\", inner.ptr[i]))
 			return false;
 		*reader->out++ = inner.ptr[i];
 	}
@@ -190,9 +194,9 @@ static void hand_over(const struct reader *reader, struct arena *arena, struct c
 	}
 }
 
-bool command_parse(struct str script, struct arena *arena, struct command_list *ret)
+static bool parse_script(struct str script, struct arena *arena, struct command_list *ret)
 {
-	if (script.len > LIMIT_COMMAND_PARSE || str_find_char(script, '\0') >= 0) /* a shell reads on behind a NUL */
+	if (script.len > LIMIT_COMMAND_PARSE)
 		return false;
 	/* A word is no longer than what it is read from, and ends where a separator or the script does. */
 	struct reader reader = {.rest = script, .out = arena_alloc_raw(arena, script.len + 1)};
@@ -218,7 +222,7 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 		return false;
 	if (shell_is_known(argv[0]))
 		return count == 3 && shell_is_trusted(argv[0]) && is_script_flag(argv[1]) &&
-		       command_parse(str_of(argv[2]), arena, ret);
+		       parse_script(str_of(argv[2]), arena, ret);
 	struct command_word *words = arena_array(arena, struct command_word, count);
 	for (size_t i = 0; i < count; i++)
 		words[i].text = arena_cstr(arena, str_of(argv[i]));
@@ -226,4 +230,25 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 	*ret->commands = (struct plain_command){words, count};
 	ret->count = 1;
 	return true;
+}
+
+/* A bracket expression may match by the user's locale and a quoted one means itself, so it becomes a star. */
+static struct str widen_brackets(const char *text, char *out)
+{
+	size_t len = 0;
+	while (*text) {
+		const char *end = *text == '[' ? strchr(text + 1, ']') : NULL;
+		out[len++] = end ? '*' : *text;
+		text = end ? end + 1 : text + 1;
+	}
+	return str_n(out, len);
+}
+
+bool command_word_can_be(const struct command_word *word, struct str text)
+{
+	if (!word->can_vary)
+		return str_is(text, word->text);
+	size_t steps = WORD_STEPS;
+	auto_free char *pattern = xmalloc(strlen(word->text) + 1);
+	return glob_match(widen_brackets(word->text, pattern), text, GLOB_NAME, &steps) || steps == 0;
 }

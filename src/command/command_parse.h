@@ -29,11 +29,12 @@ struct command_list {
 	size_t count; /* at least 1 */
 };
 
-/* False: don't know. */
-bool command_parse(struct str script, struct arena *arena, struct command_list *ret);
-
 /* The commands that an argument vector (NULL at its end) runs: those of its script if it is the system's or the user's
  * own bash, zsh or sh with -c or -lc, else itself. False: don't know, as of any other program by such a name. */
 bool command_parse_argv(const char *const *argv, struct arena *arena, struct command_list *ret);
+
+/* True if the word is text, or contains a pattern that could become text; names are compared in either case, as shells
+ * can be set to. A pattern that is too complex to tell could become anything. */
+bool command_word_can_be(const struct command_word *word, struct str text);
 
 #endif

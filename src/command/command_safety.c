@@ -268,22 +268,6 @@ bool plain_command_moves(const struct plain_command *command)
 	return is_in(word(command, 0), moves);
 }
 
-bool command_is_safe(const char *const *argv)
-{
-	auto_arena struct arena arena = {0};
-	struct command_list list;
-	if (!argv[0] || !shell_system_name(argv[0]) || !command_parse_argv(argv, &arena, &list))
-		return false;
-	bool has_moved = false;
-	for (size_t i = 0; i < list.count; i++) {
-		const struct plain_command *command = &list.commands[i];
-		if (!plain_command_is_safe(command) || (has_moved && plain_command_is_git(command)))
-			return false;
-		has_moved = has_moved || plain_command_moves(command);
-	}
-	return true;
-}
-
 /* --- dangerous -------------------------------------------------------------------------------------------------- */
 
 static bool has_option(const struct plain_command *command, size_t from, const char *const *options)
@@ -294,7 +278,16 @@ static bool has_option(const struct plain_command *command, size_t from, const c
 	return false;
 }
 
-/* Where git's subcommand stands: behind the options of git itself. */
+/* True if a word with a pattern could become an option, or the + of a forced push. */
+static bool has_open_word(const struct plain_command *command, size_t from)
+{
+	for (size_t i = from; i < command->count; i++)
+		if (command->words[i].can_vary && strchr("-+*?[", word(command, i)[0]))
+			return true;
+	return false;
+}
+
+/* The position of git's subcommand, after the options of git itself. */
 static size_t git_subcommand(const struct plain_command *command)
 {
 	static const char *const takes_value[] = {"-C",          "-c",          "--git-dir",      "--work-tree",
@@ -327,47 +320,63 @@ static bool forces_clean(const struct plain_command *command, size_t from)
 	return false;
 }
 
+/* With a pattern up to the subcommand it is not known which one runs. */
 static bool is_git_dangerous(const struct plain_command *command)
 {
 	static const char *const deletes[] = {"-d", "-D", "--delete", NULL};
 	size_t at = git_subcommand(command);
+	for (size_t i = 1; i <= at && i < command->count; i++)
+		if (command->words[i].can_vary)
+			return true;
 	if (is_word(command, at, "reset") || is_word(command, at, "rm"))
 		return true;
 	if (is_word(command, at, "branch"))
-		return has_option(command, at + 1, deletes);
+		return has_option(command, at + 1, deletes) || has_open_word(command, at + 1);
 	if (is_word(command, at, "push"))
-		return forces_push(command, at + 1);
-	return is_word(command, at, "clean") && forces_clean(command, at + 1);
+		return forces_push(command, at + 1) || has_open_word(command, at + 1);
+	return is_word(command, at, "clean") && (forces_clean(command, at + 1) || has_open_word(command, at + 1));
 }
 
-/* Any joining of -f with other short options, wherever it stands. */
+/* rm takes options anywhere before "--". */
 static bool is_rm_dangerous(const struct plain_command *command)
 {
-	for (size_t i = 1; i < command->count && !is_word(command, i, "--"); i++) {
-		const char *text = word(command, i);
-		if (strcmp(text, "--force") == 0 || (text[0] == '-' && text[1] != '-' && strchr(text, 'f')))
+	for (size_t i = 1; i < command->count && !is_word(command, i, "--"); i++)
+		if (command_word_forces_rm(&command->words[i]))
 			return true;
-	}
 	return false;
 }
 
-/* To the first word that could be the program, over sudo's own options and their values; its name. */
+/* "git" or "rm" if the word names or could name that program; NULL: neither. */
+static const char *judged_program(const struct command_word *word)
+{
+	static const char *const programs[] = {"git", "rm"};
+	const struct command_word base = {shell_base_name(word->text), word->can_vary};
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		if (command_word_can_be(&base, str_of(programs[i])))
+			return programs[i];
+	return NULL;
+}
+
+/* Skips sudo, its options and their values, up to the first word that can be such a program; returns its name. */
 static const char *skip_sudo(struct plain_command *command)
 {
-	static const char *const programs[] = {"git", "rm", NULL};
+	const char *name = NULL;
 	do {
 		command->words++;
 		command->count--;
-	} while (command->count > 0 && !is_in(shell_base_name(word(command, 0)), programs));
-	return shell_base_name(word(command, 0));
+	} while (command->count > 0 && !(name = judged_program(command->words)));
+	return name ? name : "";
 }
 
-/* The script of a shell in a shell; NULL if it is none. */
+/* The script of a shell in a shell; NULL if there is none. An option word with a pattern counts as -c. */
 static const char *nested_script(const struct plain_command *command)
 {
-	for (size_t i = 1; shell_is_known(word(command, 0)) && word(command, i)[0] == '-'; i++)
-		if (word(command, i)[1] != '-' && strchr(word(command, i), 'c'))
+	for (size_t i = 1;
+	     shell_is_known(word(command, 0)) && strchr("-*?[", word(command, i)[0]) && word(command, i)[0]; i++) {
+		bool is_script = word(command, i)[1] != '-' && strchr(word(command, i), 'c');
+		if (is_script || command->words[i].can_vary)
 			return i + 1 < command->count ? word(command, i + 1) : NULL;
+	}
 	return NULL;
 }
 

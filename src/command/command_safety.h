@@ -17,8 +17,7 @@ bool plain_command_is_git(const struct plain_command *command);
 bool plain_command_moves(const struct plain_command *command);
 bool plain_command_is_dangerous(const struct plain_command *command);
 
-/* Of a whole argument vector (NULL at its end): every command in it is safe; any is dangerous. */
-bool command_is_safe(const char *const *argv);
+/* True if any command of an argument vector (NULL at its end) is dangerous. */
 bool command_is_dangerous(const char *const *argv);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "command/command_parse.h"
 #include "command/shell.h"
 
 enum {
@@ -73,6 +74,12 @@ static bool is_short_option(const char *word, char letter)
 	return word[0] == '-' && word[1] != '-' && strchr(word, letter);
 }
 
+/* Quotes are lost here, so a quoted pattern counts as one. */
+static bool forces_rm(const char *text)
+{
+	return command_word_forces_rm(&(struct command_word){text, strpbrk(text, "*?[") != NULL});
+}
+
 static void take_word(struct scan *scan, const char *word)
 {
 	if (scan->is_target) {
@@ -88,14 +95,14 @@ static void take_word(struct scan *scan, const char *word)
 			scan->expected = after_name(word);
 		break;
 	case RM_OPTION:
-		scan->is_found = scan->is_found || strcmp(word, "--force") == 0 || is_short_option(word, 'f');
+		scan->is_found = scan->is_found || forces_rm(word);
 		if (strcmp(word, "--") == 0)
 			scan->expected = NOTHING;
 		break;
 	case SHELL_OPTION:
 		if (word[0] != '-')
 			scan->expected = NOTHING;
-		else if (is_short_option(word, 'c'))
+		else if (is_short_option(word, 'c') || strpbrk(word, "*?["))
 			scan->expected = SHELL_SCRIPT;
 		break;
 	case SHELL_SCRIPT:
@@ -225,6 +232,20 @@ static bool scan_script(struct str script, char closer, int depth, size_t *steps
 	}
 	buf_finish(&scan.word);
 	return scan.is_found;
+}
+
+bool command_word_forces_rm(const struct command_word *word)
+{
+	static const char *const forces[] = {"-f", "-rf", "-fr", "-Rf", "-fR", "--force"};
+	const char *text = word->text;
+	if (text[0] == '-' && word->can_vary)
+		return true;
+	if (is_short_option(text, 'f') || (strlen(text) > 2 && strncmp(text, "--force", strlen(text)) == 0))
+		return true;
+	for (size_t i = 0; word->can_vary && i < sizeof(forces) / sizeof(*forces); i++)
+		if (command_word_can_be(word, str_of(forces[i])))
+			return true;
+	return false;
 }
 
 bool command_scan_forces_rm(struct str script)

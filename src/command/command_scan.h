@@ -14,4 +14,8 @@
 
 bool command_scan_forces_rm(struct str script);
 
+struct command_word;
+/* True if the word, after `rm`, is or could become -f, alone or joined to other letters, or --force. */
+bool command_word_forces_rm(const struct command_word *word);
+
 #endif

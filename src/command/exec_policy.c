@@ -17,6 +17,8 @@ struct element {
 	size_t count;
 };
 
+enum { PATTERN_MAX = 63 }; /* of rules that ask or forbid: rule_can_match has a bit for each word */
+
 struct rule {
 	struct element *elements;
 	size_t count;
@@ -74,6 +76,40 @@ static bool rule_matches(const struct rule *rule, const struct plain_command *co
 	return true;
 }
 
+static bool element_can_match(const struct element *element, const struct command_word *word)
+{
+	for (size_t i = 0; i < element->count; i++) {
+		struct str choice = element->choices[i];
+		if (str_is(choice, word->text) || (word->can_vary && command_word_can_be(word, choice)))
+			return true;
+	}
+	return false;
+}
+
+/* True if the rule matches for some content of the folder: a word with a pattern can become several words, or none.
+ * Bit n of `reached`: the words up to here can be the first n of the pattern. */
+static bool rule_can_match(const struct rule *rule, const struct plain_command *command)
+{
+	uint64_t reached = 1, whole = 1ull << rule->count;
+	for (size_t at = 0; at < command->count && reached && !(reached & whole); at++) {
+		const struct command_word *word = &command->words[at];
+		uint64_t next = word->can_vary ? reached : 0;
+		for (size_t n = 0; n < rule->count; n++) {
+			bool is_open = (reached | (word->can_vary ? next : 0)) & (1ull << n);
+			if (is_open && element_can_match(&rule->elements[n], word))
+				next |= 1ull << (n + 1);
+		}
+		reached = next;
+	}
+	return reached & whole;
+}
+
+/* A rule that restricts applies if it can match. A rule that allows must match as written. */
+static bool rule_applies(const struct rule *rule, const struct plain_command *command)
+{
+	return rule->decision == EXEC_allow ? rule_matches(rule, command) : rule_can_match(rule, command);
+}
+
 size_t exec_policy_count(const struct exec_policy *policy)
 {
 	return policy->rules.count;
@@ -83,7 +119,7 @@ bool exec_policy_match(const struct exec_policy *policy, size_t at, const struct
                        struct exec_match *ret)
 {
 	const struct rule *rule = &policy->rules.items[at];
-	if (!rule_matches(rule, command))
+	if (!rule_applies(rule, command))
 		return false;
 	*ret = (struct exec_match){rule->decision, rule->count, rule->justification};
 	return true;
@@ -235,6 +271,9 @@ static int read_rule(const struct reading *reading, struct rule *rule)
 		code = read_pattern(reading, rule);
 	if (!code)
 		code = read_decision(reading, rule);
+	if (!code && rule->decision != EXEC_allow && rule->count > PATTERN_MAX)
+		code = error_set(reading->err, ERR_config, "%s:%u: a pattern that asks or forbids has at most %d words",
+		                 reading->source, reading->call->line, PATTERN_MAX);
 	if (!code)
 		code = check_examples(reading, rule, "match", 2);
 	if (!code)

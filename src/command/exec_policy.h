@@ -1,8 +1,9 @@
 /* exec_policy.h — rules about commands by their first words: allow, ask, forbid.
  *
  * Rules come from *.rules files, from the lowest layer to the highest, and from what the user approved in this session.
- * A rule matches a command whose first words are its pattern; where several match, the strictest decides, so that a
- * project's rule cannot take back what the user's forbids. A file is taken whole or not at all.
+ * A rule matches a command whose first words are its pattern. A rule that asks or forbids also matches if the shell
+ * could expand a word with a pattern to such words. Where several match, the strictest decides, so that a project's
+ * rule cannot take back what the user's forbids. A file is taken whole or not at all.
  *
  * Owns: its rules. Thread: the loop's only. Source: core 2.3, 2.4. */
 #ifndef COMMAND_EXEC_POLICY_H

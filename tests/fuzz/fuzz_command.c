@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "../command_read.h"
 #include "command/command_action.h"
-#include "command/command_safety.h"
 #include "command/command_scan.h"
 #include "command/shell.h"
 
@@ -32,7 +32,7 @@ static void check_again(const struct plain_command *command)
 		buf_append_c(&line, command->words[i].text);
 		buf_append_char(&line, '\'');
 	}
-	if (!command_parse(buf_str(&line), &arena, &again))
+	if (!script_read(buf_str(&line).ptr, &arena, &again))
 		return; /* a name that is no name */
 	fuzz_check(again.count == 1 && again.commands[0].count == command->count);
 	for (size_t i = 0; i < command->count; i++)
@@ -54,16 +54,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	auto_arena struct arena arena = {0};
 	struct command_list list;
 	struct str script = {(const char *)data, size};
-	bool is_read = command_parse(script, &arena, &list);
-	if (is_read)
-		check_read(script, &list);
-	command_scan_forces_rm(script);
 	const char *argv[] = {"bash", "-lc", arena_cstr(&arena, script), NULL};
+	bool is_read = script_read(argv[2], &arena, &list);
+	if (is_read)
+		check_read(str_of(argv[2]), &list);
+	command_scan_forces_rm(script);
 	struct command_action *actions;
 	command_actions(argv, &arena, &actions);
-	bool is_safe = command_is_safe(argv), is_dangerous = command_is_dangerous(argv);
+	bool is_safe = argv_is_safe(argv), is_dangerous = command_is_dangerous(argv);
 	fuzz_check(!(is_safe && is_dangerous));
-	if (strlen(argv[2]) == size)
-		fuzz_check(!is_safe || is_read);
+	fuzz_check(!is_safe || is_read);
 	return 0;
 }

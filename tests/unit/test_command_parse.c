@@ -1,9 +1,9 @@
 /* Shell text as plain commands, or not at all (core 2.1). */
 #include "test.h"
 
+#include "../command_read.h"
 #include "base/buf.h"
 #include "base/limits.h"
-#include "command/command_parse.h"
 
 /* Words joined by a comma, commands by a bar: "ls,-l|wc". A word with a pattern is marked: "ls,(*.c)". */
 static const char *read_as(const char *script)
@@ -11,7 +11,7 @@ static const char *read_as(const char *script)
 	static char text[4096];
 	auto_arena struct arena arena = {0};
 	struct command_list list;
-	if (!command_parse(str_of(script), &arena, &list))
+	if (!script_read(script, &arena, &list))
 		return "?";
 	auto_buf struct buf out;
 	buf_init(&out, sizeof(text));
@@ -95,24 +95,16 @@ static void everything_else_is_not(void **state)
 			fail_msg("\"%s\" is read as \"%s\"", scripts[i], read_as(scripts[i]));
 }
 
-static void a_nul_is_no_text(void **state)
-{
-	(void)state;
-	auto_arena struct arena arena = {0};
-	struct command_list list;
-	assert_false(command_parse(str_n("ls\0x", 4), &arena, &list));
-	assert_false(command_parse(str_n("ls '\0'", 6), &arena, &list));
-}
-
 static void long_text_is_not_read(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
 	struct command_list list;
-	static char text[LIMIT_COMMAND_PARSE + 1];
-	memset(text, 'x', sizeof(text));
-	assert_true(command_parse(str_n(text, LIMIT_COMMAND_PARSE), &arena, &list));
-	assert_false(command_parse(str_n(text, sizeof(text)), &arena, &list));
+	static char text[LIMIT_COMMAND_PARSE + 2];
+	memset(text, 'x', LIMIT_COMMAND_PARSE);
+	assert_true(script_read(text, &arena, &list));
+	text[LIMIT_COMMAND_PARSE] = 'x';
+	assert_false(script_read(text, &arena, &list));
 }
 
 static size_t count_commands(const char *const *argv)
@@ -143,7 +135,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_commands_are_understood),
 		cmocka_unit_test(everything_else_is_not),
-		cmocka_unit_test(a_nul_is_no_text),
 		cmocka_unit_test(long_text_is_not_read),
 		cmocka_unit_test(a_vector_is_one_command_or_a_shells_script),
 	};

@@ -2,7 +2,7 @@
  * what looks like it and acts, and one of what destroys; a test for each row. */
 #include "test.h"
 
-#include "command/command_safety.h"
+#include "../command_read.h"
 
 /* What nobody should be asked about. */
 /* clang-format off */
@@ -105,12 +105,21 @@ static const char *const destroying[] = {
 	"ls > y; rm -f x", "> y rm -f x", "true && sudo rm -rf $x", "r\\m -rf $x", "'rm' -rf $x", "rm $x -rf",
 	"bash -c 'rm -rf x'", "bash -lc \"bash -lc 'rm -rf x'\"", "sh -ec 'cd /; rm -rf $x'",
 	"cat <<E\nx\nE\nrm -rf $x",
+	/* patterns that file names turn into an option, a subcommand or a program */
+	"rm -[f] x", "rm [-]f x", "rm ?f x", "rm -r* x", "rm *", "rm * --", "rm *f", "rm x -[r]f", "rm --forc x",
+	"sudo rm -[f] x", "sudo [r]m -f x", "sudo /bin/r? -f x", "ls && rm -[f] x",
+	"git r[e]set --hard", "git -[C] x reset", "git -C x* reset", "git * x", "git push -[f]", "git push [+]main",
+	"git push *", "git branch -[D] x", "git branch * x", "git clean -[f]dx", "git clean *",
+	"bash -[c] 'rm -rf x'", "bash [-]c 'rm -rf x'", "rm -[f] $x", "rm [-]f $x", "rm * $x",
+	"bash -[c] 'rm -rf x' $y",
 	"f() { rm -rf $x; }; f", "nohup rm -rf $x &", "env -i A=b rm -rf $x", "! rm -rf $x", "time rm -rf $x",
 };
 /* clang-format on */
 
 /* clang-format off */
 static const char *const sparing[] = {
+	"rm *.o", "rm -r build/*", "rm -- *", "rm ./*", "rm src/[ab].c", "git diff *.c", "git push origin feature/*",
+	"git branch x*", "git commit *.c", "sudo ls *.c", "bash x*", "rm *.o $x", "rm ./* $x", "echo * -f $x",
 	"rm x", "rm -r x", "rm -- -f", "rm", "sudo", "sudo ls", "git", "git -C", "git status", "git push origin main",
 	"git branch x", "git clean -n", "echo rm -rf x", "ls", "rm $x", "rm -r \"$x\"", "rm -- \"$x\" -f",
 	"echo rm -rf $x", "echo \"rm -rf $x\"", "git commit -m \"rm -rf $x\"", "cat > a <<EOF\nrm -rf $x\nEOF",
@@ -129,7 +138,7 @@ static void row_is_as_written(void **state)
 {
 	const struct row *row = *state;
 	const char *argv[] = {"bash", "-lc", row->script, NULL};
-	bool is = row->is_about_safety ? command_is_safe(argv) : command_is_dangerous(argv);
+	bool is = row->is_about_safety ? argv_is_safe(argv) : command_is_dangerous(argv);
 	if (is != row->wanted)
 		fail_msg("\"%s\" is %s", row->script,
 		         row->is_about_safety ? (is ? "taken for harmless" : "not known to be harmless")
@@ -146,19 +155,19 @@ static void a_harmless_command_is_not_dangerous(void **state)
 static void a_shell_of_the_repository_is_not_safe(void **state)
 {
 	(void)state;
-	assert_true(command_is_safe((const char *[]){"/bin/sh", "-c", "ls", NULL}));
-	assert_false(command_is_safe((const char *[]){"./bash", "-lc", "ls", NULL}));
-	assert_false(command_is_safe((const char *[]){NULL}));
+	assert_true(argv_is_safe((const char *[]){"/bin/sh", "-c", "ls", NULL}));
+	assert_false(argv_is_safe((const char *[]){"./bash", "-lc", "ls", NULL}));
+	assert_false(argv_is_safe((const char *[]){NULL}));
 }
 
 /* A shell in a shell is one word more to read, and nothing is certain of it. */
 static void nested_shells_are_never_safe(void **state)
 {
 	(void)state;
-	assert_false(command_is_safe((const char *[]){"bash", "-lc", "bash -lc ls", NULL}));
-	assert_false(command_is_safe((const char *[]){"bash", "-lc", "bash -lc 'bash -lc ls'", NULL}));
-	assert_false(command_is_safe((const char *[]){"bash", "-lc", "ls", "rm", NULL}));
-	assert_false(command_is_safe((const char *[]){"bash", "-x", "-c", "ls", NULL}));
+	assert_false(argv_is_safe((const char *[]){"bash", "-lc", "bash -lc ls", NULL}));
+	assert_false(argv_is_safe((const char *[]){"bash", "-lc", "bash -lc 'bash -lc ls'", NULL}));
+	assert_false(argv_is_safe((const char *[]){"bash", "-lc", "ls", "rm", NULL}));
+	assert_false(argv_is_safe((const char *[]){"bash", "-x", "-c", "ls", NULL}));
 	assert_true(command_is_dangerous((const char *[]){"bash", "-lc", "bash -lc 'bash -c \"rm -rf x\"'", NULL}));
 	assert_true(command_is_dangerous((const char *[]){"sudo", "rm", "-rf", "x", NULL}));
 }
@@ -170,9 +179,9 @@ static void many_words_are_read_or_given_up_at_once(void **state)
 	const char **argv = test_calloc(WORDS + 1, sizeof(*argv));
 	for (size_t i = 0; i < WORDS; i++)
 		argv[i] = "cat";
-	assert_true(command_is_safe(argv));
+	assert_true(argv_is_safe(argv));
 	argv[WORDS - 1] = "-";
-	assert_true(command_is_safe(argv));
+	assert_true(argv_is_safe(argv));
 	argv[0] = "rm";
 	argv[WORDS - 1] = "-f";
 	assert_true(command_is_dangerous(argv));
@@ -180,7 +189,7 @@ static void many_words_are_read_or_given_up_at_once(void **state)
 	static char script[200000];
 	for (size_t i = 0; i + 4 < sizeof(script); i += 4)
 		memcpy(script + i, "\"$(\"", 4); /* scripts in quotes in scripts */
-	assert_false(command_is_safe((const char *[]){"bash", "-c", script, NULL}));
+	assert_false(argv_is_safe((const char *[]){"bash", "-c", script, NULL}));
 	assert_false(command_is_dangerous((const char *[]){"bash", "-c", script, NULL}));
 	script[60000] = '\0';
 	assert_false(command_is_dangerous((const char *[]){"bash", "-c", script, NULL}));

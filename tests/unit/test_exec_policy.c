@@ -1,9 +1,9 @@
 /* Rules about commands by their first words (core 2.4). */
 #include "test.h"
 
+#include "../command_read.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "command/command_parse.h"
 #include "command/exec_policy.h"
 
 static const char *decide(const struct exec_policy *policy, const char *script)
@@ -12,7 +12,7 @@ static const char *decide(const struct exec_policy *policy, const char *script)
 	auto_arena struct arena arena = {0};
 	struct command_list list;
 	struct exec_match match;
-	assert_true(command_parse(str_of(script), &arena, &list));
+	assert_true(script_read(script, &arena, &list));
 	if (!exec_policy_decide(policy, &list.commands[0], &match))
 		return "-";
 	snprintf(text, sizeof(text), "%s %zu%s%.*s", exec_decision_name(match.decision), match.length,
@@ -42,6 +42,49 @@ static void the_strictest_match_decides(void **state)
 	assert_string_equal(decide(policy, "rm -rf /"), "forbidden 2");
 	assert_string_equal(decide(policy, "rm"), "-");
 	assert_string_equal(decide(policy, "gitk"), "-");
+	exec_policy_destroy(policy);
+}
+
+/* The shell decides what such a word becomes, by the names of files that an earlier command may have made. */
+static void a_pattern_cannot_hide_a_word_from_a_rule_that_restricts(void **state)
+{
+	(void)state;
+	struct exec_policy *policy = policy_of("prefix_rule(['git', ['push', 'fetch']], 'forbidden')\n"
+	                                       "prefix_rule(['git', 'log', '--all'], 'prompt')\n"
+	                                       "prefix_rule(['ls', '-[l]'])\n"
+	                                       "prefix_rule(['make', 'a', 'b'])");
+	static const char *const forbidden[] = {"git p[u]sh",    "git p?sh",  "git *",      "git [p]* origin",
+	                                        "git [x]y push", "git '*'p*", "git F[E]TCH"};
+	static const char *const prompted[] = {"git log -[-]all", "git log* --all", "git l[o]g --all", "git log * x"};
+	static const char *const others[] = {"git status *.c",    "git x*",    "git 'p[u]sh'",
+	                                     "git *.c",           "git",       "git diff p[u]sh",
+	                                     "git log x --al[l]", "make [a] b"};
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
+		assert_string_equal(decide(policy, forbidden[i]), "forbidden 2");
+	for (size_t i = 0; i < sizeof(prompted) / sizeof(*prompted); i++)
+		assert_string_equal(decide(policy, prompted[i]), "prompt 3");
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_string_equal(decide(policy, others[i]), "-");
+	assert_string_equal(decide(policy, "ls -[l]"), "allow 2"); /* the rule shows what was allowed */
+	exec_policy_destroy(policy);
+}
+
+static void a_restricting_rule_has_a_limit_of_words(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	struct error err;
+	struct exec_policy *policy = exec_policy_create();
+	buf_init(&text, 4096);
+	for (size_t i = 0; i < 2; i++) {
+		buf_clear(&text);
+		buf_append_c(&text, "prefix_rule([");
+		for (size_t at = 0; at < 63 + i; at++)
+			buf_append_c(&text, "'a',");
+		buf_append_c(&text, "], 'prompt')");
+		assert_int_equal(exec_policy_add(policy, buf_str(&text), "x.rules", &err), i ? -(int)ERR_config : 0);
+	}
+	assert_string_equal(err.text, "x.rules:1: a pattern that asks or forbids has at most 63 words");
 	exec_policy_destroy(policy);
 }
 
@@ -139,6 +182,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_strictest_match_decides),
+		cmocka_unit_test(a_pattern_cannot_hide_a_word_from_a_rule_that_restricts),
+		cmocka_unit_test(a_restricting_rule_has_a_limit_of_words),
 		cmocka_unit_test(examples_are_tried),
 		cmocka_unit_test(other_rules_are_passed_over),
 		cmocka_unit_test(a_wrong_file_adds_nothing_and_names_the_place),

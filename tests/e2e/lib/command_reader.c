@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "command/command_safety.h"
+#include "../../command_read.h"
 
 static void write_commands(struct json_writer *w, const struct command_list *list)
 {
@@ -31,12 +31,12 @@ static void answer(const char *script)
 	struct json_writer w = json_writer(&line);
 	jw_object(&w);
 	jw_key(&w, "commands");
-	if (command_parse(str_of(script), &arena, &list))
+	if (script_read(script, &arena, &list))
 		write_commands(&w, &list);
 	else
 		jw_null(&w);
 	jw_key(&w, "safe");
-	jw_bool(&w, command_is_safe(argv));
+	jw_bool(&w, argv_is_safe(argv));
 	jw_key(&w, "dangerous");
 	jw_bool(&w, command_is_dangerous(argv));
 	jw_object_end(&w);
