@@ -245,11 +245,6 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 		                 "cannot run %s in %s: the system did not start it in time; is the file or "
 		                 "the folder on a file system that does not answer?",
 		                 name, cwd ? cwd : ".");
-	case SPAWN_send:
-		return error_sys(err, failure->sys,
-		                 "cannot run %s: too many descriptors of this user are on their way between processes; "
-		                 "try again, or raise `ulimit -n`",
-		                 name);
 	default:
 		return error_sys(err, failure->sys, "cannot run %s", name);
 	}

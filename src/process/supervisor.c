@@ -308,6 +308,25 @@ static pid_t fork_supervisor(int requests, int reports)
 	return pid;
 }
 
+/* A command that waited to be sent. */
+static void on_refused(uint32_t id, int sys, void *self)
+{
+	struct supervisor *it = self;
+	struct supervisor_child *child;
+	struct error err;
+	list_for_each(child, &it->children, link) {
+		if (child->id != id)
+			continue;
+		if (sys == ETOOMANYREFS)
+			error_set(&err, ERR_busy, "cannot run %s: %s", child->name, SUPERVISOR_IN_TRANSIT);
+		else
+			error_sys(&err, sys, "cannot run %s", child->name);
+		child_done(child);
+		child->handler->on_end(0, &err, child->self);
+		return;
+	}
+}
+
 static void close_both(const int fds[2])
 {
 	mem_close_slot(&fds[0]);
@@ -330,7 +349,7 @@ static struct supervisor *supervisor_create(struct loop *loop, struct error *err
 	struct supervisor *it = xnew(struct supervisor);
 	*it = (struct supervisor){.pid = pid, .reports = reports[0], .handles = 2};
 	list_init(&it->children);
-	supervisor_requests_init(&it->requests, loop, requests[0]);
+	supervisor_requests_init(&it->requests, loop, requests[0], on_refused, it);
 	it->silence = loop_timer_create(loop, on_silence, it);
 	uv_poll_init(loop_uv(loop), &it->poll, it->reports);
 	uv_poll_start(&it->poll, UV_READABLE, on_reports);
@@ -384,7 +403,7 @@ static bool give_placeholder(const char *path, int fd, void *self)
 	struct supervisor_request head = {.len = (uint32_t)strlen(path) + 1, .is_placeholder = true};
 	buf_append(&request, (const char *)&head, sizeof(head));
 	buf_append(&request, path, head.len);
-	return supervisor_requests_put(&it->requests, buf_str(&request), &fd, 1, false, NULL) == 0;
+	return supervisor_requests_put(&it->requests, buf_str(&request), &fd, 1, 0, NULL) == 0;
 }
 
 /* A supervisor that takes nothing has been killed; once that is noticed the next command gets another. */
@@ -399,7 +418,7 @@ static int ask(struct supervisor *it, const struct spawn_plan *plan, uint32_t id
 		return error_set(err, ERR_io, "cannot run %s: its sandbox cannot be watched over; try again",
 		                 name_of(plan));
 	int status = supervisor_requests_put(&it->requests, buf_str(&request), fds,
-	                                     plan->extra_fd ? SUPERVISOR_FDS : SUPERVISOR_FDS - 1, true, err);
+	                                     plan->extra_fd ? SUPERVISOR_FDS : SUPERVISOR_FDS - 1, id, err);
 	return status == 0 ? 0 : error_wrap(err, "cannot run %s", name_of(plan));
 }
 

@@ -25,6 +25,10 @@ struct supervisor_request {
 	bool is_placeholder;
 };
 
+/* ETOOMANYREFS: the system's own words would name no remedy. */
+#define SUPERVISOR_IN_TRANSIT \
+	"too many descriptors of this user are in transit between processes; try again, or raise `ulimit -n`"
+
 enum { SUPERVISOR_FDS = 4 };
 
 union supervisor_control {

@@ -1,8 +1,10 @@
-/* Almost every request goes out at once and whole: the socket holds some twenty of the usual size. The rest is for a
- * supervisor that is stopped or slow, and for a request that is larger than the socket.
+/* Almost every request is sent at once and as a whole: the socket holds about twenty of the usual size. The queue is
+ * for a supervisor that is stopped or slow, and for a request that is larger than the socket.
  *
- * The kernel counts descriptors on their way as the user's, and refuses more than a process may have open. So few
- * requests are on their way at a time; each report of a start lets the next one go. */
+ * The kernel counts descriptors in transit for the user who sends them, and refuses more than a process may open. So
+ * few requests are in transit at a time; each report of a start lets the next one be sent. Other processes of the same
+ * user can use up that allowance, too: then the request fails, because nothing would report that there is room again.
+ */
 #include "process/supervisor_requests.h"
 
 #include <errno.h>
@@ -11,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -21,7 +22,7 @@ struct request {
 	struct list link;
 	int fds[SUPERVISOR_FDS];
 	size_t fd_count; /* not sent yet */
-	bool is_command; /* not sent yet, and will be answered */
+	uint32_t id;     /* of a command that is not sent yet; else 0 */
 	size_t len, sent;
 	char bytes[];
 };
@@ -49,7 +50,7 @@ static ssize_t send_some(int socket, struct str bytes, const int *fds, size_t co
 	return put;
 }
 
-/* ---- what waits ---- */
+/* ---- pending requests ---- */
 
 static void close_fds(struct request *request)
 {
@@ -66,7 +67,7 @@ static void request_destroy(struct supervisor_requests *requests, struct request
 	free(request);
 }
 
-/* fds: those that are not sent yet. */
+/* fds: those that are not sent yet. NULL and errno without descriptors for their duplicates. */
 static struct request *request_create(struct str bytes, const int *fds, size_t count)
 {
 	struct request *request = xmalloc(sizeof(*request) + bytes.len);
@@ -84,59 +85,75 @@ static struct request *request_create(struct str bytes, const int *fds, size_t c
 	return request;
 }
 
-/* False if the socket takes no more for now, or never will. */
-static bool request_send(struct supervisor_requests *requests, struct request *request)
+/* 0 if it is sent as a whole, else errno. */
+static int request_send(struct supervisor_requests *requests, struct request *request)
 {
 	while (request->sent < request->len) {
 		struct str rest = str_n(request->bytes + request->sent, request->len - request->sent);
 		ssize_t put = send_some(requests->socket, rest, request->fds, request->fd_count);
 		if (put <= 0)
-			return false;
+			return put < 0 ? errno : EPIPE;
 		close_fds(request);
-		requests->unanswered += request->is_command;
-		request->is_command = false;
+		requests->unanswered += request->id != 0;
+		request->id = 0;
 		request->sent += (size_t)put;
 	}
-	return true;
+	return 0;
 }
 
-static bool may_send(const struct supervisor_requests *requests, bool is_command)
+static bool may_send(const struct supervisor_requests *requests, uint32_t id)
 {
-	return !is_command || requests->unanswered < LIMIT_SUPERVISOR_REQUESTS;
+	return id == 0 || requests->unanswered < LIMIT_SUPERVISOR_REQUESTS;
 }
 
 static void on_room(uv_poll_t *poll, int status, int events);
 
-/* What fails for good is dropped: the supervisor is gone, and the end of its pipe says so to whoever waits. */
-static void flush(struct supervisor_requests *requests)
+/* Waits for room in the socket if the first pending request may be sent. */
+static void update_poll(struct supervisor_requests *requests)
 {
-	struct request *request;
-	bool is_full = false;
-	while (!is_full && (request = list_first(&requests->waiting, struct request, link)) &&
-	       may_send(requests, request->is_command)) {
-		is_full = !request_send(requests, request) && errno == EAGAIN;
-		if (!is_full)
-			request_destroy(requests, request);
-	}
-	if (is_full && !requests->is_polled)
+	struct request *first = list_first(&requests->pending, struct request, link);
+	bool is_wanted = first && may_send(requests, first->id);
+	if (is_wanted && !requests->is_polled)
 		uv_poll_start(&requests->poll, UV_WRITABLE, on_room);
-	if (!is_full && requests->is_polled)
+	if (!is_wanted && requests->is_polled)
 		uv_poll_stop(&requests->poll);
-	requests->is_polled = is_full;
+	requests->is_polled = is_wanted;
+}
+
+/* EPIPE and the like need no report: the supervisor has ended, which the end of its pipe reports for all commands. */
+static bool has_ended(int sys)
+{
+	return sys == EPIPE || sys == ECONNRESET || sys == ENOTCONN;
 }
 
 static void on_room(uv_poll_t *poll, int status, int events)
 {
+	struct supervisor_requests *requests = container_of(poll, struct supervisor_requests, poll);
+	struct request *request;
+	int sys = 0;
 	(void)status, (void)events;
-	flush(container_of(poll, struct supervisor_requests, poll));
+	while (sys == 0 && (request = list_first(&requests->pending, struct request, link)) &&
+	       may_send(requests, request->id)) {
+		uint32_t id = request->id;
+		sys = request_send(requests, request);
+		if (sys != EAGAIN)
+			request_destroy(requests, request);
+		if (sys && sys != EAGAIN && id && !has_ended(sys)) {
+			update_poll(requests);
+			requests->on_refused(id, sys, requests->self); /* may end the requests */
+			return;
+		}
+	}
+	update_poll(requests);
 }
 
 /* ---- requests ---- */
 
-void supervisor_requests_init(struct supervisor_requests *requests, struct loop *loop, int socket)
+void supervisor_requests_init(struct supervisor_requests *requests, struct loop *loop, int socket,
+                              supervisor_refused_fn on_refused, void *self)
 {
-	*requests = (struct supervisor_requests){.socket = socket};
-	list_init(&requests->waiting);
+	*requests = (struct supervisor_requests){.socket = socket, .on_refused = on_refused, .self = self};
+	list_init(&requests->pending);
 	uv_poll_init(loop_uv(loop), &requests->poll, socket);
 	uv_unref((uv_handle_t *)&requests->poll);
 }
@@ -144,7 +161,7 @@ void supervisor_requests_init(struct supervisor_requests *requests, struct loop 
 void supervisor_requests_finish(struct supervisor_requests *requests, uv_close_cb on_closed)
 {
 	struct request *it;
-	while ((it = list_first(&requests->waiting, struct request, link)))
+	while ((it = list_first(&requests->pending, struct request, link)))
 		request_destroy(requests, it);
 	uv_close((uv_handle_t *)&requests->poll, on_closed);
 	mem_close_slot(&requests->socket);
@@ -161,21 +178,29 @@ static int put_later(struct supervisor_requests *requests, struct str bytes, con
 		return error_sys(err, errno, "cannot hold its descriptors");
 	requests->bytes += bytes.len;
 	list_init(&(*ret)->link);
-	list_append(&requests->waiting, &(*ret)->link);
+	list_append(&requests->pending, &(*ret)->link);
 	return 0;
 }
 
+static int put_error(int sys, struct error *err)
+{
+	if (has_ended(sys))
+		return error_sys(err, sys, "the process that supervises commands has ended; try again");
+	if (sys == ETOOMANYREFS)
+		return error_set(err, ERR_busy, SUPERVISOR_IN_TRANSIT);
+	return error_sys(err, sys, "cannot send the request to the process that supervises commands");
+}
+
 int supervisor_requests_put(struct supervisor_requests *requests, struct str bytes, const int *fds, size_t fd_count,
-                            bool is_command, struct error *err)
+                            uint32_t id, struct error *err)
 {
 	ssize_t put = -1;
-	bool is_free = list_empty(&requests->waiting) && may_send(requests, is_command);
 	errno = EAGAIN;
-	if (is_free)
+	if (list_empty(&requests->pending) && may_send(requests, id))
 		put = send_some(requests->socket, bytes, fds, fd_count);
 	if (put < 0 && errno != EAGAIN)
-		return error_sys(err, errno, "the process that watches over commands was ended; try again");
-	requests->unanswered += put > 0 && is_command;
+		return put_error(errno, err);
+	requests->unanswered += put > 0 && id;
 	if (put == (ssize_t)bytes.len)
 		return 0;
 	struct request *request = NULL;
@@ -183,13 +208,13 @@ int supervisor_requests_put(struct supervisor_requests *requests, struct str byt
 	if (!request)
 		return status;
 	request->sent = put > 0 ? (size_t)put : 0;
-	request->is_command = put < 0 && is_command;
-	flush(requests);
+	request->id = put < 0 ? id : 0;
+	update_poll(requests);
 	return 0;
 }
 
 void supervisor_requests_answered(struct supervisor_requests *requests)
 {
 	requests->unanswered--;
-	flush(requests);
+	update_poll(requests);
 }

@@ -1,41 +1,51 @@
-/* supervisor_requests.h — what is sent to the supervisor, and what waits to be sent. For process/supervisor.c only.
+/* supervisor_requests.h — the requests to the supervisor, sent and pending. For process/supervisor.c only.
  *
- * Nothing here blocks: what the socket does not take waits, in order, with descriptors of its own, at most
- * LIMIT_SPAWN_QUEUE bytes. At most LIMIT_SUPERVISOR_REQUESTS commands are sent and not answered at a time.
- * Owns: the socket, what waits. Thread: the loop's. */
+ * Nothing here blocks: a request that the socket does not accept is kept, in order and with duplicates of its
+ * descriptors, up to LIMIT_SPAWN_QUEUE bytes in all. At most LIMIT_SUPERVISOR_REQUESTS commands are sent and unanswered
+ * at a time.
+ *
+ * Owns: the socket and the pending requests. Thread: the loop's. */
 #ifndef PROCESS_SUPERVISOR_REQUESTS_H
 #define PROCESS_SUPERVISOR_REQUESTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/str.h"
 
-struct error;
 struct loop;
+
+/* A pending command could not be sent; sys: errno. Runs on the loop, not inside supervisor_requests_put. */
+typedef void (*supervisor_refused_fn)(uint32_t id, int sys, void *self);
 
 struct supervisor_requests {
 	int socket; /* -1: closed */
 	/* private */
-	uv_poll_t poll; /* while something waits for room in the socket */
-	struct list waiting;
-	size_t bytes; /* that wait */
+	uv_poll_t poll; /* active while a request waits for room in the socket */
+	struct list pending;
+	size_t bytes; /* of the pending ones */
 	size_t unanswered;
 	bool is_polled;
+	supervisor_refused_fn on_refused;
+	void *self;
 };
 
 /* Takes the socket. */
-void supervisor_requests_init(struct supervisor_requests *requests, struct loop *loop, int socket);
+void supervisor_requests_init(struct supervisor_requests *requests, struct loop *loop, int socket,
+                              supervisor_refused_fn on_refused, void *self);
 /* on_closed runs later, with the handle `poll`: it is the last to use this memory. */
 void supervisor_requests_finish(struct supervisor_requests *requests, uv_close_cb on_closed);
 
-/* bytes and fds are copied if they must wait. is_command: it will be answered. ERR_io: nobody takes requests any more;
- * ERR_busy: too many bytes wait. */
-int supervisor_requests_put(struct supervisor_requests *requests, struct str bytes, const int *fds, size_t fd_count,
-                            bool is_command, struct error *err);
-/* A command has been answered. */
+/* bytes and fds are copied if they are not sent at once. id: of the command, which the supervisor answers; 0: of a
+ * request without an answer. ERR_io: the supervisor has ended; ERR_busy: too much is pending, or the system transfers
+ * no further descriptors of this user. */
+must_check int supervisor_requests_put(struct supervisor_requests *requests, struct str bytes, const int *fds,
+                                       size_t fd_count, uint32_t id, struct error *err);
+/* The supervisor has answered a command. */
 void supervisor_requests_answered(struct supervisor_requests *requests);
 
 #endif

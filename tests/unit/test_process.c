@@ -5,9 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -685,6 +688,58 @@ static void a_large_environment_arrives_whole(void **state)
 		free(env[i]);
 }
 
+/* ---- a system that transfers no further descriptors ---- */
+
+static void refuse_sendmsg(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ETOOMANYREFS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = countof(code), .filter = code};
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* In a process of its own, as a filter stays. LIMIT_SUPERVISOR_REQUESTS commands are sent before it. */
+static bool is_refusal_reported(void)
+{
+	enum { COMMANDS = LIMIT_SUPERVISOR_REQUESTS + 1 };
+	static struct run runs[COMMANDS];
+	struct world world = {.loop = loop_create(NULL)};
+	struct error err = {0};
+	const char *const argv[] = {"/bin/true", NULL};
+	const struct process_spec spec = {.argv = argv, .env = plain_env};
+	for (size_t i = 0; i < COMMANDS; i++) {
+		run_init(&runs[i], &world);
+		run_start(&runs[i], &spec);
+	}
+	refuse_sendmsg();
+	for (size_t i = 0; i < COMMANDS; i++)
+		run_until_end(&runs[i]);
+	bool is_reported = !runs[COMMANDS - 2].error[0] && strstr(runs[COMMANDS - 1].error, "raise `ulimit -n`");
+	is_reported &= !process_start(world.loop, &spec, &handler, NULL, &err) && err.code == ERR_busy &&
+	               strstr(err.text, "raise `ulimit -n`");
+	for (size_t i = 0; i < COMMANDS; i++)
+		run_finish(&runs[i]);
+	process_reaper_stop();
+	loop_destroy(world.loop);
+	return is_reported;
+}
+
+static void a_refused_transfer_of_descriptors_fails_the_command(void **state)
+{
+	(void)state;
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(is_refusal_reported() ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* ---- starts that fail late, or hang ---- */
 
 struct program {
@@ -1174,6 +1229,7 @@ int main(int argc, char **argv)
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_create, world_destroy)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(an_error_of_the_folder_or_the_program_is_reported_as_an_end),
+		cmocka_unit_test(a_refused_transfer_of_descriptors_fails_the_command),
 		IN_WORLD(an_empty_command_is_refused),
 		IN_WORLD(a_program_is_searched_in_path),
 		IN_WORLD(a_path_beyond_the_limit_is_refused),
