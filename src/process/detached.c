@@ -1,17 +1,20 @@
-/* A shell in between starts the program in the background and ends at once. So the program is nobody's child: it is not
- * below the supervisor of commands and not tied to our thread's life, and whoever embeds the engine need not reap it.
- */
+/* A shell starts the program in the background and exits at once. So the program has init as its parent: it is not
+ * below the supervisor of commands, does not end with the engine's thread, and an application that embeds the engine
+ * need not reap it.
+ *
+ * The shell's background process changes the folder, because the folder's file system may not answer. Until the shell
+ * is executed it uses the memory of the start (spawn.h), which is therefore freed after the shell has been reaped. */
 #include "process/detached.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "loop/child.h"
 #include "process/spawn.h"
 
@@ -19,8 +22,12 @@ extern char **environ;
 
 struct start {
 	struct list link;
-	struct child *child; /* the shell */
+	struct child *shell;
 	pid_t pid;
+	int report; /* of spawn_begin */
+	void *stack;
+	struct spawn_plan plan;
+	struct arena arena; /* of the plan */
 };
 
 void detached_init(struct detached *detached)
@@ -28,10 +35,15 @@ void detached_init(struct detached *detached)
 	list_init(&detached->starts);
 }
 
+/* The shell has been reaped, or was never started. */
 static void start_destroy(struct start *start)
 {
 	list_remove(&start->link);
-	child_destroy(start->child);
+	child_destroy(start->shell);
+	mem_close_slot(&start->report);
+	if (start->stack != MAP_FAILED)
+		munmap(start->stack, SPAWN_STACK);
+	arena_finish(&start->arena);
 	free(start);
 }
 
@@ -41,44 +53,52 @@ static void on_shell_exit(int wait_status, void *self)
 	start_destroy(self);
 }
 
-static int run_shell(const char *const *argv, const char *cwd, pid_t *ret_pid, struct error *err)
+static void fill_plan(struct start *start, const char *const *argv, const char *cwd)
+{
+	static const char *const shell[] = {"/bin/sh", NULL};
+	static const char script[] = "{ cd -- \"$0\" && exec \"$@\"; } &";
+	size_t count = 0;
+	while (argv[count])
+		count++;
+	const char **words = arena_array(&start->arena, const char *, count + 5);
+	words[0] = "sh";
+	words[1] = "-c";
+	words[2] = script;
+	words[3] = arena_cstr(&start->arena, str_of(cwd ? cwd : "."));
+	for (size_t i = 0; i < count; i++)
+		words[4 + i] = arena_cstr(&start->arena, str_of(argv[i]));
+	start->plan = (struct spawn_plan){.paths = shell, .argv = words, .env = (const char *const *)environ};
+}
+
+static int run_shell(struct start *start, struct error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return error_sys(err, errno, "cannot open /dev/null");
-	VEC(const char *) words = {0};
-	vec_push(&words, "sh");
-	vec_push(&words, "-c");
-	vec_push(&words, "\"$@\" &");
-	vec_push(&words, "sh");
-	for (size_t i = 0; argv[i]; i++)
-		vec_push(&words, argv[i]);
-	vec_push(&words, NULL);
-	struct spawn_plan plan = {
-		.paths = (const char *const[]){"/bin/sh", NULL},
-		.argv = words.items,
-		.env = (const char *const *)environ,
-		.cwd = cwd,
-		.fds = {null, null, null},
-	};
-	int status = spawn_start(&plan, ret_pid, err);
-	vec_finish(&words);
-	return status;
+	for (int i = 0; i < 3; i++)
+		start->plan.fds[i] = null;
+	start->stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (start->stack != MAP_FAILED)
+		start->pid = spawn_begin(&start->plan, start->stack, &start->report);
+	return start->pid > 0 ? 0 : error_sys(err, errno, "cannot start %s", start->plan.argv[4]);
 }
 
 int detached_start(struct detached *detached, struct loop *loop, const char *const *argv, const char *cwd,
                    struct error *err)
 {
 	struct start *start = xnew(struct start);
-	int status = run_shell(argv, cwd, &start->pid, err);
+	*start = (struct start){.report = -1, .stack = MAP_FAILED, .pid = -1};
+	list_init(&start->link);
+	fill_plan(start, argv, cwd);
+	int status = run_shell(start, err);
 	if (status != 0) {
-		free(start);
+		start_destroy(start);
 		return status;
 	}
 	list_append(&detached->starts, &start->link);
-	start->child = child_create(loop, start->pid, on_shell_exit, start, NULL);
-	if (start->child)
-		child_unref(start->child);
+	start->shell = child_create(loop, start->pid, on_shell_exit, start, NULL);
+	if (start->shell)
+		child_unref(start->shell);
 	return 0;
 }
 
