@@ -1,12 +1,13 @@
-/* The lock is on the folder itself (flock), shared by all who count on it; who gets it alone may take the folder away.
- * Between finding a folder and locking it somebody else may have removed it, so after locking one looks again.
- * What somebody else put there meanwhile stays. */
+/* The lock is on the folder itself (flock): shared by all that rely on it, exclusive for the one that removes it.
+ * Another process may remove the folder between the open and the lock, so its identity is checked after the lock. The
+ * remover holds its lock for two system calls; whoever needs the folder meanwhile waits for that. */
 #include "process/placeholder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -14,7 +15,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-enum { TRIES = 100 };
+enum { TRIES = 1000, PAUSE_NS = 1000000 };
 
 struct placeholder {
 	char *path;
@@ -38,7 +39,7 @@ static bool is_held(const char *path)
 	return false;
 }
 
-/* In one step: nobody may see the folder without its mode. */
+/* With its mode from the start: other processes recognise it by that. */
 static int make(const char *path)
 {
 	return mkdir(path, DIR_PLACEHOLDER_MODE) == 0 || errno == EEXIST ? 0 : errno;
@@ -51,7 +52,13 @@ static bool is_same(int fd, const char *path)
 	       ours.st_ino == now.st_ino;
 }
 
-/* A locked descriptor, or -1 and errno. */
+/* A process removes the folder; a second of waiting is for one that the system has suspended in between. */
+static void wait_for_remover(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+/* A locked descriptor, or -1 and errno: EBUSY if a process that removes the folder makes no progress. */
 static int make_and_lock(const char *path)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -61,8 +68,11 @@ static int make_and_lock(const char *path)
 		auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno != ENOENT)
 			return -1;
-		if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && is_same(fd, path))
+		bool is_locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+		if (is_locked && is_same(fd, path))
 			return steal_fd(&fd);
+		if (fd >= 0 && !is_locked)
+			wait_for_remover();
 	}
 	errno = EBUSY;
 	return -1;
@@ -77,20 +87,23 @@ int placeholder_hold(const char *path, bool *ret_is_there, struct error *err)
 	if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS))
 		return 0;
 	if (fd < 0)
-		return error_sys(err, errno, "cannot keep commands from making %s", path);
+		return error_sys(err, errno, "cannot reserve %s, which commands must not create", path);
 	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
 	*ret_is_there = true;
 	return 0;
 }
 
-/* Somebody's own folder, if something lies in it by now: it gets an ordinary mode. */
-static void take_away(const struct placeholder *it)
+/* A folder with content is the user's own by now: it gets an ordinary mode. A new folder of the same name, made after
+ * the user had removed the placeholder, may be another engine's. */
+static void remove_unless_shared(const struct placeholder *it)
 {
 	struct stat st;
-	if (flock(it->fd, LOCK_EX | LOCK_NB) != 0 || lstat(it->path, &st) != 0 || !placeholder_is(&st))
+	if (flock(it->fd, LOCK_EX | LOCK_NB) != 0)
 		return;
-	if (rmdir(it->path) != 0 && errno == ENOTEMPTY)
+	if (is_same(it->fd, it->path) && lstat(it->path, &st) == 0 && placeholder_is(&st) && rmdir(it->path) != 0 &&
+	    errno == ENOTEMPTY)
 		fchmod(it->fd, 0755);
+	flock(it->fd, LOCK_UN);
 }
 
 void placeholders_drop(void)
@@ -105,7 +118,7 @@ void placeholders_drop(void)
 void placeholders_release(void)
 {
 	vec_for_each(it, &held)
-		take_away(it);
+		remove_unless_shared(it);
 	placeholders_drop();
 }
 

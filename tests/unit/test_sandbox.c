@@ -2,13 +2,14 @@
  * `test_sandbox refused` the program reports how a command is refused where nothing can sandbox it in. */
 #include "test.h"
 
-#include <pty.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <pty.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -361,7 +362,7 @@ static void what_is_guarded_in_a_named_folder_must_be_there(void **state)
 	buf_finish(&outcome.text);
 }
 
-static void what_is_not_there_cannot_be_made(void **state)
+static void a_missing_guarded_path_cannot_be_created(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -374,7 +375,7 @@ static void what_is_not_there_cannot_be_made(void **state)
 	assert_false(file_exists(in_workspace(".agents")));
 }
 
-static void what_stands_in_a_free_place_goes_with_its_last_user(void **state)
+static void a_placeholder_is_removed_with_its_last_user(void **state)
 {
 	(void)state;
 	bool is_there;
@@ -392,7 +393,7 @@ static void what_stands_in_a_free_place_goes_with_its_last_user(void **state)
 	assert_false(file_exists(path));
 }
 
-static void what_was_put_into_a_free_place_stays(void **state)
+static void a_placeholder_with_content_stays(void **state)
 {
 	(void)state;
 	bool is_there;
@@ -402,6 +403,52 @@ static void what_was_put_into_a_free_place_stays(void **state)
 	assert_int_equal(mkdir(in_workspace(".git/objects"), 0700), 0);
 	placeholders_release();
 	assert_true(dir_exists(in_workspace(".git/objects")) && marker_exists(path));
+}
+
+/* Another engine has the exclusive lock and removes the folder next; its turn comes when this process waits. */
+static void a_placeholder_that_is_being_removed_is_made_again(void **state)
+{
+	(void)state;
+	bool is_there = false;
+	char path[2 * PATH_MAX];
+	int ready[2], status = 0;
+	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		bool is_fine = mkdir(path, DIR_PLACEHOLDER_MODE) == 0;
+		int fd = open(path, O_RDONLY | O_DIRECTORY);
+		is_fine = is_fine && flock(fd, LOCK_EX) == 0 && write(ready[1], "x", 1) == 1;
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		_exit(is_fine && rmdir(path) == 0 ? 0 : 1);
+	}
+	assert_int_equal(read(ready[0], &(char){0}, 1), 1);
+	assert_int_equal(placeholder_hold(path, &is_there, NULL), 0);
+	assert_true(is_there && dir_exists(path));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	placeholders_release();
+	assert_false(dir_exists(path));
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* The user has removed the placeholder, and another engine has made and locked a new one. */
+static void a_placeholder_of_another_engine_is_not_removed(void **state)
+{
+	(void)state;
+	bool is_there = false;
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s", in_workspace(".git"));
+	assert_int_equal(placeholder_hold(path, &is_there, NULL), 0);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkdir(path, DIR_PLACEHOLDER_MODE), 0);
+	int other = open(path, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(other, LOCK_SH), 0);
+	placeholders_release();
+	assert_true(dir_exists(path));
+	close(other);
+	rmdir(path);
 }
 
 /* What is typed into them is not the command's to read, and what is printed there not its to write. */
@@ -502,7 +549,7 @@ static void expect_refusal(const struct sandbox_policy *policy, enum error_code 
 		fail_msg("\"%s\" does not say \"%s\"", err.text, what);
 }
 
-static void what_cannot_be_held_is_refused(void **state)
+static void a_policy_that_cannot_be_kept_is_refused(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -601,16 +648,18 @@ int main(int argc, char **argv)
 		AT_HOME(what_is_guarded_in_a_temporary_folder_may_go),
 		AT_HOME(what_is_guarded_in_a_named_folder_must_be_there),
 		AT_HOME(what_lies_above_a_guard_cannot_be_moved_away),
-		AT_HOME(what_is_not_there_cannot_be_made),
-		AT_HOME(what_stands_in_a_free_place_goes_with_its_last_user),
-		AT_HOME(what_was_put_into_a_free_place_stays),
+		AT_HOME(a_missing_guarded_path_cannot_be_created),
+		AT_HOME(a_placeholder_is_removed_with_its_last_user),
+		AT_HOME(a_placeholder_with_content_stays),
+		AT_HOME(a_placeholder_that_is_being_removed_is_made_again),
+		AT_HOME(a_placeholder_of_another_engine_is_not_removed),
 		AT_HOME(terminals_of_others_are_out_of_reach),
 		AT_HOME(read_only_writes_nowhere),
 		AT_HOME(a_library_is_loaded_by_the_command_alone),
 		AT_HOME(mounts_cannot_be_undone),
 		AT_HOME(the_outside_cannot_be_seen_or_reached),
 		AT_HOME(exit_codes_come_through),
-		AT_HOME(what_cannot_be_held_is_refused),
+		AT_HOME(a_policy_that_cannot_be_kept_is_refused),
 		AT_HOME(without_a_backend_nothing_runs),
 	};
 	static struct CMUnitTest both[2 * countof(tests)];
