@@ -1,4 +1,4 @@
-/* patch_plan_priv.h — the state of each file in a plan. Shared by patch_plan.c and patch_commit.c. */
+/* patch_plan_priv.h — the state of each file in a plan. Shared by patch_plan.c and patch_plan_commit.c. */
 #ifndef PATCH_PATCH_PLAN_PRIV_H
 #define PATCH_PATCH_PLAN_PRIV_H
 
