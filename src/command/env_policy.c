@@ -111,12 +111,6 @@ void env_unset(struct env *env, struct str name)
 	env->vars[env->count] = NULL;
 }
 
-const char *env_find(const struct env *env, const char *name)
-{
-	size_t at = index_of(env, str_of(name));
-	return at < env->count ? env->vars[at] + strlen(name) + 1 : NULL;
-}
-
 static bool is_inherited(const struct env_policy *policy, struct str name)
 {
 	if (policy->inherit == env_inherit_none || (policy->inherit == env_inherit_core && !is_core(name)))

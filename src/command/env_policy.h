@@ -51,8 +51,6 @@ struct env_engine {
 };
 void env_engine_apply(const struct env_engine *engine, struct env *env);
 
-/* The value of name, borrowed, or NULL. */
-const char *env_find(const struct env *env, const char *name);
 void env_set(struct env *env, struct str name, struct str value);
 void env_unset(struct env *env, struct str name); /* fine if it is not there */
 /* True for a name that an environment can hold. */

@@ -123,7 +123,7 @@ static bool is_patch(struct str text)
 	return patch_parse(&patch, text, NULL) == 0;
 }
 
-struct patch_command patch_command_find_script(struct str script)
+static struct patch_command find_in_script(struct str script)
 {
 	struct patch_command found = {.kind = PATCH_COMMAND_APPLY, .folder = STR_NONE};
 	struct str rest = script;
@@ -157,6 +157,6 @@ struct patch_command patch_command_find(const struct str *argv, size_t count)
 	if (count == 2 && (str_is(argv[0], "apply_patch") || str_is(argv[0], "applypatch")))
 		return (struct patch_command){.kind = PATCH_COMMAND_APPLY, .patch = argv[1], .folder = STR_NONE};
 	if (count == 3 && is_shell(argv[0]) && (str_is(argv[1], "-c") || str_is(argv[1], "-lc")))
-		return patch_command_find_script(argv[2]);
+		return find_in_script(argv[2]);
 	return (struct patch_command){.kind = PATCH_COMMAND_NONE};
 }

@@ -29,7 +29,5 @@ struct patch_command {
 };
 
 struct patch_command patch_command_find(const struct str *argv, size_t count);
-/* The same for a script that would be passed to a shell. */
-struct patch_command patch_command_find_script(struct str script);
 
 #endif

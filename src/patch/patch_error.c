@@ -114,15 +114,3 @@ void patch_error_for_terminal(const struct patch_error *err, struct buf *out)
 	if (err->cause == PATCH_CAUSE_TOLD || !is_evident(err->sys))
 		append_cause(err, out);
 }
-
-int patch_error_to_error(const struct patch_error *err, struct error *ret)
-{
-	struct buf text;
-	buf_init(&text, LIMIT_PATCH_ERROR + KIB);
-	patch_error_for_model(err, &text);
-	int status = error_set(ret, err->code, "%s", text.data ? text.data : "");
-	if (ret)
-		ret->sys = err->sys;
-	buf_finish(&text);
-	return status;
-}

@@ -49,7 +49,5 @@ int patch_error_add(struct patch_error *err, struct str text);
 void patch_error_for_model(const struct patch_error *err, struct buf *out);
 /* The text of the apply_patch program: "Invalid patch: …", "Invalid patch hunk on line 3: …", "Failed to …". */
 void patch_error_for_terminal(const struct patch_error *err, struct buf *out);
-/* Converts to a struct error, truncated to its size. */
-int patch_error_to_error(const struct patch_error *err, struct error *ret);
 
 #endif

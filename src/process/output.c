@@ -79,19 +79,9 @@ void output_skip(struct output *output, uint64_t count)
 	output->oldest = 0;
 }
 
-uint64_t output_dropped(const struct output *output)
-{
-	return output->dropped;
-}
-
 bool output_is_full(const struct output *output)
 {
 	return output->dropped || output->kept.len == output->kept.max;
-}
-
-bool output_is_empty(const struct output *output)
-{
-	return output->kept.len == 0;
 }
 
 /* Length of s without a character at its end whose last bytes are missing. */

@@ -14,12 +14,13 @@
 #include "base/str.h"
 
 struct output {
-	uint64_t total; /* read-only: bytes ever appended, also across drains */
+	/* read-only */
+	uint64_t total;   /* bytes ever appended, also across drains */
+	uint64_t dropped; /* bytes between head and tail that are gone */
 	/* private */
 	struct buf kept; /* from head_max on the tail, a ring once it is full */
 	size_t head_max;
 	size_t oldest; /* where the ring's first byte is, from head_max */
-	uint64_t dropped;
 };
 
 void output_init(struct output *output, size_t cap);
@@ -28,13 +29,10 @@ void output_finish(struct output *output);
 void output_append(struct output *output, struct str bytes);
 /* Makes an initialised and still empty output hold what another of the same cap holds. */
 void output_copy(struct output *output, const struct output *from);
-/* Bytes between head and tail that are gone. */
-uint64_t output_dropped(const struct output *output);
 /* count bytes went by unread. The tail is what comes after them. */
 void output_skip(struct output *output, uint64_t count);
 /* What comes next takes the place of older bytes. */
 bool output_is_full(const struct output *output);
-bool output_is_empty(const struct output *output);
 
 /* Appends what is kept. Leaves it in place. Text needs at most 3 * cap + OUTPUT_NOTE_MAX of room. */
 enum { OUTPUT_NOTE_MAX = 128 };

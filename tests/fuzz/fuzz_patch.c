@@ -158,7 +158,7 @@ static void check_update(const struct patch *patch, const struct patch_hunk *hun
 
 static void check_command(struct str text)
 {
-	struct patch_command found = patch_command_find_script(text);
+	struct patch_command found = patch_command_find((const struct str[]){STR("sh"), STR("-c"), text}, 3);
 	if (found.kind != PATCH_COMMAND_APPLY)
 		return;
 	fuzz_check(is_within(found.patch, text));

@@ -4,6 +4,17 @@
 #include "base/mem.h"
 #include "command/env_policy.h"
 
+/* The value that a command reads, or NULL. */
+static const char *env_find(const struct env *env, const char *name)
+{
+	for (const char *const *it = env_vars(env); *it; it++) {
+		struct str var = str_of(*it);
+		if (str_cut_prefix(&var, name) && str_cut_prefix(&var, "="))
+			return var.ptr;
+	}
+	return NULL;
+}
+
 static const char *const ours[] = {"HOME=/home/me",    "PATH=/bin", "LANG=de_DE",     "API_KEY=k",
                                    "my_Secret_word=s", "EMPTY=",    "GITHUB_TOKEN=t", "TMPDIR=/var/tmp",
                                    "no equals sign",   NULL};
