@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "engine/history/review_answer.h"
-#include "engine/history/review_prompt.h"
+#include "engine/history/review.h"
 #include "protocol/message/review_text.h"
 
 static void assert_words(struct str answer, const char *want)

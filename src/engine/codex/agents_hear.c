@@ -14,7 +14,7 @@
 #include "engine/session/session.h"
 #include "engine/session/conversation.h"
 #include "engine/task/task.h"
-#include "engine/history/user_message.h"
+#include "engine/history/history_item.h"
 #include "tool/agent/collab_event.h"
 
 /* A call and its output that the model did not make itself. */

@@ -11,7 +11,7 @@
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
-#include "engine/history/user_message.h"
+#include "engine/history/history_item.h"
 #include "model/model_permissions.h"
 #include "model/prompt.h"
 #include "command/shell.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/session/session.h"
-#include "engine/history/user_message.h"
+#include "engine/history/history_item.h"
 #include "loop/worker.h"
 #include "skill/custom_prompt.h"
 #include "skill/skill_brief.h"

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/task/compact.h"
-#include "engine/history/response_item.h"
+#include "engine/history/history_item.h"
 #include "engine/session/session.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"

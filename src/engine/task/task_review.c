@@ -1,7 +1,7 @@
 /* A Task that is a code review: a reviewer with a prompt and a conversation of its own, whose last message is its
  * report. It requests no approvals and takes no further input.
  *
- * The report is JSON for review_answer.c, so its deltas are not emitted: when it is complete it is emitted as findings
+ * The report is JSON for history/review.c, so its deltas are not emitted: when it is complete it is emitted as findings
  * and as text. Earlier messages of the reviewer are emitted like any other. Afterwards the user's history has two
  * messages about the review, as if the user had run it and the model had answered: one turn of the user. */
 #include "engine/task/task.h"
@@ -16,15 +16,13 @@
 #include "config/config.h"
 #include "engine/task/compact.h"
 #include "engine/session/preamble.h"
-#include "engine/history/response_item.h"
-#include "engine/history/review_answer.h"
-#include "engine/history/review_prompt.h"
+#include "engine/history/history_item.h"
+#include "engine/history/review.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/turn/turn.h"
-#include "engine/history/user_message.h"
 #include "model/prompt.h"
 #include "protocol/message/review_text.h"
 

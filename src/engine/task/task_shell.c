@@ -12,7 +12,7 @@
 #include "engine/session/preamble.h"
 #include "engine/session/session.h"
 #include "engine/session/conversation.h"
-#include "engine/history/user_message.h"
+#include "engine/history/history_item.h"
 #include "tool/exec/user_shell.h"
 
 struct session_shell {

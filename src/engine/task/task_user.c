@@ -16,7 +16,7 @@
 #include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
 #include "engine/turn/turn.h"
-#include "engine/history/user_message.h"
+#include "engine/history/history_item.h"
 
 struct task_user {
 	struct task task;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/history/response_item.h"
+#include "engine/history/history_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"

@@ -1,6 +1,9 @@
-/* An image file becomes three parts, so that the model can match it with the words around it:
- * a label, the image, and the label's end (core 1.3). */
-#include "engine/history/user_message.h"
+/* An image file becomes three parts, so that the model can match it with the text that refers to it: an opening label,
+ * the image, a closing label.
+ *
+ * Items of a response are sent back byte for byte, unknown fields included, except their ids: with store=false a
+ * provider does not recognize them. */
+#include "engine/history/history_item.h"
 
 #include <stdlib.h>
 
@@ -49,16 +52,15 @@ static void write_image_bytes(struct json_writer *w, const char *mime, struct st
 	write_image_url(w, buf_str(&url));
 }
 
-/* A message that is being written. */
 struct message {
 	struct json_writer w;
 	const char *cwd;
-	size_t room; /* bytes that its images may still have */
-	int images;  /* files so far */
+	size_t room; /* bytes left for its images */
+	int images;  /* image files so far */
 	bool has_part;
 };
 
-/* For a name or path within a text of ours; owned. */
+/* A name or path for use inside a text part; owned by the caller. */
 static char *one_line(struct str name)
 {
 	auto_buf struct buf text;
@@ -106,7 +108,7 @@ static void write_local_image(struct message *to, struct str path)
 	}
 }
 
-/* What a data: URL holds is three quarters of it; any other is fetched by the provider. */
+/* A data: URL holds three quarters of its length in bytes. The provider fetches any other URL itself. */
 static void write_image(struct message *to, struct str url)
 {
 	size_t size = str_has_prefix(url, "data:") ? url.len / 4 * 3 : 0;
@@ -130,7 +132,7 @@ static void write_item(struct message *to, const struct user_input *item)
 	case user_input_local_image:
 		write_local_image(to, item->local_image->path);
 		break;
-	default: /* skills come as messages of their own, and a mention is for whoever connects apps */
+	default: /* skills are messages of their own; mentions name apps, which are not supported */
 		return;
 	}
 	to->has_part = true;
@@ -142,7 +144,7 @@ static void write_name(struct message *to, struct str name)
 	write_textf(&to->w, "$%s", shown);
 }
 
-/* Providers take no message without a part: who says nothing but which skill or app he means, says its name. */
+/* Providers refuse a message without parts, so input that only chooses skills or apps is replaced by their names. */
 static void write_names(struct message *to, const struct user_input *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -183,4 +185,47 @@ void text_message_write(struct buf *out, const char *role, struct str text)
 	jw_object_end(&w);
 	jw_array_end(&w);
 	jw_object_end(&w);
+}
+
+/* ---- items of a response ---- */
+
+static bool is_sent_back(const struct json *item, const struct json *member)
+{
+	if (member->type == JSON_null)
+		return false;
+	if (str_is(member->key, "status"))
+		return str_is(json_get_str(item, "type"), "local_shell_call") ||
+		       str_is(json_get_str(item, "type"), "web_search_call");
+	return !str_is(member->key, "id");
+}
+
+void response_item_write(struct buf *out, const struct json *item)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	json_for_each(member, item) {
+		if (!is_sent_back(item, member))
+			continue;
+		jw_key_str(&w, member->key);
+		jw_value(&w, member);
+	}
+	jw_object_end(&w);
+}
+
+static struct str part_text(const struct json *part)
+{
+	struct str text = json_get_str(part, "text");
+	return text.ptr && !str_is(json_get_str(part, "type"), "refusal") ? text : json_get_str(part, "refusal");
+}
+
+struct str response_item_text(struct buf *spare, const struct json *message)
+{
+	const struct json *parts = json_get(message, "content");
+	if (json_is(parts, JSON_array) && parts->count == 1) {
+		struct str text = part_text(parts->child);
+		return text.ptr ? text : STR("");
+	}
+	json_for_each(part, parts)
+		buf_append_str(spare, part_text(part));
+	return buf_str(spare);
 }
