@@ -184,6 +184,6 @@ test('skills and AGENTS.md that the model sees a part of are warnings', exec, as
 	}
 	const { stderr } = await codexExec(t, model, ['hi'], { home, cwd });
 	assert.match(stderr, /warning: AGENTS\.md files hold more than project_doc_max_bytes \(32768\)/);
-	const [, leftOut] = /warning: The model is told of a part of the skills: (\d+) are left out/.exec(stderr);
+	const [, leftOut] = /warning: The list of skills for the model has room for \d+ bytes: (\d+) skills are left out/.exec(stderr);
 	assert.match(JSON.stringify(model.requests()[0].body.input), new RegExp(`- and ${leftOut} more, which there is no room to list`));
 });

@@ -1,5 +1,5 @@
-/* Blocks never move once made: a request that is still being sent keeps slices of them while the
- * answer to it is already being appended. Small first block, so that an idle thread stays small. */
+/* Blocks never move: a request that is still being sent keeps slices of them while its response is appended. The first
+ * block is small, so that an idle thread stays small. */
 #include "engine/history/context.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
 
 struct context_block {
-	size_t refs; /* contexts that have it: with more than one it is full, whatever room there is */
+	size_t refs; /* contexts that have it; a shared block is never appended to */
 	size_t cap;
-	char *bytes; /* behind the block itself, or adopted */
+	char *bytes; /* follow the struct, or adopted */
 };
 
 static void unref_block(struct context_block *block)
@@ -58,7 +58,7 @@ static struct context_part *part_with_room(struct context *context, size_t size)
 	struct context_part *last = last_part(context);
 	if (last && last->block->refs == 1 && last->block->cap - last->len >= size)
 		return last;
-	bool is_fork = last && last->block->refs > 1; /* it may never say much */
+	bool is_fork = last && last->block->refs > 1; /* forks often stay short */
 	size_t cap = last && !is_fork ? last->block->cap * 2 : FIRST_BLOCK;
 	if (cap > LAST_BLOCK)
 		cap = LAST_BLOCK;

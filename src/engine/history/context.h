@@ -1,9 +1,8 @@
-/* context.h — the conversation as the model sees it: Responses input items, kept serialised.
+/* context.h — the conversation as the model sees it: Responses input items, kept serialized.
  *
- * Items are appended once, as JSON text, and never moved or rewritten, so the next request costs its
- * new bytes only and may borrow the old ones while it is being sent (performance 11).
- * Owns: the text, which it may share with other contexts (a fork). Invariant: each segment is a
- * comma-separated list of whole items.
+ * An item is written once, as JSON text, and never moved or rewritten, so a request serializes only the new items and
+ * may borrow the text while it is being sent.
+ * Owns: the text, which forks share. Invariant: each segment is a comma-separated list of whole items.
  * Loop thread only. */
 #ifndef ENGINE_CONTEXT_H
 #define ENGINE_CONTEXT_H
@@ -21,29 +20,29 @@ struct context_block;
 struct context_item {
 	/* read-only */
 	uint32_t block;
-	uint32_t at; /* offset of the item's text in the block, behind its comma */
+	uint32_t at; /* offset of the item's text in the block, after its comma */
 	uint32_t len;
 };
 
-/* A block as one context sees it: others that share it may have less or more of it. */
+/* The part of a block that belongs to this context; other contexts may share less or more of the block. */
 struct context_part {
 	struct context_block *block;
 	size_t len;
 };
 
-/* An item that files must not have as it is. */
+/* An item whose text must not be written to files. */
 struct context_secret {
 	size_t item;
-	char *recorded; /* owned: what they have in its place, JSON */
+	char *recorded; /* owned: the JSON that files get instead */
 };
 
 struct context_mark {
 	struct str response_id; /* owned by the context */
-	size_t known_count;     /* items there were when the model had answered: it knows them */
-	size_t item_count;      /* and when its Turn was over, outputs of its calls included */
-	size_t user_turns;      /* user turns there were then */
-	bool ends_task;         /* a Task completed with it */
-	bool is_gone;           /* the provider does not have this response (any more) */
+	size_t known_count;     /* items when the response was complete; the provider has them */
+	size_t item_count;      /* items when its Turn ended, outputs of its calls included */
+	size_t user_turns;      /* user turns at that time */
+	bool ends_task;         /* the Task completed with this response */
+	bool is_gone;           /* the provider does not have this response */
 };
 
 struct context {
@@ -58,38 +57,38 @@ struct context {
 };
 
 void context_init(struct context *context);
-void context_finish(struct context *context); /* it is empty then, and usable */
+void context_finish(struct context *context); /* leaves it empty and usable */
 
 /* Appends one item; json must be one JSON object. */
 void context_append(struct context *context, struct str json);
-/* The same for an item of which files shall have `recorded` instead. */
+/* The same for a secret item; files get `recorded` instead. */
 void context_append_secret(struct context *context, struct str json, struct str recorded);
-/* The same; the buffer is left empty, and a large item is not copied. */
+/* context_append, but empties the buffer and adopts the memory of a large item. */
 void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
-/* The item as files may have it. */
+/* The item as files get it. */
 struct str context_item_recorded(const struct context *context, size_t index);
-/* The segments of the list from that item on, as an array owned by the caller that has room for one more; its
- * texts are borrowed until truncation. */
+/* Returns the segments of the list from item `from` on, as an array with room for one more segment. The caller owns the
+ * array; the texts are borrowed until the context is truncated. */
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count);
-/* Begins an empty context as the first `count` items of another; their text is shared, not copied. */
+/* Fills an empty context with the first `count` items of another; their text is shared, not copied. */
 void context_share(struct context *context, const struct context *from, size_t count);
-/* Forgets all items from `count` on. No request may be borrowing them. */
+/* Removes all items from `count` on. No request may be borrowing them. */
 void context_truncate(struct context *context, size_t count);
 
-/* Remembers where a response ended, for forks by response id (protocol-v1 6, row 3). An empty id marks nothing. */
+/* Marks the end of a response, for submissions that continue from its id. An empty id is ignored. */
 void context_mark_response(struct context *context, struct str response_id);
-/* The Turn of that response, which was marked last, is over: what came since belongs to it. */
+/* Marks the end of the Turn of this response, if it is the last mark: the items since then belong to it. */
 void context_mark_turn_end(struct context *context, struct str response_id);
-/* The Task ends with the response marked last, if nothing came behind it. */
+/* Marks the end of a Task, if no item follows the last mark. */
 void context_mark_task_end(struct context *context);
-/* NULL if there was no such response; borrowed until the next change. */
+/* NULL if there is no such mark; borrowed until the next change. */
 const struct context_mark *context_find_response(const struct context *context, struct str response_id);
-/* The response that a provider which keeps them can go on from; NULL if it has to be told everything. */
+/* The response from which a provider that stores responses can continue; NULL: it needs the whole history. */
 const struct context_mark *context_find_chain(const struct context *context);
-/* The provider has none of the responses so far. */
+/* Makes context_find_chain return NULL until the next response: the provider has none of the marked ones. */
 void context_break_chain(struct context *context);
-/* Goes back to where the Turn of the mark was over. */
+/* Removes the items after the end of the mark's Turn. */
 void context_rewind(struct context *context, const struct context_mark *mark);
 
 #endif

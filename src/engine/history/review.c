@@ -139,7 +139,7 @@ static bool read_output(const struct json *json, struct arena *arena, struct rev
 	return ret->findings_count || ret->overall_explanation.len || ret->overall_correctness.len;
 }
 
-/* The text from the first brace to the last: some models write prose or a code fence around their JSON. */
+/* The text from the first brace to the last: some models write prose or a Markdown block around their JSON. */
 static struct str inner_object(struct str text)
 {
 	ptrdiff_t first = str_find_char(text, '{'), last = str_rfind_char(text, '}');

@@ -204,7 +204,7 @@ static void read_item(struct open_calls *open, const struct json *item)
 	}
 }
 
-/* Most items are messages: these are not parsed. */
+/* Most items are messages, which have no call_id: they are not parsed. */
 static void read_at(struct open_calls *open, const struct context *context, size_t index)
 {
 	auto_arena struct arena arena = {0};
@@ -227,7 +227,7 @@ size_t conversation_find_cut(const struct conversation *conversation, size_t ind
 static void answer(struct conversation *conversation, const struct open_call *call)
 {
 	auto_buf struct buf item;
-	buf_init(&item, call->call_id.len * 6 + KIB); /* escapes included */
+	buf_init(&item, call->call_id.len * 6 + KIB); /* room for escapes */
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");

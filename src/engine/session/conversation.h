@@ -1,7 +1,7 @@
-/* conversation.h — a history, what its model knows of the settings, and what its requests have counted.
+/* conversation.h — the items of a conversation (struct conversation of session.h): adding, recording, replacing them.
  *
  * A Session has the user's conversation; a review Task has one of its own, with another voice. Only the user's is
- * recorded in the rollout; events are emitted for both. Owns: everything in it but the session. Loop thread only. */
+ * recorded in the rollout; events are emitted for both. Loop thread only. */
 #ifndef ENGINE_CONVERSATION_H
 #define ENGINE_CONVERSATION_H
 
@@ -18,16 +18,16 @@ struct settings;
 void conversation_init(struct conversation *conversation, struct session *session,
                        const struct conversation_voice *voice);
 void conversation_finish(struct conversation *conversation);
-/* Makes the history state these settings, up to its last item; NULL: it states none. Takes a reference. */
+/* Notes that the history, up to its last item, describes these settings; NULL: none. Takes a reference. */
 void conversation_set_announced(struct conversation *conversation, struct settings *settings);
 
 /* ---- items ---- */
 
-/* Appends one item, and records it. */
+/* Appends an item and records it. */
 void conversation_add(struct conversation *conversation, struct str item);
-/* The rollout gets `recorded` in place of the item, now and whenever the history is recorded again. */
+/* The same for a secret item: the rollout always gets `recorded` instead. */
 void conversation_add_secret(struct conversation *conversation, struct str item, struct str recorded);
-/* conversation_add, but the buffer is left empty, and a large item is not copied. */
+/* conversation_add, but empties the buffer and adopts the memory of a large item. */
 void conversation_add_buf(struct conversation *conversation, struct buf *item);
 
 /* ---- calls without an output ---- */
@@ -39,25 +39,25 @@ struct open_call {
 struct open_calls {
 	VEC(struct open_call) list;
 };
-/* Adds those of the context; any thread. */
+/* Adds the calls of the context that have no output. Any thread. */
 void open_calls_find(struct open_calls *open, const struct context *context);
 void open_calls_finish(struct open_calls *open);
-/* Gives each of these calls an output that says "aborted". They must be calls of this history. */
+/* Adds the output "aborted" for each of these calls, which must be calls of this history. */
 void conversation_answer_calls(struct conversation *conversation, const struct open_calls *open);
-/* The same for every call without an output: providers refuse a history that has one. */
+/* The same for every call without an output: providers refuse a history with such a call. */
 void conversation_close_calls(struct conversation *conversation);
-/* The first index from `index` on where the history can be cut: no later output answers an earlier call. */
+/* The first index, from `index` on, at which the history can be cut: no output after it belongs to a call before it. */
 size_t conversation_find_cut(const struct conversation *conversation, size_t index);
 
 /* ---- the whole history ---- */
 
-/* Takes over another history, which states these settings, and records it. No request may be borrowing the old one.
- * summary: what a compaction made of the old history. */
+/* Replaces the history by `fresh`, which describes these settings, and records it; leaves `fresh` empty. No request may
+ * be borrowing the old history. summary: of the old history, by a compaction. */
 void conversation_replace(struct conversation *conversation, struct context *fresh, struct str turn_id,
                           struct settings *settings, struct str summary);
-/* Records a history that was shared from another conversation. */
+/* Records all items, of a history that was shared from another conversation. */
 void conversation_record_all(struct conversation *conversation);
-/* Records the whole history in place of what the rollout has; summary: of a compaction, or "". */
+/* Records the whole history as a replacement of all earlier items; summary: of a compaction, or "". */
 void conversation_record_history(struct conversation *conversation, struct str summary);
 /* Records the settings of a Turn. */
 void conversation_record_settings(struct conversation *conversation, struct str turn_id,

@@ -1,4 +1,5 @@
-/* conversation_usage.h — what a Session has used: tokens, and the account's limits (core 12.2). Private to engine/. */
+/* conversation_usage.h — token counts of a conversation, and the account's rate limits. Every function that takes a
+ * sub_id emits token_count. Private to engine/. Loop thread only. */
 #ifndef ENGINE_CONVERSATION_USAGE_H
 #define ENGINE_CONVERSATION_USAGE_H
 
@@ -7,22 +8,22 @@
 struct conversation;
 struct settings;
 
-/* Tells token_count as it stands. */
 void conversation_emit_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
-/* Counts a response in and tells token_count; usage NULL: the provider did not say. */
+/* Adds the usage of a response; NULL: the provider sent none. */
 void conversation_add_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                             const struct token_usage *usage);
-/* A response has begun: keeps the account's limits, if it told any, and tells token_count. */
+/* Stores the limits that came with a response; limits without any value do not replace stored ones. */
 void conversation_set_limits(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                              const struct rate_limits *limits);
 
-/* About how many tokens the next request will have: what the last response counted, and what came behind it. */
+/* Estimates the tokens of the next request: the provider's last count, and an estimate of the items since. */
 int64_t conversation_count_tokens(const struct conversation *conversation);
-/* The history is another: estimates its tokens and tells token_count. */
+/* Estimates the tokens of a history that was replaced. */
 void conversation_estimate_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
-/* The history became shorter: what was counted for it is no more than an estimate of what is left. */
+/* After the history became shorter: lowers the count to the estimate of the remaining items. */
 void conversation_limit_usage(struct conversation *conversation);
-/* The window is full, whatever was counted: the model said so, and the next Task compacts first. Tells token_count. */
+/* Sets the count to the whole window, after the provider refused the history as too long: the next Task compacts
+ * first. */
 void conversation_fill_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
 
 #endif

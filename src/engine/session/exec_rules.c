@@ -1,5 +1,5 @@
-/* Files are small and few, and reading them is what the first command of a session waits for, once. What the user
- * allows for good is appended as one line in one write, so that two engines at once do not tear each other's. */
+/* The files are few and small, so the first command of a session reads them on the loop. A new rule is appended as one
+ * line in one write, so that the lines of two engines do not mix. */
 #include "engine/session/exec_rules.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 struct reading {
 	struct exec_policy *policy;
 	const struct config *config;
-	const char *folder; /* that the folder of rules lies in */
+	const char *folder; /* that contains the folder of rules */
 	exec_rules_warn_fn on_warning;
 	void *self;
 };
@@ -30,7 +30,7 @@ static int is_rules_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_has_suffix(str_of(entry->d_name), ".rules");
 }
 
-/* A file of a project could have been written by a command that its rules would let out of the sandbox. */
+/* A sandboxed command could have written the file of a project, to let itself out of the sandbox. */
 static int add_strict(const struct reading *reading, struct str text, const char *path, struct error *err)
 {
 	size_t dropped;
@@ -94,7 +94,7 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	return rules->policy;
 }
 
-/* text begins with a line's end, for a file that somebody left without one: two rules in a line would be none. */
+/* text begins with a line end, which is skipped unless the file lacks its last one. */
 static int append_line(const char *path, struct str text, struct error *err)
 {
 	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -114,7 +114,7 @@ int exec_rules_amend(struct exec_rules *rules, const struct config *config, cons
 	buf_init(&line, LIMIT_RULES_FILE);
 	buf_append_char(&line, '\n');
 	exec_policy_write_allow(&line, words, count);
-	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len)) /* it would spoil the whole file */
+	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len)) /* the file would be unreadable */
 		return error_set(err, ERR_invalid, "these words cannot be written as a rule");
 	exec_policy_allow(rules->policy, words, count);
 	auto_free char *folder = path_join(config_home(config), "rules");

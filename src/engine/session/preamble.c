@@ -1,5 +1,4 @@
-/* Said once at the first Task and again only where something changed: repeating it would cost tokens
- * and break the provider's prompt cache (core 1.3). */
+/* The messages are not repeated while nothing changes: that would cost tokens and miss the provider's prompt cache. */
 #include "engine/session/preamble.h"
 
 #include "agent/agent.h"
@@ -18,14 +17,14 @@
 #include "protocol/message/approval.h"
 #include "workspace/agents_md.h"
 
-/* Where the preamble goes: into the conversation, or into a history that shall replace the conversation's. */
-struct listener {
+/* The destination of the messages. */
+struct destination {
 	struct conversation *conversation;
-	struct context *fresh; /* NULL: the conversation's own */
+	struct context *fresh; /* a history that will replace the conversation's; NULL: append to the conversation */
 };
 
-/* The buffer has room for any text within the limit, whatever its escapes cost. */
-static void record_text(const struct listener *to, const char *role, struct str text)
+/* The buffer has room for a text of the maximum length with every byte escaped. */
+static void record_text(const struct destination *to, const char *role, struct str text)
 {
 	auto_buf struct buf item;
 	buf_init(&item, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
@@ -38,7 +37,7 @@ static void record_text(const struct listener *to, const char *role, struct str 
 		conversation_add(to->conversation, buf_str(&item));
 }
 
-static void tell_permissions(const struct listener *to, const struct settings *settings)
+static void add_permissions(const struct destination *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 256 * KIB);
@@ -57,8 +56,8 @@ static void tell_permissions(const struct listener *to, const struct settings *s
 	vec_finish(&roots);
 }
 
-/* Global and project instructions, and what the session was configured with (core 8). */
-static void tell_instructions(const struct listener *to, const struct settings *settings)
+/* The configured developer instructions; AGENTS.md files and the instructions of configure_session. */
+static void add_instructions(const struct destination *to, const struct settings *settings)
 {
 	struct session *session = to->conversation->session;
 	const struct config *config = session->env->config;
@@ -78,7 +77,7 @@ static void tell_instructions(const struct listener *to, const struct settings *
 	record_text(to, "user", buf_str(&text));
 }
 
-static void tell_environment(const struct listener *to, const struct settings *settings)
+static void add_environment(const struct destination *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
@@ -90,14 +89,13 @@ static void tell_environment(const struct listener *to, const struct settings *s
 	record_text(to, "user", buf_str(&text));
 }
 
-/* The default mode is not worth a word until there was another. */
+/* The default mode is described only after another one. */
 static bool is_mode_plain(const struct settings *settings)
 {
 	return settings->mode == mode_kind_default && !settings->mode_instructions;
 }
 
-/* Who it is among the agents of its tree (subagents 4). */
-static void tell_agents(const struct listener *to)
+static void add_agents(const struct destination *to)
 {
 	const struct session_env *env = to->conversation->session->env;
 	bool is_child = env->agent && env->agent->parent;
@@ -105,12 +103,12 @@ static void tell_agents(const struct listener *to)
 		record_text(to, "developer", is_child ? prompt_agent_child : prompt_agent_root);
 }
 
-static void tell_mode(const struct listener *to, const struct settings *told, const struct settings *settings)
+static void add_mode(const struct destination *to, const struct settings *before, const struct settings *settings)
 {
 	auto_buf struct buf text;
 	struct str mode = settings_mode_text(settings);
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
-	if (told ? str_eq(settings_mode_text(told), mode) : is_mode_plain(settings))
+	if (before ? str_eq(settings_mode_text(before), mode) : is_mode_plain(settings))
 		return;
 	if (mode.len == 0)
 		return;
@@ -120,8 +118,8 @@ static void tell_mode(const struct listener *to, const struct settings *told, co
 	record_text(to, "developer", buf_str(&text));
 }
 
-/* The last list that the model was given stands in the history: told again is only another one. */
-static bool is_told(const struct conversation *conversation, struct str item)
+/* True if the last list of skills in the history is this one. */
+static bool is_in_history(const struct conversation *conversation, struct str item)
 {
 	static const char begin[] = "{\"type\":\"message\",\"role\":\"developer\",\"content\":["
 				    "{\"type\":\"input_text\",\"text\":\"<skills_instructions>";
@@ -133,7 +131,7 @@ static bool is_told(const struct conversation *conversation, struct str item)
 	return false;
 }
 
-static void tell_skills(const struct listener *to, const struct settings *settings)
+static void add_skills(const struct destination *to, const struct settings *settings)
 {
 	auto_buf struct buf text, item;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
@@ -144,16 +142,18 @@ static void tell_skills(const struct listener *to, const struct settings *settin
 	if (!text.len)
 		return;
 	text_message_write(&item, "developer", buf_str(&text));
-	if (to->fresh || !is_told(to->conversation, buf_str(&item)))
+	if (to->fresh || !is_in_history(to->conversation, buf_str(&item)))
 		record_text(to, "developer", buf_str(&text));
 }
 
-/* The system prompt says it for the settings that the Session began with. Models that we have no words for, and prompts
- * that are not ours, are left alone. */
-static void tell_personality(const struct listener *to, const struct settings *told, const struct settings *settings)
+/* The system prompt describes the personality of the first settings. Models without personalities and system prompts of
+ * the user get no such message. */
+static void add_personality(const struct destination *to, const struct settings *before,
+                            const struct settings *settings)
 {
 	const struct session *session = to->conversation->session;
-	enum personality known = told && told->info.has_personality ? told->personality : session->base_personality;
+	enum personality known =
+		before && before->info.has_personality ? before->personality : session->base_personality;
 	if (!settings->info.has_personality || session->has_own_base || to->conversation->voice ||
 	    settings->personality == known)
 		return;
@@ -181,27 +181,27 @@ static bool same_sandbox(const struct settings *a, const struct settings *b)
 	return true;
 }
 
-static void tell_changes(const struct listener *to, const struct settings *told, const struct settings *settings)
+static void add_changes(const struct destination *to, const struct settings *before, const struct settings *settings)
 {
-	if (!told || !same_sandbox(told, settings))
-		tell_permissions(to, settings);
-	if (!told)
-		tell_agents(to);
-	if (!told)
-		tell_instructions(to, settings);
-	if (!told || strcmp(told->cwd, settings->cwd) != 0)
-		tell_environment(to, settings);
-	tell_mode(to, told, settings);
-	tell_personality(to, told, settings);
-	tell_skills(to, settings);
+	if (!before || !same_sandbox(before, settings))
+		add_permissions(to, settings);
+	if (!before)
+		add_agents(to);
+	if (!before)
+		add_instructions(to, settings);
+	if (!before || strcmp(before->cwd, settings->cwd) != 0)
+		add_environment(to, settings);
+	add_mode(to, before, settings);
+	add_personality(to, before, settings);
+	add_skills(to, settings);
 }
 
 void preamble_update(struct conversation *conversation, struct settings *settings)
 {
-	const struct listener to = {.conversation = conversation};
+	const struct destination to = {.conversation = conversation};
 	size_t items = conversation->context.items.count;
 	size_t announced_at = conversation->announced_at;
-	tell_changes(&to, conversation->announced, settings);
+	add_changes(&to, conversation->announced, settings);
 	conversation_set_announced(conversation, settings);
 	if (conversation->context.items.count == items)
 		conversation->announced_at = announced_at;
@@ -209,13 +209,13 @@ void preamble_update(struct conversation *conversation, struct settings *setting
 
 void preamble_write(struct context *fresh, struct conversation *conversation, const struct settings *settings)
 {
-	const struct listener to = {.conversation = conversation, .fresh = fresh};
-	tell_changes(&to, NULL, settings);
+	const struct destination to = {.conversation = conversation, .fresh = fresh};
+	add_changes(&to, NULL, settings);
 }
 
 void preamble_add_abort(struct conversation *conversation)
 {
-	const struct listener to = {.conversation = conversation};
+	const struct destination to = {.conversation = conversation};
 	auto_buf struct buf text;
 	buf_init(&text, 16 * KIB);
 	buf_printf(&text, "<turn_aborted>\n%.*s\n</turn_aborted>", STR_ARG(prompt_turn_aborted));

@@ -1,4 +1,5 @@
-/* preamble.h — what the model is told about its surroundings before the user's words (core 1.3). */
+/* preamble.h — the messages before the user's input: permissions, AGENTS.md, environment, mode, skills. Private to
+ * engine/. Loop thread only. */
 #ifndef ENGINE_PREAMBLE_H
 #define ENGINE_PREAMBLE_H
 
@@ -6,11 +7,11 @@ struct context;
 struct conversation;
 struct settings;
 
-/* Before a Task's input: everything at the first Task of a session, later only what changed. */
+/* Adds the messages before a Task's input: all at the first Task of a session, later those that changed. */
 void preamble_update(struct conversation *conversation, struct settings *settings);
-/* Everything, as at a first Task, into a history that is still being made. */
+/* Adds all messages, as at a first Task, to a history that will replace the conversation's. */
 void preamble_write(struct context *fresh, struct conversation *conversation, const struct settings *settings);
-/* After an interrupt: a marker, so that the model knows why its work stops short. */
+/* Adds the marker of an interrupt, which explains the unfinished work to the model. */
 void preamble_add_abort(struct conversation *conversation);
 
 #endif

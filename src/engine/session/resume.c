@@ -1,4 +1,4 @@
-/* What the file said is there already (resume_load.h); here the Session becomes what it says. */
+/* Applies a rollout that resume_load.h has read to the Session, and cuts histories. */
 #include "engine/session/resume.h"
 
 #include <stdio.h>
@@ -16,7 +16,6 @@
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
 
-/* A damaged file is worth a word, and what was put aside can be looked at. */
 static void warn_of_damage(struct session *session, const struct rollout_reader *reader)
 {
 	auto_buf struct buf text;
@@ -57,7 +56,7 @@ static void take_usage(struct session *session, const struct rollout_reader *rea
 	session->conversation.counted_items = session->conversation.context.items.count;
 }
 
-/* The settings the model was last told about, so that only what differs is said again. */
+/* The settings that the history describes, so that the next preamble has the differences only. */
 static struct settings *settings_of(struct session *session, const struct rollout_turn *turn)
 {
 	auto_arena struct arena arena = {0};
@@ -93,11 +92,11 @@ static void take_history(struct session *session, struct resume_load *load)
 	session->conversation.compacted_items = reader->compacted_items;
 	conversation_answer_calls(&session->conversation, &load->open_calls);
 	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
-	conversation_set_announced(&session->conversation, announced); /* where in the history is not known */
+	conversation_set_announced(&session->conversation, announced); /* the position in the history is not known */
 	settings_unref(announced);
 }
 
-/* What a session began with holds for as long as it goes on (session_meta.dynamic_tools). */
+/* The tools of the first session_meta are in effect for the whole session. */
 static void take_dynamic_tools(struct session *session, struct str described)
 {
 	struct error err;
@@ -161,7 +160,7 @@ int session_reread(struct session *session, struct error *err)
 	return status;
 }
 
-void session_resume_tell(struct session *session)
+void session_resume_warn(struct session *session)
 {
 	if (!session->resumed)
 		return;

@@ -1,4 +1,5 @@
-/* resume.h — a Session that goes on where a rollout ends. Private to engine/. */
+/* resume.h — other histories for a Session: that of a rollout, a part of its own, or a response that the provider
+ * stores. Private to engine/. Loop thread only. */
 #ifndef ENGINE_RESUME_H
 #define ENGINE_RESUME_H
 
@@ -10,19 +11,20 @@ struct resume_load;
 struct session;
 struct session_env;
 
-/* What has to be loaded to resume the rollout at path; resume_load_run does it. */
+/* Returns the job that loads the rollout at path; resume_load_run runs it. Owned by the caller. */
 struct resume_load *session_resume_plan(const struct session_env *env, struct str path);
-/* Takes the thread id, history, usage and last settings from the rollout that was loaded (session->resumed), which is
- * continued from now on. The session must be new. */
+/* Takes thread id, history, usage and last settings from the loaded rollout (session->resumed), to which the Session
+ * appends from then on. The Session must be new. */
 int session_resume(struct session *session, struct error *err);
-/* The events that a client is shown after a resume, as a JSON array; absent if nobody looks, there are none, or they
- * are too many: the rollout has them. Borrowed until session_resume_tell. */
+/* The recorded events as a JSON array, for the client; absent if the front end is not interactive, or if they are
+ * longer than LIMIT_INITIAL_MESSAGES. Borrowed until session_resume_warn. */
 struct str session_resume_messages(const struct session *session);
-/* Takes the history anew from the session's own rollout: what memory has lost to a compaction is still there. No Task
- * may run. */
+/* Reads the history again from the Session's own rollout, which has the items that a compaction removed from memory. No
+ * Task may run. */
 int session_reread(struct session *session, struct error *err);
-/* Warns of what is worth knowing about the rollout that was taken over, if one was: after session_configured. */
-void session_resume_tell(struct session *session);
+/* Emits warnings about the resumed rollout (damage, another model), after session_configured. No-op without a resume.
+ */
+void session_resume_warn(struct session *session);
 
 /* Records that the last user_turns turns were taken back. */
 void session_record_rewind(struct session *session, size_t user_turns);

@@ -1,5 +1,5 @@
-/* The writer opens first and so holds the lock: nobody can add a line between our reading and our going
- * on. The reader's items go into the history as they stand. */
+/* The writer opens first and takes the lock, so no other process adds a line between reading and appending. Items go
+ * into the history byte for byte. */
 #include "engine/session/resume_load.h"
 
 #include "base/limits.h"
@@ -47,7 +47,7 @@ static void fill_context(struct context *context, const struct rollout_reader *r
 	context->user_turns = reader->user_turns;
 }
 
-/* Events of the tree of subagents; calls that set a watchdog, and what may answer them. */
+/* Lines from which subagents are restored: their events, calls that set a watchdog, outputs of such calls. */
 static bool is_about_agents(enum rollout_line_type type, struct str payload)
 {
 	if (type != LINE_response_item)
@@ -60,7 +60,7 @@ static int read_file(struct resume_load *load, struct error *err)
 	const char *file = load->rollout ? rollout_writer_path(load->rollout) : load->path;
 	load->reader = rollout_reader_create_for(file, load->shows_events ? ROLLOUT_ALL : ROLLOUT_HISTORY, err);
 	if (!load->reader)
-		return error_wrap(err, "cannot resume"); /* the path is in it already */
+		return error_wrap(err, "cannot resume"); /* err has the path */
 	if (load->reader->meta.thread_id.len != UUID_TEXT_SIZE - 1)
 		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", load->path);
 	fill_context(&load->context, load->reader);

@@ -1,6 +1,7 @@
-/* session.h — the Session: Codex's current configuration and state (seed 000). Private to engine/.
+/* session.h — the Session: configuration, history, rollout and pending requests. Private to engine/.
  *
- * Owns: history, settings, rollout, running commands, the Task if there is one. Loop thread only. */
+ * It is data, with functions that emit events and record them; session_open.h creates and ends it, the Codex runs Tasks
+ * on it. Owns: all fields except env and those marked as borrowed. Loop thread only. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
@@ -29,23 +30,23 @@ struct rollout_writer;
 struct session_skills;
 struct task;
 
-/* Another system prompt and another name than the Session's own. */
+/* The system prompt and the name of a conversation that is not the user's. */
 struct conversation_voice {
-	struct str instructions; /* the system prompt; static */
-	const char *subagent;    /* the kind of subagent, for the provider */
+	struct str instructions; /* static */
+	const char *subagent;    /* its kind of subagent, for the provider */
 };
 
 struct conversation {
 	struct session *session;
 	const struct conversation_voice *voice; /* NULL: the user's conversation */
 	struct context context;
-	struct settings *announced; /* the settings that the history states; NULL before the first Task */
-	size_t announced_at;        /* item count when the history last stated some of them */
-	int64_t counted_tokens;     /* of the first counted_items, as the provider counted */
+	struct settings *announced; /* the settings that the history describes; NULL before the first Task */
+	size_t announced_at;        /* item count when they were last described */
+	int64_t counted_tokens;     /* of the first counted_items, from the provider */
 	size_t counted_items;
-	size_t compacted_items; /* left by a compaction; the items before them are in the rollout only */
+	size_t compacted_items; /* kept by the last compaction; earlier items are in the rollout only */
 	struct token_usage usage_last;
-	struct buf tools; /* the tools array as JSON, for tools_model */
+	struct buf tools; /* JSON array, as offered to tools_model */
 	char *tools_model;
 };
 
@@ -56,54 +57,54 @@ struct session {
 	struct conversation conversation;    /* the user's */
 	struct task *task;                   /* at most one */
 	struct pending pending;              /* requests to the user and the client */
-	struct dynamic_tools *dynamic_tools; /* that the client provides; NULL: none */
+	struct dynamic_tools *dynamic_tools; /* provided by the client; NULL: none */
 	struct exec_rules rules;
-	struct session_skills *skills;   /* NULL until somebody needs them */
+	struct session_skills *skills;   /* NULL before the first use */
 	struct rollout_writer *rollout;  /* NULL: ephemeral */
-	struct rollout_journal *journal; /* the rollout's events */
-	struct resume_load *resumed;     /* from the resume until its warnings are told */
+	struct rollout_journal *journal; /* converts events to lines of the rollout */
+	struct resume_load *resumed;     /* until the warnings of a resume are emitted */
 	struct model_provider *provider;
 	struct model_client *model; /* of that provider */
 	struct exec_sessions *exec;
-	struct list shells;             /* commands of the user's own that run: struct session_shell */
-	struct buf unheard;             /* what came of them, not in the history yet: items as JSON, one per line */
-	struct env command_env;         /* made when a command runs */
-	struct loop_deferred interrupt; /* a tool's user said abort */
+	struct list shells;             /* the user's own running commands: struct session_shell */
+	struct buf unheard;             /* items that wait for the next Turn: JSON, one per line */
+	struct env command_env;         /* built for each command */
+	struct loop_deferred interrupt; /* the answer to a request was abort */
 	char *base_instructions;        /* the system prompt */
-	bool has_own_base;              /* which is not ours: it says itself how the model talks */
-	/* That the system prompt asks for, none: for no particular one. Where the first model takes no wish it is the
-	 * default, so that a later model is told of another one only. */
+	bool has_own_base;              /* not the built-in one: no personality is added to it */
+	/* The personality in the system prompt. With a first model that has no personalities it is the default, so that
+	 * the preamble describes only a different one to a later model. */
 	enum personality base_personality;
-	char *user_instructions; /* from configure_session, beside AGENTS.md */
+	char *user_instructions; /* from configure_session, in addition to AGENTS.md */
 	bool has_usage;
 	struct token_usage usage_total;
-	struct rate_limits *limits; /* as last told; in limits_arena */
+	struct rate_limits *limits; /* as last emitted; in limits_arena */
 	struct arena limits_arena;
-	bool has_new_history;  /* recorded whole, so that its turns cannot be counted from the end of the file */
-	bool has_warned_model; /* the warning about an unknown model was given */
+	bool has_new_history;  /* recorded whole: turns cannot be counted from the end of the file */
+	bool has_warned_model; /* about an unknown model */
 	struct {
 		struct str *words; /* in the arena */
-		size_t count;      /* 0: the configured one */
+		size_t count;      /* 0: use the configured program */
 		struct arena arena;
-	} notify;                /* the program of configure_session */
-	struct detached notices; /* being started */
-	bool is_private;         /* the provider shall keep nothing, whatever is configured */
+	} notify;                /* the notification program of configure_session */
+	struct detached notices; /* notification programs that are being started */
+	bool is_private;         /* forbids the provider to store responses */
 	struct tool_host host;   /* lent to tool calls */
 };
 
 /* Puts an event on the event queue. */
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
-/* The same, and records it if its kind is recorded. */
+/* session_push, then session_record_event. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Answers a pending request of the Session (pending.h). False, and the answer has no effect, if there is no such
  * request, or if the answer to another one is about to abort the Task. */
 bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
-/* item_started or item_completed. */
+/* Emits item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Takes over changed settings for later Tasks. */
+/* Changes the settings of later Tasks. On error nothing changes. */
 int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
 
 /* ---- the rollout; without one these are no-ops ---- */

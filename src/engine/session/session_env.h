@@ -1,7 +1,6 @@
-/* session_env.h — what a Session is given by the Codex that owns it: facts that last as long as it, and four calls.
+/* session_env.h — the facts and callbacks that a Codex lends to its Session for the Session's lifetime.
  *
- * A Session knows no Codex; everything it needs from above is here. The Codex owns the struct and lends it.
- * Loop thread only. */
+ * The Session does not know the Codex. The Codex owns the struct. Loop thread only. */
 #ifndef ENGINE_SESSION_ENV_H
 #define ENGINE_SESSION_ENV_H
 
@@ -22,11 +21,11 @@ struct session_ops {
 	void (*push)(void *self, struct str sub_id, enum event_tag tag, const void *body);
 	/* The Session that started this one as a subagent; NULL for a root, and while the parent is unloaded. */
 	const struct session *(*parent)(void *self);
-	/* Cancels the requests beside the Task: the model client that they use is about to be destroyed. */
+	/* Cancels the requests outside of the Task: the model client that they use is about to be destroyed. */
 	void (*on_model_close)(void *self);
 };
 
-/* Folders with skills beside the configured ones, shared by all Sessions of the process. */
+/* Folders with skills in addition to the configured ones, shared by all Sessions of the process. */
 struct skill_roots {
 	VEC(struct str) paths; /* owned */
 	uint64_t generation;   /* changes with the paths */

@@ -1,5 +1,5 @@
-/* Everything here is worked out when first needed and kept until the model changes: a turn that
- * follows another costs neither a schema nor a prompt. */
+/* Tools and instructions are built at their first use and kept until the model changes, so that a further turn builds
+ * neither. */
 #include "engine/session/session_model.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ int session_model_open(struct session *session, struct str described, struct err
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	session->provider = provider;
-	free(steal(session->conversation.tools_model)); /* which tools there are depends on the provider */
+	free(steal(session->conversation.tools_model)); /* the tools depend on the provider */
 	context_break_chain(&session->conversation.context);
 	struct model_client_options options = {
 		.loop = env->loop,
@@ -87,7 +87,7 @@ static bool offers_subagents(const struct session *session, enum tool_tag tag)
 	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
 }
 
-enum { AGENTS_DEPTH = 1 }; /* of the tools that name agents by thread, where max_depth is not configured */
+enum { AGENTS_DEPTH = 1 }; /* of the tools that name agents by thread, unless max_depth is configured */
 
 bool session_offers_agents(const struct session *session)
 {
@@ -115,7 +115,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_shell_command:
 		return !unified;
 	case TOOL_shell:
-		return false; /* answered if a model calls it by habit, offered to none */
+		return false; /* carried out for models that call it unasked, never offered */
 	case TOOL_apply_patch:
 		return settings->info.patch_form != MODEL_PATCH_none;
 	case TOOL_view_image:
@@ -134,7 +134,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 		return !session->env->is_unattended;
 	case TOOL_wait:
 		return !conversation->voice && config->features.collab && session_offers_agents(session);
-	case TOOL_spawn_agent: /* and its kin: in a namespace of their own */
+	case TOOL_spawn_agent: /* and similar ones: offered in a namespace of their own */
 		return false;
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
@@ -143,7 +143,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	}
 }
 
-/* A tool that the provider runs itself: {"type":"web_search","external_web_access":false} (core 1.5). */
+/* The provider runs this tool itself: {"type":"web_search","external_web_access":false}. */
 static void write_web_search(const struct conversation *conversation, struct json_writer *w)
 {
 	const struct session *session = conversation->session;
@@ -161,7 +161,7 @@ static void write_web_search(const struct conversation *conversation, struct jso
 	jw_object_end(w);
 }
 
-/* A client's tool of the same name could not be told apart. */
+/* The name of a built-in tool: a call of a client's tool with this name would be ambiguous. */
 static bool is_built_in(struct str name)
 {
 	const struct tool_type *type = tool_find(name);
@@ -198,7 +198,7 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	return buf_str(&conversation->tools);
 }
 
-/* By what is open: the name may mean another file a moment later. */
+/* Checks the open file: the path may lead to another file by now. */
 static bool may_hold_keys(const struct config *config, int fd)
 {
 	struct stat file, keys;
@@ -249,9 +249,9 @@ struct str session_personality_text(enum personality personality)
 	return texts[personality];
 }
 
-enum { PERSONALITY_DEFAULT = personality_pragmatic }; /* config.def */
+enum { PERSONALITY_DEFAULT = personality_pragmatic }; /* as in config.def */
 
-/* Our own prompt says how to talk, as far as the first settings have a wish and the model takes one. */
+/* The built-in prompt describes the personality of the first settings, if the model has personalities. */
 static void append_personality(struct session *session, struct buf *text)
 {
 	const struct settings *settings = session->settings;
@@ -334,7 +334,7 @@ void session_warn_unknown_model(struct session *session, struct str sub_id, cons
 {
 	if (settings->info.is_known || session->has_warned_model)
 		return;
-	if (session->env->config->is_set.model_context_window) /* what the warning asks for was done */
+	if (session->env->config->is_set.model_context_window) /* the warning asks for this setting */
 		return;
 	session->has_warned_model = true;
 	session_warn(session, sub_id,

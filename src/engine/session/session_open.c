@@ -1,4 +1,4 @@
-/* Opens, configures and ends a Session: the top of the room. */
+/* The first configure_session sets every field; a further one changes the fields that it has. */
 #include "engine/session/session_open.h"
 
 #include "agent/agent.h"
@@ -37,7 +37,7 @@ static void emit_configured(struct session *session, struct str sub_id)
 		.reasoning_effort = settings->effort,
 		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
 	};
-	if (session->env->is_interactive) /* only such front ends recall prompts */
+	if (session->env->is_interactive) /* other front ends do not recall prompts */
 		prompt_history_measure(config_home(session->env->config), &event.history_log_id,
 		                       &event.history_entry_count);
 	event.initial_messages = session_resume_messages(session);
@@ -165,7 +165,7 @@ struct session *session_create(const struct session_env *env, const struct op_co
 	struct session *session = xnew(struct session);
 	session->env = env;
 	session->resumed = load;
-	if (env->agent) /* the tree has given a subagent its id */
+	if (env->agent) /* the tree has chosen the id of a subagent */
 		memcpy(session->id, env->agent->session_id, sizeof(session->id));
 	else
 		uuid_v7(session->id);
@@ -185,7 +185,7 @@ void session_announce(struct session *session, struct str sub_id)
 {
 	emit_configured(session, sub_id);
 	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
-	session_resume_tell(session);
+	session_resume_warn(session);
 }
 
 /* Applies the fields that are not in struct settings. On error nothing changes. */

@@ -1,5 +1,5 @@
-/* A Task's own look is made on the loop, like that for AGENTS.md: the Turn cannot begin without it, and it is a handful
- * of system calls where there are no skills. Lists for a UI may be of many folders, so a worker makes them. */
+/* A Task looks for its skills on the loop, as for AGENTS.md: its Turn needs them, and without skills it is a handful of
+ * system calls. A list for a UI may cover many folders, so a worker builds it. */
 #include "engine/session/session_skills.h"
 
 #include <stdlib.h>
@@ -22,20 +22,20 @@
 struct session_skills {
 	struct session *session;
 	struct skill_places *places;
-	uint64_t roots_generation;      /* of the shared roots that `places` was made with */
+	uint64_t roots_generation;      /* of the shared roots in `places` */
 	struct skills_list_entry entry; /* in the arena */
 	struct arena arena;
 	struct skill_watch *watch;
-	struct skill_brief_cut told; /* of the list for the model, what the user knows to be cut */
-	bool is_stale;               /* what was found may not be so any more */
+	struct skill_brief_cut warned_cut; /* the cuts of the list that the user was warned of */
+	bool is_stale;                     /* files may have changed since the last look */
 	struct list lists;
 };
 
-/* A list on its way to the UI. */
+/* A list that a worker builds for the UI. */
 struct list_request {
 	struct list link;
-	struct session_skills *skills; /* NULL: the Session is gone, and a worker still reads prompts */
-	struct skill_scan_job *scan;   /* NULL: of prompts */
+	struct session_skills *skills; /* NULL: the Session was destroyed while a worker reads prompts */
+	struct skill_scan_job *scan;   /* NULL: a list of prompts */
 	char *sub_id;
 	char *home;
 	struct ev_list_custom_prompts prompts;
@@ -49,7 +49,7 @@ static void on_change(void *self)
 	session_emit(skills->session, STR(""), EV_skills_update_available, NULL);
 }
 
-/* All sessions of the process share the roots, and a client may have changed them. */
+/* A client may have changed the roots, which all Sessions of the process share. */
 static void take_places(struct session_skills *skills)
 {
 	const struct session_env *env = skills->session->env;
@@ -108,7 +108,7 @@ static void request_cancel(struct list_request *request)
 		return;
 	}
 	list_remove(&request->link);
-	request->skills = NULL; /* ends itself when the worker has done */
+	request->skills = NULL; /* on_prompts destroys it */
 }
 
 void session_skills_destroy(struct session_skills *skills)
@@ -124,23 +124,22 @@ void session_skills_destroy(struct session_skills *skills)
 	free(skills);
 }
 
-/* The list is written for each task; the user is warned when something else is missing from it than before. */
+/* The list is written for each Task; the user is warned when its cuts change. */
 static void warn_cut(struct session *session, struct skill_brief_cut cut)
 {
-	struct skill_brief_cut *told = &session->skills->told;
-	bool is_new = cut.shortened != told->shortened || cut.left_out != told->left_out;
-	*told = cut;
+	struct skill_brief_cut *warned = &session->skills->warned_cut;
+	bool is_new = cut.shortened != warned->shortened || cut.left_out != warned->left_out;
+	*warned = cut;
 	if (is_new && cut.left_out)
 		session_warn(session, STR(""),
-		             "The model is told of a part of the skills: %zu are left out and %zu descriptions are "
-		             "shortened, for their list has room for %d bytes. Switch off those that are not needed "
-		             "([[skills.config]]).",
-		             cut.left_out, cut.shortened, LIMIT_SKILL_LIST);
+		             "The list of skills for the model has room for %d bytes: %zu skills are left out and %zu "
+		             "descriptions are shortened. Disable the skills that are not needed ([[skills.config]]).",
+		             LIMIT_SKILL_LIST, cut.left_out, cut.shortened);
 	else if (is_new && cut.shortened)
 		session_warn(session, STR(""),
-		             "The descriptions of %zu skills are shortened for the model: their list has room for %d "
-		             "bytes. Switch off those that are not needed ([[skills.config]]).",
-		             cut.shortened, LIMIT_SKILL_LIST);
+		             "The list of skills for the model has room for %d bytes: %zu descriptions are shortened. "
+		             "Disable the skills that are not needed ([[skills.config]]).",
+		             LIMIT_SKILL_LIST, cut.shortened);
 }
 
 void session_skills_describe(struct session *session, const struct settings *settings, struct buf *out)
@@ -149,7 +148,7 @@ void session_skills_describe(struct session *session, const struct settings *set
 		warn_cut(session, skill_brief_write(find(session, settings->cwd), out));
 }
 
-/* ---- given to the model ---- */
+/* ---- skills that the input chooses ---- */
 
 struct giver {
 	struct session *session;
@@ -208,11 +207,11 @@ void session_skills_give(struct session *session, const struct settings *setting
 void skills_given_finish(struct skills_given *given)
 {
 	vec_for_each(it, &given->paths)
-		free((char *)(uintptr_t)it->ptr);
+		str_free(it);
 	vec_finish(&given->paths);
 }
 
-/* ---- listed for the UI ---- */
+/* ---- lists for the UI ---- */
 
 static struct list_request *request_create(struct session_skills *skills, struct str sub_id)
 {
@@ -238,7 +237,7 @@ void session_skills_list(struct session *session, struct str sub_id, const struc
 	struct str own = str_of(session->settings->cwd);
 	request->scan = skill_scan_start(session->env->loop, skills->places, op->cwds_count ? op->cwds : &own,
 	                                 op->cwds_count ? op->cwds_count : 1, on_listed, request);
-	find(session, session->settings->cwd); /* from now on a change is told */
+	find(session, session->settings->cwd); /* starts the watch, which reports changes */
 }
 
 static void read_prompts(void *self)

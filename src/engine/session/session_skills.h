@@ -1,9 +1,8 @@
-/* session_skills.h — the skills of a Session: found for its working folder, told to the model, given when somebody
- * names them. Private to engine/.
+/* session_skills.h — the skills of a Session: found for its working folder, listed for the model, added to the history
+ * when the user's input chooses them. Private to engine/.
  *
- * Looked for when the first Task needs them, and anew when the folder is another or a watch says that files have
- * changed. Owns: what was found, the watch, the lists that are being made for list_skills. Loop thread only.
- * Source: core 7, plan-skills-questions 4. */
+ * The first Task looks for them, and a later one if the folder changed or a watch reported changed files. Owns: the
+ * skills found, the watch, the pending requests of list_skills. Loop thread only. */
 #ifndef ENGINE_SESSION_SKILLS_H
 #define ENGINE_SESSION_SKILLS_H
 
@@ -15,25 +14,25 @@ struct session;
 struct session_skills;
 struct settings;
 
-/* NULL is fine. */
+/* Cancels pending lists. NULL is a no-op. */
 void session_skills_destroy(struct session_skills *skills);
 
-/* Appends what the model is told of them; nothing if there are none. */
+/* Appends the list of skills for the model, if there are any. */
 void session_skills_describe(struct session *session, const struct settings *settings, struct buf *out);
 
-/* Paths of what a Task has been given already; the texts lie in its arena. */
+/* The paths of the skills that a Task has in its history; owned. */
 struct skills_given {
 	VEC(struct str) paths;
 };
 
-/* The skills that input names or brings, each once a Task: called with each one's message, a JSON item. One that cannot
- * be read is told as a warning. */
+/* Calls on_item with the message, a JSON item, of each skill that the input names or contains and that the Task does
+ * not have yet. Warns of a skill that cannot be read. */
 typedef void (*session_skill_fn)(struct str item, void *self);
 void session_skills_give(struct session *session, const struct settings *settings, const struct user_input *items,
                          size_t count, struct skills_given *given, session_skill_fn on_item, void *self);
 void skills_given_finish(struct skills_given *given);
 
-/* Answers list_skills and list_custom_prompts, when a worker has looked. */
+/* Emits the answer to list_skills or list_custom_prompts after a worker has read the folders. */
 void session_skills_list(struct session *session, struct str sub_id, const struct op_list_skills *op);
 void session_prompts_list(struct session *session, struct str sub_id);
 

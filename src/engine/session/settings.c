@@ -1,5 +1,5 @@
-/* A snapshot is built once and shared; what a Task runs under cannot change below its feet. Each change
- * copies the few words of the old snapshot into a new arena. */
+/* A snapshot is built once and shared. Its strings are in its own arena, so a change copies the few that the old
+ * snapshot has. */
 #include "engine/session/settings.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ static struct settings *settings_alloc(void)
 	return settings;
 }
 
-/* What the catalog says, corrected by what the user's configuration says. */
+/* The model's entry in the catalog, with the overrides of the configuration. */
 static void fill_info(struct settings *settings, const struct config *config)
 {
 	settings->info = model_catalog_get(str_of(settings->model));
@@ -43,7 +43,7 @@ static void fill_info(struct settings *settings, const struct config *config)
 		settings->info.context_window = config->model_context_window;
 	if (config->is_set.model_supports_reasoning_summaries)
 		settings->info.has_reasoning = config->model_supports_reasoning_summaries;
-	settings->compact_limit = settings->info.context_window / 10 * 9; /* core 11 */
+	settings->compact_limit = settings->info.context_window / 10 * 9;
 	if (config->is_set.model_auto_compact_token_limit &&
 	    config->model_auto_compact_token_limit < settings->compact_limit)
 		settings->compact_limit = config->model_auto_compact_token_limit;
@@ -53,7 +53,7 @@ static void fill_info(struct settings *settings, const struct config *config)
 	settings->info.output_budget.limit = (size_t)config->tool_output_token_limit * (in_tokens ? 1 : 4);
 }
 
-/* The wire's words for a sandbox as the floor that builds it takes them (core 16). */
+/* Converts the sandbox of the wire for sandbox/. */
 static void fill_policy(struct settings *settings)
 {
 	static const enum sandbox_mode modes[] = {
@@ -112,7 +112,7 @@ static void sandbox_of_config(struct settings *settings, const struct config *co
 	set_sandbox(settings, &sandbox);
 }
 
-/* Where nobody says how much to think about a plan: a fair amount, as the preset of today's clients (core 6.1). */
+/* Plan mode without a chosen effort uses the configured one, else medium, as current clients preset it. */
 static void fill_plan_effort(struct settings *settings, const struct config *config, bool has_preset)
 {
 	if (settings->mode != mode_kind_plan)
@@ -138,7 +138,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(config_home(config)));
 	settings->personality = config->features.personality ? config->personality : personality_none;
 	settings->mode = config->collaboration_mode;
-	settings->tells_mode = config->include_collaboration_mode_instructions;
+	settings->describes_mode = config->include_collaboration_mode_instructions;
 	fill_plan_effort(settings, config, true);
 	sandbox_of_config(settings, config);
 	fill_info(settings, config);
@@ -158,7 +158,7 @@ static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
 	return 0;
 }
 
-/* A collaboration mode takes precedence over the plain fields (core 6.1). */
+/* Model and effort of a collaboration mode take precedence over the plain fields. */
 static void set_mode(struct settings *settings, const struct collaboration_mode *mode, const struct config *config)
 {
 	settings->mode = mode->mode;
@@ -180,7 +180,7 @@ struct str settings_mode_text(const struct settings *settings)
 {
 	if (settings->mode_instructions)
 		return str_of(settings->mode_instructions);
-	return settings->tells_mode ? settings_default_mode_text(settings->mode) : STR_NONE;
+	return settings->describes_mode ? settings_default_mode_text(settings->mode) : STR_NONE;
 }
 
 static struct settings *settings_copy(const struct settings *base)

@@ -1,7 +1,7 @@
-/* settings.h — what a Task runs under: model, folder, sandboxes. A snapshot that never changes.
+/* settings.h — the settings of a Task: model, folder, policies, mode. An immutable snapshot.
  *
- * Changing settings makes a new snapshot; a running Task keeps the one it began with.
- * Refcounted; loop thread only. */
+ * A change creates a new snapshot; a running Task keeps the one that it began with. Reference-counted; loop thread
+ * only. */
 #ifndef ENGINE_SETTINGS_H
 #define ENGINE_SETTINGS_H
 
@@ -18,24 +18,24 @@ struct settings {
 	const char *model;
 	const char *cwd;                                /* absolute and normalised */
 	const struct ask_for_approval *approval_policy; /* never `reject` */
-	const struct sandbox *sandbox;                  /* as the wire words it */
-	struct sandbox_policy sandbox_policy;           /* as process/ wants it */
-	enum reasoning_effort effort;                   /* unset: the model's own */
-	bool has_summary;                               /* somebody chose it; else it is the model's own */
+	const struct sandbox *sandbox;                  /* as on the wire */
+	struct sandbox_policy sandbox_policy;           /* the same for sandbox/ */
+	enum reasoning_effort effort;                   /* unset: the model's default */
+	bool has_summary;                               /* it was chosen; else it is the model's default */
 	enum reasoning_summary summary;
 	enum verbosity verbosity;
 	enum personality personality;
 	enum mode_kind mode;
-	const char *mode_instructions; /* the client's own; NULL: ours, if tells_mode */
-	bool tells_mode;
+	const char *mode_instructions; /* the client's; NULL: the built-in ones, if describes_mode */
+	bool describes_mode;
 	struct model_info info;
-	int64_t compact_limit; /* tokens in use from which the history is compacted */
+	int64_t compact_limit; /* the history is compacted from this number of tokens on */
 	/* private */
 	int refs;
 	struct arena arena;
 };
 
-/* Fields absent here stay as they are in the base. */
+/* The fields to change; an absent field keeps its value. */
 struct settings_change {
 	struct str model;
 	struct str cwd;
@@ -50,19 +50,20 @@ struct settings_change {
 	const struct collaboration_mode *mode;
 };
 
-/* The configuration's values. cwd must be absolute. */
-/* fallback_model: where none is configured; NULL: the catalog's default. */
+/* The settings of the configuration. cwd must be absolute. fallback_model: used if none is configured; NULL: the
+ * catalog's default. */
 struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
-/* A new snapshot; NULL and err if a value cannot be used (ERR_invalid: cwd relative or no folder). */
+/* Returns a new snapshot, owned by the caller. NULL and err if a value is unusable (ERR_invalid: cwd is relative or is
+ * not a folder). */
 struct settings *settings_with(const struct settings *base, const struct config *config,
                                const struct settings_change *change, struct error *err);
 /* The built-in instructions of a mode. */
 struct str settings_default_mode_text(enum mode_kind mode);
-/* The instructions for the settings' mode, the client's or the built-in ones; STR_NONE: the model gets none. */
+/* The instructions of the settings' mode: the client's or the built-in ones; STR_NONE: none. */
 struct str settings_mode_text(const struct settings *settings);
-/* The effort that requests ask for or, where they name none, the model's default; medium where that is not known. */
+/* The chosen effort, else the model's default, else medium. */
 enum reasoning_effort settings_shown_effort(const struct settings *settings);
 struct settings *settings_ref(struct settings *settings);
-void settings_unref(struct settings *settings); /* NULL is fine */
+void settings_unref(struct settings *settings); /* NULL is a no-op */
 
 #endif
