@@ -1,6 +1,6 @@
-/* engine_fixture.h — an engine on a loop of its own, with a scripted model beside it, for the tests of engine/.
+/* engine_fixture.h — an engine on its own loop with a scripted model, for the tests of engine/.
  *
- * Ops go in as the JSON a client sends; what is told gathers as tags (log) and as JSON (wire). */
+ * Ops are submitted as JSON, like a client's. Emitted events are collected as type names (log) and as JSON (wire). */
 #ifndef TESTS_UNIT_ENGINE_FIXTURE_H
 #define TESTS_UNIT_ENGINE_FIXTURE_H
 
@@ -114,7 +114,7 @@ static inline void open_codex(struct fixture *f)
 	f->codex = codex_open(&options);
 }
 
-/* An engine that is told by `more` (TOML, or NULL) and asks a model that follows the script. */
+/* Starts an engine with the extra config.toml text `more` (or NULL) and a model that follows the script. */
 static inline void start(struct fixture *f, const char *script, const char *more)
 {
 	struct error err = {0};
@@ -179,7 +179,7 @@ static inline void run_until(struct fixture *f, const char *event, size_t n)
 	f->wanted = NULL;
 }
 
-/* What the loop has to do by itself, without waiting. */
+/* Runs the loop's pending work without waiting. */
 static inline void settle(struct fixture *f)
 {
 	for (int i = 0; i < 20; i++)

@@ -249,7 +249,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Proxies of whoever runs the tests are not to be asked. */
+/* Keeps the proxy settings of the caller's environment out of the tests. */
 static inline void forget_proxies(void)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",

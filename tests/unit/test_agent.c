@@ -1,4 +1,4 @@
-/* The tree of agents without any Session: numbers, order of what is told, inboxes, waits, watchdogs, logs. */
+/* The tree of agents without Sessions: numbers, order of messages, inboxes, waits, watchdogs, logs. */
 #include "test.h"
 
 #include "agent/agent_json.h"
@@ -156,7 +156,7 @@ static void the_agent_that_was_started_first_is_unloaded_first(void **state)
 	assert_non_null(agents[2]->session);
 }
 
-/* What it has not read would be gone with it. */
+/* Unloading would lose its unread messages. */
 static void an_agent_with_unread_messages_is_not_unloaded(void **state)
 {
 	struct fixture *f = *state;
@@ -396,7 +396,7 @@ static void who_waits_for_one_that_is_pruned_is_told(void **state)
 	assert_int_equal(waited.count, 1);
 }
 
-/* What its Session tells of a Task comes later than the cancel, in the order it happened. */
+/* The Session reports start and end of a Task after the cancel, in their original order. */
 static void a_start_told_behind_a_cancel_is_none(void **state)
 {
 	struct fixture *f = *state;
@@ -411,7 +411,7 @@ static void a_start_told_behind_a_cancel_is_none(void **state)
 	assert_int_equal(agent->status, subagent_status_canceled);
 }
 
-/* More than an answer can hold is told in several; what is too long for one comes alone. */
+/* Messages that exceed one answer are delivered in several; one that is too long for any answer is delivered alone. */
 static void news_come_in_portions(void **state)
 {
 	struct fixture *f = *state;

@@ -161,7 +161,7 @@ static void on_refused(const char *path, const char *why, void *self)
 	snprintf(refused, sizeof(refused), "%s", why);
 }
 
-/* What a project with this link for AGENTS.md says, and why not. */
+/* Loads AGENTS.md as a link to `target`; `want` is the loaded text, `why` the reported reason for a refusal. */
 static void check_link(const char *target, bool is_trusted, const char *want, const char *why)
 {
 	struct arena arena = {0};

@@ -71,7 +71,7 @@ static void check_middle(const char *text, struct text_budget budget, const char
 	assert_string_equal(out.data, want);
 }
 
-/* The three examples that core 12.1 says must hold. */
+/* Three examples of truncation in codex 0.169. */
 static void truncation_examples_hold(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void times_are_rfc3339(void **state)
 	assert_string_equal(text, "2026-01-30T18:59:30.123Z");
 }
 
-/* A pipe that nobody writes to would be waited for forever. */
+/* Opening a FIFO without a writer would block forever. */
 static void only_regular_files_are_read(void **state)
 {
 	(void)state;
@@ -267,7 +267,7 @@ static void what_cannot_be_replaced_leaves_nothing(void **state)
 	assert_int_equal(mkdir(temp_root, 0700), 0);
 }
 
-/* Who may write to the folder cannot have another file of ours overwritten. */
+/* A planted symbolic link must not redirect our write to another file. */
 static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Who comes in with which header, and which options make a policy. The signed tokens were made with another
+/* Accepted and refused Authorization headers, and valid options. The signed tokens were made with another
  * implementation (Node's crypto), not with the code under test. */
 #include "temp.h"
 
@@ -165,7 +165,7 @@ static void expect_file_error(const char *path, const char *text)
 	expect_error((struct bearer_options){.mode = "signed-bearer-token", .secret_file = path}, text);
 }
 
-/* A secret that others could have read is none, and nothing is waited for. */
+/* A secret file that others can read is refused; reading a FIFO must not block. */
 static void test_files(void **state)
 {
 	(void)state;

@@ -135,7 +135,7 @@ static void a_task_from_submit_to_shutdown(void **state)
 	assert_null(event);
 }
 
-/* Each is refused, as nothing is configured yet: one event for each, which gather while nobody reads. */
+/* Each interrupt is refused because no session is configured: 40 events queue up before the first is read. */
 static void events_come_in_their_order(void **state)
 {
 	struct fixture *f = *state;
@@ -154,7 +154,7 @@ static void events_come_in_their_order(void **state)
 	}
 }
 
-/* As codex proto does: one thing is told by several events where clients of a date want that. */
+/* The default profile emits the older twins of an event, too, as codex proto does. */
 static void events_are_told_in_the_words_of_the_wire_profile(void **state)
 {
 	struct fixture *f = *state;
@@ -213,7 +213,7 @@ static void a_host_that_reads_late_misses_nothing(void **state)
 	assert_true(bytes > 4 * LIMIT_API_QUEUE);
 }
 
-/* Nothing is taken while a flood comes: the interrupt is carried out, and what was told before it is little. */
+/* The test reads no event during the flood. The interrupt is still executed, after a bounded number of bytes. */
 static void a_held_engine_can_be_interrupted(void **state)
 {
 	struct fixture *f = *state;

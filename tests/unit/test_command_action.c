@@ -1,4 +1,4 @@
-/* What a command is about, as clients show it; the rows are what was observed on 0.169.0 unless they say otherwise. */
+/* Parsed actions of commands, for display. The rows were observed on codex 0.169.0 unless they say otherwise. */
 #include "test.h"
 
 #include "base/buf.h"

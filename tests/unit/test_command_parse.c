@@ -1,4 +1,4 @@
-/* Shell text as plain commands, or not at all (core 2.1). */
+/* Shell text is parsed into plain commands or rejected. */
 #include "test.h"
 
 #include "../command_read.h"

@@ -1,10 +1,10 @@
-/* Which commands are harmless, and which dangerous (core 2.1, 2.2): a table of what people type every day, a table of
- * what looks like it and acts, and one of what destroys; a test for each row. */
+/* Safe and dangerous commands: a table of everyday commands, one of similar ones with side effects, and one of
+ * destructive ones; one test for each row. */
 #include "test.h"
 
 #include "../command_read.h"
 
-/* What nobody should be asked about. */
+/* Need no approval. */
 /* clang-format off */
 static const char *const harmless[] = {
 	"ls", "ls -la", "ls -la src tests", "ls *.c", "/bin/ls -l", "pwd", "cd src && ls", "cat README.md",
@@ -32,7 +32,7 @@ static const char *const harmless[] = {
 };
 /* clang-format on */
 
-/* What looks like the above, and can write, run or send something; or what is not certain to be what it looks like. */
+/* Resemble the above but can write, execute or send data, or cannot be classified with certainty. */
 /* clang-format off */
 static const char *const acting[] = {
 	/* other programs by the same name, or programs that run others */
@@ -54,7 +54,7 @@ static const char *const acting[] = {
 	"git branch --edit-description", "git diff *", "git stash", "git grep -O x", "git remote add a b",
 	"git remote -v update", "git checkout .", "git config core.pager x", "git bisect run x",
 	"git submodule foreach x",
-	/* in a folder whose settings nobody has looked at */
+	/* in a folder whose git configuration is not trusted */
 	"git -C sub log -1", "git -C . status", "cd sub && git status", "cd sub; ls | git diff", "cd sub\ngit log",
 	/* viewers, and nested repositories */
 	"git status --help", "git diff --help", "git log --hel", "git diff --submodule=diff",

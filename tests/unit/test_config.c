@@ -440,7 +440,7 @@ static void a_project_may_not_redirect_the_user(void **state)
 	config_unref(c);
 }
 
-/* What the user says, what the project's file says, and what counts then. */
+/* Loads the user's config, the project's config and the given trust hash. */
 static struct config *load_wide(const struct place *p, const char *user, const char *project, const char *hash)
 {
 	auto_free char *text = xasprintf("%s\n[projects.\"%s\"]\ntrust_level = \"trusted\"\n"
@@ -780,7 +780,7 @@ static void every_key_says_what_it_does(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Two changes of one length in place, within one second: only the nanoseconds tell. */
+/* Two in-place changes of equal length within one second differ in the nanoseconds of mtime only. */
 static void a_stamp_sees_every_change_of_a_file(void **state)
 {
 	const struct place *p = *state;

@@ -45,7 +45,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A FIFO, because nothing else reports when a program that nobody watches has run. */
+/* A FIFO reports that the detached program has run. */
 static void a_program_runs_in_its_folder_with_its_words(void **state)
 {
 	struct world *world = *state;

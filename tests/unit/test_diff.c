@@ -187,7 +187,7 @@ static void small_diffs_are_as_short_as_can_be(void **state)
 	}
 }
 
-/* What would take minutes to compare exactly is still a correct diff. */
+/* An exact comparison would take minutes; the coarse diff is still correct. */
 static void a_diff_too_hard_is_coarse(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What a client may say of the tools that it provides, and what is made of it. */
+/* Validation of client tools, and the tool specs made from them. */
 #include "test.h"
 
 #include "base/error.h"

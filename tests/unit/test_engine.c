@@ -39,7 +39,7 @@ static void a_task_is_told_in_order(void **state)
 	expect_told(f, "\"last_agent_message\":\"done\"");
 }
 
-/* Outputs go back in the order of the calls, whatever ended first. */
+/* Outputs are sent in the order of the calls, not in the order of completion. */
 static void outputs_keep_the_order_of_the_calls(void **state)
 {
 	struct fixture *f = *state;
@@ -398,7 +398,7 @@ static void a_session_goes_on_where_it_was_left(void **state)
 	run_until(f, "task_complete", 1);
 	say(f, "beta-2");
 	run_until(f, "exec_command_begin", 1);
-	codex_close(f->codex); /* as good as killed: nobody said that the task ended */
+	codex_close(f->codex); /* like a kill: no event ends the task */
 	open_codex(f);
 	buf_clear(&f->log);
 	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);

@@ -1,4 +1,4 @@
-/* Input: what it does to a Task that runs, where it goes on from, and how little of it goes out again. */
+/* User input during a running Task, resuming a response, and incremental requests. */
 #include "test.h"
 
 #include <netinet/in.h>
@@ -135,8 +135,8 @@ static size_t play_task(struct fixture *f, size_t say_at)
 	return f->events;
 }
 
-/* At whatever moment it comes, the model hears it: in a stream, in its last moment, during a question, during a
- * command, between two turns, and when the task has just ended. */
+/* Submits input after each event of a task in turn: while streaming, at the end of a stream, during an approval,
+ * during a command, between two requests, and just after the task. The model must receive it every time. */
 static void check_that_input_is_heard(struct fixture *f, const char *config)
 {
 	start(f,
@@ -172,7 +172,7 @@ static void no_input_is_lost_that_replaces(void **state)
 	check_that_input_is_heard(*state, ASKS);
 }
 
-/* What was said and not yet heard is in the history when the session ends. */
+/* Pending input is in the history after the session has ended. */
 static void input_that_waited_survives_the_end_of_the_session(void **state)
 {
 	struct fixture *f = *state;

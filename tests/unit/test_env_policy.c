@@ -1,4 +1,4 @@
-/* What environment a command gets (core 2.6). */
+/* The environment of commands. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Rules about commands by their first words (core 2.4). */
+/* Rules that match the leading words of a command. */
 #include "test.h"
 
 #include "../command_read.h"

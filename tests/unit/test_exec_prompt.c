@@ -213,7 +213,7 @@ static pid_t write_in(size_t total, bool stays_open)
 	return child;
 }
 
-/* How the writer ended once nobody reads any more. */
+/* Closes the reading end and returns the writer's wait status. */
 static int end_of(pid_t child)
 {
 	int status;

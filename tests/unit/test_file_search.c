@@ -69,7 +69,7 @@ static bool next_entry(struct file_walk *walk, struct file_walk_entry *ret)
 	return step == FILE_WALK_entry;
 }
 
-/* What a walk finds: sorted, a line each, folders with a slash. */
+/* Walks the tree and returns the paths found: sorted, one per line, folders with a slash. */
 static const char *walked(const char *root)
 {
 	static char text[4096];

@@ -129,7 +129,7 @@ static void a_long_line_without_end_is_reported_too(void **state)
 	frame_lines_finish(&lines);
 }
 
-/* Whatever way it comes, and whichever line came before. */
+/* Splits the input at every step size, after lines of different lengths. */
 static void a_long_line_shows_its_beginning(void **state)
 {
 	static const char text[] = "short\n{\"id\":7,\"x\":\"yyyyyyyyyyyyyyyyyyyy\"}\n{\"id\":8}\n";

@@ -1,4 +1,4 @@
-/* What several patches did to a file is one part of the diff, from what it was to what it is. */
+/* The changes of several patches to one file are merged into one diff, from its first content to its last. */
 #include "test.h"
 
 #include "base/limits.h"

@@ -670,7 +670,7 @@ static void on_later(void *self)
 	*(bool *)self = true;
 }
 
-/* Whoever does not want to hear anything cannot complain of silence; afterwards it counts again. */
+/* The idle timeout does not count while the reader has paused the call; it counts again after the resume. */
 static void test_silence_does_not_count_while_paused(void **state)
 {
 	struct fixture *f = *state;

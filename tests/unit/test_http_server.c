@@ -477,7 +477,7 @@ static void test_flood_while_answering(void **state)
 		send(f->fd, flood, 512 * KIB, MSG_NOSIGNAL);
 		turn(f);
 	}
-	assert_int_equal(f->gone, 0); /* nobody reads it, nothing grows */
+	assert_int_equal(f->gone, 0); /* not read, not buffered */
 	http_reply(f->exchange, 200, NULL, STR("done"));
 	auto_buf struct buf answer;
 	buf_init(&answer, KIB);

@@ -512,7 +512,7 @@ static void test_a_member_of_a_cut_object(void **state)
 	expect_member(" { \"id\" : \"a\\\"b\" , \"x\"", "\"a\\\"b\"");
 	expect_member("{\"params\":{\"id\":1,\"a\":[\"}]\\\\\"]},\"id\":2}", "2");
 	expect_member("{\"method\":\"id\",\"n\":null,\"id\":-3 ", "-3");
-	expect_member("{\"id\":7", NULL); /* may go on */
+	expect_member("{\"id\":7", NULL); /* the number may be incomplete */
 	expect_member("{\"id\":\"ab", NULL);
 	expect_member("{\"params\":{\"id\":1", NULL);
 	expect_member("{\"x\":\"\\", NULL);

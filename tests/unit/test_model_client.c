@@ -367,7 +367,7 @@ static void a_local_server_that_is_not_started_is_final(void **state)
 	             "the server of mock is not running: start it with `serve`");
 }
 
-/* The server's words, and so whatever it quotes, are in texts, in headers and in events. */
+/* Secrets that the server echoes must not appear in errors, headers or events. */
 static void no_secret_is_quoted(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What is said about each failure: texts that clients look for, advice, and CodexErrorInfo. */
+/* The message, the advice and the CodexErrorInfo of each failure; clients match on the messages. */
 #include "test.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* The answer's events, however its bytes are split and whatever server made them. */
+/* The events of a response, for every split of its bytes and for the dialects of several servers. */
 #include "test.h"
 
 #include "base/error.h"

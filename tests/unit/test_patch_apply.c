@@ -628,7 +628,7 @@ static void real_paths_are_known_beforehand(void **state)
 	planned_finish(&planned);
 	assert_int_equal(symlink("loop", temp_path("loop")), 0);
 	assert_int_not_equal(commit_in(temp_root, STR(BEGIN "*** Add File: loop/x\n+1\n" END)), 0);
-	/* What is removed is the link. */
+	/* A deletion removes the link, not its target. */
 	check_plan("*** Delete File: in/file\n*** Delete File: in/f\n", "D in/file|D in/f|", NULL);
 	assert_true(file_exists(temp_path("out/f")));
 }
@@ -644,7 +644,7 @@ static void a_swapped_folder_leads_nowhere(void **state)
 		put("out/f", "a\n");
 		auto_free char *text = xasprintf(BEGIN "%s" END, bodies[i]);
 		struct planned planned = plan(str_of(text));
-		/* The same file by another way, so that only the way tells. */
+		/* The same inode through another path: only the path differs. */
 		assert_int_equal(unlink(temp_path("out/f")), 0);
 		assert_int_equal(link(temp_path("in/d/f"), temp_path("out/f")), 0);
 		assert_int_equal(rename(temp_path("in/d"), temp_path("in/was")), 0);
@@ -813,7 +813,7 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_false(dir_exists(temp_path("x")));
 }
 
-/* The same file and as long as before: only its time tells. */
+/* Same inode and size: only the modification time differs. */
 static void a_file_changed_in_place_after_the_plan_is_left_alone(void **state)
 {
 	(void)state;
@@ -869,7 +869,7 @@ static void look_at_modes(int sig)
 	closedir(dir);
 }
 
-/* What is private is private also while it is written. */
+/* The mode of a private file applies to the temporary file, too. */
 static void a_private_file_is_never_open_to_others(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What is taken for a patch is not run by a shell: the forms that are, and the many that only look like it. */
+/* Shell commands that are recognised as apply_patch, and many that only resemble it. */
 #include "test.h"
 
 #include "base/mem.h"

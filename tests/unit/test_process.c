@@ -1,5 +1,5 @@
-/* Commands, their pipes and their trees. The program also plays the commands that /bin/sh cannot be: called as
- * `test_process daemon` it leaves its session, its parents and (with `bare`) its environment behind. */
+/* Commands, their pipes and their process trees. The test program also plays the commands that /bin/sh cannot:
+ * `test_process daemon` leaves its session, its parents and (with `bare`) its environment. */
 #include "test.h"
 
 #include <dirent.h>
@@ -41,7 +41,7 @@ struct run {
 	struct process *process;
 	struct buf out[2];
 	struct process_result result;
-	char error[256]; /* result.error's text, "" if there is none */
+	char error[256]; /* message of result.error, "" without an error */
 	int ends;
 	bool pause_at_output, destroy_at_output, destroy_at_end;
 };
@@ -591,7 +591,7 @@ static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state
 	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
 	run_finish(&run);
 	pid_t supervisor = supervisor_pid();
-	assert_false(process_reaper_leave()); /* the supervisor is at it, and goes on by itself */
+	assert_false(process_reaper_leave()); /* the supervisor is still terminating it, and continues by itself */
 	assert_int_equal(supervisor_pid(), 0);
 	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
 	close(death.fd);
@@ -614,8 +614,8 @@ static void on_no_silence(const struct error *err, void *self)
 	(void)err, (void)self;
 }
 
-/* A command counts until its end has been reported, which takes a turn of the loop: none happens here. What the
- * supervisor has not taken waits with descriptors of its own. */
+/* A command counts against the limit until its end is reported by the loop, which does not run here. Requests that
+ * the supervisor has not received yet hold descriptors of their own. */
 static void commands_beyond_the_limit_are_refused(void **state)
 {
 	static const struct supervisor_handler nothing = {on_no_start, on_no_start, on_no_end, on_no_silence};
@@ -744,7 +744,7 @@ static void a_refused_transfer_of_descriptors_fails_the_command(void **state)
 
 struct program {
 	char dir[64], path[80];
-	int lease; /* whoever executes it waits for the lease to be given back; -1 */
+	int lease; /* an exec of the file blocks until the lease is released; or -1 */
 };
 
 static void program_create(struct program *it, const char *parent, const char *text)
@@ -770,7 +770,7 @@ static void program_destroy(struct program *it)
 static bool program_create_hanging(struct program *it)
 {
 	static const char *const parents[] = {"/tmp", "/dev/shm"};
-	signal(SIGIO, SIG_IGN); /* we are told that somebody waits */
+	signal(SIGIO, SIG_IGN); /* SIGIO reports a blocked exec */
 	for (size_t i = 0; i < countof(parents); i++) {
 		program_create(it, parents[i], "#!/bin/sh\necho $$ late; sleep 1000\n");
 		it->lease = open(it->path, O_RDONLY | O_CLOEXEC);
@@ -968,7 +968,8 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
-/* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
+/* Requests to a stopped supervisor fail. Running commands and the loop continue. A command that it starts after
+ * SIGCONT is terminated. */
 static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
 {
 	struct run before, asked, after;
@@ -997,7 +998,7 @@ static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
 	}
 }
 
-/* A pid that has been given to another process since the snapshot: the start time tells. */
+/* The pid was reused since the snapshot; the start time differs. */
 static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **state)
 {
 	(void)state;
@@ -1035,7 +1036,7 @@ static void a_stopped_supervisor_does_not_stop_the_end(void **state)
 	assert_false(is_there(background));
 }
 
-/* Kills a command; then another one runs, so that whatever else got a signal has had time to die of it. */
+/* Kills a command and runs another one, so that a process hit by a stray signal has had time to die. */
 static void kill_some_command(struct world *world)
 {
 	struct run run;
@@ -1049,7 +1050,7 @@ static void kill_some_command(struct world *world)
 	run_finish(&run);
 }
 
-/* A daemon without any trace, whose command has ended (and lives on in our books, or not). */
+/* A daemon without marks whose command has ended; its run is finished or not. */
 static void another_commands_daemon_is_left_alone(void **state)
 {
 	struct run run;
@@ -1068,7 +1069,7 @@ static void another_commands_daemon_is_left_alone(void **state)
 	close(death.fd);
 }
 
-/* A daemon without any trace, made while another command ran: it may be anybody's. */
+/* A daemon without marks that started while two commands ran: its owner is unknown. */
 static void a_daemon_of_one_of_two_commands_is_left_to_the_end(void **state)
 {
 	struct run first, second;

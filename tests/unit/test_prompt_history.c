@@ -1,4 +1,4 @@
-/* history.jsonl: what is appended is found again by line, by nobody else, and never beyond its bound. */
+/* history.jsonl: entries are found by line number, are private to the user and stay within the size limit. */
 #include "test.h"
 
 #include "rollout/prompt_history.h"

@@ -1,4 +1,4 @@
-/* What of a message is for the user, what is a plan, and what nobody shall see; however it is cut. */
+/* Splits a message into text, plan and hidden blocks, for every split of its bytes. */
 #include "test.h"
 
 #include "base/limits.h"
@@ -57,7 +57,7 @@ static void check_pieces(struct str message, size_t length, const char *text, co
 	buf_finish(&seen.plan);
 }
 
-/* In pieces, nobody can know; the whole message can be read again. */
+/* A stream hides the text after an unclosed tag; the complete message shows it again. */
 static void what_is_never_closed_hides_nothing_for_good(void **state)
 {
 	(void)state;

@@ -142,7 +142,7 @@ static void write_aliases(struct doc *doc, const struct union_type *type, int ta
 		buf_append_char(&doc->out, '.');
 }
 
-/* What an Op cannot do yet, from the same rows as the error that says so. */
+/* The missing capability of an Op, from the same rows as its error. */
 static const char *lack_of(const struct union_type *type, int tag)
 {
 	static const char *const lacks[OP_count] = {

@@ -469,7 +469,7 @@ static void a_record_may_begin_with_a_map(void **state)
 	assert_string_equal(out.data, text);
 }
 
-/* What the wire of 2025-10 wrote. */
+/* Item tags as written in October 2025. */
 static void old_tags_of_items_are_read(void **state)
 {
 	(void)state;

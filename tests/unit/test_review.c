@@ -1,4 +1,4 @@
-/* What a reviewer answers, however it is wrapped or cut short, and how it is put into words. */
+/* A reviewer's answer is parsed, wrapped or truncated or not, and rendered as text. */
 #include "test.h"
 
 #include <string.h>

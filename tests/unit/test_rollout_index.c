@@ -135,7 +135,7 @@ static void assert_no_difference(struct rollout_index *index)
 	assert_string_equal(with, without);
 }
 
-/* Asks whoever opens it now, then lets it be filled, and asks again. */
+/* Compares the results with and without the index, before and after filling it. */
 static void assert_harmless(void)
 {
 	struct rollout_index *index = rollout_index_create(temp_root);
@@ -186,7 +186,7 @@ static void what_changed_is_read_again(void **state)
 	put_session(6, "same length..");
 	assert_harmless();
 	assert_harmless();
-	put_session(6, "SAME length!!"); /* the same size and time: what moved tells */
+	put_session(6, "SAME length!!"); /* same size and mtime: the ctime differs */
 	assert_harmless();
 }
 
@@ -230,7 +230,7 @@ static void damage_while_it_is_open_changes_nothing(void **state)
 	assert_true(pwrite(fd, noise.data, noise.len, 0) > 0);
 	close(fd);
 	assert_no_difference(index);
-	assert_true(fill(index)); /* anew */
+	assert_true(fill(index)); /* rebuilt */
 	assert_no_difference(index);
 	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME)), 0);
 	assert_no_difference(index);
@@ -337,7 +337,7 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 	assert_int_equal(unlink(temp_path(path_of(7))), 0);
 	second = rollout_listings_get(listings, false, NULL);
 	assert_int_equal(second->count, FILES - 1);
-	assert_int_equal(first->count, FILES); /* whoever has it keeps it */
+	assert_int_equal(first->count, FILES); /* a snapshot stays valid for its holder */
 	rollout_listing_unref(first);
 	rollout_listing_unref(second);
 	put_session(7, "back"); /* at once: the folder's time may be the same */

@@ -490,7 +490,7 @@ static void a_turn_that_never_ended_is_seen(void **state)
 	rollout_reader_destroy(reader);
 }
 
-/* A fork of January 2026 copies its parent's lines behind its own first one. */
+/* A fork written in January 2026 copies its parent's lines after its own first line. */
 static void a_copied_fork_is_the_forks_own(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What a list shows stands at the beginning of a file, in older words and newer ones; hostile files end the search. */
+/* The summary comes from the beginning of a file, in older and newer formats; hostile files end the search. */
 #include "temp.h"
 
 #include <time.h>
@@ -53,7 +53,7 @@ static void forks_begin_where_they_came_from(void **state)
 	temp_put(FILE_B, STR(META(ID_B, BASE(ID_A))));
 	read_ok(FILE_B, &arena, &summary);
 	assert_true(str_is(summary.preview, "first"));
-	temp_put(FILE_A, STR(META(ID_A, BASE(ID_B)))); /* each goes on from the other */
+	temp_put(FILE_A, STR(META(ID_A, BASE(ID_B)))); /* each is based on the other */
 	read_ok(FILE_B, &arena, &summary);
 	assert_null(summary.preview.ptr);
 }

@@ -1,4 +1,4 @@
-/* What is appended is in the file after a flush, once, in whole lines, whatever happened before. */
+/* After a flush every appended line is in the file, once and whole, after any earlier failure. */
 #include "temp.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ static void flush(struct rollout_writer *writer)
 		fail_msg("%s", err.text);
 }
 
-/* Line number `index` of a file, parsed; fails if it is none. */
+/* Parses line number `index` of a file; fails the test if the line does not exist. */
 static struct rollout_line line_at(struct arena *arena, const char *path, size_t index)
 {
 	auto_free char *bytes = temp_get(path);
@@ -232,7 +232,8 @@ static void a_full_disk_costs_nothing_but_time(void **state)
 	rollout_writer_destroy(writer);
 }
 
-/* A file that is killed before its first batch is whole has told nobody anything, and must not be in the way. */
+/* Nothing has been reported of a file that was killed before its first batch was complete; it must not block a new
+ * one. */
 static void a_file_has_its_name_when_the_first_batch_is_whole(void **state)
 {
 	(void)state;
@@ -376,7 +377,7 @@ static void a_second_writer_is_told_who_the_first_is(void **state)
 	assert_int_equal(err.code, ERR_busy);
 	char me[32];
 	snprintf(me, sizeof(me), "process %d ", (int)getpid());
-	if (!strstr(err.text, "another process")) /* where /proc/locks does not tell */
+	if (!strstr(err.text, "another process")) /* without /proc/locks */
 		assert_non_null(strstr(err.text, me));
 	assert_non_null(strstr(err.text, THREAD));
 	rollout_writer_destroy(first);
@@ -486,7 +487,8 @@ static void a_torn_line_that_cannot_be_set_aside_stays(void **state)
 	assert_false(file_exists(temp_path(OLD_FILE ".torn-1")));
 }
 
-/* A lock file is removed with its lock: whoever opened it before and locks it afterwards holds nothing. */
+/* A lock file is removed before its lock is released: a process that opened it earlier and locks it later must not
+ * hold the lock. */
 struct contest {
 	atomic_int holders, most, rounds;
 };

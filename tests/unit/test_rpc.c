@@ -71,7 +71,7 @@ static void tell(struct fixture *f, int which, const char *line)
 	connection_events.on_frame(str_of(line), f->clients[which].connection);
 }
 
-/* What the client was sent since the last look. */
+/* The messages sent to the client since the last call. */
 static const char *heard(struct fixture *f, int which)
 {
 	static struct buf last;
@@ -465,7 +465,7 @@ static void the_question_fails_when_one_has_failed_and_the_other_has_gone(void *
 	assert_int_equal(failed.count, 1);
 	assert_int_equal(failed.outcome, RPC_ASK_FAILED);
 	rpc_asks_forget(&f->server->asks, f->clients[0].connection);
-	assert_int_equal(left.count, 0); /* nobody failed: who comes later may still answer */
+	assert_int_equal(left.count, 0); /* pending: a later client can still answer */
 }
 
 static void an_answer_that_cannot_be_delivered_leaves_the_question_open(void **state)
@@ -531,7 +531,8 @@ static struct thread *make_thread(struct fixture *f)
 	return thread;
 }
 
-/* For LIMIT_WATCHER_HOLD_MS where others watch, for as long as it takes where nobody does. */
+/* With other subscribers the hold ends after LIMIT_WATCHER_HOLD_MS; without, it lasts until the client has caught up.
+ */
 static void a_slow_watcher_holds_up_the_others_for_a_while_only(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* The sandbox around commands. What needs a working bubblewrap is skipped where there is none. Called as
- * `test_sandbox refused` the program reports how a command is refused where nothing can sandbox it in. */
+/* The sandbox of commands. Tests that need a working bubblewrap are skipped without one. Called as `test_sandbox
+ * refused`, the program reports how a command is refused if no backend works. */
 #include "test.h"
 
 #include <errno.h>
@@ -308,7 +308,7 @@ static void a_command_in_the_workspace_stays_there(void **state)
 	           "no\nno\nno\nno\n");
 }
 
-/* Who replaces what lies above the workspace replaces its .git. */
+/* Replacing a parent of the workspace would replace its .git. */
 static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
 {
 	(void)state;
@@ -329,7 +329,8 @@ static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
 	           "no\nno\nno\nno\nyes\n");
 }
 
-/* Others may work in a temporary folder, too; what somebody named is kept or nothing runs. */
+/* A guarded folder in a temporary folder may disappear, as other programs use it, too; in a configured root its
+ * absence is an error. */
 static void what_is_guarded_in_a_temporary_folder_may_go(void **state)
 {
 	(void)state;
@@ -451,7 +452,7 @@ static void a_placeholder_of_another_engine_is_not_removed(void **state)
 	rmdir(path);
 }
 
-/* What is typed into them is not the command's to read, and what is printed there not its to write. */
+/* A command can neither read the input of other terminals nor write to them. */
 static void terminals_of_others_are_out_of_reach(void **state)
 {
 	(void)state;

@@ -142,9 +142,9 @@ static void rules_switch_off(void **state)
 	assert_null(skill_find(&entry, STR("/nowhere/SKILL.md")));
 }
 
-/* ---- what a file says ---- */
+/* ---- SKILL.md ---- */
 
-/* What the one skill of that text is told as: its description, or its error. */
+/* Loads one skill with this SKILL.md; returns its description, or "! " and its error. */
 static const char *tell(const char *text)
 {
 	static char told[4096];
@@ -283,7 +283,7 @@ static void dollars_name_skills(void **state)
 	check_mentions(&entry, "[$a-b] [$a-b](", "a-b a-b ");
 }
 
-/* ---- what the model is told ---- */
+/* ---- the list for the model ---- */
 
 static void the_list_has_a_budget(void **state)
 {

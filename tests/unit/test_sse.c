@@ -1,4 +1,4 @@
-/* Server-sent events: the same events whatever the split of the bytes, and no copy where none is needed. */
+/* Server-sent events: the same events for every split of the bytes, and no copy where none is necessary. */
 #include "test.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* Blocks between tags: the rows of the table, and the same segments however the text is cut. What the answer should be
- * is told by a second reading, of the whole text line by line; where the reference folder is, by its oracle as well.
- * CODEX_DEEP=N draws N cases instead of a few (./dev deep). */
+/* Blocks between tags: the same segments for every split of the text. The expected result comes from a second parser
+ * that reads the whole text line by line, and from the oracle of codex 0.169 if its folder is available. CODEX_DEEP=N
+ * draws N cases instead of a few (./dev deep). */
 #include "test.h"
 
 #include <sys/wait.h>

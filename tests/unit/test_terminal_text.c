@@ -30,7 +30,7 @@ static void test_nothing_is_obeyed(void **state)
 	          "31m"),
 	      "\xef\xbf\xbd"
 	      "31m");                                       /* … and as one byte */
-	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first that is none */
+	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first printable one */
 	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
 }
 

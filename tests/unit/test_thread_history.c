@@ -1,4 +1,4 @@
-/* Turns and items out of files of every age: what is told of a session that nobody holds. */
+/* Turns and items from rollouts of every age, without a loaded session. */
 #include "temp.h"
 
 #include "app_server/history/thread_history.h"
@@ -68,7 +68,8 @@ static void numbered(int ordinal, const char *payload)
 	"{\"type\":\"CommandExecution\",\"id\":\"" id "\",\"cwd\":\"file:///a%20b\",\"command\":[\"ls\"]," \
 	"\"parsed_cmd\":[],\"source\":\"agent\",\"status\":\"declined\"}"
 
-/* In numbered lines the old words say again what items say; where an older version went on, they stand alone. */
+/* In numbered lines older events repeat the items and are skipped; lines appended by an older version have the events
+ * alone. */
 static void test_mixed_file(void **state)
 {
 	numbered(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
@@ -180,7 +181,7 @@ static void test_old_words(void **state)
 	assert_str(turn->items[3].agent_message->text, "done");
 }
 
-/* Nobody said that it ended: it was cut off. The one before ended with a failure. */
+/* A turn without an end event was interrupted. A turn with an error event failed. */
 static void test_ends(void **state)
 {
 	event(1, "{\"turn_id\":\"a\",\"type\":\"task_started\"}");
@@ -201,7 +202,7 @@ static void test_ends(void **state)
 	assert_null(thread_history_find(&history, STR("d")));
 }
 
-/* Files of 2025 tell of no turns: each message of the user begins one. */
+/* Rollouts of 2025 have no turn events: each user message starts a turn. */
 static void test_untold_turns(void **state)
 {
 	event(1, "{\"type\":\"user_message\",\"message\":\"one\"}");
@@ -215,7 +216,7 @@ static void test_untold_turns(void **state)
 	assert_int_equal(history.turns[1].status, app_turn_status_completed);
 }
 
-/* Members of other types, items without what makes them one: passed over. */
+/* Skips members of the wrong type and incomplete items. */
 static void test_damage(void **state)
 {
 	static const char *const payloads[] = {
@@ -242,7 +243,7 @@ static void test_damage(void **state)
 	assert_str(history.preview, "");
 }
 
-/* A file of 0.169.0: as its own thread/read tells it. */
+/* A rollout of codex 0.169.0 gives the same turns as its thread/read. */
 static void test_numbered_file(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What is noted of a thread comes back from its file, and a damaged file says nothing. */
+/* Notes of a thread are read back from their file; a damaged file counts as empty. */
 #include "test.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* The water marks: a peer that reads slowly stops its sender in time, is told nothing twice and misses nothing. */
+/* Water marks: a slow reader stops its sender in time and receives every message exactly once. */
 #include "temp.h"
 
 #include <signal.h>
@@ -93,7 +93,7 @@ static size_t fill(struct fixture *f)
 	return (f->sent - before) * FRAME_SIZE;
 }
 
-/* What waits at the peer's end now. Frames are received whole, as they fit the socket's buffer or not. */
+/* Reads the peer's end and checks the order of the frames, which may arrive in pieces. */
 static void receive(struct fixture *f, struct buf *bytes)
 {
 	char some[64 * KIB];
@@ -128,9 +128,9 @@ static void a_reader_that_stops_fills_the_queue_and_no_more(void **state)
 	assert_true(bytes > LIMIT_STREAM_QUEUE);
 	assert_true(bytes <= LIMIT_STREAM_QUEUE + 2 * socket_room(f->peer) + FRAME_SIZE);
 	turn(f);
-	assert_int_equal(f->drained, 0); /* nobody has read */
+	assert_int_equal(f->drained, 0); /* the peer has not read */
 	send_frame(f);
-	assert_true(f->is_full); /* still, until it was told otherwise */
+	assert_true(f->is_full); /* remains set until on_drain */
 }
 
 static void a_reader_that_goes_on_misses_nothing(void **state)
@@ -208,7 +208,7 @@ static void on_connect(int fd, void *self)
 	close(fd);
 }
 
-/* What a killed program left is taken over; anything else at the path is somebody's. */
+/* The socket of a killed program is replaced; any other file at the path is left alone. */
 static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 {
 	struct fixture *f = *state;

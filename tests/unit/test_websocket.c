@@ -256,7 +256,7 @@ static void test_a_flood_of_pings_costs_one_pong(void **state)
 	                              "c");
 }
 
-/* What one end sends is what the other one gets, from nothing to the limit. */
+/* Messages of every size from empty to the limit arrive unchanged. */
 static void test_both_ends(void **state)
 {
 	static const size_t sizes[] = {0, 1, 125, 126, 127, 4095, 4096, 65535, 65536, 100000, LIMIT_WEBSOCKET_MESSAGE};

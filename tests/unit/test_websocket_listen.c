@@ -1,5 +1,5 @@
-/* The listener and the transport behind it, seen from raw sockets: who gets in, what is answered to those who do not,
- * and that one client's fate is nobody else's. */
+/* The listener and its transport through raw sockets: accepted and refused clients, error responses, and independence
+ * of clients. */
 #include "temp.h"
 
 #include <arpa/inet.h>
@@ -354,7 +354,7 @@ static void test_closes(void **state)
 	}
 }
 
-/* Whoever vanishes is noticed, and the others are not disturbed; whoever is dropped is told why (1001). */
+/* A disconnected client is reported and does not disturb the others; a dropped one gets close code 1001. */
 static void test_many_clients(void **state)
 {
 	struct fixture *f = *state;
@@ -414,7 +414,7 @@ static void test_a_unix_socket(void **state)
 	auto_close int fd = open_client(f, dial_unix(temp_path("s")), STR("\x81\x81\0\0\0\0a"));
 	struct error err;
 	const struct websocket_listen_options options = listen_options(f, address);
-	assert_null(websocket_listen_create(&options, &err)); /* somebody listens there */
+	assert_null(websocket_listen_create(&options, &err)); /* the address is in use */
 	websocket_listen_destroy(steal(f->listen));
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
 	auto_buf struct buf got;
@@ -423,7 +423,8 @@ static void test_a_unix_socket(void **state)
 	receive(f, fd, &got, STR("b"));
 }
 
-/* Nobody else's mask counts, none is changed, and what another server has bound there since is left to it. */
+/* The mode of the socket does not depend on the umask, the umask stays unchanged, and a socket that another server
+ * bound at the path is not removed. */
 static void test_the_file_of_a_socket(void **state)
 {
 	struct fixture *f = *state;
@@ -637,7 +638,7 @@ static void test_the_longest_waiting_makes_room(void **state)
 	assert_true(sixth >= 0 && seventh >= 0);
 }
 
-/* Nobody who has been admitted goes: then it is the newcomer. */
+/* Initialized clients are not evicted: the new connection is closed. */
 static void test_the_admitted_stay(void **state)
 {
 	struct fixture *f = *state;
