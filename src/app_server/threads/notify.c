@@ -1,4 +1,4 @@
-/* The table and nothing else: who wants to know what becomes of an event reads notify.def. */
+/* Expands notify.def into the dispatch table of handlers. */
 #include "app_server/threads/notify.h"
 
 typedef void (*event_fn)(struct thread *thread, const struct event *event);

@@ -1,7 +1,7 @@
-/* notify.h — EventMsg in, notifications and ThreadItems out: one handler a row of notify.def.
+/* notify.h — converts EventMsgs to notifications and ThreadItems: one handler per row of notify.def.
  *
- * Handlers live by family: notify_thread.c (the thread and its turns), notify_item.c (what is said and thought),
- * notify_tool.c (commands and patches). Owns: nothing. Loop thread only. Source: app-server-wire 4 to 9, 14, 15. */
+ * Handlers by family: notify_thread.c (the thread and its turns), notify_item.c (messages and reasoning),
+ * notify_tool.c (commands and patches), notify_collab.c (subagents). Owns: nothing. Loop thread only. */
 #ifndef APP_SERVER_NOTIFY_H
 #define APP_SERVER_NOTIFY_H
 
@@ -12,10 +12,10 @@ struct arena;
 struct connection;
 struct thread;
 
-/* Tells who watches the thread what the event means. The event is borrowed. */
+/* Sends the notifications of the event to the thread's watchers. The event is borrowed. */
 void notify_event(struct thread *thread, const struct event *event);
 
-/* Usage after a turn, to one client or (NULL) to all who watch. */
+/* Sends the token usage after a turn to one client, or (NULL) to all watchers. */
 void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info, struct connection *only);
 
 #define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);

@@ -1,4 +1,4 @@
-/* Whatever tool a model deals with subagents by, it is a collabAgentToolCall here (subagents 8.2, 10.2). */
+/* Every subagent tool of the model is a collabAgentToolCall on the wire. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/notify.h"
@@ -13,7 +13,7 @@ static void start(struct thread *thread, const struct event *event, struct app_i
 	thread_item_start(thread, event->id, &item);
 }
 
-/* Whom it is about, and how they are; who is not there makes the call a failed one. */
+/* Completes the call with its receivers and their states; a missing receiver makes it failed. */
 static void complete(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call,
                      struct str *ids, const struct agent_status *statuses, size_t count)
 {

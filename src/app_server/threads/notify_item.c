@@ -1,4 +1,4 @@
-/* Messages and reasoning: the engine's items have nearly the shape of the wire's. */
+/* Messages and reasoning: the records of the engine and of the wire differ little. */
 #include "app_server/threads/notify.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
@@ -24,13 +24,13 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 	    item.user_message->content[0].tag == app_user_input_text)
 		thread->preview = str_dup(item.user_message->content[0].text->text);
 	thread_item_complete(thread, body->turn_id, &item);
-	if (item.tag == app_thread_item_agent_message && thread->turn) /* with its times */
+	if (item.tag == app_thread_item_agent_message && thread->turn) /* the stored copy has the times */
 		thread_turn_keep_message(thread->turn, item.agent_message);
 }
 
 /* ---- reviews ---- */
 
-/* Starts and completes in one event. */
+/* Sends item/started and item/completed for one event. */
 static void tell_moment(struct thread *thread, struct str turn_id, enum app_thread_item_tag tag,
                         struct app_item_review_mode *moment)
 {

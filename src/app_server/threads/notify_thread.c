@@ -1,5 +1,5 @@
-/* The life of a thread and its turns. Order is the reference's: a status before what it is the status of, a failure
- * before the end of the turn it ended. */
+/* Events of a thread and its turns. The order is that of codex 0.169: a status notification precedes the notification
+ * of its cause, and an error precedes the turn/completed of its turn. */
 #include <string.h>
 
 #include "app_server/rpc/server.h"
@@ -30,7 +30,7 @@ void on_event_session_configured(struct thread *thread, const struct event *even
 
 void on_event_task_started(struct thread *thread, const struct event *event)
 {
-	if (!thread->turn) /* what was said to a turn that had just ended begins another */
+	if (!thread->turn) /* input submitted just before the end of a turn starts another one */
 		thread_turn_create(thread, event->id);
 	thread_turn_begin(thread->turn);
 }
@@ -59,7 +59,7 @@ static void tell_error(struct thread *thread, struct str turn, struct app_turn_e
 	thread_notify(thread, NOTIFY_error, &event);
 }
 
-/* Outside a turn that runs, the submission itself was refused: its turn will never begin. */
+/* Without a started turn the error refuses the submission: its turn will never start. */
 void on_event_error(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
@@ -95,7 +95,7 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	tell_error(thread, turn_id(thread, event), &error, true);
 }
 
-/* The warning may be that another file was put in the place of the thread's. */
+/* A warning may report that the rollout continues in another file. */
 static void learn_path(struct thread *thread)
 {
 	const char *path = thread->path ? codex_record_path(thread->codex) : NULL;
@@ -112,7 +112,7 @@ void on_event_warning(struct thread *thread, const struct event *event)
 	thread_notify(thread, NOTIFY_warning, &warning);
 }
 
-/* The wire knows one reason. */
+/* The wire has only one reason. */
 void on_event_model_reroute(struct thread *thread, const struct event *event)
 {
 	const struct ev_model_reroute *body = event->msg.model_reroute;
@@ -203,7 +203,7 @@ static void tell_limits(struct thread *thread, const struct rate_limits *limits)
 	thread_notify(thread, NOTIFY_account_rate_limits_updated, &event);
 }
 
-/* The engine also tells what is known when a response opens; here usage is told when it has changed. */
+/* The engine also emits the usage at the start of a response; clients are notified only of changes. */
 void on_event_token_count(struct thread *thread, const struct event *event)
 {
 	const struct ev_token_count *body = event->msg.token_count;

@@ -1,4 +1,4 @@
-/* Commands and patches have begin and end events of their own in the engine; here they are items like all others. */
+/* The engine emits separate begin and end events for commands and patches; on the wire they are items. */
 #include <stdio.h>
 
 #include "app_server/threads/notify.h"
@@ -42,7 +42,7 @@ void on_event_exec_command_begin(struct thread *thread, const struct event *even
 	thread_item_start(thread, body->turn_id, &item);
 }
 
-/* Chunks end where a read ended, also inside a character: what is left of one waits for the next chunk. */
+/* A chunk can end inside a character: the incomplete bytes are kept for the next chunk. */
 static void tell_output(struct thread *thread, struct thread_item *item, struct str bytes)
 {
 	auto_buf struct buf text;
@@ -186,8 +186,8 @@ void on_event_view_image_tool_call(struct thread *thread, const struct event *ev
 
 /* ---- tools of the client ---- */
 
-/* A call is an item and a question; the item completes when the engine has taken the answer, so it shows what the model
- * got. */
+/* A call is an item and a server request. The item completes when the engine has accepted the answer, so that it
+ * shows the output that the model received. */
 void on_event_dynamic_tool_call_request(struct thread *thread, const struct event *event)
 {
 	const struct ev_dynamic_tool_call *body = event->msg.dynamic_tool_call_request;

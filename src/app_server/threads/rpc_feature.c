@@ -1,5 +1,6 @@
-/* What can be chosen or switched. A switch of experimentalFeature/enablement/set is the weakest of settings: any file
- * overrules it, and the next start has forgotten it. */
+/* Collaboration modes, permission profiles and experimental features. A feature set by
+ * experimentalFeature/enablement/set has the lowest precedence: any configuration file overrides it, and it lasts
+ * until the process ends. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,10 +23,10 @@
 
 struct page {
 	size_t start, count;
-	char next[32]; /* "": the last one */
+	char next[32]; /* "" on the last page */
 };
 
-/* The cursor is an offset in decimal. False after an answer that says what is wrong with it. */
+/* The cursor is a decimal offset. Returns false after it has refused an invalid cursor. */
 static bool find_page(struct rpc_request *request, struct str cursor, bool has_limit, int64_t limit, size_t total,
                       const char *what, struct page *ret)
 {
@@ -65,7 +66,7 @@ enum feature_stage { FEATURE_stable, FEATURE_experimental, FEATURE_inert };
 
 static const struct feature_row {
 	const char *name;
-	size_t offset; /* of the switch in struct config_features */
+	size_t offset; /* of the flag in struct config_features */
 	bool is_on;
 	enum feature_stage stage;
 	const char *doc;
@@ -75,7 +76,7 @@ static const struct feature_row {
 #undef FEATURE
 };
 
-/* A feature without effect is not on, whatever the settings say. */
+/* A feature without effect is always reported as off. */
 static struct app_experimental_feature show_feature(const struct feature_row *row, const struct config *config)
 {
 	static const enum app_experimental_feature_stage stages[] = {
@@ -140,7 +141,7 @@ static int check_switches(const struct json *switches, struct error *err)
 	return 0;
 }
 
-/* Names that this version does not know, or that do nothing in it, are left out of the answer. */
+/* Unknown features, and those without effect, are omitted from the response. */
 enum rpc_verdict
 on_rpc_experimental_feature_enablement_set(struct rpc_request *request,
                                            const struct app_experimental_feature_enablement_set_params *params)
@@ -184,7 +185,7 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* Sets of the user's own are shown, and that they cannot be used here. */
+/* User-defined profiles are listed as not allowed. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
                                                 const struct app_permission_profile_list_params *params)
 {

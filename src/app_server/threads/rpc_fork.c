@@ -1,4 +1,4 @@
-/* thread/fork is a resume of a copy; the thread that it was copied from goes on, whoever holds it. */
+/* thread/fork resumes a copy of the rollout; the source thread continues unchanged, loaded or not. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
@@ -20,7 +20,7 @@ static void answer(struct thread *thread, struct rpc_request *request)
 	const struct app_thread_fork_params *params = request->params;
 	const struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
+	bool shows_turns = !params->exclude_turns; /* params are freed with the response */
 	struct app_thread_start_response response;
 	thread_load_tell_origin(load, thread);
 	thread_fork_keep(load->fork);

@@ -1,6 +1,6 @@
-/* thread/inject_items: what a client knows of a conversation that did not happen here. The model's provider judges the
- * items; here they are looked at only as far as a mistake would spoil each later request of the thread. Items of kinds
- * that nobody knows are left out, as the reference does, but not in silence. */
+/* thread/inject_items: appends items of another conversation to the history. The provider validates the items; this
+ * code only rejects mistakes that would break every later request of the thread. Items of unknown types are dropped,
+ * as codex 0.169 does, with a warning. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "engine/codex/codex.h"
 
-/* What an item of each kind cannot be without, but for its type. */
+/* The required members of each type of item. */
 static const struct item_kind {
 	const char *type;
 	const char *needs[3];
@@ -78,7 +78,7 @@ static int check(const struct json *items, struct error *err)
 	return 0;
 }
 
-/* On one line: blanks between values may be line ends. */
+/* Replaces line ends between values by spaces. */
 static struct str flatten(struct str json, struct arena *arena)
 {
 	char *copy = arena_alloc(arena, json.len + 1);
@@ -128,8 +128,8 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 
 /* ---- thread/prepareApprovedPlan ---- */
 
-/* A plan made in one thread is carried out in another. The whole plan goes into that one's history, so the prompt can
- * be short. */
+/* A plan made in one thread is carried out in another one. The whole plan is added to the history of the latter, so
+ * that the prompt can be short. */
 static void write_plan(struct buf *out, struct str plan)
 {
 	struct json_writer w = json_writer(out);

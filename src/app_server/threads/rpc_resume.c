@@ -1,5 +1,5 @@
-/* thread/resume opens a thread of the store, or joins one that this process holds. Who joins watches before the rollout
- * is read: what happens meanwhile reaches him as notifications, so nothing falls between the two. */
+/* thread/resume loads a stored thread or joins a loaded one. A joining client is subscribed before the rollout is
+ * read, so that events in between reach it as notifications. */
 #include <errno.h>
 
 #include "app_server/rpc/server.h"
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "rollout/rollout_reader.h"
 
-/* A request whose rollout is being read. In the request's arena. */
+/* A request whose rollout is being read. Lives in the request's arena. */
 struct resume {
 	struct rpc_request *request;
 	struct thread_load *load;
@@ -33,7 +33,7 @@ static struct app_thread_item *find_item(struct app_thread_item *items, size_t c
 	return NULL;
 }
 
-/* The file may end in a turn that goes on: it is not interrupted then, and what has begun in it may be no line yet. */
+/* The file may end in the running turn, which is then not interrupted and may have open items without a line yet. */
 static void add_running(const struct thread *thread, struct thread_history *history, struct arena *arena)
 {
 	struct app_turn *turn = thread->turn ? thread_history_find(history, str_of(thread->turn->id)) : NULL;
@@ -61,7 +61,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	auto_arena struct arena arena = {0};
 	const struct app_thread_resume_params *params = request->params;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* the answer takes the parameters with it */
+	bool shows_turns = !params->exclude_turns; /* params are freed with the response */
 	struct app_thread_start_response all;
 	thread_load_tell_git(load, thread);
 	rpc_thread_describe(thread, &arena, &all);
@@ -162,7 +162,7 @@ static void refuse(struct resume *resume, const struct error *err)
 		rpc_fail(resume->request, APP_INVALID_REQUEST, "%s", err->text);
 }
 
-/* Of a thread that runs there is one history, which its file is. */
+/* A loaded thread has one history, its own rollout: another path is refused. */
 static bool is_stale(const struct thread *thread, struct str path)
 {
 	return path.ptr && !(thread->path && str_is(path, thread->path));

@@ -1,5 +1,5 @@
-/* thread/revert. The rollout is read on a worker to find the turn; the Op is queued before the answer is written, so
- * that a client's next request finds the turns taken back. */
+/* thread/revert. A worker reads the rollout to find the turn. The Op is queued before the response is written, so
+ * that the client's next request sees the reverted thread. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/history_page.h"
 #include "app_server/threads/thread_read_state.h"
@@ -23,7 +23,7 @@ static enum rpc_verdict refuse_running(struct rpc_request *request)
 	                "a turn is in progress: interrupt it or wait for its end before you revert the thread");
 }
 
-/* The engine counts what the user said, not turns: one that was steered counts more than once. */
+/* The engine counts user messages, not turns: a steered turn has several. */
 static int64_t count_said(const struct thread_history *history, const struct app_turn *from)
 {
 	int64_t count = 0;

@@ -1,6 +1,5 @@
-/* A review is a turn of the thread it is asked of, and takes the place of one that runs: the engine says so of its
- * Task. What it is of is told with the answer already, as a message of the user, since clients show that while they
- * wait. */
+/* A review is a turn of its thread and replaces a running one: the engine emits this for its Task. The response
+ * contains the target as a user message, because clients show it while they wait. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
@@ -12,7 +11,7 @@
 #include "engine/codex/codex.h"
 #include "protocol/message/review_text.h"
 
-/* The target in the engine's words; NULL and err if it names nothing. */
+/* Converts the target; NULL and err if it is empty. */
 static struct review_target *copy_target(const struct app_review_target *from, struct arena *arena, struct error *err)
 {
 	struct review_target *to = arena_new(arena, struct review_target);

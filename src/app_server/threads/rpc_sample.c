@@ -1,4 +1,4 @@
-/* thread/sample and its cancel: what the model would say to something else, behind the last turn of a thread. */
+/* thread/sample and thread/sample/cancel: a question to the model after the last turn, outside the history. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"

@@ -1,4 +1,4 @@
-/* A command that goes on behind the turns is an item that is open and has a process: the list needs nothing else. */
+/* A background command is an open item with a process id, so the list is made from the open items. */
 #include <stdlib.h>
 
 #include "app_server/rpc/server.h"
@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "engine/codex/codex.h"
 
-/* The script, where it is known apart from the shell that runs it. */
+/* The script without the shell that runs it, if known. */
 static struct str script_of(const struct app_item_command_execution *command)
 {
 	const struct app_command_action *action = command->command_actions;
@@ -42,7 +42,7 @@ on_rpc_thread_background_terminals_list(struct rpc_request *request,
 	const struct thread_item *it;
 	struct thread *thread = threads_get(request, params->thread_id);
 	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
-	bool is_on = !params->cursor.ptr; /* the cursor is the last item of the part before */
+	bool is_on = !params->cursor.ptr; /* the cursor is the last item of the previous page */
 	if (!thread)
 		return RPC_FAIL;
 	list_for_each(it, &thread->items.open, link) {

@@ -1,4 +1,5 @@
-/* thread/start answers with what the engine made of the wishes. What follows it, thread/started, goes to all. */
+/* thread/start answers with the settings from session_configured. The thread/started that follows goes to all
+ * clients. */
 #include "app_server/threads/rpc_thread.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@
 static struct app_active_permission_profile *
 profile_of(const struct thread *thread, const struct app_thread_start_params *params, struct arena *arena)
 {
-	if (!params->permissions.ptr && thread->opening.session.sandbox_policy) /* as it was, whatever its name */
+	if (!params->permissions.ptr &&
+	    thread->opening.session.sandbox_policy) /* the rollout's policy has no profile name */
 		return NULL;
 	if (!params->permissions.ptr)
 		return policy_default_profile(thread->config, arena);
@@ -31,7 +33,7 @@ profile_of(const struct thread *thread, const struct app_thread_start_params *pa
 	return ret;
 }
 
-/* In the client's words where it gave any, else in the engine's. */
+/* Keeps the client's form of a setting; the others come from the engine. */
 static void take_settings(struct thread *thread, const struct ev_session_configured *event)
 {
 	auto_arena struct arena arena = {0};
@@ -110,7 +112,7 @@ static void answer_start(struct thread *thread, struct rpc_request *request)
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 
-/* The Session would say the same, but as a failure to make one. */
+/* The Session would report the same error, but as a failure to create it. */
 static int check_tools(struct str described, struct error *err)
 {
 	struct dynamic_tools *tools = described.ptr ? dynamic_tools_read(described, err) : NULL;
@@ -141,7 +143,7 @@ void rpc_thread_on_configured(struct thread *thread, const struct ev_session_con
 		thread_notify_status(thread);
 		return;
 	}
-	if (!thread->starting) /* its client has gone meanwhile */
+	if (!thread->starting) /* its client has disconnected */
 		return;
 	snprintf(thread->id, sizeof(thread->id), "%.*s", STR_ARG(event->session_id));
 	thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
@@ -174,7 +176,7 @@ enum rpc_verdict on_rpc_thread_loaded_list(struct rpc_request *request,
 {
 	VEC(struct str) ids = {0};
 	struct thread *it;
-	bool is_on = !params->cursor.ptr; /* the cursor is the last id of the part before */
+	bool is_on = !params->cursor.ptr; /* the cursor is the last id of the previous page */
 	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
 	struct app_thread_loaded_list_response response = {0};
 	list_for_each(it, &request->server->threads->all, link) {
@@ -213,7 +215,7 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 
 /* ---- thread/increment_elicitation, thread/decrement_elicitation ---- */
 
-/* A command waits for a person whom its client asks: the time that takes is nobody's fault, so no clock may run. */
+/* A command waits for an answer that its client requests from a person: timeouts must not run meanwhile. */
 enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request,
                                                      const struct app_thread_increment_elicitation_params *params)
 {

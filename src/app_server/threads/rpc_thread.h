@@ -14,7 +14,7 @@ void rpc_thread_on_configured(struct thread *thread, const struct ev_session_con
 /* The Session could not be configured: fails the request and destroys the thread. */
 void rpc_thread_on_refused(struct thread *thread, struct str message);
 
-/* The thread, without turns, and what it runs under. In the arena. */
+/* Describes the thread, without turns, and its settings. In the arena. */
 void rpc_thread_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
 
 /* Fails the request: as overload if the queue of Ops is full, else with the error. */

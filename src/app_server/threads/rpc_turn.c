@@ -1,5 +1,5 @@
-/* Turns are answered when they are queued, not when they run: what a client hears of them comes as notifications. What
- * is said while one runs joins it (app-server-wire 4, 11). */
+/* A turn request is answered when the turn is queued; its progress is sent as notifications. Input during a turn
+ * joins the turn. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/rpc_thread.h"
@@ -14,7 +14,7 @@
 #include "base/uuid.h"
 #include "engine/codex/codex.h"
 
-/* ---- what is said, in the engine's words ---- */
+/* ---- user input ---- */
 
 static void copy_text(const struct app_input_text *from, struct user_input *to, struct arena *arena)
 {
@@ -62,7 +62,7 @@ static int copy_input(const struct app_user_input *from, struct user_input *to, 
 	}
 }
 
-/* False: refused. The texts of one input count together. */
+/* Returns false after refusing the request. The limit applies to all texts of one input together. */
 static bool check_length(struct rpc_request *request, const struct app_user_input *input, size_t count)
 {
 	char data[128], message[128];
@@ -115,7 +115,7 @@ static enum rpc_verdict answer_start(struct rpc_request *request, const struct t
 {
 	struct app_turn view;
 	thread_turn_view(turn, &view);
-	view.has_started_at = false; /* turn/started tells */
+	view.has_started_at = false; /* turn/started has it */
 	struct app_turn_start_response response = {&view};
 	return rpc_reply(request, &response);
 }
@@ -135,7 +135,7 @@ static enum rpc_verdict join(struct rpc_request *request, struct thread *thread,
                              struct str client_id)
 {
 	struct error err;
-	char id[UUID_TEXT_SIZE]; /* of another turn, should this one have ended by then */
+	char id[UUID_TEXT_SIZE]; /* used by a new turn if this one has ended by then */
 	uuid_v7(id);
 	if (say(thread, input, str_of(id), client_id, &err) != 0)
 		return rpc_thread_refuse(request, &err);
@@ -211,7 +211,7 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 
 /* ---- thread/compact/start ---- */
 
-/* An Op whose Task is a turn of its own; what a turn that runs makes of it is the engine's to say. */
+/* Submits an Op whose Task is a turn of its own; the engine decides how it affects a running turn. */
 static int start_task(struct thread *thread, const struct op *op, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
@@ -239,7 +239,7 @@ enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
 
 /* ---- thread/shellCommand ---- */
 
-/* A turn that runs is not replaced: the command joins it. */
+/* A running turn is not replaced: the command joins it. */
 enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
                                              const struct app_thread_shell_command_params *params)
 {

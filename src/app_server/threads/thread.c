@@ -1,5 +1,5 @@
-/* What a client is told of a thread is made from what the engine told us, not from what was asked: the answer to
- * thread/start is written when session_configured has come. Settings are kept as the record that tells of them. */
+/* Clients receive the state that the engine reports, not the requested one: thread/start is answered after
+ * session_configured. Settings are kept as the record of their notification. */
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 
@@ -129,7 +129,7 @@ bool thread_is_watched(const struct thread *thread, const struct connection *con
 	return false;
 }
 
-/* A watcher that is behind is waited for; for long only if nobody else watches. */
+/* Holds the Codex for a slow watcher; for a limited time only if there are other watchers. */
 void thread_review_holds(struct thread *thread)
 {
 	vec_for_each(it, &thread->watchers) {
@@ -159,7 +159,7 @@ bool thread_unwatch(struct thread *thread, const struct connection *connection)
 		if (thread->watchers.items[i].is_held)
 			codex_release(thread->codex);
 		thread->watchers.items[i] = thread->watchers.items[--thread->watchers.count];
-		if (!thread->watchers.count && thread->elicitations) { /* nobody is there who could answer */
+		if (!thread->watchers.count && thread->elicitations) { /* no client is left to answer */
 			thread->elicitations = 0;
 			codex_release(thread->codex);
 		}
@@ -209,7 +209,7 @@ static void on_event(const struct event *event, void *self)
 	notify_event(self, event);
 }
 
-/* The request is gone; the thread goes with it, unless others have found it by then. */
+/* Destroys the thread of a cancelled request, unless other clients watch it by then. */
 static void on_start_cancelled(struct rpc_request *request)
 {
 	struct thread *thread = request->self;
@@ -268,7 +268,7 @@ static int configure(struct thread *thread, struct error *err)
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
 
-/* As the client wishes, else where its rollout left off, else where the server runs. */
+/* The client's folder, else the rollout's, else the server's. */
 static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
 {
 	struct str wish = opening->wishes->cwd.ptr ? opening->wishes->cwd : opening->cwd;

@@ -1,7 +1,7 @@
-/* thread.h — a Thread of the wire: one Codex, its watchers, its current turn and open items.
+/* thread.h — a thread of the wire: one Codex, its watchers, its current turn and open items.
  *
- * Owns: its Codex, its open items, its questions. Borrows: the server, the watching connections. Loop thread only.
- * An idle thread costs its Codex and a few hundred bytes. */
+ * Owns: its Codex, its open items, its server requests. Borrows: the server, the watching connections. Loop thread
+ * only. An idle thread costs its Codex and a few hundred bytes. */
 #ifndef APP_SERVER_THREAD_H
 #define APP_SERVER_THREAD_H
 
@@ -24,9 +24,9 @@ struct thread_turn;
 
 /* How a thread is opened. */
 struct thread_opening {
-	const struct app_thread_start_params *wishes; /* of its client; in the request's arena */
-	struct op_configure_session session;          /* settings beside the wishes and the configuration */
-	struct str cwd;                               /* absolute; the wishes take precedence; may be absent */
+	const struct app_thread_start_params *wishes; /* requested by the client; in the request's arena */
+	struct op_configure_session session;          /* settings besides the request and the configuration */
+	struct str cwd;                               /* absolute; the request takes precedence; may be absent */
 	struct thread_load *load;                     /* the rollout to continue, or NULL; owned */
 	const char *refusal;                          /* prefix of the error message */
 	/* Answers the request once the Session is configured. */
@@ -60,10 +60,10 @@ struct thread {
 	char *originator, *client_version;    /* of the client that started it */
 	int64_t created_at, updated_at;       /* Unix seconds */
 	uint64_t left_ms;                     /* when it last became idle without watchers; monotonic */
-	int64_t told_total, told_last;        /* tokens: of the thread, of its last request, as clients know them */
-	int64_t elicitations;              /* out-of-band questions of clients; the Codex is held while there are any */
-	struct thread *root;               /* of a subagent's: the thread whose Codex owns its own; else NULL */
-	struct app_session_source *source; /* of a subagent's, in origin_arena; else NULL */
+	int64_t told_total, told_last;        /* tokens last sent to clients: of the thread, of its last request */
+	int64_t elicitations;                 /* pending elicitations of clients */
+	struct thread *root;                  /* of a subagent's: the thread whose Codex owns its own; else NULL */
+	struct app_session_source *source;    /* of a subagent's, in origin_arena; else NULL */
 	bool is_ephemeral;
 	bool has_failed;           /* the last turn did */
 	char *last_turn_id;        /* the one that ended last, or NULL */
@@ -72,13 +72,13 @@ struct thread {
 	VEC(struct thread_watcher) watchers;
 	/* private */
 	struct list link;   /* in the server's threads, oldest first */
-	struct list bucket; /* in its table, by id */
+	struct list bucket; /* in the table by id */
 	struct arena settings_arena;
 	struct arena note_arena;
 	struct arena origin_arena;     /* source and repository from the rollout */
 	struct rpc_request *starting;  /* waits for its Session */
-	struct thread_opening opening; /* while it does */
-	struct thread_family family;   /* of a root; valid while thread_idle.c looks */
+	struct thread_opening opening; /* while it waits */
+	struct thread_family family;   /* of a root; valid during a review in thread_idle.c */
 	bool is_dead;                  /* to be destroyed outside the engine's callbacks */
 };
 

@@ -1,5 +1,5 @@
-/* A subagent's thread: it comes and goes with a Codex that the engine owns, and those who watch its parent watch it.
- * Nothing announces it (app-server-wire 17): clients learn of it from its first status. */
+/* The thread of a subagent lives as long as a Codex that the engine owns, and has the watchers of its parent. It has
+ * no thread/started: clients learn of it from its first status notification. */
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 
@@ -18,7 +18,7 @@ static void on_event(const struct event *event, void *self)
 	notify_event(self, event);
 }
 
-/* {"thread_spawn":{…}}, as its rollout says it (app-server-wire 17). */
+/* {"thread_spawn":{…}}, as in its rollout. */
 static struct app_session_source *describe(const struct codex_child *about, struct arena *arena)
 {
 	struct app_session_source *ret = arena_new(arena, struct app_session_source);

@@ -1,5 +1,5 @@
-/* A client's wishes become options like those of a command line, so that they are checked and merged by the same code
- * and win over the files for the same reason. */
+/* Requested settings become command-line options, so that the same code checks and merges them, and they take
+ * precedence over the files. */
 #include "app_server/threads/thread_config.h"
 
 #include "app_server/rpc/server.h"
@@ -101,7 +101,7 @@ static int add_sandbox(struct options *options, const struct app_thread_start_pa
 static int gather(struct options *options, const struct app_server *server,
                   const struct app_thread_start_params *params, struct error *err)
 {
-	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* a client opts out of what it will not show */
+	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* clients can opt out of the notifications */
 	for (size_t i = 0; i < server->override_count; i++)
 		vec_push(&options->list, server->overrides[i]);
 	if (add_config(options, params->config, err) != 0)

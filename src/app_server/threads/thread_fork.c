@@ -1,5 +1,5 @@
-/* The engine resumes files and nothing else, so a fork is a file first. One that shall not be kept is written where
- * temporary files go, and removed as soon as the engine has read it. */
+/* The engine resumes from files only, so a fork is a file first. The file of an ephemeral fork is temporary and
+ * removed as soon as the engine has read it. */
 #include "app_server/threads/thread_fork.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void thread_fork_destroy(struct thread_fork *fork)
 	free(fork);
 }
 
-/* How many of the source's records are copied. */
+/* Finds the number of the source's records to copy. */
 static int find_cut(struct thread_load *load, size_t *ret)
 {
 	const struct thread_fork *fork = load->fork;

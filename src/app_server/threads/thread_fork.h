@@ -1,6 +1,6 @@
 /* thread_fork.h — a copy of a thread's rollout, up to one of its turns. Private to app_server/.
- * Made on a worker, as a part of a load (thread_load.h). Owns: the copy, until it is kept.
- * Source: app-server-wire 12. */
+ *
+ * Made on a worker, as a part of a load (thread_load.h). Owns: the copy, until thread_fork_keep. */
 #ifndef APP_SERVER_THREAD_FORK_H
 #define APP_SERVER_THREAD_FORK_H
 
@@ -13,19 +13,19 @@ struct thread_fork {
 	char *last_turn_id, *before_turn_id, *running_turn_id; /* or NULL each */
 	char *originator;
 	bool is_ephemeral;
-	char *path; /* the copy, as long as it goes with this; NULL: there is none, or it stays */
+	char *path; /* the copy, removed with this; NULL: not made yet, or kept */
 };
 
-/* Which turns: up to last_turn_id, up to before before_turn_id, or (both absent) all. running_turn_id: of the source,
- * or NULL; it cannot be the last one. */
+/* Copies the turns up to last_turn_id, or those before before_turn_id, or (both absent) all. running_turn_id: the
+ * running turn of the source, or NULL; last_turn_id cannot be the running one. */
 struct thread_fork *thread_fork_create(struct str last_turn_id, struct str before_turn_id, const char *running_turn_id,
                                        const char *originator, bool is_ephemeral);
 void thread_fork_destroy(struct thread_fork *fork); /* NULL is fine */
 
-/* The copy is a thread's now: unless that is kept nowhere, it stays. */
+/* Hands the copy over to the thread: the file stays, unless the thread is ephemeral. */
 void thread_fork_keep(struct thread_fork *fork);
 
-/* Copies what was loaded, and loads the copy in its place; load->err says why not. On the load's worker. */
+/* Copies the loaded rollout and loads the copy in its place; sets load->err on failure. On the load's worker. */
 int thread_fork_make(struct thread_load *load);
 
 #endif

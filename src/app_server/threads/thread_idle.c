@@ -1,6 +1,6 @@
-/* A thread is looked at when its time may have come, and not before: what it does meanwhile moves that time on. One
- * with a background command is not idle, however long nobody looks. A thread and its subagents' threads are one family:
- * closing the root closes them all, so the family is idle when each of them is, and only the root is closed. */
+/* A thread is checked when it may be due; activity moves its time forward. A thread with a background command is
+ * never idle. A thread and the threads of its subagents are one family: closing the root closes them all, so the
+ * family is idle when all of them are, and only the root is closed. */
 #include "app_server/threads/thread_idle.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static bool is_idle(const struct thread *thread)
 	       list_empty(&thread->items.open) && codex_get_state(thread->codex) == CODEX_IDLE;
 }
 
-/* The Codex belongs to another thread and goes on without this one. */
+/* The Codex of a subagent is owned by its root and continues. */
 static void detach(struct thread *thread)
 {
 	codex_listen(thread->codex, NULL, NULL);
@@ -58,7 +58,7 @@ static void close_thread(struct thread *thread)
 	app_server_notify(server, NOTIFY_thread_closed, &closed);
 }
 
-/* Whether the root of each family may be closed, and when it was left. */
+/* Computes for each family whether it is idle, and since when. */
 static void review_families(struct app_server *server)
 {
 	struct thread *it;
@@ -74,7 +74,7 @@ static void review_families(struct app_server *server)
 	}
 }
 
-/* In how many milliseconds the family is due; UINT64_MAX: not before somebody has left it. */
+/* Milliseconds until the family is due; UINT64_MAX while it has watchers. */
 static uint64_t due_in(const struct thread *root, uint64_t now_ms, uint64_t limit_ms)
 {
 	uint64_t end_ms = root->family.left_ms + limit_ms;
@@ -85,7 +85,7 @@ static uint64_t due_in(const struct thread *root, uint64_t now_ms, uint64_t limi
 	return end_ms > now_ms ? end_ms - now_ms : 0;
 }
 
-/* Moves the roots that are due from the server's list to `due`; returns when the next one will be. */
+/* Moves the due roots from the server's list to `due`; returns the time until the next one. */
 static uint64_t take_due(struct app_server *server, struct list *due)
 {
 	uint64_t now_ms = clock_now_ms(), next_ms = UINT64_MAX;
@@ -102,7 +102,7 @@ static uint64_t take_due(struct app_server *server, struct list *due)
 	return next_ms;
 }
 
-/* Closing a thread destroys those of its subagents as well, so the list is begun anew after each. */
+/* Closing a thread also destroys the threads of its subagents, so the search starts again after each. */
 static void on_time(void *self)
 {
 	struct app_server *server = self;

@@ -1,5 +1,5 @@
-/* Items come as whole records, so that one pair of functions serves all kinds: id and times are found in the record's
- * own rows. Long outputs are not copied: what ends an item is told and forgotten. */
+/* One pair of functions serves all kinds of items: id and times are found through the record's rows. Long outputs are
+ * not copied: the ending event's content is sent and not kept. */
 #include "app_server/threads/thread_items.h"
 
 #include "app_server/threads/thread.h"
@@ -82,7 +82,8 @@ void thread_item_complete(struct thread *thread, struct str turn_id, struct app_
 	item_destroy(item);
 }
 
-/* As far as it got. False for what goes on behind the turns. */
+/* Sets the status of an item that the end of its turn cuts short. False for a command, which continues in the
+ * background. */
 static bool settle(struct thread_item *item)
 {
 	switch (item->item.tag) {

@@ -1,5 +1,5 @@
-/* A rollout can be hundreds of megabytes and its folder on a slow disk, so nothing of it is read on the loop. Who asked
- * may be gone before the disk answers: the load then frees itself. */
+/* A rollout can have hundreds of megabytes and its disk can be slow, so the loop never reads it. If the client
+ * disconnects first, the load frees itself when the worker returns. */
 #include "app_server/threads/thread_load.h"
 
 #include "app_server/rpc/server.h"
@@ -29,14 +29,14 @@ static void on_freed(void *self)
 	free(self);
 }
 
-/* Turns of hundreds of megabytes take longer to give back than others should wait. */
+/* Freeing hundreds of megabytes would block the loop: a worker does it. */
 static void load_free(struct thread_load *load)
 {
 	thread_fork_destroy(load->fork);
 	worker_run(load->loop, on_free, on_freed, load);
 }
 
-/* In the words that clients know. */
+/* Finds the rollout; errors have the messages of codex 0.169. */
 static int find(struct thread_load *load)
 {
 	load->path = rollout_list_find_id(load->home, str_of(load->id), &load->err);
@@ -72,7 +72,8 @@ static void on_work(void *self)
 	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
 		load->err.code = ERR_invalid;
 	if (load->reader)
-		rollout_reader_forget(load->reader); /* the engine reads it anew, and two of a large one are too much */
+		rollout_reader_forget(
+			load->reader); /* the engine reads the file itself: do not keep two copies of a large one */
 }
 
 static void on_done(void *self)
@@ -112,7 +113,7 @@ void thread_load_destroy(struct thread_load *load)
 		load_free(load);
 }
 
-/* ---- what it says of the thread ---- */
+/* ---- the thread's origin, settings and usage ---- */
 
 static void continue_policies(const struct rollout_turn *turn, struct thread_opening *opening, struct arena *arena)
 {

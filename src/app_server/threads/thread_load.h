@@ -1,7 +1,7 @@
-/* thread_load.h — a thread of the store: its rollout found and read, on a worker.
+/* thread_load.h — finds and reads the rollout of a stored thread on a worker.
  *
- * Owns: the reader and the turns in it, as long as it lives. done runs once, on the loop, unless the load is destroyed
- * before. Loop thread only. */
+ * Owns: the reader and the turns in it, as long as it lives. done runs once, on the loop, unless the load is
+ * destroyed before. Loop thread only. */
 #ifndef APP_SERVER_THREAD_LOAD_H
 #define APP_SERVER_THREAD_LOAD_H
 
@@ -21,10 +21,10 @@ typedef void (*thread_load_done_fn)(struct thread_load *load, void *self);
 
 struct thread_load {
 	/* read-only, when done */
-	struct error err;              /* err.code: why there is none */
-	struct rollout_reader *reader; /* NULL then */
+	struct error err;              /* err.code != 0: the load failed */
+	struct rollout_reader *reader; /* NULL on error */
 	struct thread_history history;
-	struct str name; /* the one that the user gave it, or absent */
+	struct str name; /* set by the user, or absent */
 	struct thread_note note;
 	/* private */
 	struct arena arena;
@@ -36,17 +36,17 @@ struct thread_load {
 	bool is_done, is_dropped;
 };
 
-/* path: its rollout, or absent where it is to be found by id. fork: what becomes of a copy, which is then what is
- * loaded; taken over; or NULL. */
+/* path: its rollout; absent: search by id. fork: NULL, or makes a copy, which is loaded in its place; ownership
+ * passes to the load. */
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
                                        struct thread_fork *fork, thread_load_done_fn done, void *self);
-/* What the last turn ran under, unless the opening's wishes say otherwise. In the arena. */
+/* Continues with the settings of the last turn, unless the request overrides them. In the arena. */
 void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena);
-/* The thread knows how it began. */
+/* Sets the source of the thread. */
 void thread_load_tell_origin(const struct thread_load *load, struct thread *thread);
-/* The thread knows the repository it began in, which its rollout learns later than the thread. */
+/* Sets the repository of the thread, which its rollout records after the session's first line. */
 void thread_load_tell_git(const struct thread_load *load, struct thread *thread);
-/* The thread knows how many tokens it has used, and one client (or NULL: none) is told. */
+/* Sets the token usage of the thread and sends it to one client (NULL: none). */
 void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection);
 void thread_load_destroy(struct thread_load *load); /* NULL is fine */
 

@@ -1,6 +1,6 @@
-/* The file is JSON of the records that the wire has, so that reading and writing are theirs. It is written whole: it is
- * small, and changes with a turn at most. It is no part of the rollout because it is true of the thread, not of the
- * conversation: a fork begins without it, and what was read does not make a thread younger. */
+/* The file holds JSON of the wire's records, so their codec reads and writes it. It is rewritten as a whole: it is
+ * small and changes at most once per turn. It is separate from the rollout because it describes the thread, not the
+ * conversation: a fork starts without it, and reading a thread does not change its age. */
 #include "app_server/threads/thread_note.h"
 
 #include <unistd.h>
@@ -85,10 +85,10 @@ int thread_note_write(const char *home, struct str thread_id, const struct threa
 void thread_note_remove(const char *home, struct str thread_id)
 {
 	auto_free char *path = path_of(home, thread_id);
-	unlink(path); /* most threads have none */
+	unlink(path); /* most threads have no note */
 }
 
-/* ---- what it says ---- */
+/* ---- contents ---- */
 
 void thread_note_copy(const struct thread_note *from, struct arena *arena, struct thread_note *to)
 {

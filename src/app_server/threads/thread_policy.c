@@ -1,4 +1,4 @@
-/* The engine and the app-server say the same of when to ask, each in a family of records of its own. */
+/* The engine and the wire describe approval policies in different records. */
 #include "app_server/threads/thread_policy.h"
 
 #include "app_server/settings/config_view.h"

@@ -1,7 +1,6 @@
-/* A note is written on the loop, where no other change can come between: one small file, without waiting for the disk.
+/* Notes are written on the loop, so that changes cannot interleave: one small file, without fsync.
  *
- * A turn's end is noted only while a client is connected that can show it (the experimental API), because it costs a
- * file. */
+ * The end of a turn is noted only while a client with the experimental API is connected, because it costs a file. */
 #define LOG_MODULE "app_server"
 #include "app_server/threads/thread_read_state.h"
 

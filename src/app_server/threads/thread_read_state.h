@@ -20,7 +20,7 @@ void thread_read_state_notify(struct thread *thread);
 
 /* The turn is unread from now on, unless an earlier one is already. */
 void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id);
-/* The turns from `from` on were taken back: if the first unread one is among them, all is read. */
+/* The turns from `from` on were reverted: if the first unread one is among them, everything is read. */
 void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,
                                  const struct app_turn *from);
 

@@ -1,4 +1,4 @@
-/* Clients send what shall be different; the engine is told only of what is, and all who watch hear the whole. */
+/* Clients send the settings to change. The engine receives only those that differ; watchers receive all of them. */
 #include "app_server/threads/thread_settings.h"
 
 #include "app_server/rpc/server.h"
@@ -34,7 +34,7 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 	if (params->collaboration_mode) {
 		mode->mode = params->collaboration_mode->mode;
 		*mode->settings = *params->collaboration_mode->settings;
-		if (!mode->settings->developer__instructions.ptr) /* clients are shown what is told in its place */
+		if (!mode->settings->developer__instructions.ptr) /* clients see the instructions that replace it */
 			mode->settings->developer__instructions = codex_mode_text(mode->mode);
 		settings->model = mode->settings->model;
 		settings->has_effort = mode->settings->has_reasoning__effort;
@@ -46,7 +46,7 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 	settings->collaboration_mode = mode;
 }
 
-/* The settings as they will be. */
+/* Applies the parameters to a copy of the settings. */
 static int change(struct rpc_request *request, const struct app_turn_start_params *params,
                   struct app_thread_settings *settings, struct error *err)
 {
@@ -102,7 +102,7 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.personality = settings->personality,
 	};
 	if (params->cwd.ptr == NULL)
-		override.cwd = STR_NONE; /* a folder that is gone since is no reason to refuse a turn */
+		override.cwd = STR_NONE; /* a folder that was removed since must not refuse the turn */
 	struct op op = {.tag = OP_override_turn_context, .override_turn_context = &override};
 	return codex_submit_op(thread->codex, STR("settings"), &op, err);
 }
@@ -120,7 +120,7 @@ static bool is_same(const struct app_thread_settings *a, const struct app_thread
 	return str_eq(buf_str(&left), buf_str(&right));
 }
 
-/* A named set of permissions is the sandbox it stands for. */
+/* Resolves a permission profile to its sandbox policy. */
 static int resolve_profile(const struct app_turn_start_params *params, struct app_thread_settings *settings,
                            struct arena *arena, struct app_sandbox_policy **ret, struct error *err)
 {

@@ -1,5 +1,5 @@
-/* thread_settings.h — what later turns run under, as clients change it. Private to app_server/.
- * Owns: nothing. Loop thread only. Source: app-server-wire 4, 12. */
+/* thread_settings.h — changes the settings of later turns for clients. Private to app_server/. Owns: nothing. Loop
+ * thread only. */
 #ifndef APP_SERVER_THREAD_SETTINGS_H
 #define APP_SERVER_THREAD_SETTINGS_H
 
@@ -9,10 +9,10 @@ struct error;
 struct rpc_request;
 struct thread;
 
-/* Takes over the settings in a turn's parameters; only what is different is submitted. */
+/* Applies the settings in a turn's parameters; submits only those that differ. */
 int thread_settings_change(struct rpc_request *request, struct thread *thread,
                            const struct app_turn_start_params *params, bool *ret_is_changed, struct error *err);
-/* thread/settings/updated. */
+/* Sends thread/settings/updated. */
 void thread_settings_tell(struct thread *thread);
 
 #endif

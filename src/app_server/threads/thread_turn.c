@@ -1,4 +1,5 @@
-/* A turn exists from the request that starts it, before the engine has seen it: what comes in between joins it. */
+/* A turn exists from the request that starts it, before the engine has seen it: input that arrives in between joins
+ * it. */
 #include "app_server/threads/thread_turn.h"
 
 #include "app_server/rpc/server.h"
@@ -53,7 +54,7 @@ void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret)
 	};
 }
 
-/* ---- what is kept for its end ---- */
+/* ---- the contents of turn/completed ---- */
 
 void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message)
 {
@@ -138,12 +139,12 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	thread_items_close(thread);
 	thread->turn = NULL;
 	thread_set_last_turn(thread, str_of(turn->id));
-	/* as the reference: a plan alone is not */
+	/* as in codex 0.169: a plan alone does not count */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
 		thread_read_state_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
-	while (turn->interrupts.count) { /* the answer comes before what it caused is told */
+	while (turn->interrupts.count) { /* the response precedes the notifications that it causes */
 		struct app_turn_interrupt_response response = {0};
 		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
 	}

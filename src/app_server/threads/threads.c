@@ -1,4 +1,4 @@
-/* Threads are found by id with every request, and there may be thousands: a table of buckets, by hash. */
+/* Every request looks a thread up by id, and there may be thousands: a hash table. */
 #include "app_server/threads/threads.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ void threads_add(struct thread *thread)
 	list_append(bucket_of(thread->server, str_of(thread->id)), &thread->bucket);
 }
 
-/* Where an id stops being one, in the words of the reference. */
+/* Refuses an invalid UUID with the message of codex 0.169, which states the position of the error. */
 enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
                                    struct str id)
 {
