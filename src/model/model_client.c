@@ -118,7 +118,7 @@ static void call_fail(struct model_call *call, struct model_error *error)
 	call_end(call, error);
 }
 
-/* ---- one try ---- */
+/* ---- one attempt ---- */
 
 static void call_try(struct model_call *call);
 
@@ -229,7 +229,7 @@ void model_call_resume(struct model_call *call)
 		http_call_resume(call->http);
 }
 
-/* ---- time ---- */
+/* ---- timeouts ---- */
 
 static void give_up_on_silence(struct model_call *call)
 {
@@ -264,7 +264,7 @@ static void on_timer(void *self)
 	}
 }
 
-/* ---- the beginning ---- */
+/* ---- the start ---- */
 
 static struct str agent_header(struct model_client *client)
 {

@@ -264,7 +264,7 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 	error->lacks_response = is_about_previous(failure);
 }
 
-/* ---- exchanges that broke off ---- */
+/* ---- broken exchanges ---- */
 
 void model_error_from_silence(struct model_error *error, uint64_t waited_ms)
 {
@@ -304,7 +304,7 @@ void model_error_from_transport(struct model_error *error, const struct error *c
 		set_detail(error, str_of(cause->text));
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static const char *advice_of(const struct model_error *error)
 {

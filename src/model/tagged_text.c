@@ -19,9 +19,9 @@ void tagged_text_finish(struct tagged_text *tagged)
 	buf_finish(&tagged->held);
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
-static void tell(struct tagged_text *tagged, enum tagged_segment segment, struct str text)
+static void emit(struct tagged_text *tagged, enum tagged_segment segment, struct str text)
 {
 	tagged->on_segment(segment, tagged->active, text, tagged->self);
 }
@@ -35,7 +35,7 @@ static void emit_text(struct tagged_text *tagged, struct str text)
 		text = buf_str(&tagged->held);
 	}
 	if (text.len)
-		tell(tagged, segment, text);
+		emit(tagged, segment, text);
 	buf_reuse(&tagged->held);
 }
 
@@ -141,11 +141,11 @@ static bool take_line(struct tagged_text *tagged)
 		return false;
 	buf_clear(&tagged->held);
 	if (tagged->active) {
-		tell(tagged, TAGGED_END, STR(""));
+		emit(tagged, TAGGED_END, STR(""));
 		tagged->active = NULL;
 	} else {
 		tagged->active = block;
-		tell(tagged, TAGGED_START, STR(""));
+		emit(tagged, TAGGED_START, STR(""));
 	}
 	return true;
 }
@@ -196,7 +196,7 @@ void tagged_text_end(struct tagged_text *tagged)
 	if (!tagged->may_be_tag || !take_line(tagged))
 		emit_text(tagged, STR(""));
 	if (tagged->active)
-		tell(tagged, TAGGED_END, STR(""));
+		emit(tagged, TAGGED_END, STR(""));
 	tagged->active = NULL;
 	begin_line(tagged);
 }

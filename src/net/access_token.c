@@ -1,5 +1,6 @@
-/* The mode is looked at on the open descriptor, not on the name: what was checked is what is read. A token that others
- * could have read is refused, not only warned about: whoever has it can run commands here. */
+/* The mode is checked on the open descriptor, not on the name, so that the file that is checked is the file that is
+ * read. A token file that others can access is refused, not only warned about: its token allows running commands
+ * here. */
 #include "net/access_token.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ int access_token_read_file(const char *path, struct buf *out, struct error *err)
 char *access_token_read(const char *path, struct error *err)
 {
 	struct buf bytes;
-	buf_init(&bytes, LIMIT_ACCESS_TOKEN + 16); /* blanks around it */
+	buf_init(&bytes, LIMIT_ACCESS_TOKEN + 16); /* blanks around the token */
 	char *token = access_token_read_file(path, &bytes, err) == 0 ? take_token(&bytes, path, err) : NULL;
 	if (bytes.data)
 		explicit_bzero(bytes.data, bytes.len);

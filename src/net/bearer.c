@@ -1,8 +1,8 @@
-/* What arrives is compared by digests or MACs, and those without regard to where they differ, so that the time an
- * answer takes tells nothing of the secret. The signature is checked before a claim is even parsed.
+/* Tokens are compared by digest or MAC in constant time, so that the duration of an answer reveals nothing about the
+ * secret. The signature is verified before any claim is parsed.
  *
- * Which lengths will do is what the reference accepts, so that a token that works there works here. Files must be as
- * access_token.h wants them, which is stricter: others may not use them. */
+ * The accepted lengths are those of codex 0.169, so that a token that works there works here. The files must meet the
+ * stricter conditions of access_token.h. */
 #include "net/bearer.h"
 
 #include <stdbool.h>
@@ -21,10 +21,10 @@ enum { SECRET_MIN = 32, CLOCK_SKEW_S = 30 };
 
 struct bearer {
 	const char *(*refusal)(const struct bearer *bearer, struct str token, int64_t now_s);
-	uint8_t digest[SHA256_SIZE]; /* of a capability token */
-	char *secret;                /* the others: of a signed one */
+	uint8_t digest[SHA256_SIZE]; /* SHA-256 of a capability token */
+	char *secret;                /* HMAC key of signed tokens */
 	size_t secret_len;
-	char *issuer, *audience; /* NULL: anybody's */
+	char *issuer, *audience; /* NULL: not checked */
 	int64_t skew_s;
 };
 
@@ -47,7 +47,7 @@ static const char *capability_refusal(const struct bearer *bearer, struct str to
 
 static const char bad_token[] = "invalid websocket jwt";
 
-/* base64 as URLs want it, without padding. */
+/* URL-safe base64 without padding. */
 static bool decode_part(struct str part, struct buf *out)
 {
 	auto_buf struct buf text;
@@ -80,7 +80,7 @@ static bool is_signed(const struct bearer *bearer, struct str text, struct str s
 	return decode_part(signature, &given) && str_eq_secret(buf_str(&given), hash_str(want));
 }
 
-/* One text, or any of several. */
+/* True for a string equal to want, or an array that contains it. */
 static bool names(const struct json *claim, const char *want)
 {
 	if (json_is(claim, JSON_string))
@@ -93,7 +93,7 @@ static bool names(const struct json *claim, const char *want)
 	return false;
 }
 
-/* A time to which the skew can be added; absent ones leave *ret alone. */
+/* Reads a time that the clock skew can be added to; an absent claim leaves *ret unchanged. */
 static bool read_time(const struct json *claim, int64_t *ret)
 {
 	return !claim || (json_to_i64(claim, ret) && *ret >= 0 && *ret < INT64_MAX / 4);

@@ -1,6 +1,6 @@
-/* A state machine that eats from a slice: the connection keeps unread bytes, so a line that has not arrived
- * completely is simply left for the next time. Whatever could make two readers disagree about where the body
- * ends (two lengths, a length beside chunks, signs, blanks) is refused. */
+/* A state machine that consumes a slice. The connection keeps unread bytes, so an incomplete line is left for the next
+ * call. Input that two readers could frame differently (two lengths, a length with chunks, signs, blanks) is
+ * refused. */
 #include "net/http_body.h"
 
 #include "base/limits.h"
@@ -52,7 +52,7 @@ static bool parse_chunk_size(struct str line, uint64_t *ret)
 	return true;
 }
 
-/* 1: *ret_line cut off *input; 0: not all here yet; -1: too long or not ended by CRLF. */
+/* Returns 1 with the line cut off *input; 0 if it is incomplete; -1 if it is too long or not terminated by CRLF. */
 static int take_line(struct str *input, struct str *ret_line)
 {
 	ptrdiff_t end = str_find_char(*input, '\n');

@@ -1,7 +1,7 @@
-/* http_body.h — where a request body ends: Content-Length or chunks.
+/* http_body.h — the framing of a request body: Content-Length or chunks.
  *
- * Owns nothing; the decoded bytes go into the caller's buffer, whose maximum is the body's maximum.
- * Failures are the status to refuse the request with. Source: RFC 9112 section 6 and 7. */
+ * Owns nothing; decoded bytes are appended to the caller's buffer, whose maximum is that of the body. A failure is the
+ * HTTP status to refuse the request with. Source: RFC 9112 sections 6 and 7. */
 #ifndef NET_HTTP_BODY_H
 #define NET_HTTP_BODY_H
 
@@ -33,8 +33,8 @@ struct http_body {
 /* Decides from the headers how the body is framed. Returns 0, or 400, 413 (longer than max) or 501. */
 int http_body_start(struct http_body *body, const struct http_head *head, size_t max);
 
-/* Takes what it can from the front of *input and appends decoded bytes to out; stops at the end of the body.
- * Returns 0, or 400 or 413. The body is complete when state is HTTP_BODY_DONE. */
+/* Consumes bytes from the front of *input and appends decoded bytes to out, up to the end of the body. Returns 0, 400
+ * or 413. The body is complete when state is HTTP_BODY_DONE. */
 int http_body_feed(struct http_body *body, struct str *input, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* libcurl's multi_socket interface says which descriptors it waits for and when it wants to be called; each
- * descriptor becomes a uv_poll_t, the time one timer. Both are gone when no call runs, whatever connections are kept.
+/* libcurl's multi_socket interface reports the descriptors that it waits for and its next deadline: each descriptor
+ * gets a uv_poll_t, the deadline a timer. Neither is active while no call runs, even if connections are kept.
  *
- * libcurl must not be re-entered from its own callbacks, and our callers must not be called from inside their calls.
- * Both hold because the public functions only set flags, which `proceed` acts upon from the loop. */
+ * libcurl must not be re-entered from its callbacks, and callers must not be called from inside their calls. The public
+ * functions therefore only set flags; on_proceed acts on them from the loop. */
 #include "net/http_client.h"
 
 #include "base/library.h"

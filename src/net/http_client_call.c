@@ -1,13 +1,13 @@
-/* One request is one easy handle: cheap to make, and nothing of the last request can leak into the next. What is
- * shared between requests (connections, DNS, TLS sessions, the parsed CA file) lives in the client's multi handle.
+/* Each request is an easy handle of its own: they are cheap, and no state leaks from one request to the next.
+ * Connections, DNS results, TLS sessions and the parsed CA file are shared through the client's multi handle.
  *
- * The CA store: Debian's libcurl is built with both a bundle and a directory; it then parses the whole bundle
- * for each connection (40 ms). The directory alone is looked up by hash (3 ms), a bundle alone is cached.
+ * Debian's libcurl is built with both a CA bundle and a CA directory, and then parses the whole bundle for each
+ * connection (40 ms). A directory alone is looked up by hash (3 ms); a bundle alone is cached.
  *
- * Pausing is done by refusing data: libcurl keeps the refused bytes and stops reading, in any state of the
- * connection, while curl_easy_pause only works once there is one. The same is done for one loop round when all calls
- * together have brought a burst: left alone, libcurl reads as long as fast servers send, and all events of long answers
- * would pile up before the first one is told. */
+ * A call is paused by refusing data: libcurl then keeps the refused bytes and stops reading in any state of the
+ * connection, while curl_easy_pause requires one that is established. All calls are paused for one iteration of the
+ * loop when they have received a burst together: libcurl would otherwise read as long as a fast server sends, and the
+ * events of a long answer would accumulate before the first one is handled. */
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -82,7 +82,7 @@ static void mark_active(struct http_call *call)
 	call->active_at = uv_now(loop_uv(call->client->loop));
 }
 
-/* Two readers would disagree about where the answer ends. */
+/* Such an answer has no unambiguous end. */
 static bool has_two_lengths(const struct http_head *head)
 {
 	struct str first = http_head_get(head, "content-length");
@@ -92,7 +92,7 @@ static bool has_two_lengths(const struct http_head *head)
 	return false;
 }
 
-/* A complete head. False ends the call. */
+/* Handles a complete head. False ends the call. */
 static bool deliver_head(struct http_call *call)
 {
 	struct http_head head;
@@ -110,7 +110,7 @@ static bool deliver_head(struct http_call *call)
 			goes_on = call->handler->on_head(head.status, &head, call->self);
 	}
 	http_head_finish(&head);
-	buf_clear(&call->head); /* an interim answer (1xx): the real one follows */
+	buf_clear(&call->head); /* an interim answer (1xx) precedes the final one */
 	if (!goes_on && call->failure.code == ERR_none)
 		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
 	return goes_on && !call->is_cancelled;
@@ -150,7 +150,7 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *self)
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	call->client->burst += len;
-	http_client_proceed_soon(call->client); /* which begins a new burst */
+	http_client_proceed_soon(call->client); /* starts a new burst */
 	if (call->handler->on_data && len)
 		call->handler->on_data(str_n(bytes, len), call->self);
 	return call->is_cancelled ? 0 : len;
@@ -178,7 +178,7 @@ static size_t on_curl_read(char *out, size_t size, size_t count, void *self)
 	return filled;
 }
 
-/* libcurl rewinds to send the body again on another connection. */
+/* libcurl rewinds the body to send it again on another connection. */
 static int on_curl_seek(void *self, curl_off_t offset, int origin)
 {
 	struct http_call *call = self;
@@ -203,7 +203,7 @@ static void on_idle(void *self)
 	http_call_end(call, &err);
 }
 
-/* --- the beginning ----------------------------------------------------------------------------------------- */
+/* --- the start ----------------------------------------------------------------------------------------- */
 
 static int append_curl_header(struct http_call *call, const char *line, struct error *err)
 {
@@ -214,7 +214,7 @@ static int append_curl_header(struct http_call *call, const char *line, struct e
 	return 0;
 }
 
-/* In libcurl's notation "Name;" is a header without value and "Name:" one that is not sent. */
+/* In libcurl's notation "Name;" is a header with an empty value, and "Name:" removes a header. */
 static int build_headers(struct http_call *call, struct error *err)
 {
 	bool has_type = false;
@@ -379,7 +379,7 @@ void http_call_resume(struct http_call *call)
 
 void http_call_continue(struct http_call *call)
 {
-	list_remove(&call->link); /* those whose turn has not come go first next time */
+	list_remove(&call->link); /* to the end of the list, so that calls take turns */
 	list_append(&call->client->calls, &call->link);
 	call->wants_resume = false;
 	call->client->curl->easy_pause(call->easy, CURLPAUSE_CONT);

@@ -1,5 +1,5 @@
-/* libcurl looks at a kept connection once a second at most before it uses it again, so that the end of a connection, or
- * bytes that follow an answer, could be taken for part of the next answer. The checks here are exact. */
+/* libcurl checks a kept connection at most once a second before reuse. Without the exact checks here, the end of a
+ * connection, or bytes that follow an answer, could be taken for part of the next answer. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 /* --- sockets ------------------------------------------------------------------------------------------------ */
 
-/* libcurl's own socket() would be inherited by the commands that tools run. */
+/* Sets SOCK_CLOEXEC, which libcurl does not, so that commands do not inherit the socket. */
 static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct http_client *client = self;
@@ -44,7 +44,7 @@ static int local_port_of(curl_socket_t fd)
 	                                           : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* libcurl says of the connection that it has chosen only its local port. */
+/* Of the connection that it has chosen, libcurl reports only the local port. */
 static curl_socket_t socket_at(const struct http_client *client, int local_port)
 {
 	vec_for_each(fd, &client->sockets)
@@ -53,15 +53,15 @@ static curl_socket_t socket_at(const struct http_client *client, int local_port)
 	return CURL_SOCKET_BAD;
 }
 
-/* More than one may share a connection of HTTP/2, on which the peer may speak at any time. */
+/* HTTP/2 connections can be shared by calls; the server may then send at any time. */
 static bool is_alone(const struct http_call *call)
 {
 	const struct list *calls = &call->client->calls;
 	return calls->next == &call->link && calls->prev == &call->link;
 }
 
-/* Before a request is sent. On a kept connection nothing is to be read: the peer's end, or bytes that would be taken
- * for the answer. libcurl itself looks once a second at most. */
+/* Called before a request is sent. A kept connection must have nothing to read: neither the peer's end nor bytes that
+ * would be taken for the answer. */
 static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int local_port)
 {
 	struct http_call *call = self;

@@ -1,6 +1,5 @@
-/* libcurl's results are many and its words are for people who know libcurl. Callers need four answers: was there a
- * connection, did it break, was it too slow, is our own configuration wrong. People need the host, the reason, and
- * what to do. */
+/* Maps libcurl's many results to the four cases that callers distinguish (no connection, a broken one, a timeout, a
+ * configuration error). The texts name the host, the reason and what to do. */
 #include <errno.h>
 
 #include "base/limits.h"
@@ -23,7 +22,7 @@ static const struct error_row {
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
 };
 
-/* For results without a row: before anything could be sent it is a matter of connecting, after that of transport. */
+/* Results without a row: a connection error before anything was sent, a transport error after that. */
 static const struct error_row early_row = {CURLE_OK, ERR_connect, "cannot connect to", ""};
 static const struct error_row late_row = {CURLE_OK, ERR_transport, "the connection to", " broke"};
 
@@ -42,7 +41,8 @@ static struct str without_brackets(struct str host)
 	return host.len > 2 && host.ptr[0] == '[' ? str_n(host.ptr + 1, host.len - 2) : host;
 }
 
-/* libcurl says whom it could not reach, but not why; when it is not our host, it is a proxy. */
+/* libcurl names the host that it could not reach, but not the reason. If the name is not that of the URL, it is the
+ * proxy. */
 static void append_connect_reason(const struct http_call *call, struct str detail, struct buf *out)
 {
 	long sys = 0;

@@ -1,5 +1,5 @@
-/* http_client_priv.h — shared by http_client.c (connections, the loop), http_client_call.c (one request) and
- * http_client_error.c (its errors). */
+/* http_client_priv.h — shared by http_client.c (loop, loading), http_client_call.c (one request),
+ * http_client_connection.c (kept connections) and http_client_error.c (errors). */
 #ifndef NET_HTTP_CLIENT_PRIV_H
 #define NET_HTTP_CLIENT_PRIV_H
 
@@ -36,62 +36,63 @@ struct http_client {
 	CURLM *multi;
 	CURLSH *share; /* TLS sessions, for cheap reconnects */
 	struct loop_timer *timer;
-	struct loop_deferred proceed; /* does to the calls what their flags ask for */
-	size_t burst;                 /* bytes of answers since libcurl was last let act */
+	struct loop_deferred proceed; /* acts on the flags of the calls */
+	size_t burst;                 /* bytes received since libcurl last ran */
 	struct list calls;
-	VEC(curl_socket_t) sockets; /* that are open, in use or kept */
+	VEC(curl_socket_t) sockets; /* open ones, in use or kept */
 };
 
-/* A call is in `multi` iff easy is non-NULL. Flags set by the user's calls are acted upon by client->proceed. */
+/* A call is in `multi` iff easy is non-NULL. Public functions only set flags; client->proceed acts on them. */
 struct http_call {
 	struct list link;
 	struct http_client *client;
 	const struct http_handler *handler;
 	void *self;
-	struct http_request request; /* what it points to lives in arena, save the bytes of the body */
+	struct http_request request; /* its data is in arena, except the bytes of the body */
 	struct arena arena;
 	struct http_url url;
 
 	CURL *easy;
 	struct curl_slist *headers;
-	char detail[CURL_ERROR_SIZE]; /* libcurl's own words */
+	char detail[CURL_ERROR_SIZE]; /* libcurl's message */
 	size_t segment;               /* position in the body */
 	size_t segment_offset;
 	struct buf head;
-	size_t head_total; /* bytes of all heads, interim ones included */
+	size_t head_total; /* bytes of all heads, including interim ones */
 	bool has_head;     /* on_head has been called */
 	bool is_cancelled;
 	bool is_paused;
 	bool wants_resume;
 	bool is_retried;
-	bool is_stale;      /* the kept connection was found dead, or had bytes that nobody had asked for */
-	uint64_t active_at; /* loop time at which a byte last moved */
+	bool is_stale;      /* the kept connection was closed, or had unsolicited bytes */
+	uint64_t active_at; /* loop time of the last traffic */
 	struct loop_timer *idle;
-	struct error failure; /* code is not ERR_none iff the call was ended by us */
+	struct error failure; /* code is not ERR_none iff this module ended the call */
 };
 
 /* http_client.c */
 void http_client_proceed_soon(struct http_client *client);
 
 /* http_client_call.c */
-/* Hands the call to libcurl, or ends it with what is wrong with it. */
+/* Passes the call to libcurl, or ends it with an error. */
 void http_call_begin(struct http_call *call);
 void http_call_continue(struct http_call *call);
-/* libcurl is through with it: tells the owner and frees it, or tries again. */
+/* Handles the result of libcurl: ends the call, or retries it on a new connection. */
 void http_call_complete(struct http_call *call, CURLcode result);
-/* Tells the owner and frees it. */
+/* Reports the end to the owner and frees the call. */
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
 
 /* http_client_connection.c */
 void http_call_set_connection(struct http_call *call);
-/* Called with the head of the answer: if bytes follow the answer directly, its connection is not used again. */
+/* Called with the head of an answer: its connection is not reused if bytes follow the answer directly. */
 void http_call_watch_excess(struct http_call *call);
-/* True if the call failed because its kept connection ended before the server saw anything of it: one retry is safe. */
+/* True if the call failed because its kept connection ended before the server saw any of it, so that one retry is
+ * safe. */
 bool http_call_is_stale(const struct http_call *call, CURLcode result);
 
 /* http_client_error.c */
-/* Fills err with what a result other than CURLE_OK means. */
+/* Describes a result other than CURLE_OK in err. */
 void http_call_explain(const struct http_call *call, CURLcode result, struct error *err);
 
 #endif

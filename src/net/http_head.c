@@ -1,5 +1,5 @@
-/* Two readers for two kinds of peers: requests come from whoever finds the port and are read by the letter,
- * answers have passed through libcurl, which already refused what it could not make sense of. */
+/* Two parsers for two kinds of peers: requests come from any program that finds the port and are parsed strictly;
+ * answers have passed through libcurl, which refuses malformed ones. */
 #include "net/http_head.h"
 
 #include <ctype.h>

@@ -23,12 +23,12 @@ struct http_head {
 	VEC(struct http_header) headers;
 };
 
-/* Reads a request head strictly; `bytes` ends with the empty line. Any deviation that two readers could
- * understand differently (bare LF, folded lines, blanks before a colon, control bytes) is refused.
- * Returns 0 or the status to refuse it with. *head is filled in both cases: end it with http_head_finish. */
+/* Parses a request head strictly; bytes ends with the empty line. Input that two readers could interpret differently
+ * (bare LF, folded lines, blanks before a colon, control bytes) is refused. Returns 0 or the status to refuse the
+ * request with. *head is filled in both cases; end it with http_head_finish. */
 int http_head_parse_request(struct http_head *head, struct str bytes);
 
-/* Reads an answer's head, leniently: a line that is no header is passed over. False without a status line. */
+/* Parses the head of an answer leniently: lines that are not headers are skipped. False without a status line. */
 bool http_head_parse_answer(struct http_head *head, struct str bytes);
 
 /* The value of the first header of that name, compared without case; STR_NONE if absent. */
@@ -36,16 +36,16 @@ struct str http_head_get(const struct http_head *head, const char *name);
 
 unsigned http_head_count(const struct http_head *head, const char *name);
 
-/* Whether a comma-separated list, as headers hold, has the token; compared without case. */
+/* True if a comma-separated list contains the token, ignoring case. */
 bool http_list_has(struct str list, const char *token);
-/* Whether any header of that name lists the token. */
+/* True if any header of that name lists the token. */
 bool http_head_has_token(const struct http_head *head, const char *name, const char *token);
 
-/* Splits "Name: value" (slices of line). False if the name is no name or a byte would end the line early; then
- * ret_header->name is what can be shown of it. */
+/* Splits "Name: value" into slices of line. False if the name is invalid or a byte would end the line early;
+ * ret_header->name is then the printable part. */
 bool http_header_parse(struct str line, struct http_header *ret_header);
 
-/* Whether a line could belong to an HTTP message: a request or status line, or a header. No JSON text does. */
+/* True for a request line, a status line or a header, none of which is valid JSON. */
 bool http_line_is(struct str line);
 
 /* "OK", "Not Found", …; "Unknown" for a number without a name. */

@@ -1,9 +1,9 @@
-/* A connection reads one request, waits until its exchange has ended, and reads the next: pipelined requests wait
- * in its input. Exchange and connection are two objects because either may go first: the client may vanish while
- * a scripted answer sleeps, the answer may end while the connection lives on.
+/* A connection reads one request, waits until its exchange has ended, and reads the next; pipelined requests wait in
+ * its input. Exchange and connection are separate objects because either may end first: the client may disconnect while
+ * a scripted answer sleeps, and the connection survives the answer.
  *
- * Calls from above only mark what is to happen to a connection (`ending`) and defer it: the bytes of a request
- * stay valid for the whole of on_request, whatever is done to the exchange in it. */
+ * Public functions only set the connection's next state (`ending`) and defer the work, so that the bytes of a request
+ * stay valid throughout on_request. */
 #include "net/http_server.h"
 
 #include <ctype.h>
@@ -40,22 +40,22 @@ struct connection {
 	struct http_server *server;
 	struct stream *stream;
 	enum connection_state state;
-	enum stream_end ending;         /* how to end it, in state ENDING */
+	enum stream_end ending;         /* how to end the stream, in state ENDING */
 	struct http_exchange *exchange; /* non-NULL iff state is ANSWERING */
-	struct buf input;               /* received and not yet understood */
-	size_t scanned;                 /* so much of input holds no end of a head */
+	struct buf input;               /* received, not yet parsed */
+	size_t scanned;                 /* bytes of input known not to contain the end of a head */
 	struct buf head_bytes;
 	struct http_head head;
 	struct http_body framing;
 	struct buf body;
-	bool has_said_continue; /* to the client of this request, which waits for it before it sends the body */
+	bool has_said_continue; /* 100 Continue was sent for this request */
 	struct loop_deferred proceed;
 };
 
 struct http_exchange {
 	/* private */
 	struct list link;
-	struct connection *connection; /* NULL once the client has gone */
+	struct connection *connection; /* NULL after the client has disconnected */
 	const struct http_exchange_events *events;
 	void *self;
 	bool is_http_1_0;
@@ -63,7 +63,7 @@ struct http_exchange {
 	bool is_head_sent;
 	bool is_chunked;
 	bool must_close;
-	uint64_t left; /* bytes of the announced length that are still to come */
+	uint64_t left; /* bytes of the announced length not yet sent */
 };
 
 /* --- connections ------------------------------------------------------------------------------------------- */
@@ -81,8 +81,7 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 	free(connection);
 }
 
-/* Refuses what was asked and gives the connection up: after a protocol error nobody knows where the next request
- * would begin. */
+/* Sends an error status and closes the connection: after a protocol error the start of the next request is unknown. */
 static void connection_refuse(struct connection *connection, int status)
 {
 	auto_buf struct buf text;
@@ -107,7 +106,7 @@ static struct http_exchange *exchange_create(struct connection *connection)
 	return exchange;
 }
 
-/* Where a head ends in the input (after its empty line), 0 if it is not all there. */
+/* Returns the offset after the empty line that ends the head, 0 if the head is incomplete. */
 static size_t find_head_end(struct connection *connection)
 {
 	struct str unseen = str_skip(buf_str(&connection->input), connection->scanned);
@@ -119,7 +118,7 @@ static size_t find_head_end(struct connection *connection)
 	return 0;
 }
 
-/* What a request must be beyond its grammar. 0 or the status to refuse it with. */
+/* Checks the conditions on a request beyond its grammar. Returns 0 or the status to refuse it with. */
 static int check_head(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
@@ -134,12 +133,12 @@ static int check_head(struct connection *connection)
 	return http_body_start(&connection->framing, head, LIMIT_HTTP_SERVER_BODY);
 }
 
-/* The steps return 0 to go on, -1 to wait, or the status to refuse the request with. */
+/* Each step returns 0 to continue, -1 to wait for input, or the status to refuse the request with. */
 static int read_head(struct connection *connection)
 {
 	size_t end = find_head_end(connection);
 	if (connection->input.len && !isalpha((unsigned char)connection->input.data[0]))
-		return 400; /* no method begins so: another protocol, whose speaker would wait for ever */
+		return 400; /* not HTTP: a client of another protocol would wait for an answer forever */
 	if (end > LIMIT_HTTP_HEAD || (end == 0 && connection->input.len > LIMIT_HTTP_HEAD))
 		return 431;
 	if (end == 0)
@@ -239,7 +238,8 @@ static const struct stream_events stream_events = {
 	.on_writable = on_stream_writable,
 };
 
-/* Nobody may keep others out by connecting and saying nothing: who has waited longest goes. */
+/* Evicts the connection that has been idle longest when the limit is reached, so that idle clients cannot block
+ * others. */
 static bool make_room(struct http_server *server)
 {
 	if (server->connection_count < LIMIT_HTTP_CONNECTIONS)
@@ -306,7 +306,7 @@ static void exchange_end(struct http_exchange *exchange, bool must_close, enum s
 	loop_defer(&connection->proceed);
 }
 
-/* The headers that say how long the body is; also decides how its end will be marked. */
+/* Appends the headers that frame the body, and chooses how its end is marked. */
 static void append_framing(struct http_exchange *exchange, struct buf *out, int status, int64_t length)
 {
 	bool has_body = status >= 200 && status != 204 && status != 304;

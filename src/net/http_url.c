@@ -1,5 +1,5 @@
-/* libcurl does the real parsing; this one only finds the parts that messages name, and leaves out the parts that
- * hold secrets: the user information, and the query where some providers expect their key. */
+/* libcurl parses URLs; this parser only finds the parts that messages show. It omits those that may hold secrets: the
+ * user information, and the query, where some providers expect their key. */
 #include "net/http_url.h"
 
 #include <arpa/inet.h>
@@ -74,7 +74,7 @@ void http_url_append_public(struct buf *out, struct str text)
 
 /* ---- hosts ---- */
 
-/* Cuts ":PORT" off. False if what is there is no port. */
+/* Removes ":PORT". False if the port is invalid. */
 static bool cut_port(struct str *host)
 {
 	ptrdiff_t colon = str_rfind_char(*host, ':');
@@ -88,7 +88,7 @@ static bool cut_port(struct str *host)
 	return true;
 }
 
-/* An address in digits, IPv4 as its mapped form. */
+/* Parses a numeric address; IPv4 in its IPv6-mapped form. */
 static bool read_address(struct str host, struct in6_addr *ret)
 {
 	char text[INET6_ADDRSTRLEN + sizeof("::ffff:")];

@@ -1,4 +1,5 @@
-/* http_url.h — what may be said about an http(s) URL in messages and logs.
+/* http_url.h — the parts of an http(s) URL that messages and logs may show, and a check of Host headers.
+ *
  * Slices are borrowed from the URL. Thread: any. */
 #ifndef NET_HTTP_URL_H
 #define NET_HTTP_URL_H
@@ -19,10 +20,10 @@ struct http_url {
 	struct str path;   /* without query and fragment; may be empty */
 };
 
-/* False if it is not http:// or https:// with a host, or holds blanks or control bytes. */
+/* False if it is not http:// or https:// with a host, or contains blanks or control bytes. */
 bool http_url_parse(struct str text, struct http_url *ret_url);
 
-/* Appends the URL without user name, password, query and fragment: it may then be shown to anybody. */
+/* Appends the URL without user name, password, query and fragment. */
 void http_url_append_public(struct buf *out, struct str text);
 
 /* True if a Host header names this server: "localhost", a loopback address, the address that the connection was made to

@@ -1,7 +1,7 @@
-/* Most feeds hold whole events, so lines and fields are slices of what was fed, and nothing is copied
- * until a feed ends in the middle of an event. Then the fields found so far are kept, and the piece of a
- * line that is left is carried to the next feed. The next "\n" and the next "\r" are each remembered
- * until passed: whatever mix of line ends comes in, every byte is looked at a fixed number of times. */
+/* Most feeds hold whole events, so lines and fields are slices of the fed bytes; bytes are copied only if a feed ends
+ * inside an event. The fields parsed so far are then kept, and the incomplete line is carried to the next feed. The
+ * positions of the next "\n" and the next "\r" are cached until passed, so that each byte is examined a constant number
+ * of times for any mix of line endings. */
 #include "net/sse.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ static int refuse(struct sse *sse, struct error *err, const char *what, const ch
 
 /* ---- fields ---- */
 
-/* Makes the field independent of the fed bytes and of the carried line. */
+/* Copies the field, so that it no longer depends on the fed bytes and the carried line. */
 static void field_keep(struct sse_field *field)
 {
 	if (!field->text.ptr || field->text.ptr == field->kept.data)
@@ -117,7 +117,7 @@ static int take_field(struct sse *sse, struct str line, struct error *err)
 		if (str_eq(name, fields[i].name))
 			return fields[i].take(sse, value, err);
 	}
-	return 0; /* a comment (its name is empty), "retry", or what the standard does not know */
+	return 0; /* a comment (empty name), "retry", or an unknown field */
 }
 
 static int take_line(struct sse *sse, struct str line, struct error *err)
@@ -137,7 +137,7 @@ static int take_line(struct sse *sse, struct str line, struct error *err)
 
 struct feed {
 	const char *at, *end;
-	const char *lf, *cr; /* the next one of each at or behind `at`, or end */
+	const char *lf, *cr; /* the next one of each at or after `at`, or end */
 };
 
 static const char *find(const char *at, const char *end, char c)
@@ -170,7 +170,7 @@ static int carry(struct sse *sse, struct str bytes, struct error *err)
 	return sse->line.over ? refuse(sse, err, "a line", "LIMIT_SSE_LINE", LIMIT_SSE_LINE) : 0;
 }
 
-/* The first line of a feed completes what was carried. The fields may be slices of it until the feed ends. */
+/* The first line of a feed completes the carried one. The fields may be slices of it until the feed ends. */
 static int take_first_line(struct sse *sse, struct str line, struct error *err)
 {
 	if (sse->line.len == 0)
@@ -214,7 +214,7 @@ int sse_end(struct sse *sse, struct error *err)
 	int result = 0;
 	if (sse->is_stopped)
 		return 0;
-	/* A cut-off line can only spoil data that is there already. */
+	/* A truncated line can only damage data that is already there. */
 	if (sse->line.len && !sse->data.text.ptr)
 		result = take_line(sse, buf_str(&sse->line), err);
 	if (result == 0)

@@ -1,13 +1,12 @@
-/* sse.h — server-sent events, as bytes arrive.
+/* sse.h — a parser of server-sent events for streams.
  *
- * Feed bytes in any pieces; each whole event is handed to the callback at once. The fields of an event
- * are borrowed and die when the callback returns. An event that lies whole in one feed is a slice of the
- * fed bytes (data of several lines is joined into a copy).
+ * Accepts bytes in pieces of any size and passes each complete event to the callback at once. The fields of an event
+ * are borrowed during the callback; if an event lies within one feed, they are slices of the fed bytes (except data of
+ * several lines, which is joined in a copy).
  *
- * Owns: what it had to keep of an unfinished event. One thread at a time. The callback must not feed or
- * finish the parser; it returns false to stop it. After a stop or an error all further bytes are ignored.
- * Errors: ERR_limit for a line over LIMIT_SSE_LINE or an event over LIMIT_SSE_EVENT.
- * Source: WHATWG HTML 9.2.6, except for the end of the stream (see sse_end). */
+ * Owns: the incomplete event. One thread at a time. The callback must not feed or finish the parser; it returns false
+ * to stop it. After a stop or an error all further bytes are ignored. Errors: ERR_limit for a line over LIMIT_SSE_LINE
+ * or an event over LIMIT_SSE_EVENT. Source: WHATWG HTML 9.2.6, except for the end of the stream (see sse_end). */
 #ifndef NET_SSE_H
 #define NET_SSE_H
 
@@ -18,8 +17,8 @@
 #include "base/str.h"
 
 struct sse_event {
-	struct str event; /* "message" if the stream names none */
-	struct str data;  /* lines joined by "\n", without one at the end */
+	struct str event; /* "message" if absent */
+	struct str data;  /* lines joined by "\n", without a trailing one */
 	struct str id;    /* of this event or the last one that had an id; empty if none had */
 };
 
@@ -27,7 +26,8 @@ typedef bool (*sse_event_fn)(const struct sse_event *event, void *self);
 
 struct sse_field {
 	/* private */
-	struct str text; /* a slice of the fed bytes, the carried line, or kept; ptr is NULL while there is none */
+	struct str
+		text; /* a slice of the fed bytes, the carried line, or kept; ptr is NULL while the field is absent */
 	struct buf kept;
 };
 
@@ -35,10 +35,10 @@ struct sse {
 	/* private */
 	sse_event_fn on_event;
 	void *self;
-	struct buf line; /* the unfinished line of earlier feeds */
+	struct buf line; /* the incomplete line of earlier feeds */
 	struct sse_field event, data, id;
-	bool is_begun;    /* the first line, where a byte order mark may stand, is behind us */
-	bool is_after_cr; /* the last feed ended with "\r": a "\n" that comes now belongs to it */
+	bool is_begun;    /* the position of a possible byte order mark has been passed */
+	bool is_after_cr; /* the last feed ended with "\r": a following "\n" belongs to it */
 	bool is_stopped;
 };
 
@@ -47,9 +47,9 @@ void sse_finish(struct sse *sse);
 
 must_check int sse_feed(struct sse *sse, struct str bytes, struct error *err);
 
-/* The stream is over. The standard drops an event that no blank line ended; we hand it on if it has data,
- * because servers do close right after the last byte of what matters most, the final event. Whoever
- * reads the data sees whether it is whole. */
+/* Ends the stream. The standard discards an event without a final blank line; here it is emitted if it has data,
+ * because servers close right after the last byte of the final event. The consumer of the data detects whether it is
+ * complete. */
 must_check int sse_end(struct sse *sse, struct error *err);
 
 #endif

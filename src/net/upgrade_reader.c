@@ -1,6 +1,6 @@
-/* A stranger may cost some kilobytes and one descriptor: there is no stream, no queue and no body here. Bytes are
- * looked at where they lie and taken up to the end of the head only, so that nothing needs to be handed on with the
- * descriptor. */
+/* A client that is not yet authenticated costs a few kilobytes and one descriptor: it gets no stream, no queue and no
+ * body. Bytes are peeked and consumed only up to the end of the head, so that the descriptor can be passed on without a
+ * buffer. */
 #include "net/upgrade_reader.h"
 
 #include <ctype.h>
@@ -15,17 +15,17 @@
 #include "loop/loop.h"
 #include "net/http_head.h"
 
-enum { PIECE = 4 * KIB }; /* read at a time */
+enum { PIECE = 4 * KIB }; /* bytes per read */
 
 struct upgrade_reader {
 	uv_poll_t poll;
 	struct loop_timer *timer;
-	int fd; /* -1: handed on, or closed */
+	int fd; /* -1 after it was passed on or closed */
 	const struct upgrade_reader_events *events;
 	void *self;
-	struct buf input; /* the head, as far as it has come */
-	bool is_head;     /* the request is HEAD: its answer has no body */
-	bool is_answered; /* what still comes is discarded */
+	struct buf input; /* the head, as far as received */
+	bool is_head;     /* HEAD request: the answer has no body */
+	bool is_answered; /* further input is discarded */
 	size_t discarded;
 };
 
@@ -43,7 +43,7 @@ static void end(struct upgrade_reader *reader)
 	reader->events->on_end(reader->self);
 }
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static void write_head(struct buf *out, int status, const struct str *headers, size_t header_count)
 {
@@ -54,7 +54,7 @@ static void write_head(struct buf *out, int status, const struct str *headers, s
 	}
 }
 
-/* False if not all of it went out. The socket's queue is empty, and an answer is short. */
+/* False if not all bytes were sent. The socket's buffer is empty, and answers are short. */
 static bool send_all(struct upgrade_reader *reader, struct str bytes)
 {
 	return send(reader->fd, bytes.ptr, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes.len;
@@ -71,7 +71,7 @@ void upgrade_reader_answer(struct upgrade_reader *reader, int status, const stru
 	buf_printf(&out, "Content-Length: %zu\r\nConnection: close\r\n\r\n", body.len);
 	if (!reader->is_head)
 		buf_append_str(&out, body);
-	send_all(reader, buf_str(&out)); /* a client that takes no answer gets none */
+	send_all(reader, buf_str(&out)); /* best effort */
 	shutdown(reader->fd, SHUT_WR);
 	reader->is_answered = true;
 	loop_timer_start(reader->timer, LIMIT_UPGRADE_LINGER_MS);
@@ -95,7 +95,7 @@ static void refuse(struct upgrade_reader *reader, int status)
 	upgrade_reader_answer(reader, status, NULL, 0, "text/plain", str_of(text));
 }
 
-/* ---- in ---- */
+/* ---- input ---- */
 
 static void on_head(struct upgrade_reader *reader)
 {
@@ -109,7 +109,7 @@ static void on_head(struct upgrade_reader *reader)
 	http_head_finish(&head);
 }
 
-/* Takes bytes that were seen in the socket, at most to the end of the head. True if it is complete. */
+/* Consumes peeked bytes, at most to the end of the head. True if the head is complete. */
 static bool take(struct upgrade_reader *reader, char *bytes, size_t count)
 {
 	size_t before = reader->input.len;
@@ -119,7 +119,7 @@ static bool take(struct upgrade_reader *reader, char *bytes, size_t count)
 	if (end >= 0)
 		buf_truncate(&reader->input, scanned + (size_t)end + 4);
 	ssize_t taken = recv(reader->fd, bytes, reader->input.len - before, 0);
-	(void)taken; /* they were there */
+	(void)taken; /* they were peeked */
 	return end >= 0;
 }
 
@@ -127,7 +127,7 @@ static void read_head(struct upgrade_reader *reader, char *bytes, size_t count)
 {
 	bool is_complete = take(reader, bytes, count);
 	if (!isalpha((unsigned char)reader->input.data[0]))
-		refuse(reader, 400); /* no method begins like this: another protocol, whose speaker would wait */
+		refuse(reader, 400); /* not HTTP: a client of another protocol would wait for an answer forever */
 	else if (reader->input.len > LIMIT_UPGRADE_HEAD)
 		refuse(reader, 431);
 	else if (is_complete)
@@ -167,7 +167,7 @@ static void on_timeout(void *self)
 		refuse(reader, 408);
 }
 
-/* ---- both ---- */
+/* ---- the reader ---- */
 
 struct upgrade_reader *upgrade_reader_create(struct loop *loop, int fd, const struct upgrade_reader_events *events,
                                              void *self)

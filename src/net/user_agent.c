@@ -1,5 +1,4 @@
-/* The file that names the system is read directly: asking lsb_release for the same two words costs the reference
- * eight processes at every start (performance 3.4). */
+/* /etc/os-release is read directly: running lsb_release, as codex 0.169 does, starts eight processes. */
 #include "net/user_agent.h"
 
 #include <sys/utsname.h>
@@ -7,7 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-/* The value of KEY=value or KEY="value"; absent if there is none. */
+/* The value of KEY=value or KEY="value"; STR_NONE if absent. */
 static struct str os_release_get(struct str text, const char *key)
 {
 	struct str line;
@@ -23,7 +22,7 @@ static struct str os_release_get(struct str text, const char *key)
 	return STR_NONE;
 }
 
-/* "12" -> "12.0.0": version numbers of three parts are what those who read this header expect. */
+/* "12" -> "12.0.0": readers of this header expect three numbers. */
 static void write_version(struct buf *out, struct str version)
 {
 	size_t dots = 0;

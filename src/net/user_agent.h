@@ -1,7 +1,6 @@
-/* user_agent.h — who we say we are: "codex_exec/0.1.0 (Debian 12.0.0; x86_64) xterm-256color".
+/* user_agent.h — the User-Agent header: "codex_exec/0.1.0 (Debian 12.0.0; x86_64) xterm-256color".
  *
- * Owns: nothing. Thread: any. Reads /etc/os-release when asked, so ask when a request needs it, and keep the answer.
- * Source: core 1.1. */
+ * Owns: nothing. Thread: any. Each call reads /etc/os-release: call it when a request needs it, and keep the result. */
 #ifndef NET_USER_AGENT_H
 #define NET_USER_AGENT_H
 
@@ -10,14 +9,14 @@
 
 struct user_agent {
 	struct str originator; /* the front end: codex_exec, codex_cli_rs, … */
-	struct str version;    /* ours */
+	struct str version;    /* the engine's version */
 	struct str terminal;   /* absent: "unknown" */
-	struct str client;     /* the program that drives us; may be absent */
+	struct str client;     /* the program that uses the engine; may be absent */
 	struct str client_version;
 	const char *os_release_file; /* names the system; NULL: /etc/os-release */
 };
 
-/* Appends the header's value; bytes that a header cannot hold become "_". */
+/* Appends the value; bytes that a header cannot hold become "_". */
 void user_agent_write(struct buf *out, const struct user_agent *agent);
 
 #endif

@@ -1,9 +1,9 @@
-/* Pulled, not pushed, as lines are: whoever cannot take another message just does not ask. wslay's event interface
- * pushes, so its frame interface is used, which leaves to us what a message is: fragments, the rules of control
- * frames, UTF-8 (of whole messages: quicker than byte by byte) and the limit on their size.
+/* Messages are pulled, like lines: a caller under backpressure does not ask for the next one. wslay's event interface
+ * pushes messages, so its frame interface is used; fragments, the rules for control frames, UTF-8 (checked per message,
+ * which is faster than per byte) and the limit on sizes are implemented here.
  *
- * wslay copies what it reads through 4 KiB of its own, so frames may be of any length and nothing is allocated for a
- * length that is only announced. */
+ * wslay reads through a buffer of 4 KiB, so frames may have any length, and nothing is allocated for a length that is
+ * only announced. */
 #include "net/websocket.h"
 
 #include <sys/random.h>
@@ -18,7 +18,7 @@
 
 /* ---- the library ---- */
 
-/* wslay->frame_recv is wslay_frame_recv, and so on. */
+/* library.frame_recv is wslay_frame_recv, and so on. */
 struct wslay {
 #define WSLAY(name) __typeof__(&wslay_##name) name;
 #include "net/websocket_wslay.def"
@@ -51,25 +51,25 @@ struct websocket {
 	websocket_output_fn output;
 	void *self;
 
-	struct buf input; /* received, and from `taken` on not yet seen by wslay */
+	struct buf input; /* received; from `taken` on not yet read by wslay */
 	size_t taken;
-	struct buf message; /* complete iff was_given, else being put together */
-	uint8_t opcode;     /* of it; 0: none is begun */
+	struct buf message; /* complete iff was_given, otherwise its fragments so far */
+	uint8_t opcode;     /* of the message; 0: none has begun */
 	bool was_given;
 	struct buf control;            /* payload of a ping or close */
-	struct wslay_frame_iocb frame; /* the one that is being read, its head; */
+	struct wslay_frame_iocb frame; /* the head of the current frame */
 	bool is_in_frame;
-	uint64_t left; /* of its payload */
+	uint64_t left; /* bytes of its payload not yet read */
 
-	bool is_over; /* nothing is read any more */
+	bool is_over; /* input is ignored */
 	bool is_close_sent;
-	struct error *failure; /* NULL: closed in order, or not at all */
-	bool is_full;          /* output said false */
-	bool is_pong_due;      /* for what is in `pong` */
+	struct error *failure; /* NULL while open, and after a regular close */
+	bool is_full;          /* output returned false */
+	bool is_pong_due;      /* the pong with the payload `pong` is pending */
 	struct buf pong;
 };
 
-/* ---- what wslay calls ---- */
+/* ---- callbacks of wslay ---- */
 
 static ssize_t on_wslay_recv(uint8_t *bytes, size_t len, int flags, void *self)
 {
@@ -93,7 +93,7 @@ static ssize_t on_wslay_send(const uint8_t *bytes, size_t len, int flags, void *
 	return (ssize_t)len;
 }
 
-/* Masks keep a client's text from passing for something else in front of broken proxies: they must not be guessed. */
+/* Unpredictable masks prevent a client's text from passing for another protocol in faulty proxies. */
 static int on_wslay_mask(uint8_t *bytes, size_t len, void *self)
 {
 	(void)self;
@@ -102,7 +102,7 @@ static int on_wslay_mask(uint8_t *bytes, size_t len, void *self)
 
 static const struct wslay_frame_callbacks wslay_callbacks = {on_wslay_send, on_wslay_recv, on_wslay_mask};
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static void send_frame(struct websocket *websocket, uint8_t opcode, struct str payload)
 {
@@ -115,7 +115,7 @@ static void send_frame(struct websocket *websocket, uint8_t opcode, struct str p
 		.data_length = payload.len,
 	};
 	ssize_t sent;
-	do { /* masked data goes in pieces */
+	do { /* masked data is sent in pieces */
 		sent = library.frame_send(websocket->frames, &frame);
 		if (sent > 0) {
 			frame.data += sent;
@@ -169,9 +169,9 @@ void websocket_drained(struct websocket *websocket)
 		send_pong(websocket, buf_str(&websocket->pong));
 }
 
-/* ---- in ---- */
+/* ---- input ---- */
 
-/* The peer is told in a close what it did wrong, the owner in an error. */
+/* The peer receives the reason in a close frame, the owner in an error. */
 static int fail(struct websocket *websocket, enum websocket_code code, const char *what)
 {
 	websocket->is_over = true;
@@ -182,7 +182,7 @@ static int fail(struct websocket *websocket, enum websocket_code code, const cha
 	return -1;
 }
 
-/* Codes a peer may put into a close; the others are reserved for what never travels. */
+/* Close codes that a peer may send; the others are reserved for local use. */
 static bool is_close_code(unsigned code)
 {
 	return (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999);
@@ -267,7 +267,7 @@ static int end_control(struct websocket *websocket)
 	return 0;
 }
 
-/* *ret_event is left alone unless a message is complete. */
+/* *ret_event changes only if a message is complete. */
 static int end_frame(struct websocket *websocket, enum websocket_event *ret_event)
 {
 	websocket->is_in_frame = false;
@@ -304,7 +304,7 @@ void websocket_receive(struct websocket *websocket, struct str bytes)
 		fail(websocket, WEBSOCKET_CODE_TOO_BIG, "more bytes than were asked for");
 }
 
-/* All that came is read: an idle connection keeps no memory of it. */
+/* All input was read: an idle connection keeps no memory for it. */
 static enum websocket_event wait_for_more(struct websocket *websocket)
 {
 	buf_finish(&websocket->input);
@@ -345,7 +345,7 @@ const struct error *websocket_error(const struct websocket *websocket)
 	return websocket->failure;
 }
 
-/* ---- both ---- */
+/* ---- life ---- */
 
 struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err)
 {

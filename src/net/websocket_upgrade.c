@@ -1,5 +1,5 @@
-/* The server's side checks what the RFC says must be there and nothing that it may be: sub-protocols and extensions
- * that a client offers are passed over, which declines them. */
+/* The server checks what the RFC requires. Sub-protocols and extensions that a client offers are ignored, which
+ * declines them. */
 #include "net/websocket_upgrade.h"
 
 #include <stdint.h>
@@ -34,7 +34,7 @@ static bool has_key(const struct http_head *head)
 	return http_head_get(head, "sec-websocket-key").ptr != NULL;
 }
 
-/* The base64 form of 16 bytes, once. */
+/* Base64 of 16 bytes, in exactly one header. */
 static bool is_key(const struct http_head *head)
 {
 	auto_buf struct buf nonce;
@@ -44,7 +44,7 @@ static bool is_key(const struct http_head *head)
 	       text_base64_decode(&nonce, key) && nonce.len == 16;
 }
 
-/* Nothing but frames may follow the head. */
+/* Only frames may follow the head. */
 static bool has_no_body(const struct http_head *head)
 {
 	struct str length = http_head_get(head, "content-length");
@@ -105,7 +105,7 @@ void websocket_upgrade_request(struct buf *out, const char *host, const char *ta
                                char ret_key[WEBSOCKET_KEY_SIZE])
 {
 	uint8_t nonce[16] = {0};
-	ssize_t made = getrandom(nonce, sizeof(nonce), 0); /* a poor nonce is still a handshake */
+	ssize_t made = getrandom(nonce, sizeof(nonce), 0); /* a predictable nonce is valid, too */
 	(void)made;
 	put_base64(nonce, sizeof(nonce), ret_key, WEBSOCKET_KEY_SIZE);
 	buf_printf(out, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", target, host);
@@ -121,9 +121,9 @@ static int check_answer(const struct http_head *head, const char *key, struct er
 	websocket_upgrade_accept(str_of(key), want);
 	if (!is_upgrade(head) || !is_connection_upgrade(head) ||
 	    !str_is(http_head_get(head, "sec-websocket-accept"), want))
-		return error_set(err, ERR_transport, "the server's answer to the WebSocket handshake is not one");
+		return error_set(err, ERR_transport, "the server's answer to the WebSocket handshake is malformed");
 	if (http_head_get(head, "sec-websocket-extensions").ptr || http_head_get(head, "sec-websocket-protocol").ptr)
-		return error_set(err, ERR_transport, "the server chose a WebSocket extension that nobody offered");
+		return error_set(err, ERR_transport, "the server chose a WebSocket extension that was not offered");
 	return 0;
 }
 

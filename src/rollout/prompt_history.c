@@ -1,6 +1,6 @@
-/* Appending is one write(2) to a descriptor opened with O_APPEND, so that no reader ever sees half a line and no
- * writer overwrites another. The lock is for trimming, which rewrites the file in place: a new file would have
- * another inode, and every entry that a client has counted would be lost to it. */
+/* An entry is appended with one write(2) to a descriptor opened with O_APPEND, so that readers never see a partial line
+ * and writers never overwrite each other. The lock protects trimming, which rewrites the file in place: a new file
+ * would have another inode and invalidate every offset that clients have stored. */
 #include "rollout/prompt_history.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int take_lock(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-/* The newest lines that fit into `room`; at least the last one. */
+/* Returns the newest lines that fit into room; at least the last one. */
 static struct str newest(struct str lines, size_t room)
 {
 	while (lines.len > room) {
@@ -63,7 +63,7 @@ static int trim(int fd, const char *path, int64_t max_bytes, struct error *err)
 static void write_line(const struct prompt_entry *entry, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
-	buf_append_char(out, '\n'); /* only where a full disk has cut the line before it short */
+	buf_append_char(out, '\n'); /* the previous line was truncated by a full disk */
 	jw_object(&w);
 	jw_member_str(&w, "session_id", entry->session_id);
 	jw_member_i64(&w, "ts", entry->ts);
@@ -92,7 +92,7 @@ int prompt_history_append(const char *home, const struct prompt_entry *entry, in
 	return status == 0 ? trim(fd, path, max_bytes, err) : status;
 }
 
-/* The file's text, if it is the one that is meant; log_id 0: any. */
+/* Reads the file if its inode is *log_id; 0: any. */
 static bool read_history(const char *home, int64_t *log_id, struct buf *out)
 {
 	auto_free char *path = history_path(home);

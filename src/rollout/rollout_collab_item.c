@@ -1,4 +1,5 @@
-/* Ten events have one shape in the file, so they are brought into that shape first and written by one writer. */
+/* Ten kinds of events have one form in the file: they are first converted to struct rollout_collab_item, then written
+ * by one function. */
 #include "rollout/rollout_collab_item.h"
 
 #include "base/limits.h"
@@ -122,7 +123,7 @@ bool rollout_collab_item_read(const struct event_msg *event, struct rollout_coll
 
 /* ---- as JSON ---- */
 
-/* A call fails if nobody was started, or somebody it names is not there. */
+/* A call has failed if no agent was started, or if an agent that it names does not exist. */
 static const char *status_of(const struct rollout_collab_item *item)
 {
 	if (!item->has_ended)
@@ -166,7 +167,7 @@ static void write_words(const char *kind, struct str words, size_t most, struct 
 	jw_object_end(w);
 }
 
-/* All of them together fit into a line that a client can be sent. */
+/* The statuses together fit into a line that a client accepts. */
 static void write_statuses(const struct rollout_collab_item *item, struct json_writer *w)
 {
 	size_t most = LIMIT_LINE / 2 / (item->count ? item->count : 1);

@@ -1,8 +1,7 @@
-/* A fork names the bytes of its parent that come first (history_base), as 0.169's do: a file only grows, so they
- * stay what they are while the parent goes on, is archived or packed; deleting it is refused as long as somebody goes
- * on from it. A parent of another kind or place is copied. Turns that were taken back are not among the reader's
- * records, and the bytes up to a record make up the records up to there: none comes along. A copy is of its original's
- * kind, numbered or not: the lines of one kind mean little in the other. */
+/* A fork refers to the first bytes of its parent (history_base), as in codex 0.169. Rollouts only grow, so these bytes
+ * stay valid while the parent continues, is archived or packed; a session with forks cannot be deleted. A parent of
+ * another kind or location is copied instead. Turns that were rolled back are not among the reader's records, and the
+ * reference ends at a record, so they are not part of the fork. A copy is numbered iff its original is. */
 #include "rollout/rollout_fork.h"
 
 #include <errno.h>
@@ -28,7 +27,7 @@ struct fork_file {
 	int fd;
 	const char *path;
 	bool is_numbered;
-	int64_t ordinal; /* the next line's */
+	int64_t ordinal; /* of the next line */
 	struct buf out;
 	struct error *err;
 };
@@ -81,7 +80,7 @@ static int write_lines(struct fork_file *file, const struct rollout_reader *read
 	return status == 0 ? flush(file) : status;
 }
 
-/* Files are found by their ids below one home only. */
+/* Files are found by their ids within one home only. */
 static bool is_same_home(const char *path, const char *other)
 {
 	auto_free char *home = rollout_path_home(path), *other_home = rollout_path_home(other);

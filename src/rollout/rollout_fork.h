@@ -1,6 +1,6 @@
-/* rollout_fork.h — a new rollout that begins with the lines of another.
+/* rollout_fork.h — a new rollout that begins with the lines of another one.
  *
- * Blocking; any thread. Owns: nothing. What is written is a whole file, or none. Source: core 10, wire 12. */
+ * Blocking; any thread. Owns: nothing. The file is written completely or not at all. */
 #ifndef ROLLOUT_ROLLOUT_FORK_H
 #define ROLLOUT_ROLLOUT_FORK_H
 
@@ -11,14 +11,14 @@
 struct rollout_meta;
 struct rollout_reader;
 
-/* The first `count` records behind meta, at path, which must not exist; folders above it are made. Where a reference
- * to the reader's files will do (the fork lies in the same home, its lines are numbered), nothing is copied. What meta
- * says of a base is not looked at. */
+/* Writes the first `count` records after meta to path, which must not exist; parent folders are created. If possible
+ * (the fork is in the same home and its lines are numbered), the fork refers to the reader's files and nothing is
+ * copied. The base in meta is ignored. */
 must_check int rollout_fork(const struct rollout_reader *reader, size_t count, const struct rollout_meta *meta,
                             const char *path, struct error *err);
 
-/* A fork of the session at path with all its records, as a new one in home's sessions that `originator` has begun by
- * `codex exec`. Returns its path, the caller's; NULL and err. */
+/* Forks the session at path with all its records, as a new session in home that `originator` has started with `codex
+ * exec`. Returns its path, owned by the caller; NULL and err on failure. */
 char *rollout_fork_whole(const char *home, const char *path, const char *originator, struct error *err);
 
 #endif

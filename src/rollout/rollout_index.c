@@ -1,14 +1,12 @@
-/* One row a file: the size and times it was read with, the summary that lists show, and (once somebody has searched)
- * the words said in it, in a full-text table of trigrams. Requests only read; rows are written by who fills the index,
- * in the background. A row that does not fit its file is nothing: there is no state here that could be wrong, only some
- * that is missing, and every failure ends in "knows nothing".
+/* One row per file: its size and times when it was read, the summary that lists show and, after the first search, its
+ * text in a full-text table of trigrams. Requests only read; rows are written in the background. A row whose file has
+ * changed is ignored: the index cannot be wrong, only incomplete, and every failure means "not known".
  *
- * A match by trigrams is a hint: what the table excludes is excluded, the rest is read. It keeps no positions and folds
- * more letters than ASCII's, so it finds too much rather than too little.
+ * A trigram match is a hint: files that the table excludes are excluded, the others are read. The table stores no
+ * positions and folds more than ASCII letters, so it yields false positives but no false negatives.
  *
- * A failure that is not "somebody else writes just now" closes the database until it is filled again; who fills it
- * makes it anew. After "somebody else writes" it is left alone for a moment, so that a lock that is never given back
- * costs one wait, not one for each file. */
+ * A failure other than SQLITE_BUSY closes the database until the next fill, which rebuilds it. After SQLITE_BUSY it is
+ * not used for a moment, so that a lock that is never released costs one wait instead of one per file. */
 #include "rollout/rollout_index.h"
 
 #include <stdatomic.h>
@@ -29,10 +27,10 @@
 #include "rollout/rollout_path.h"
 
 enum {
-	BUSY_MS = 25,       /* for which a lock is waited for … */
-	ALOOF_MS = 1000,    /* … and then not asked for again */
-	LEAST_WORDS = 3,    /* characters that make a trigram */
-	MOST_TRIGRAMS = 64, /* of one search: more of them exclude little more */
+	BUSY_MS = 25,       /* timeout for a lock … */
+	ALOOF_MS = 1000,    /* … and the time without further attempts after it */
+	LEAST_WORDS = 3,    /* characters of a trigram */
+	MOST_TRIGRAMS = 64, /* of one search: more exclude hardly more files */
 };
 
 #define SETTINGS_SQL                                                                                      \
@@ -52,7 +50,7 @@ static const char *const sql[STATEMENTS] = {
 	[COUNT] = "SELECT count(*), sum(has_text) FROM file",
 };
 
-/* ---- open and closed ---- */
+/* ---- opening and closing ---- */
 
 struct rollout_index *rollout_index_create(const char *home)
 {
@@ -77,7 +75,7 @@ void index_close(struct rollout_index *index)
 		index->statements[i] = NULL;
 	}
 	if (index->db)
-		index->lib->close_v2(index->db); /* waits for statements of others */
+		index->lib->close_v2(index->db); /* closes after the statements of other threads */
 	index->db = NULL;
 	index->has_opened = false;
 }
@@ -99,14 +97,14 @@ static bool is_busy(int status)
 	return kind == SQLITE_BUSY || kind == SQLITE_LOCKED;
 }
 
-/* It may be read all the same. */
+/* The database can still be read. */
 static bool is_refusal(int status)
 {
 	int kind = status & 0xff;
 	return kind == SQLITE_READONLY || kind == SQLITE_FULL || kind == SQLITE_PERM || kind == SQLITE_CANTOPEN;
 }
 
-/* What to do about a failure; always false. */
+/* Handles a failure; always returns false. */
 static bool fail(struct rollout_index *index, int status)
 {
 	if (is_busy(status))
@@ -134,7 +132,7 @@ sqlite3_stmt *index_statement(struct rollout_index *index, enum statement which)
 	return index->statements[which];
 }
 
-/* True: a row, which is to be read and, if it is the last one that is wanted, reset. */
+/* True if there is a row. The caller must reset the statement after the last row that it reads. */
 bool index_step(struct rollout_index *index, sqlite3_stmt *it)
 {
 	int status = index->lib->step(it);
@@ -144,7 +142,7 @@ bool index_step(struct rollout_index *index, sqlite3_stmt *it)
 	return status == SQLITE_ROW;
 }
 
-/* A statement without rows. */
+/* Runs a statement without rows. */
 bool index_run(struct rollout_index *index, sqlite3_stmt *it)
 {
 	int status = index->lib->step(it);
@@ -191,7 +189,7 @@ bool index_load_library(struct rollout_index *index)
 	return index->lib;
 }
 
-/* For who reads: what is there. Under the lock. */
+/* Opens the database for reading. Called under the lock. */
 bool index_is_open(struct rollout_index *index)
 {
 	if (index->db)
@@ -215,7 +213,7 @@ struct index_stamp index_stamp_of(const struct stat *st)
 	                            st->st_ctim.tv_nsec};
 }
 
-/* Rows name files by where they lie in the home, which may be moved. */
+/* Rows hold paths relative to the home, which may be moved. */
 struct str index_relative(const struct rollout_index *index, const char *path)
 {
 	struct str text = str_of(path);
@@ -224,7 +222,7 @@ struct str index_relative(const struct rollout_index *index, const char *path)
 	return text;
 }
 
-/* The row of the file, if it is one of the file as it is now. */
+/* Finds the row of a file, if the file has not changed. */
 bool index_find(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct index_row *ret)
 {
 	*ret = (struct index_row){.it = index_statement(index, FIND)};
@@ -253,7 +251,7 @@ bool index_stamp_file(const char *path, struct index_stamp *ret, struct stat *st
 
 /* ---- summaries ---- */
 
-/* What lists show, in this order; the rest is read from the file by who resumes it. */
+/* The texts that lists show, in this order; a resume reads the rest from the file. */
 static void list_texts(struct rollout_summary *summary, struct str *texts[], size_t *count)
 {
 	struct rollout_meta *meta = &summary->meta;
@@ -303,7 +301,7 @@ static bool decode(struct str text, struct arena *arena, struct rollout_summary 
 	return true;
 }
 
-/* As the file would say it, but for the two things that its name and its time say. */
+/* Fills the summary as reading the file would, except for the values that come from its name and its times. */
 static bool recall(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct arena *arena,
                    struct rollout_summary *ret, bool *ret_is_none)
 {
@@ -347,7 +345,7 @@ int rollout_index_summary(struct rollout_index *index, const char *path, struct 
 	return 0;
 }
 
-/* ---- words ---- */
+/* ---- full-text search ---- */
 
 struct lacking {
 	struct str path;
@@ -357,7 +355,7 @@ struct lacking {
 struct rollout_index_search {
 	struct rollout_index *index;
 	struct arena arena;
-	VEC(struct lacking) files; /* that do not have them, by path */
+	VEC(struct lacking) files; /* files without the trigrams, by path */
 };
 
 static size_t char_len(struct str text)
@@ -366,7 +364,7 @@ static size_t char_len(struct str text)
 	return len ? len : 1;
 }
 
-/* "abc" AND "bcd" …; false if there is no trigram. */
+/* Writes "abc" AND "bcd" …; false if there is no trigram. */
 static bool write_trigrams(struct str words, struct buf *out)
 {
 	for (size_t n = 0; n < MOST_TRIGRAMS; n++) {
@@ -411,7 +409,7 @@ static void keep_row(struct rollout_index_search *search, sqlite3_stmt *it)
 	vec_push(&search->files, lacking);
 }
 
-/* All of them in one statement, which sees the database at one moment; false: it failed. */
+/* Runs as one statement, for a consistent snapshot; false on failure. */
 static bool list_lacking(struct rollout_index_search *search, sqlite3_stmt *it)
 {
 	int status;

@@ -1,11 +1,11 @@
-/* rollout_index.h — $CODEX_HOME/rollout_index.sqlite: what was read of rollouts, so that it need not be read again.
+/* rollout_index.h — $CODEX_HOME/rollout_index.sqlite: a cache of what was read from rollouts.
  *
- * A cache, and nothing else: what it knows of a file counts as long as the file's size and times are those that it
- * was read with. Where it knows nothing, is damaged, locked, read-only, gone or cannot be opened, the file is read: the
- * answer is the same, and comes later. It may be deleted at any time.
+ * A row is valid as long as the file's size and times are those of the row. If the row is missing, or the database is
+ * damaged, locked, read-only or cannot be opened, the file is read: the answer is the same, but slower. The database
+ * may be deleted at any time.
  *
- * Owns: the database. Counted. Thread: any, many; blocking: on a worker. An index of NULL is one that knows nothing.
- * Errors: only those of rollouts come out. Source: docs/rollouts.md "The index". */
+ * Owns: the database. Reference-counted. Thread: any, concurrently; blocking: use it on a worker. A NULL index contains
+ * nothing. Errors: only those of rollouts are returned. Source: docs/rollouts.md "The index". */
 #ifndef ROLLOUT_ROLLOUT_INDEX_H
 #define ROLLOUT_ROLLOUT_INDEX_H
 
@@ -21,51 +21,51 @@ struct stat;
 
 #define ROLLOUT_INDEX_NAME "rollout_index.sqlite"
 
-/* Opens nothing yet. */
+/* Does not open the database yet. */
 struct rollout_index *rollout_index_create(const char *home);
 struct rollout_index *rollout_index_ref(struct rollout_index *index);
-void rollout_index_unref(struct rollout_index *index); /* NULL is fine */
+void rollout_index_unref(struct rollout_index *index); /* NULL is a no-op */
 
-/* rollout_summary_read, from the index if that knows the file; *ret_is_known (or NULL): it did. */
+/* rollout_summary_read, from the index if it has the file; *ret_is_known (may be NULL): the index had it. */
 must_check int rollout_index_summary(struct rollout_index *index, const char *path, struct arena *arena,
                                      struct rollout_summary *ret, bool *ret_is_known, struct error *err);
 
 /* ---- words ---- */
 
-/* Which sessions cannot hold some words; ASCII letters are the same in both cases. Owned by who searches. */
+/* Determines the sessions that cannot contain a phrase, ignoring the case of ASCII letters. Owned by the caller. */
 struct rollout_index_search;
 struct rollout_index_search *rollout_index_search_create(struct rollout_index *index, struct str words);
-void rollout_index_search_destroy(struct rollout_index_search *search); /* NULL is fine */
-/* True: nobody said that in this file, as it is now. False: it has to be looked at. */
+void rollout_index_search_destroy(struct rollout_index_search *search); /* NULL is a no-op */
+/* True: the file does not contain the phrase. False: the file must be read. */
 bool rollout_index_search_excludes(const struct rollout_index_search *search, const char *path);
 
 /* ---- filling it ---- */
 
-/* Changes between begin and end are written together, or not at all. Begin makes the database if it is not there, and
- * anew if it is damaged; false: it cannot be written. */
+/* Changes between begin and end are one transaction. begin creates the database if it does not exist, and rebuilds a
+ * damaged one; false if it cannot be written. */
 bool rollout_index_begin(struct rollout_index *index);
 bool rollout_index_end(struct rollout_index *index);
-/* Whether it knows the file as it is, and (with_text) what was said in it. */
+/* True if the index has the current file and (with_text) its text. */
 bool rollout_index_knows(struct rollout_index *index, const char *path, bool with_text);
-/* Reads the beginning of the file and keeps that. */
+/* Reads the beginning of the file and stores its summary. */
 void rollout_index_learn(struct rollout_index *index, const char *path);
-/* Keeps what was said in the file, if that is still as `st` says. Texts are split by newlines. */
+/* Stores the text of the file, unless the file has changed since `st`. Texts are separated by newlines. */
 void rollout_index_learn_text(struct rollout_index *index, const char *path, const struct stat *st, struct str text);
-/* Forgets files that are not there any more. */
+/* Removes the rows of files that no longer exist. */
 void rollout_index_sweep(struct rollout_index *index);
 
 /* ---- for people ---- */
 
 struct rollout_index_state {
 	bool exists;
-	bool is_sound; /* every page was read, and is as it was written */
+	bool is_sound; /* all pages were read and their checksums match */
 	uint64_t bytes, files, texts;
-	const char *problem; /* why it is not used; NULL: it is */
+	const char *problem; /* why the index is not used; NULL: it is used */
 };
 
-/* Reads all of it. */
+/* Reads the whole database. */
 void rollout_index_examine(struct rollout_index *index, struct rollout_index_state *ret);
-/* Removes the file. */
+/* Deletes the database. */
 must_check int rollout_index_remove(struct rollout_index *index, struct error *err);
 
 #endif

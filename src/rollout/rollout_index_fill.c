@@ -1,7 +1,7 @@
-/* Rows are written in batches, each a transaction: whoever is killed leaves the batch before.
+/* Rows are written in batches of one transaction each, so that a kill loses at most one batch.
  *
- * A database that is damaged is removed and made again, a few times in the life of a process: where that does not help,
- * the place is at fault, and files are read instead. */
+ * A damaged database is removed and rebuilt, a limited number of times per process: if that does not help, the file
+ * system is at fault, and files are read instead. */
 #include "rollout/rollout_index_priv.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@ enum { MOST_REMAKES = 3 };
 	"CREATE VIRTUAL TABLE said USING fts5(text, tokenize='trigram', detail='none', columnsize=0);" \
 	"PRAGMA user_version=1;"
 
-/* Private, as rollouts are; SQLite would let others read it. What is no file is left alone. */
+/* Creates the file with mode 0600, like rollouts; SQLite would make it readable for others. Other than regular files
+ * are left alone. */
 static bool make_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -36,7 +37,7 @@ static bool exec(struct rollout_index *index, const char *text)
 	return index_is_done(index, index->lib->exec(index->db, text, NULL, NULL, NULL));
 }
 
-/* ---- a database to write to ---- */
+/* ---- creating and rebuilding ---- */
 
 static bool is_replaced(const struct rollout_index *index)
 {
@@ -44,7 +45,7 @@ static bool is_replaced(const struct rollout_index *index)
 	return index->db && (stat(index->path, &st) != 0 || st.st_ino != index->inode);
 }
 
-/* Also where another version of this program left another schema. */
+/* Also rebuilds a database with the schema of another version. */
 static bool remake(struct rollout_index *index)
 {
 	index_close(index);
@@ -68,7 +69,7 @@ static bool open_to_write(struct rollout_index *index)
 	if (!index->is_damaged && index_open_file(index) && index_version(index) == INDEX_SCHEMA)
 		return true;
 	if (index->db && !index->is_damaged && index_version(index) < 0)
-		return false; /* locked, say */
+		return false; /* it is locked, for example */
 	index->remakes += index->is_damaged;
 	index->is_damaged = false;
 	return remake(index);
@@ -99,11 +100,11 @@ bool rollout_index_end(struct rollout_index *index)
 struct new_row {
 	const char *path;
 	struct index_stamp stamp;
-	struct str summary; /* STR_NONE: of no session */
+	struct str summary; /* STR_NONE: not a session */
 	struct str text;    /* STR_NONE: not known */
 };
 
-/* What was said under the id that the row has so far. */
+/* Removes the text that is stored under the row's current id. */
 static bool drop_text(struct rollout_index *index, const char *path)
 {
 	sqlite3_stmt *find = index_statement(index, FIND);
@@ -156,7 +157,7 @@ bool rollout_index_knows(struct rollout_index *index, const char *path, bool wit
 	return is_known && (row.has_text || !with_text);
 }
 
-/* False: it is not to be kept. A fork of 0.169 shows what another file says, whose times are not this one's. */
+/* False if the summary must not be stored: that of a fork comes from another file, whose times are not checked. */
 static bool read_summary(const char *path, struct arena *arena, struct buf *text, struct new_row *row)
 {
 	struct rollout_summary summary;
@@ -197,7 +198,7 @@ void rollout_index_learn(struct rollout_index *index, const char *path)
 		learn(index, &row);
 }
 
-/* NUL would end what the tokenizer reads; no words that are searched for have one. */
+/* The tokenizer stops at NUL, which search phrases cannot contain. */
 void rollout_index_learn_text(struct rollout_index *index, const char *path, const struct stat *st, struct str text)
 {
 	struct new_row row = {.path = path, .stamp = index_stamp_of(st)};
@@ -211,7 +212,7 @@ void rollout_index_learn_text(struct rollout_index *index, const char *path, con
 		learn(index, &row);
 }
 
-/* ---- what is gone ---- */
+/* ---- files that no longer exist ---- */
 
 struct gone {
 	VEC(int64_t) ids;
@@ -248,9 +249,9 @@ void rollout_index_sweep(struct rollout_index *index)
 	vec_finish(&gone.ids);
 }
 
-/* ---- for people ---- */
+/* ---- for codex doctor ---- */
 
-/* What SQLite itself finds wrong, and whether the words in the full-text table are those of the texts. */
+/* Runs SQLite's integrity check, and compares the full-text table with the texts. */
 static bool is_sound(struct rollout_index *index)
 {
 	sqlite3_stmt *it = NULL;

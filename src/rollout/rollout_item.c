@@ -1,7 +1,6 @@
-/* Items travel as the bytes they were received as: the engine never needs to understand one to send it
- * again, so items of future kinds of tools survive a resume unharmed. The few things that must be known
- * are rows of rollout_item.def. Stripping works in place because a resumed history is as large as the
- * file it comes from, and a copy would be a second one. */
+/* Items are kept as the bytes that were received: the engine can send them again without understanding them, so items
+ * of future kinds survive a resume. The few properties that the engine needs are rows of rollout_item.def. Private
+ * members are removed in place, because a history is as large as its file and must not be copied. */
 #include "rollout/rollout_item.h"
 
 #include "base/limits.h"
@@ -79,7 +78,7 @@ static bool is_context_text(struct str text)
 	return false;
 }
 
-/* 0.169 says of each part what it is: "user.text", "environments.environment_context", … */
+/* Codex 0.169 names the kind of each part: "user.text", "environments.environment_context", … */
 static bool find_kinds(const struct json *item, bool *ret_is_user)
 {
 	const struct json *list = json_path(item, "internal_chat_message_metadata_passthrough.content_item_kinds");
@@ -124,7 +123,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Where the member begins, its opening quote; NULL if its name is spelled with escapes. */
+/* Returns the opening quote of the member's name; NULL if the name is written with escapes. */
 static const char *member_start(struct str object, const struct json *member)
 {
 	const char *at = member->span.ptr;
@@ -136,8 +135,8 @@ static const char *member_start(struct str object, const struct json *member)
 	return at - len - 2;
 }
 
-/* Takes the member and one comma beside it out of the object's bytes. What becomes free at its end is
- * filled with blanks, so that the text around the object stays JSON. */
+/* Removes the member and an adjacent comma from the object's bytes. The freed bytes at the end become blanks, so that
+ * the surrounding text stays valid JSON. */
 static struct str cut_member(struct str object, const struct json *member)
 {
 	const char *from = member_start(object, member), *to = member->span.ptr + member->span.len;
@@ -169,7 +168,7 @@ static bool is_private(struct str key)
 	return false;
 }
 
-/* The last private member that stands before `limit`. */
+/* Returns the last private member before `limit`. */
 static const struct json *find_private(const struct json *item, const char *limit)
 {
 	const struct json *found = NULL;
@@ -180,7 +179,7 @@ static const struct json *find_private(const struct json *item, const char *limi
 	return found;
 }
 
-/* From the last to the first, so that a cut moves nothing that is still to be looked at. */
+/* Works from the last member to the first, so that a removal moves no member that is still to be examined. */
 struct str rollout_item_strip(const struct json *item)
 {
 	struct str left = item->span;
@@ -210,7 +209,7 @@ void rollout_write_user(struct buf *out, struct str text)
 	jw_object_end(&w);
 }
 
-/* The texts of a message, a line each; true if that is all there is to it. */
+/* Collects the texts of a message, one per line; true if the message contains nothing else. */
 static bool collect_words(const struct json *item, struct buf *out)
 {
 	bool is_all = true;

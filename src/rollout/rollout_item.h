@@ -1,6 +1,6 @@
-/* rollout_item.h — the items of a history as they stand in a rollout.
+/* rollout_item.h — the items of a history, as stored in a rollout.
  *
- * Owns: nothing. Any thread. Source: core 1.4, 8 (which user messages are context), app-server-wire 20. */
+ * Owns: nothing. Any thread. */
 #ifndef ROLLOUT_ROLLOUT_ITEM_H
 #define ROLLOUT_ROLLOUT_ITEM_H
 
@@ -22,26 +22,26 @@ enum rollout_item_kind {
 	ITEM_KIND_unknown = ITEM_KIND_count
 };
 
-/* A request must have an output for each call, and a call for each output. */
+/* A request must contain an output for each call, and a call for each output. */
 enum rollout_call { ROLLOUT_NO_CALL, ROLLOUT_CALL, ROLLOUT_CALL_OUTPUT };
 
 enum rollout_item_kind rollout_item_kind(struct str type);
-/* True if items of this kind belong into a request. */
+/* True if items of this kind are part of a request. */
 bool rollout_item_is_sent(enum rollout_item_kind kind);
 
-/* What the item is to the call that its call_id names. */
+/* The item's role for the call that its call_id names. */
 enum rollout_call rollout_item_call(const struct json *item);
 
-/* True for a message with role user that a user wrote. */
+/* True for a message of role user that the user wrote. */
 bool rollout_item_is_user_message(const struct json *item);
-/* True for a message that sets the scene for a turn: role developer, or user without a user's words. */
+/* True for a message of the preamble: role developer, or role user without the user's text. */
 bool rollout_item_is_context(const struct json *item);
 
-/* Cuts the members that are not for a model out of the item's own bytes, in place, and returns what is
- * left of its span. The tree of `item` is stale afterwards. Its text must be writable memory of the caller. */
+/* Removes the members that are not for a model from the item's bytes, in place, and returns the remaining text. The
+ * tree of `item` is stale afterwards. Its text must be writable memory of the caller. */
 struct str rollout_item_strip(const struct json *item);
 
-/* Tokens of user messages that remain in a history after its compaction. */
+/* The budget for user messages that remain in a history after its compaction. */
 enum { ROLLOUT_KEPT_TOKENS = 20000 };
 
 /* The part of an item that remains after a compaction: the item itself if it is a user message, its text alone (written

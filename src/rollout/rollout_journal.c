@@ -1,5 +1,5 @@
-/* What a line needs is not all in the event that ends an item: when it began, whether the user said no, how much of a
- * message had come when the turn was interrupted. That is kept here, for the few items that are open at a time. */
+/* The event that ends an item lacks some data of its line: the start time, whether the user denied the call, the text
+ * of an interrupted message. The journal keeps these for the open items, which are few. */
 #include "rollout/rollout_journal.h"
 
 #include <stdlib.h>
@@ -21,12 +21,12 @@
 struct open_item {
 	struct list link;
 	char *id;
-	char *turn_id; /* as the file names it */
+	char *turn_id; /* its name in the file */
 	int64_t started_at_ms;
 	bool is_declined;
-	bool is_message; /* of the model's; text is what has come of it */
+	bool is_message; /* an agent message; text is the text so far */
 	struct buf text;
-	struct buf item; /* JSON, as it will be told if its turn ends first; empty: not at all */
+	struct buf item; /* JSON, written if the turn ends first; empty: none */
 };
 
 struct rollout_journal {
@@ -34,10 +34,10 @@ struct rollout_journal {
 	char *thread_id;
 	struct list open;
 	size_t open_count;
-	char *told_turn;           /* the turn's name on the wire … */
-	char turn[UUID_TEXT_SIZE]; /* … and in the file, where they differ; else "" */
+	char *wire_turn;           /* the turn's id on the wire … */
+	char turn[UUID_TEXT_SIZE]; /* … and in the file, if they differ; else "" */
 	int64_t started_at_ms;
-	struct buf error; /* JSON: what the turn failed of; empty: nothing */
+	struct buf error; /* JSON: the error of the turn; empty: none */
 };
 
 struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, struct str thread_id)
@@ -70,18 +70,18 @@ void rollout_journal_destroy(struct rollout_journal *journal)
 	list_for_each(it, &journal->open, link)
 		item_destroy(journal, it);
 	buf_finish(&journal->error);
-	free(journal->told_turn);
+	free(journal->wire_turn);
 	free(journal->thread_id);
 	free(journal);
 }
 
 struct str rollout_journal_turn_id(const struct rollout_journal *journal, struct str turn_id)
 {
-	bool is_told = journal->turn[0] && journal->told_turn && str_is(turn_id, journal->told_turn);
-	return is_told ? str_of(journal->turn) : turn_id;
+	bool is_renamed = journal->turn[0] && journal->wire_turn && str_is(turn_id, journal->wire_turn);
+	return is_renamed ? str_of(journal->turn) : turn_id;
 }
 
-/* ---- items that have begun ---- */
+/* ---- open items ---- */
 
 static struct open_item *item_find(struct rollout_journal *journal, struct str id)
 {
@@ -93,7 +93,7 @@ static struct open_item *item_find(struct rollout_journal *journal, struct str i
 	return NULL;
 }
 
-/* NULL: it has begun before, or there are too many. */
+/* NULL if the item is open already, or too many are. */
 static struct open_item *item_begin(struct rollout_journal *journal, struct str turn_id, struct str id)
 {
 	if (!rollout_writer_is_paginated(journal->writer) || journal->open_count == LIMIT_ROLLOUT_OPEN_ITEMS ||
@@ -121,7 +121,7 @@ void rollout_journal_decline(struct rollout_journal *journal, struct str call_id
 
 /* ---- lines ---- */
 
-/* Everything in front of the item; `item` may be NULL: nobody was told that it began. */
+/* Writes the members before the item. item may be NULL: no start was recorded. */
 static struct json_writer line_begin(struct rollout_journal *journal, struct str turn_id, const struct open_item *item)
 {
 	int64_t now_ms = clock_unix_ms();
@@ -142,7 +142,7 @@ static int line_end(struct rollout_journal *journal, struct json_writer *w, stru
 	return rollout_writer_end(journal->writer, err);
 }
 
-/* ---- what is said and thought ---- */
+/* ---- messages, reasoning, plans ---- */
 
 static const struct str *id_of(const struct turn_item *item)
 {
@@ -166,7 +166,7 @@ static int on_item_started(struct rollout_journal *journal, const struct ev_item
 static int on_delta(struct rollout_journal *journal, const struct ev_content_delta *event)
 {
 	struct open_item *item = item_find(journal, event->item_id);
-	if (item && !item->text.over) /* a piece that does not fit ends it */
+	if (item && !item->text.over) /* text that exceeds the limit is dropped */
 		buf_append_str(&item->text, event->delta);
 	return 0;
 }
@@ -186,7 +186,7 @@ static int on_item_completed(struct rollout_journal *journal, const struct event
 	return rollout_event_append_legacy(journal->writer, msg, err);
 }
 
-/* ---- what tools do ---- */
+/* ---- tools ---- */
 
 static int on_exec_end(struct rollout_journal *journal, const struct ev_exec_end *event, struct error *err)
 {
@@ -290,7 +290,7 @@ static int write_review(struct rollout_journal *journal, struct str turn_id, con
 	return line_end(journal, &w, err);
 }
 
-/* What was found stands in the older word field by field, in the item in words. */
+/* The legacy event has the findings as fields, the item has them as text. */
 static int on_review(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                      struct error *err)
 {
@@ -314,8 +314,8 @@ static int on_review(struct rollout_journal *journal, struct str turn_id, const 
 
 static void name_turn(struct rollout_journal *journal, struct str turn_id)
 {
-	free(journal->told_turn);
-	journal->told_turn = str_dup(turn_id);
+	free(journal->wire_turn);
+	journal->wire_turn = str_dup(turn_id);
 	journal->turn[0] = '\0';
 	if (!uuid_is_valid(turn_id) && rollout_writer_is_paginated(journal->writer))
 		uuid_v7(journal->turn);
@@ -334,7 +334,7 @@ static int on_turn_begin(struct rollout_journal *journal, struct str turn_id, co
 	return rollout_event_append(journal->writer, &note, event, err);
 }
 
-/* What the user saw of a message stands in the file; the model is not told of it, and neither are older versions. */
+/* The text that the user has seen is recorded; it is not sent to the model, and older versions ignore it. */
 static void write_message(struct open_item *item)
 {
 	struct json_writer w = json_writer(&item->item);
@@ -345,7 +345,7 @@ static void write_message(struct open_item *item)
 	             &w);
 }
 
-/* Items of the turn that is over, as far as they got. Commands go on behind the turns. */
+/* Writes the open items of the turn in their current state. Background commands outlive the turn. */
 static int settle(struct rollout_journal *journal, struct error *err)
 {
 	struct open_item *it;
@@ -373,7 +373,7 @@ static int on_turn_end(struct rollout_journal *journal, struct str turn_id, cons
 		.turn_id = rollout_journal_turn_id(journal, turn_id),
 		.error = journal->error.len ? buf_str(&journal->error) : STR_NONE,
 		.started_at_ms = began_ms,
-		.completed_at_ms = now_ms > began_ms ? now_ms : began_ms, /* a clock may have been set back */
+		.completed_at_ms = now_ms > began_ms ? now_ms : began_ms, /* the clock may have been set back */
 	};
 	int ended = rollout_event_append(journal->writer, &note, event, err);
 	buf_clear(&journal->error);
@@ -382,17 +382,17 @@ static int on_turn_end(struct rollout_journal *journal, struct str turn_id, cons
 
 static int on_error(struct rollout_journal *journal, struct str turn_id, const struct ev_error *event)
 {
-	if (!journal->told_turn || !str_is(turn_id, journal->told_turn))
-		return 0; /* a submission was refused: no turn's matter */
+	if (!journal->wire_turn || !str_is(turn_id, journal->wire_turn))
+		return 0; /* the error of a refused submission, not of the turn */
 	buf_clear(&journal->error);
 	struct json_writer w = json_writer(&journal->error);
 	record_encode(&record_ev_error, event, &w);
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
-/* Lines that only a numbered file has. */
+/* Lines of numbered files only. */
 static int on_tool_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                          struct error *err)
 {

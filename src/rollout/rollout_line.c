@@ -1,5 +1,5 @@
-/* Every line is parsed whole, even where only its type matters: that is what tells a damaged line from
- * a good one, and a reader that trusted half of a line would hand the other half to the model. */
+/* Every line is parsed completely, even where only its type is needed: a damaged line must be detected before any part
+ * of it reaches the model. */
 #include "rollout/rollout_line.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static enum rollout_line_type type_of(struct str name)
 	return LINE_unknown;
 }
 
-/* Before September 2025 a line was its payload: first the session's {"id","timestamp",…}, then items,
- * and between them the {"record_type":"state"} of an older engine. */
+/* Before September 2025 a line was its payload: first the session's {"id","timestamp",…}, then items and the
+ * {"record_type":"state"} lines of an older engine. */
 static enum rollout_line_type bare_type(const struct json *root)
 {
 	struct str type = json_get_str(root, "type");
@@ -95,7 +95,7 @@ static struct str object_of(const struct json *payload, const char *key, struct 
 	return json_is(value, JSON_object) ? arena_str(arena, value->span) : STR_NONE;
 }
 
-/* A word, or an object with the granular kind. */
+/* A string, or an object for the granular policy. */
 static struct str policy_of(const struct json *payload, struct arena *arena)
 {
 	const struct json *value = json_get(payload, "approval_policy");

@@ -1,6 +1,6 @@
-/* Three levels of folders are read from the newest day back, and a search by id stops at its first hit:
- * the cost is in the days looked at, not in the number of sessions ever made. Within a folder, names sort
- * by time; a file that 0.169 wrote on revert sorts above the one it replaces. */
+/* The three levels of folders are read from the newest day backwards, and a search by id stops at its first match: the
+ * cost depends on the number of days examined, not on the number of sessions. Within a folder, names sort by time; a
+ * file that 0.169 wrote on revert sorts after the one that it replaces. */
 #include "rollout/rollout_list.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@
 
 struct walk {
 	rollout_list_visit_fn visit;
-	rollout_list_folder_fn on_folder; /* or NULL */
+	rollout_list_folder_fn on_folder; /* may be NULL */
 	void *self;
 	size_t files_left;
 	bool is_done;
@@ -40,7 +40,7 @@ static int compare_descending(const void *a, const void *b)
 	return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-/* The entries of a folder, newest name first. A folder that is not there has none. */
+/* Reads the entries of a folder, newest name first. A folder that does not exist has none. */
 static int read_names(const char *folder, struct names *names, struct error *err)
 {
 	DIR *dir = opendir(folder);
@@ -72,11 +72,11 @@ static void visit_file(struct walk *walk, const char *folder, const char *file_n
 		return;
 	auto_free char *plain = name.is_compressed ? str_dup(str_n(path, strlen(path) - 4)) : NULL;
 	if (plain && file_exists(plain))
-		return; /* it was unpacked, and whoever did that was ended before the packed one was gone */
+		return; /* the packed file of an interrupted unpacking */
 	walk->is_done = walk->visit(path, &name, walk->self) || --walk->files_left == 0;
 }
 
-/* Folders `depth` levels deep hold folders, the last one files. */
+/* Folders at `depth` levels contain folders, the last level files. */
 static int walk_folder(struct walk *walk, const char *folder, int depth, struct error *err)
 {
 	struct names names = {0};
@@ -111,7 +111,7 @@ int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_fo
 
 struct search {
 	struct str id;
-	bool is_segment; /* compare the rollout's id, not the thread's */
+	bool is_segment; /* compare the rollout id, not the thread id */
 	char *found;
 	char *compressed;
 };
@@ -167,7 +167,7 @@ static bool parse_entry(struct arena *arena, struct str line, struct index_entry
 	return ret->id.ptr && ret->name.ptr;
 }
 
-/* True if an entry after this one gives the thread another name. */
+/* True if a later entry gives the thread another name. */
 static bool is_renamed(struct arena *arena, struct str later, const struct index_entry *entry)
 {
 	struct str line;
@@ -179,7 +179,7 @@ static bool is_renamed(struct arena *arena, struct str later, const struct index
 	return false;
 }
 
-/* Walks the entries from the last to the first until one leads to a file. */
+/* Reads the entries from the last to the first until one leads to a file. */
 static char *find_named(const char *home, struct str index, struct str name, struct arena *arena)
 {
 	struct str rest = index;
@@ -217,9 +217,9 @@ char *rollout_list_find_name(const char *home, struct str name, struct error *er
 	return path;
 }
 
-/* ---- the last one ---- */
+/* ---- the latest file ---- */
 
-/* Up to the first newline; ERR_limit if there is none within the limit. */
+/* Reads up to the first newline; ERR_limit if the line is too long. */
 static int read_first_line(const char *path, struct buf *line, struct error *err)
 {
 	struct rollout_source *source = rollout_source_create(path, err);
@@ -282,7 +282,7 @@ static int compare_changed(const void *a, const void *b)
 	return strcmp(y->path, x->path);
 }
 
-/* Folders are the same if their names are, or if they lead to the same place. */
+/* Folders are the same if their names are equal or resolve to the same path. */
 static bool is_same_folder(struct str a, struct str b)
 {
 	if (str_eq(a, b))

@@ -1,8 +1,7 @@
-/* rollout_list.h — finding the file of a session by id, by name, or because it was the last.
+/* rollout_list.h — finds the file of a session by id, by name, or as the latest one.
  *
- * Looks at folders and file names, newest first; there is no index that could be wrong. Blocking: for
- * start-up, or on a worker. Owns: nothing; returned paths are owned by the caller. Any thread.
- * Errors: ERR_not_found where there is none. Source: core 10, app-server-wire 11 and 20. */
+ * Reads folders and file names, newest first, without an index. Blocking: for start-up, or on a worker. Owns: nothing;
+ * returned paths are owned by the caller. Any thread. Errors: ERR_not_found. */
 #ifndef ROLLOUT_ROLLOUT_LIST_H
 #define ROLLOUT_ROLLOUT_LIST_H
 
@@ -15,23 +14,23 @@
 struct rollout_meta;
 struct rollout_name;
 
-/* One file; true ends the walk. Names are slices of the path's end and end with the call. */
+/* Called for each file; true ends the walk. Names are slices of the path, valid during the call. */
 typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_name *name, void *self);
-/* The files of sessions, or of the archive, the newest names first. A folder that is not there has none. */
+/* Visits the files of sessions, or of the archive, newest names first. A folder that does not exist has none. */
 must_check int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self,
                                  struct error *err);
 
-/* A folder, before its entries are read; it need not be there. */
+/* Called for each folder before its entries are read; the folder may not exist. */
 typedef void (*rollout_list_folder_fn)(const char *path, void *self);
-/* The same, and tells which folders were looked at. */
+/* The same, and reports the folders that it reads. */
 must_check int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
                                          rollout_list_visit_fn visit, void *self, struct error *err);
 
 /* The newest file of a thread, archived ones last. */
 char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
-/* The file with this rollout id (rollout_path.h): the one a history_base names. */
+/* The file with this rollout id (rollout_path.h), which a history_base names. */
 char *rollout_list_find_segment(const char *home, struct str rollout_id, struct error *err);
-/* The newest file of the thread that has this name now, by session_index.jsonl. */
+/* The newest file of the thread with this name, by session_index.jsonl. */
 char *rollout_list_find_name(const char *home, struct str name, struct error *err);
 
 struct rollout_filter {
@@ -39,10 +38,10 @@ struct rollout_filter {
 	struct str model_provider; /* STR_NONE: any */
 };
 
-/* The file last written to that passes the filter and is no subagent's. */
+/* The most recently written file that passes the filter and does not belong to a subagent. */
 char *rollout_list_find_latest(const char *home, const struct rollout_filter *filter, struct error *err);
 
-/* Reads the first line only. */
+/* Decodes the first line only. */
 must_check int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret,
                                       struct error *err);
 

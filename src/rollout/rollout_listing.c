@@ -1,9 +1,9 @@
-/* Reading the names of ten thousand files takes fifteen milliseconds, and asking a few hundred folders whether they
- * have changed less than one: a name cannot come, go or change without its folder's time. So the names are kept, in
- * memory alone, where nothing can damage them. One file more than before means reading all again; that is rare enough.
+/* Reading the names of 10,000 files takes 15 ms, comparing the times of a few hundred folders less than 1 ms: every
+ * change of a name changes the time of its folder. The names are therefore kept, in memory only. A single new file
+ * causes all names to be read again, which is rare enough.
  *
- * Times are coarse: what happens to a folder just after it was read may leave it the same time. A listing that has seen
- * a folder change within SETTLED_MS is therefore never given twice. */
+ * Times are coarse: a change directly after a folder was read may leave its time unchanged. A listing that saw a folder
+ * change within SETTLED_MS is therefore not reused. */
 #include "rollout/rollout_listing.h"
 
 #include <pthread.h>
@@ -22,17 +22,17 @@
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_summary.h"
 
-enum { SETTLED_MS = 2500 }; /* the coarsest clock of a file system has two seconds */
+enum { SETTLED_MS = 2500 }; /* the coarsest file systems have times of 2 s */
 
 struct stamp {
 	const char *path;
 	dev_t device;
-	ino_t inode; /* 0: the folder was not there */
+	ino_t inode; /* 0: the folder did not exist */
 	struct timespec changed, moved;
 };
 
 struct listing {
-	struct rollout_listing seen; /* first */
+	struct rollout_listing seen; /* must be the first member */
 	atomic_int refs;
 	bool is_settled;
 	struct arena arena;
@@ -44,7 +44,7 @@ struct rollout_listings {
 	atomic_int refs;
 	char *home;
 	pthread_mutex_t lock;
-	struct listing *kept[2]; /* of the sessions, of the archive; or NULL */
+	struct listing *kept[2]; /* of the sessions and of the archive; may be NULL */
 };
 
 /* ---- one listing ---- */
@@ -99,7 +99,7 @@ static bool on_visit(const char *path, const struct rollout_name *name, void *se
 	return false;
 }
 
-/* A thread's newest file first: that of the last path, as a walk visits them. */
+/* Newest file of a thread first, which is the last one that a walk visits. */
 static int by_id(const void *a, const void *b)
 {
 	const struct rollout_listed *left = a, *right = b;
@@ -165,7 +165,7 @@ void rollout_listing_unref(const struct rollout_listing *seen)
 	free(listing);
 }
 
-/* ---- those that are kept ---- */
+/* ---- kept listings ---- */
 
 struct rollout_listings *rollout_listings_create(const char *home)
 {
@@ -193,7 +193,7 @@ void rollout_listings_unref(struct rollout_listings *listings)
 	free(listings);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static struct listing *renew(struct rollout_listings *listings, bool is_archive, struct error *err)
 {
 	struct listing **kept = &listings->kept[is_archive];

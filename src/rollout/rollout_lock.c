@@ -1,7 +1,7 @@
-/* A lock file rather than the rollout alone: a thread may own several files, and this is where the
- * reference looks. It removes stale lock files while it holds .coordination.lock, so we remove ours under
- * the same one, and not at all if that is taken; a lock is therefore valid only while the name still
- * leads to the locked inode, which is checked after locking. */
+/* A lock file is used instead of the rollout itself, because a thread may have several files, and because codex 0.169
+ * uses it. 0.169 removes stale lock files while holding .coordination.lock; here they are removed under the same lock,
+ * or kept if that lock is taken. A lock is therefore valid only while its name still refers to the locked inode, which
+ * is checked after locking. */
 #include "rollout/rollout_lock.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool find_pid(struct str line, const struct stat *st, long *ret)
 	return true;
 }
 
-/* The process that holds fd's flock, 0 if the system does not tell. */
+/* Returns the process that holds fd's flock, 0 if the system does not report it. */
 static long holder_of(int fd)
 {
 	auto_buf struct buf locks;
@@ -65,7 +65,7 @@ bool rollout_lock_find_holder(const char *path, long *ret_pid)
 	return *ret_pid != 0;
 }
 
-/* Dead, or past the point of no return. */
+/* The process is dead or exiting. */
 static bool is_ending(long pid)
 {
 	char path[64], state = 'X';
@@ -140,7 +140,7 @@ static bool is_current(int fd, const char *path)
 	       held.st_dev == named.st_dev;
 }
 
-/* Tries again while somebody removes the file between our open and our lock. */
+/* Retries if another process removes the file between open and lock. */
 static int lock_file(const char *folder, const char *path, const char *what, struct error *err)
 {
 	for (int tries = 0; tries < 16; tries++) {

@@ -1,4 +1,4 @@
-/* A name is a line and not a file's property, so that giving one never touches the session's own file. */
+/* A name is a line of a common file, so that renaming a session does not touch its rollout. */
 #include "rollout/rollout_name.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ int rollout_name_set(const char *home, struct str thread_id, struct str name, st
 	char now[CLOCK_RFC3339_SIZE];
 	auto_buf struct buf line;
 	buf_init(&line, LIMIT_SESSION_INDEX);
-	buf_append_char(&line, '\n'); /* only where a full disk has cut the line before it short */
+	buf_append_char(&line, '\n'); /* the previous line was truncated by a full disk */
 	struct json_writer w = json_writer(&line);
 	clock_rfc3339(clock_unix_ms(), now);
 	jw_object(&w);
@@ -72,7 +72,7 @@ void rollout_names_read(const char *home, struct rollout_names *ret)
 
 struct str rollout_names_find(const struct rollout_names *names, struct str thread_id)
 {
-	size_t low = 0, high = names->entries.count; /* the first that is beyond all of this thread */
+	size_t low = 0, high = names->entries.count; /* the first entry after all those of this thread */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (str_compare(names->entries.items[middle].id, thread_id) <= 0)

@@ -1,5 +1,6 @@
-/* rollout_name.h — session_index.jsonl: the names that users give to sessions (core 10).
- * Append-only; a thread's last entry counts. rollout_list_find_name reads it, too. Blocking. */
+/* rollout_name.h — session_index.jsonl: the names that users give to sessions.
+ *
+ * Append-only; the last entry of a thread counts. rollout_list_find_name reads the same file. Blocking. */
 #ifndef ROLLOUT_ROLLOUT_NAME_H
 #define ROLLOUT_ROLLOUT_NAME_H
 
@@ -8,24 +9,24 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Appends {"id":…,"thread_name":…,"updated_at":…} in one write. */
+/* Appends {"id":…,"thread_name":…,"updated_at":…} with one write. */
 must_check int rollout_name_set(const char *home, struct str thread_id, struct str name, struct error *err);
 
 struct rollout_name_entry {
 	struct str id, name;
-	size_t at; /* in the file */
+	size_t at; /* offset in the file */
 };
 
-/* All names, for many look-ups. Owns what it has read; zeroed, it has none. Any thread, one at a time. */
+/* All names, for repeated look-ups. Owns the text of the file; empty if zeroed. Any thread, one at a time. */
 struct rollout_names {
 	/* private */
 	VEC(struct rollout_name_entry) entries; /* by id, then by age */
 	struct arena arena;
 };
 
-/* Damaged lines are passed over; a file that is not there, or cannot be read, has no names. */
+/* Skips damaged lines; a file that does not exist or cannot be read contains no names. */
 void rollout_names_read(const char *home, struct rollout_names *ret);
-/* STR_NONE if the thread has none. Borrowed. */
+/* STR_NONE if the thread has no name. Borrowed. */
 struct str rollout_names_find(const struct rollout_names *names, struct str thread_id);
 void rollout_names_finish(struct rollout_names *names);
 

@@ -1,7 +1,7 @@
-/* The packed file is made beside the other under a name that no list knows, and gets its own when it is whole and on
- * the disk; only then does the other go. Between the two both are there, and every reader takes the plain one. The name
- * of the unfinished file is always the same, so what a kill left behind is written over: the session's lock sees to it
- * that nobody else is at it. A file that changed meanwhile was written to by somebody who knows no locks: it stays. */
+/* The packed file is written under a temporary name that lists ignore, synced, and renamed; then the original is
+ * removed. While both exist, readers use the original. The temporary name is constant, so that a later pass overwrites
+ * the remains of a killed one; the session's lock excludes concurrent passes. Files modified during compression, by
+ * writers that do not take the lock, are skipped. */
 #include "rollout/rollout_pack.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ struct packing {
 	int to;
 };
 
-/* Packs one chunk, the last one to its very end. */
+/* Compresses one chunk; the last one ends the frame. */
 static int pack_chunk(struct packing *packing, size_t len, struct error *err)
 {
 	const struct rollout_zstd *zstd = packing->pass->zstd;
@@ -77,7 +77,7 @@ static int pack_bytes(struct packing *packing, struct error *err)
 		if (got < 0)
 			return error_sys(err, errno, "cannot read it");
 		if (atomic_load(packing->pass->stop))
-			return error_set(err, ERR_cancelled, "nobody waits for it");
+			return error_set(err, ERR_cancelled, "the pass was stopped");
 		int status = pack_chunk(packing, (size_t)got, err);
 		if (status < 0 || got == 0)
 			return status;
@@ -115,7 +115,7 @@ static bool sync_folder(const char *path)
 	return fd >= 0 && fsync(fd) == 0;
 }
 
-/* The packed bytes, with the times and the mode of the others, on the disk. */
+/* Writes the packed file with the times and mode of the original, and syncs it. */
 static bool write_packed(const struct pass *pass, int from, const struct stat *st, const char *temp)
 {
 	struct error err;
@@ -139,7 +139,7 @@ static void replace(const struct pass *pass, const char *path, int from, const s
 		unlink(packed);
 }
 
-/* The session's lock is held. Who knows none of it may have locked the file. */
+/* The session's lock is held; programs that do not know it may have locked the file itself. */
 static void pack_file(const struct pass *pass, const char *path)
 {
 	struct stat st;
@@ -173,7 +173,7 @@ static int make_mark(const char *mark, struct error *err)
 	return errno == EEXIST ? 0 : error_sys(err, errno, "cannot create %s", mark);
 }
 
-/* 1: made; 0: somebody was here lately. */
+/* Returns 1 if the mark was created, 0 if the last pass was recent. */
 static int claim_mark(const char *mark, struct error *err)
 {
 	struct stat st;
@@ -198,7 +198,8 @@ static int pack_marked(const struct pass *pass, struct error *err)
 	return status;
 }
 
-/* Held by 0.169 as well while it works on the files of many sessions. Busy is no error: somebody is at it. */
+/* Codex 0.169 takes the same lock for work on many sessions. If it is busy, another pass is running, which is not an
+ * error. */
 int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err)
 {
 	struct pass pass = {home, rollout_source_zstd(), stop};

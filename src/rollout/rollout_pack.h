@@ -1,12 +1,12 @@
-/* rollout_pack.h — makes the files of cold sessions smaller: .jsonl becomes .jsonl.zst.
+/* rollout_pack.h — compresses the files of cold sessions: .jsonl becomes .jsonl.zst.
  *
- * Cold is what nobody has written to for seven days; the times of a file stay what they were. Whoever writes to a
- * session keeps it: its lock is taken for as long as its file is packed. A pass leaves a mark below <home>/.tmp, by
- * which 0.169 and this program know that within six hours there need not be another.
+ * A session is cold if its file has not been written for seven days; the file keeps its times. The session's lock is
+ * held while its file is compressed. A pass leaves a mark below <home>/.tmp, so that codex 0.169 and this program run
+ * at most one pass in six hours.
  *
  * Owns: nothing. Blocking: on a worker. Any thread. Errors: ERR_unsupported (no libzstd), a folder that cannot be read,
- * a mark that cannot be made. A file that cannot be packed stays as it is, which is no error. Source: the 0.169 schema
- * of rollout/compress, and what it does. */
+ * a mark that cannot be created. A file that cannot be compressed is skipped, which is not an error. Source:
+ * rollout/compress of codex 0.169. */
 #ifndef ROLLOUT_ROLLOUT_PACK_H
 #define ROLLOUT_ROLLOUT_PACK_H
 
@@ -14,7 +14,8 @@
 
 #include "base/error.h"
 
-/* Ends early, with nothing half done, when *stop is set; the next pass is then not held up by the mark. */
+/* When *stop is set, the pass ends after the current file and removes its mark, so that the next pass is not
+ * delayed. */
 must_check int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The name carries time and id so that finding a session needs a look at folders only. Local time,
- * because people browse these folders; nothing but the order of names depends on it. */
+/* The name contains time and id, so that a session can be found by reading folders only. The time is local, because
+ * people browse these folders; only the order of names depends on it. */
 #include "rollout/rollout_path.h"
 
 #include <time.h>
@@ -21,7 +21,7 @@ char *rollout_path(const char *home, int64_t started_at_ms, struct str thread_id
 	return xasprintf("%s/sessions/%s/rollout-%s-%.*s.jsonl", home, folder, stamp, STR_ARG(thread_id));
 }
 
-/* Takes `len` bytes off the front of *rest. */
+/* Cuts `len` bytes off the front of *rest. */
 static bool take(struct str *rest, size_t len, struct str *ret)
 {
 	if (rest->len < len)

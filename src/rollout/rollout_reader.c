@@ -1,7 +1,7 @@
-/* The file is read, not mapped: somebody may shorten it while we look, and the items are trimmed in
- * place. One line's tree is alive at a time; what is wanted of a line is moved to the front of the bytes, and the rest
- * of them given back, so that a resume costs little more memory than the file and later less. A rolled back turn is
- * taken out at once, which is also what makes it undo a compaction that happened in it. */
+/* The file is read, not mapped, because another process may truncate it, and because items are trimmed in place. Only
+ * one line's tree exists at a time. The wanted parts of a line are moved to the front of the bytes and the rest is
+ * returned to the system, so that a resume needs little more memory than the file, and later less. A rollback is
+ * applied at once, which also undoes a compaction inside the removed turns. */
 #include "rollout/rollout_reader.h"
 
 #include <errno.h>
@@ -21,21 +21,21 @@
 
 /* ---- the lines ---- */
 
-/* What is kept stands before what is still to be read, always. */
+/* Kept text always precedes the unread bytes. */
 static struct str keep(struct rollout_reader *reader, struct str payload)
 {
 	struct rollout_segment *segment = reader->segment;
 	if (payload.len == 0 || payload.ptr < segment->text || payload.ptr >= segment->text + segment->len)
 		return payload;
 	if (segment->is_disordered)
-		return payload; /* the lines are not looked at from front to back */
+		return payload; /* disordered lines are not read from front to back */
 	char *to = segment->text + segment->kept;
 	memmove(to, payload.ptr, payload.len);
 	segment->kept += payload.len;
 	return str_n(to, payload.len);
 }
 
-/* The system may have the pages behind what is kept. */
+/* Returns the pages after the kept text to the system. */
 static void give_back(const struct rollout_segment *segment)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -51,7 +51,7 @@ bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload)
 	                                  str_has_prefix(payload, "{\"type\":\"agent_inbox\""));
 }
 
-/* Of a numbered line, an item for the model says nothing that the events do not. */
+/* In a numbered line, a response_item contains nothing that the events lack. */
 static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type, struct str payload)
 {
 	switch (reader->wants) {
@@ -116,7 +116,7 @@ static void on_usage(struct rollout_reader *reader, const struct json *payload)
 	add_record(reader, LINE_token_usage_record, ROLLOUT_PART, payload->span);
 }
 
-/* Becomes the item that carries such a message to the model. */
+/* Converts the message of an agent to the item that the model receives. */
 static void on_agent_communication(struct rollout_reader *reader, const struct json *payload)
 {
 	auto_buf struct buf text;
@@ -138,7 +138,7 @@ static void on_agent_communication(struct rollout_reader *reader, const struct j
 		add_record(reader, LINE_response_item, ROLLOUT_USER, arena_str(&reader->arena, buf_str(&text)));
 }
 
-/* ---- events that say more than that they happened ---- */
+/* ---- events with effects ---- */
 
 typedef enum rollout_role (*rollout_event_fn)(struct rollout_reader *reader, const struct json *payload);
 
@@ -202,7 +202,7 @@ static void on_event_msg(struct rollout_reader *reader, const struct json *paylo
 	add_record(reader, LINE_event_msg, role, payload->span);
 }
 
-/* A kind without an entry is passed over. */
+/* Kinds without an entry are ignored. */
 static void (*const line_handlers[LINE_count])(struct rollout_reader *, const struct json *) = {
 	[LINE_response_item] = on_response_item,
 	[LINE_event_msg] = on_event_msg,
@@ -212,7 +212,7 @@ static void (*const line_handlers[LINE_count])(struct rollout_reader *, const st
 	[LINE_token_usage_record] = on_usage,
 };
 
-/* False: its number is not behind the last one's. */
+/* False if the line's number does not follow that of the previous line. */
 static bool is_next(struct rollout_reader *reader, const struct rollout_line *line)
 {
 	bool is_good = !line->has_ordinal || line->ordinal >= reader->next_ordinal;
@@ -258,7 +258,7 @@ static void read_sorted(struct rollout_reader *reader, const struct rollout_segm
 	rollout_order_finish(&order);
 }
 
-/* False: it has to be read again from the start, because a segment's lines are not in their order. */
+/* False if the segment must be read again because its lines are out of order. */
 static bool read_lines(struct rollout_reader *reader, struct rollout_segment *segment)
 {
 	struct str rest = str_n(segment->text, segment->len), text;
@@ -278,7 +278,7 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 	return !segment->is_disordered;
 }
 
-/* The bytes of a segment that was looked at are no file any more. */
+/* Parsing has modified the segment's bytes. */
 static int read_again(struct rollout_segment *segment, struct error *err)
 {
 	struct rollout_segment fresh;
@@ -384,7 +384,7 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 	free(reader);
 }
 
-/* ---- for another to go on from ---- */
+/* ---- the base of a fork ---- */
 
 bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record, struct rollout_meta *ret)
 {
@@ -402,7 +402,7 @@ bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record
 	return true;
 }
 
-/* ---- what to tell ---- */
+/* ---- events and damage ---- */
 
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w)
 {
@@ -426,21 +426,22 @@ bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct 
 	auto_buf struct buf what;
 	buf_init(&what, KIB);
 	describe(&what, damage->bad_lines, "damaged line", "damaged lines");
-	describe(&what, damage->is_torn, "unfinished last line", "");
+	describe(&what, damage->is_torn, "incomplete last line", "");
 	describe(&what, damage->long_lines, "oversized line", "oversized lines");
 	describe(&what, damage->repeated_lines, "repeated line", "repeated lines");
 	describe(&what, damage->unknown_lines, "line of an unknown kind", "lines of unknown kinds");
 	describe(&what, damage->unknown_items, "item of an unknown kind", "items of unknown kinds");
-	describe(&what, damage->stray_items, "call or output that stood alone", "calls or outputs that stood alone");
+	describe(&what, damage->stray_items, "call or output without its counterpart",
+	         "calls or outputs without their counterparts");
 	if (what.len == 0 && !damage->is_disordered)
 		return false;
 	if (damage->is_disordered)
-		buf_printf(out, "Lines of the session file were not in their order and have been sorted. ");
+		buf_printf(out, "Lines of the session file were out of order and have been sorted. ");
 	if (what.len == 0) {
 		buf_printf(out, "Nothing is missing: %s", reader->path);
 		return true;
 	}
-	buf_printf(out, "Parts of the session file were passed over (%.*s); the rest is restored: %s",
+	buf_printf(out, "Parts of the session file were skipped (%.*s); the rest is restored: %s",
 	           STR_ARG(buf_str(&what)), reader->path);
 	return true;
 }

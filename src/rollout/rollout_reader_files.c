@@ -1,6 +1,6 @@
-/* A fork's file starts with a reference to a position in another file, so a session may span several. Files are read,
- * not mapped: another process may truncate them meanwhile, and the reader trims items in place. A packed file that is
- * damaged counts up to the damage. */
+/* A fork's file begins with a reference to a position in another file, so a session may span several files. They are
+ * read, not mapped: another process may truncate them, and the reader trims items in place. A damaged packed file is
+ * read up to the damage. */
 #include "rollout/rollout_reader_priv.h"
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 enum { READ_CHUNK = 1 * MIB };
 
-/* At most `most` bytes, as many as there are now. */
+/* Reads at most `most` bytes, up to the current end of the file. */
 static int read_bytes(struct rollout_source *source, size_t most, struct buf *out, struct error *err)
 {
 	while (out->len < most) {
@@ -30,8 +30,7 @@ static int read_bytes(struct rollout_source *source, size_t most, struct buf *ou
 	return 0;
 }
 
-/* An unpacked file's bytes are read in one go, and so is a packed one's room made as it comes. A packed one that is
- * damaged counts up to there, as any file does. */
+/* A plain file is read at once; the buffer of a packed one grows while it is unpacked. */
 int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_segment *ret, struct error *err)
 {
 	struct buf text;
@@ -58,7 +57,7 @@ int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_seg
 	return status;
 }
 
-/* The first session_meta of a segment: whose file it is. */
+/* Decodes the first session_meta of a segment, which identifies the file. */
 static int read_meta(struct rollout_reader *reader, const struct rollout_segment *segment, struct rollout_meta *ret,
                      struct error *err)
 {
@@ -106,15 +105,15 @@ int rollout_reader_read_files(struct rollout_reader *reader, struct error *err)
 	auto_free char *home = rollout_path_home(reader->path);
 	while (status == 0 && meta.base_rollout_id.ptr) {
 		if (reader->segments.count == LIMIT_ROLLOUT_SEGMENTS)
-			return error_set(err, ERR_limit, "%s goes on from more than %d other files", reader->path,
+			return error_set(err, ERR_limit, "%s refers to more than %d other files", reader->path,
 			                 LIMIT_ROLLOUT_SEGMENTS);
 		struct error found = {0};
 		auto_free char *path = home ? rollout_list_find_segment(home, meta.base_rollout_id, &found) : NULL;
 		if (!path)
-			return error_set(err, ERR_not_found, "%s goes on from session file %.*s, which is gone",
+			return error_set(err, ERR_not_found, "%s continues session file %.*s, which does not exist",
 			                 reader->path, STR_ARG(meta.base_rollout_id));
 		if (is_among_segments(reader, path))
-			return error_set(err, ERR_invalid, "%s goes on from itself, by way of %s", reader->path, path);
+			return error_set(err, ERR_invalid, "%s refers to itself, through %s", reader->path, path);
 		status = add_segment(reader, path, meta.base_bytes, &meta, err);
 	}
 	return status;

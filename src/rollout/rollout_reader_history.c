@@ -1,6 +1,6 @@
-/* Only the newest compaction that brings its own history matters, and nothing before it does: the walk
- * starts there. A compaction of before 2026 brings just a summary; what the user said is then picked from
- * the history up to it, newest first, as the compaction itself had done. */
+/* Reading starts at the newest compaction with a replacement history; earlier items are irrelevant. A compaction before
+ * 2026 recorded only a summary; the user's messages are then selected from the history up to it, newest first, as the
+ * compaction itself did. */
 #include "rollout/rollout_reader_priv.h"
 
 #include "base/limits.h"
@@ -8,7 +8,8 @@
 
 /* ---- rollback ---- */
 
-/* The index of the `turns`-th turn from the end, of the first if there are fewer; count if there is none. */
+/* Returns the index of the `turns`-th turn from the end, of the first turn if there are fewer, or count if there are
+ * none. */
 static size_t find_cut(const struct rollout_reader *reader, uint64_t turns, bool *ret_is_first)
 {
 	size_t cut = reader->records.count;
@@ -33,7 +34,7 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 	size_t cut = find_cut(reader, turns, &is_first);
 	if (turns == 0 || cut == reader->records.count)
 		return;
-	/* What stands before the very first turn is the initial context, and stays. */
+	/* The items before the first turn are the preamble, which stays. */
 	while (!is_first && cut > 0 && reader->records.items[cut - 1].role == ROLLOUT_PREAMBLE)
 		cut--;
 	reader->records.count = cut;
@@ -42,8 +43,8 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 
 /* ---- items ---- */
 
-/* A damaged file may have lost one of the two, or have one twice, and a request with that would be refused. A call
- * that lacks its output gets one from the engine; what else does not fit is left out. */
+/* A damaged file may have lost a call or its output, or contain one twice, and providers refuse such requests. The
+ * engine adds missing outputs; other mismatches are dropped. */
 static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id)
 {
 	size_t at = reader->open_calls.count;
@@ -70,7 +71,7 @@ static void add_sent(struct rollout_reader *reader, const struct json *item)
 
 /* ---- compaction ---- */
 
-/* The item as it stays, STR_NONE if it goes. */
+/* Returns the part of the item that remains, STR_NONE if it is removed. */
 static struct str keep_within(struct rollout_reader *reader, struct str item, size_t *tokens_left)
 {
 	auto_buf struct buf spare;
@@ -88,7 +89,7 @@ static struct str summary_item(struct rollout_reader *reader, struct str message
 	return arena_str(&reader->arena, buf_str(&item));
 }
 
-/* Puts the kept messages, gathered newest first, in place of the history. */
+/* Replaces the history by the kept messages, which were collected newest first. */
 static void replace_history(struct rollout_reader *reader, const struct str *kept, size_t count)
 {
 	reader->history.count = 0;
@@ -96,7 +97,7 @@ static void replace_history(struct rollout_reader *reader, const struct str *kep
 		vec_push(&reader->history, kept[--count]);
 }
 
-/* `summary` is where the last compaction's summary stands: it is no user's message. */
+/* `summary` is the position of the last compaction's summary, which is not a message of the user. */
 static void compact(struct rollout_reader *reader, struct str message, const char **summary)
 {
 	VEC(struct str) kept = {0};
@@ -107,7 +108,7 @@ static void compact(struct rollout_reader *reader, struct str message, const cha
 		if (part.ptr)
 			vec_push(&kept, part);
 	}
-	reader->marks.count = 0; /* what they point at is gone */
+	reader->marks.count = 0; /* their positions are no longer valid */
 	reader->open_calls.count = 0;
 	replace_history(reader, kept.items, kept.count);
 	vec_finish(&kept);
@@ -125,9 +126,9 @@ static void compact_by_record(struct rollout_reader *reader, struct str payload,
 	compact(reader, message, summary);
 }
 
-/* ---- the walk ---- */
+/* ---- building the history ---- */
 
-/* Begins with the newest history that replaced all before it; returns the index of the record after it. */
+/* Takes the newest replacement history; returns the index of the record after it. */
 static size_t begin(struct rollout_reader *reader)
 {
 	size_t start = reader->records.count;
@@ -154,7 +155,7 @@ static struct rollout_turn last_turn(struct rollout_reader *reader)
 	return (struct rollout_turn){0};
 }
 
-/* task_complete and the usage of a response name it: {…,"response_id":…}. */
+/* task_complete and the usage of a response contain its id: {…,"response_id":…}. */
 static void mark(struct rollout_reader *reader, const struct rollout_record *record, size_t user_turns)
 {
 	if (str_find(record->payload, STR("\"response_id\"")) < 0)

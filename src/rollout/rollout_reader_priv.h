@@ -1,5 +1,5 @@
-/* rollout_reader_priv.h — what rollout_reader.c (lines), rollout_reader_files.c (bytes) and rollout_reader_history.c
- * (the history that requests send) share. */
+/* rollout_reader_priv.h — shared by rollout_reader.c (lines), rollout_reader_files.c (bytes) and
+ * rollout_reader_history.c (the history of requests). */
 #ifndef ROLLOUT_ROLLOUT_READER_PRIV_H
 #define ROLLOUT_ROLLOUT_READER_PRIV_H
 
@@ -12,20 +12,20 @@
 struct rollout_segment {
 	char *text; /* owned */
 	size_t len;
-	bool is_disordered; /* its lines have to be sorted by their numbers */
+	bool is_disordered; /* its lines must be sorted by number */
 	char *path;         /* owned */
-	uint64_t most;      /* bytes of it that count */
-	size_t kept;        /* bytes at its start that records point to */
+	uint64_t most;      /* number of its bytes that belong to the session */
+	size_t kept;        /* number of bytes at its start that records point to */
 };
 
-/* Reads the file into reader->segments, then the files that it refers to: the oldest comes last. */
+/* Reads the file and the files that it refers to into reader->segments; the oldest is last. */
 must_check int rollout_reader_read_files(struct rollout_reader *reader, struct error *err);
 
 /* Reads the first `most` bytes of a file. */
 must_check int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_segment *ret,
                                         struct error *err);
 
-/* Takes the last `turns` turns, with what set the scene for them, out of the records. */
+/* Removes the last `turns` turns, with the preambles of their messages, from the records. */
 void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns);
 /* Fills history, turn and needs_context from the records. */
 void rollout_reader_build_history(struct rollout_reader *reader);

@@ -1,5 +1,5 @@
-/* The copy is complete before it gets a name that somebody looks for. RENAME_NOREPLACE decides between the names: who
- * made a file under the old one a moment ago keeps it. */
+/* The copy is complete before it gets its final name. RENAME_NOREPLACE ensures that a file that was created under that
+ * name in the meantime is kept. */
 #include "rollout/rollout_rescue.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ bool rollout_is_lost(int fd, const char *path)
 	struct stat st, named;
 	if (fstat(fd, &st) != 0 || st.st_nlink > 0)
 		return false;
-	/* There are file systems that count no links. */
+	/* Some file systems do not count links. */
 	return stat(path, &named) != 0 || named.st_ino != st.st_ino || named.st_dev != st.st_dev;
 }
 
@@ -45,7 +45,7 @@ static int copy_bytes(int from, int to, struct error *err)
 	}
 }
 
-/* The first one that is tried is the old one. */
+/* The first attempt uses the original name. */
 static char *name_for(const char *path, int tries)
 {
 	char id[UUID_TEXT_SIZE];
@@ -59,7 +59,7 @@ static char *name_for(const char *path, int tries)
 	                 STR_ARG(name.thread_id), id);
 }
 
-/* Not every file system can rename without replacing. */
+/* For file systems without RENAME_NOREPLACE. */
 static int rename_to_free(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -98,7 +98,7 @@ int rollout_rescue(int fd, const char *path, char **ret_path, struct error *err)
 	int status = dir_make(folder, 0700, err);
 	if (status < 0)
 		return status;
-	unlink(temp); /* of a process that had the same number */
+	unlink(temp); /* left by a process with the same pid */
 	auto_close int copy = open(temp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (copy < 0)
 		return error_sys(err, errno, "cannot create %s", temp);

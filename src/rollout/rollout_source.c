@@ -1,4 +1,4 @@
-/* A frame may follow a frame in one file. What a hostile file unpacks to is bounded by who reads. */
+/* A file may consist of several frames. Readers limit the size of the unpacked data, since the file may be hostile. */
 #include "rollout/rollout_source.h"
 
 #include <errno.h>
@@ -40,8 +40,8 @@ struct rollout_source {
 	const struct rollout_zstd *zstd;
 	ZSTD_DStream *stream; /* NULL: not packed */
 	ZSTD_inBuffer in;
-	char *packed;     /* what in reads from */
-	bool is_in_frame; /* the end of the file would be too early */
+	char *packed;     /* the buffer of `in` */
+	bool is_in_frame; /* the end of the file would truncate the frame */
 };
 
 enum { PACKED_CHUNK = 128 * KIB };
@@ -140,7 +140,7 @@ bool rollout_source_is_packed(const struct rollout_source *source)
 	return source->stream;
 }
 
-/* ---- for good ---- */
+/* ---- unpacking files ---- */
 
 static int copy_out(struct rollout_source *source, int fd, struct error *err)
 {

@@ -1,7 +1,8 @@
-/* rollout_source.h — the bytes of a rollout, from its beginning, packed (.jsonl.zst) or not.
+/* rollout_source.h — reads the bytes of a rollout from its start, packed (.jsonl.zst) or not.
  *
  * Owns: the descriptor. Blocking; any thread, one at a time. libzstd is loaded when the first packed file is opened.
- * Errors: ERR_invalid (no regular file, damaged), ERR_unsupported (no libzstd), ERR_limit, what open and read say. */
+ * Errors: ERR_invalid (not a regular file, damaged), ERR_unsupported (no libzstd), ERR_limit, and those of open and
+ * read. */
 #ifndef ROLLOUT_ROLLOUT_SOURCE_H
 #define ROLLOUT_ROLLOUT_SOURCE_H
 
@@ -16,16 +17,17 @@ struct error;
 struct rollout_source;
 
 struct rollout_source *rollout_source_create(const char *path, struct error *err);
-void rollout_source_destroy(struct rollout_source *source); /* NULL is fine */
+void rollout_source_destroy(struct rollout_source *source); /* NULL is a no-op */
 
-/* At most len bytes; 0 at the end, negative on failure. What a damaged archive holds before the damage comes first, but
- * for what was unpacked by the read that fails: its end is then a failure. */
+/* Reads at most len bytes; 0 at the end, negative on failure. Of a damaged archive, the data before the damage is
+ * returned first, except for what the failing read has unpacked; the end is then a failure. */
 ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
 const struct stat *rollout_source_stat(const struct rollout_source *source);
 bool rollout_source_is_packed(const struct rollout_source *source);
 
-/* Puts the bytes of the packed file at `path` into a file beside it, its name without .zst, whole or not at all, and
- * then removes the packed one. If the file is there already, it counts. Returns its path, the caller's; or NULL. */
+/* Unpacks the file at `path` to a file next to it, without .zst in its name, and removes the packed one; a failure
+ * leaves no partial file. If the unpacked file exists already, it takes precedence. Returns its path, owned by the
+ * caller; or NULL. */
 char *rollout_source_unpack(const char *path, struct error *err);
 
 /* The functions of libzstd: zstd->isError is ZSTD_isError, and so on. */

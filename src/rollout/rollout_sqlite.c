@@ -1,9 +1,8 @@
-/* SQLite notices a page that makes no sense, but not one that makes another sense: a changed byte in a text, or in a
- * list of matches, would be an answer that the files do not give. So the file is opened through a thin layer that puts
- * a checksum into the last bytes of each page it writes, and wants it there in each page it reads. It knows pages of
- * one size, as all of ours are, and passes journals through.
+/* SQLite detects malformed pages, but not a changed byte in a text or in a list of matches, which would yield wrong
+ * answers. The file is therefore opened through a VFS that stores a checksum in the last bytes of each page and
+ * verifies it on each read. It supports the single page size that is used here, and passes journals through.
  *
- * The library is opened with the first list or search (base/library.c). */
+ * The library is loaded with the first list or search. */
 #include "rollout/rollout_sqlite.h"
 
 #include <stdint.h>
@@ -14,13 +13,13 @@
 enum { PAGE = 4096, CHECKSUM = 8, HEADER = 100 };
 
 static struct rollout_sqlite sqlite;
-static sqlite3_vfs vfs, *below; /* below: SQLite's own */
+static sqlite3_vfs vfs, *below; /* below: SQLite's own VFS */
 
-/* ---- one file ---- */
+/* ---- files ---- */
 
 struct checked_file {
-	sqlite3_file base;  /* first */
-	sqlite3_file *real; /* behind this struct */
+	sqlite3_file base;  /* must be the first member */
+	sqlite3_file *real; /* follows this struct in memory */
 };
 
 static sqlite3_file *real(sqlite3_file *file)
@@ -28,7 +27,7 @@ static sqlite3_file *real(sqlite3_file *file)
 	return ((struct checked_file *)(void *)file)->real;
 }
 
-/* Of the page without its checksum, and of where it stands: a page in another's place is damage, too. */
+/* Includes the page's offset, so that a misplaced page is detected, too. */
 static uint64_t checksum(const unsigned char *page, sqlite3_int64 at)
 {
 	uint64_t hash = 0x9e3779b97f4a7c15ull ^ (uint64_t)at;
@@ -46,13 +45,14 @@ static bool is_page(int len, sqlite3_int64 at)
 	return len == PAGE && at % PAGE == 0;
 }
 
-/* What is no page is part of the first one's header, which is looked at before it is read as a page. */
+/* Reads that are not pages are part of the header on the first page, which SQLite reads before it knows the page
+ * size. */
 static int on_read(sqlite3_file *file, void *out, int len, sqlite3_int64 at)
 {
 	uint64_t found;
 	int status = real(file)->pMethods->xRead(real(file), out, len, at);
 	if (status == SQLITE_IOERR_SHORT_READ && at > 0 && is_page(len, at))
-		return SQLITE_IOERR_DATA; /* SQLite takes what is missing for zeros */
+		return SQLITE_IOERR_DATA; /* SQLite would treat the missing bytes as zeros */
 	if (status != SQLITE_OK)
 		return status;
 	if (!is_page(len, at))
@@ -117,13 +117,13 @@ static int on_sector(sqlite3_file *file)
 	return real(file)->pMethods->xSectorSize(real(file));
 }
 
-/* Of what the real one can, nothing that writes in other ways than page by page. */
+/* The capabilities of the real file, without those that write other than page by page. */
 static int on_abilities(sqlite3_file *file)
 {
 	return real(file)->pMethods->xDeviceCharacteristics(real(file)) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-/* Version 1: no shared memory, no mapping. */
+/* Version 1: without shared memory and mapping. */
 static const sqlite3_io_methods methods = {
 	.iVersion = 1,
 	.xClose = on_close,
@@ -140,7 +140,7 @@ static const sqlite3_io_methods methods = {
 	.xDeviceCharacteristics = on_abilities,
 };
 
-/* ---- the layer ---- */
+/* ---- the VFS ---- */
 
 static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *ret_flags)
 {
@@ -155,7 +155,7 @@ static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int 
 	return status;
 }
 
-/* All but xOpen are SQLite's own functions, and want to be called with their own. */
+/* All methods but xOpen are SQLite's own and expect SQLite's own VFS as argument. */
 static int make_vfs(struct error *err)
 {
 	(void)err;

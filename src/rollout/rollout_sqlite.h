@@ -1,6 +1,7 @@
-/* rollout_sqlite.h — SQLite, loaded when it is first needed, and a way to open files in which damage is noticed.
+/* rollout_sqlite.h — SQLite, loaded when it is first needed, and databases with page checksums.
  *
- * Owns: the library, until the process ends. Thread: any; the first call does the work, others wait for it. */
+ * Owns: the library, until the process ends. Thread: any; the first call loads the library, concurrent ones wait for
+ * it. */
 #ifndef ROLLOUT_ROLLOUT_SQLITE_H
 #define ROLLOUT_ROLLOUT_SQLITE_H
 
@@ -15,12 +16,12 @@ struct rollout_sqlite {
 #undef SQLITE
 };
 
-/* NULL and err (ERR_unsupported) if it is missing or too old; the answer of the first call is final. */
+/* NULL and err (ERR_unsupported) if it is missing or too old; the result of the first call is final. */
 const struct rollout_sqlite *rollout_sqlite_load(struct error *err);
 
-/* Opens or makes a database of pages that carry their own checksum: whatever else is written into the file, its page
- * reads as an error (SQLITE_IOERR_DATA), never as other data. Nothing is mapped. An SQLite result code; *ret is to be
- * closed in any case. */
+/* Opens or creates a database whose pages carry checksums: a page that was modified by other means reads as an error
+ * (SQLITE_IOERR_DATA), never as other data. The file is not mapped. Returns an SQLite result code; *ret must be closed
+ * in any case. */
 int rollout_sqlite_open(const struct rollout_sqlite *sqlite, const char *path, sqlite3 **ret);
 
 #endif

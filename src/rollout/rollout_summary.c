@@ -1,6 +1,5 @@
-/* Lists are made of the beginnings of files, because there is no index that could be wrong: what a list needs stands
- * in the first lines, and a file is read in small pieces until it was found. When a file was begun is in its name,
- * so that a list by age opens no more files than it shows. */
+/* The data for a list is in the first lines of a file, which is read in small pieces until they are found. The creation
+ * time is part of the file name, so that a list by age opens only the files that it shows. */
 #include "rollout/rollout_summary.h"
 
 #include <errno.h>
@@ -23,13 +22,13 @@
 
 struct summary_reader {
 	struct rollout_summary *out;
-	struct arena *arena;  /* of what is kept */
-	struct arena scratch; /* of one line */
+	struct arena *arena;  /* for the result */
+	struct arena scratch; /* for one line */
 	bool has_meta;
 	struct error err;
 };
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 /* The first 48 bits of a version-7 id are its milliseconds. */
 static bool uuid_ms(struct str id, int64_t *ret)
@@ -56,7 +55,8 @@ static int64_t name_ms(struct str text)
 	return (int64_t)mktime(&tm) * 1000;
 }
 
-/* The id is exact, if it is of the same time as the name: a program may give any id. */
+/* The time in the id is more precise than that of the name, but is used only if they agree: clients may choose any
+ * id. */
 int64_t rollout_summary_created(const struct rollout_name *name)
 {
 	int64_t named = name_ms(name->time), exact;
@@ -65,7 +65,7 @@ int64_t rollout_summary_created(const struct rollout_name *name)
 	return exact;
 }
 
-/* ---- what ---- */
+/* ---- content ---- */
 
 static void keep_preview(struct summary_reader *reader, struct str text)
 {
@@ -112,7 +112,7 @@ static bool is_whole(const struct summary_reader *reader)
 	return reader->has_meta && reader->out->preview.ptr && reader->out->model.ptr;
 }
 
-/* Takes the lines that end in bytes; returns how many bytes that were. */
+/* Handles the complete lines in bytes; returns their length. */
 static size_t take_lines(struct summary_reader *reader, struct str bytes)
 {
 	size_t taken = 0;
@@ -144,7 +144,7 @@ static int read_lines(struct summary_reader *reader, struct rollout_source *sour
 		left -= (size_t)got;
 		buf_consume(&bytes, take_lines(reader, buf_str(&bytes)));
 	}
-	if (!is_whole(reader)) /* a last line without its end */
+	if (!is_whole(reader)) /* an incomplete last line */
 		take_line(reader, buf_str(&bytes));
 	return 0;
 }
@@ -163,7 +163,7 @@ static int read_open(struct summary_reader *reader, struct rollout_source *sourc
 	return status;
 }
 
-/* At most `most` bytes of it count. */
+/* Reads at most the first `most` bytes. */
 static int read_file(const char *path, uint64_t most, struct arena *arena, struct rollout_summary *ret,
                      struct error *err)
 {
@@ -178,7 +178,7 @@ static int read_file(const char *path, uint64_t most, struct arena *arena, struc
 	return status;
 }
 
-/* A fork goes on from another file: what was said first stands there. Each costs a search for its file. */
+/* The first message of a fork is in the file that it refers to. Each reference costs a search for its file. */
 static void read_bases(struct rollout_summary *summary, struct arena *arena)
 {
 	auto_free char *path = str_dup(summary->path);

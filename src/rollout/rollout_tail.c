@@ -1,6 +1,6 @@
-/* The broken bytes are safe in their own file before the rollout is shortened, so whatever happens in
- * between, they exist at least once. 0.169 refuses a numbered file whose last line has no number, hence
- * the look at the last whole line, and, where an older version wrote that, at those before it. */
+/* The torn bytes are saved to their own file before the rollout is truncated, so that they always exist at least once.
+ * Codex 0.169 refuses a numbered file whose last line has no number; the last complete line is therefore checked and,
+ * if an older version wrote it, the lines before it. */
 #include "rollout/rollout_tail.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static ssize_t read_at(int fd, void *out, size_t len, off_t at)
 	return got;
 }
 
-/* Where the line starts that ends at `end`: just after the newline before it, or 0. -1 on a read error. */
+/* Returns the start of the line that ends at `end`: the offset after the previous newline, or 0. -1 on a read error. */
 static off_t line_start(int fd, off_t end)
 {
 	auto_free char *chunk = xmalloc(CHUNK);
@@ -44,7 +44,7 @@ static off_t line_start(int fd, off_t end)
 	return 0;
 }
 
-/* Parses the bytes from start to end as a line; the arena holds them. */
+/* Parses the bytes from start to end as a line, whose text the arena holds. */
 static bool parse_line(int fd, off_t start, off_t end, struct arena *arena, struct rollout_line *ret)
 {
 	size_t len = (size_t)(end - start);
@@ -71,7 +71,7 @@ static int copy_range(int from, off_t at, off_t end, int to, struct error *err)
 	return fsync(to) == 0 ? 0 : error_sys(err, errno, "cannot sync");
 }
 
-/* Opens the first free <path>.torn-<n>. */
+/* Creates the first free <path>.torn-<n>. */
 static int create_torn_file(const char *path, char **ret_name, struct error *err)
 {
 	for (int n = 1; n <= TORN_FILES_MAX; n++) {
@@ -102,7 +102,7 @@ static int set_aside(int fd, const char *path, off_t start, off_t end, char **re
 	return 0;
 }
 
-/* Ends the file with a whole line and returns its new size, or a negative code. */
+/* Truncates the file to complete lines and returns its new size, or a negative code. */
 static off_t mend(int fd, const char *path, off_t size, char **ret_torn, struct error *err)
 {
 	auto_arena struct arena arena = {0};
@@ -120,7 +120,7 @@ static off_t mend(int fd, const char *path, off_t size, char **ret_torn, struct 
 	return status < 0 ? error_wrap(err, "ending the last line of %s", path) : size + 1;
 }
 
-/* The last whole line that parses; damaged ones are counted as lines, too. Returns where it starts, or -1. */
+/* Returns the start of the last complete line that parses, or -1; damaged lines after it are counted as lines, too. */
 static off_t last_line(int fd, off_t size, uint64_t *ret_lines_behind, struct rollout_line *ret)
 {
 	*ret_lines_behind = 0;
@@ -135,7 +135,7 @@ static off_t last_line(int fd, off_t size, uint64_t *ret_lines_behind, struct ro
 	return -1;
 }
 
-/* Whether the file's first line has a number. */
+/* True if the file's first line has a number. */
 static bool begins_numbered(int fd)
 {
 	auto_arena struct arena arena = {0};
@@ -146,7 +146,7 @@ static bool begins_numbered(int fd)
 	return newline && parse_line(fd, 0, newline - text, &arena, &line) && line.has_ordinal;
 }
 
-/* An older version went on in a numbered file, without numbers: from here on there are some again. */
+/* An older version continued a numbered file without numbers: finds the number to continue with. */
 static void read_ordinal_before(int fd, off_t size, struct rollout_tail *tail)
 {
 	uint64_t lines = 0;

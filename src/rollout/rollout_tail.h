@@ -1,6 +1,6 @@
-/* rollout_tail.h — the end of a file that another process may have left in the middle of a line.
+/* rollout_tail.h — repairs the end of a file whose last line may be incomplete.
  *
- * Owns: nothing. Loop thread (reads the last line only). Source: core 10, docs/rollouts.md "Damage". */
+ * Owns: nothing. Loop thread (reads the last line only). Source: docs/rollouts.md "Damage". */
 #ifndef ROLLOUT_ROLLOUT_TAIL_H
 #define ROLLOUT_ROLLOUT_TAIL_H
 
@@ -10,13 +10,13 @@
 #include "base/error.h"
 
 struct rollout_tail {
-	char *torn_path;       /* owned, NULL if nothing was torn: where the broken line was put */
+	char *torn_path;       /* owned; the file with the torn line, NULL if there was none */
 	bool has_ordinal;      /* lines of this file are numbered … */
-	uint64_t next_ordinal; /* … and this is the next one's */
+	uint64_t next_ordinal; /* … and this is the next number */
 };
 
-/* Makes fd, opened O_RDWR and O_APPEND, end with a whole line: a last line that lacks only its newline
- * gets it, half a line is moved to <path>.torn-<n>. */
+/* Makes fd, opened O_RDWR and O_APPEND, end with a complete line: a last line that lacks only its newline gets one; an
+ * incomplete line is moved to <path>.torn-<n>. */
 must_check int rollout_tail_repair(int fd, const char *path, struct rollout_tail *ret, struct error *err);
 void rollout_tail_finish(struct rollout_tail *tail);
 

@@ -1,5 +1,5 @@
-/* Written by hand, because the wire's tables have no such records: in this shape they stand in files only. The output
- * of a command is in the file once more, as the model read it; here it is for people, and cut to what they look at. */
+/* The items are written by hand, because the wire has no records of this form: it occurs in files only. A command's
+ * output is also recorded as the model received it; the copy here is for display, and truncated accordingly. */
 #include "rollout/rollout_tool_item.h"
 
 #include "base/limits.h"
@@ -10,7 +10,7 @@ static const char *status_of(bool is_declined, bool is_good)
 	return is_declined ? "declined" : is_good ? "completed" : "failed";
 }
 
-/* "file:///…": bytes that an address may not hold are written as %XX. */
+/* "file:///…", percent-encoded. */
 static void write_address(struct str path, const char *key, struct json_writer *w)
 {
 	auto_buf struct buf text;

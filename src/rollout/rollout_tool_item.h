@@ -1,6 +1,6 @@
-/* rollout_tool_item.h — what tools did, as items of an item_completed line (0.169's TurnItem). Private to rollout/.
+/* rollout_tool_item.h — calls of tools as items of item_completed lines (TurnItem of codex 0.169). Private to rollout/.
  *
- * Owns: nothing. Any thread. Each writes one JSON object. Source: app-server-wire 20. */
+ * Owns: nothing. Any thread. Each function writes one JSON object. */
 #ifndef ROLLOUT_ROLLOUT_TOOL_ITEM_H
 #define ROLLOUT_ROLLOUT_TOOL_ITEM_H
 
@@ -9,11 +9,11 @@
 
 void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w);
 void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w);
-/* A patch whose end nobody will tell. */
+/* A patch whose end is not known. */
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
                                    size_t count, struct json_writer *w);
 void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w);
-/* A tool of the client has answered, or failed. */
+/* The answer or failure of a client tool. */
 void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct json_writer *w);
 
 #endif

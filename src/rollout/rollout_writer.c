@@ -1,7 +1,7 @@
-/* The batch is one growing buffer of finished lines, written with one write(2) on a descriptor that stays
- * open: no line is formatted twice, no file is opened twice. A write that was cut short leaves its rest in
- * the batch; because the file is locked and opened for appending, the rest lands exactly behind it. A large
- * payload is written from where it is: copied into the batch it would be one message more at the peak. */
+/* The batch is a buffer of complete lines, which is written with one write(2) to a descriptor that stays open. The rest
+ * of a short write stays in the batch; since the file is locked and opened for appending, it continues exactly where
+ * the write ended. A large payload is written without being copied to the batch, which would raise peak memory by its
+ * size. */
 #include "rollout/rollout_writer.h"
 
 #include <assert.h>
@@ -31,17 +31,17 @@
 enum { NOT_IN_A_LINE = -1 };
 
 struct rollout_writer {
-	char *home; /* NULL for a file outside any CODEX_HOME */
+	char *home; /* NULL for a file outside of any CODEX_HOME */
 	char *path;
 	char thread_id[UUID_TEXT_SIZE];
 	enum fsync_policy fsync;
 	int fd;      /* -1 until the first flush of a new session */
-	bool is_new; /* the file has not got its name yet */
+	bool is_new; /* the file still has its temporary name */
 	struct rollout_lock *lock;
 	struct rollout_tail tail;
 	struct buf batch;
-	ptrdiff_t line_start;             /* of the line being written, or NOT_IN_A_LINE */
-	bool has_content;                 /* something besides session_meta was ever appended */
+	ptrdiff_t line_start;             /* of the current line, or NOT_IN_A_LINE */
+	bool has_content;                 /* a line other than session_meta was appended */
 	bool is_dirty;                    /* flushed since the last sync */
 	bool is_let_go;                   /* the file is being removed on purpose */
 	enum rollout_rescue_kind rescued; /* not reported yet */
@@ -65,7 +65,7 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 	writer->tail.has_ordinal = meta->is_paginated;
 	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
 	rollout_meta_encode(meta, &w);
-	best_effort(rollout_writer_end(writer, NULL)); /* a meta line fits an empty batch */
+	best_effort(rollout_writer_end(writer, NULL)); /* a meta line fits into an empty batch */
 	writer->has_content = false;
 	return writer;
 }
@@ -75,7 +75,7 @@ void rollout_writer_destroy(struct rollout_writer *writer)
 	if (!writer)
 		return;
 	if (writer->fd >= 0) {
-		flock(writer->fd, LOCK_UN); /* a sync that still runs holds a copy of the descriptor, and so the lock */
+		flock(writer->fd, LOCK_UN); /* a pending sync holds a copy of the descriptor, and with it the lock */
 		close(writer->fd);
 	}
 	rollout_lock_destroy(writer->lock);
@@ -96,8 +96,8 @@ static int lock_thread(struct rollout_writer *writer, struct error *err)
 	return writer->lock ? 0 : -(err ? (int)err->code : ERR_busy);
 }
 
-/* A process that is killed before the first batch is written leaves no file that says nothing: until then it has
- * another name. */
+/* The file gets its final name with the first batch, so that a process that is killed earlier leaves no empty
+ * session. */
 static char *first_name(const struct rollout_writer *writer)
 {
 	return xasprintf("%s.new", writer->path);
@@ -131,7 +131,7 @@ static int create_file(struct rollout_writer *writer, struct error *err)
 	return status;
 }
 
-/* Nothing can be added to a packed file. */
+/* Packed files cannot be appended to. */
 static int unpack(struct rollout_writer *writer, struct error *err)
 {
 	if (!str_has_suffix(str_of(writer->path), ".zst"))
@@ -193,7 +193,7 @@ struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum roll
 	return json_writer(&writer->batch);
 }
 
-/* JSON may be broken over lines between its tokens, a rollout line may not. */
+/* JSON may contain line breaks between tokens, a rollout line may not. */
 static void join_lines(char *text, size_t len)
 {
 	char *newline;
@@ -226,7 +226,7 @@ int rollout_writer_end(struct rollout_writer *writer, struct error *err)
 	return 0;
 }
 
-/* ---- onto the disk ---- */
+/* ---- flushing ---- */
 
 static int write_batch(struct rollout_writer *writer, struct error *err)
 {
@@ -253,15 +253,15 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 	return 0;
 }
 
-/* True if all that waited is on the disk, and this payload may follow it without a copy. */
+/* True if the batch was written completely and the payload may follow it without a copy. */
 static bool goes_directly(struct rollout_writer *writer, struct str payload)
 {
 	return payload.len > LIMIT_ROLLOUT_KEEP && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
 	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
 }
 
-/* The batch holds the beginning of the line and nothing else. What of the payload the disk does not take is
- * returned, and waits in the batch like any line that was cut short. */
+/* The batch contains only the beginning of the line. Returns the part of the payload that could not be written, which
+ * is kept in the batch like the rest of any short write. */
 static struct str write_payload(struct rollout_writer *writer, struct str payload)
 {
 	ssize_t put = 1;
@@ -292,7 +292,7 @@ void rollout_writer_keep(struct rollout_writer *writer)
 	writer->has_content = true;
 }
 
-/* Nobody finds a file without a name again, and its bytes end with the process. */
+/* The content of a file without a name is lost when the process ends. */
 static int rescue_file(struct rollout_writer *writer, struct error *err)
 {
 	char *path;
@@ -300,9 +300,9 @@ static int rescue_file(struct rollout_writer *writer, struct error *err)
 		return 0;
 	int fd = rollout_rescue(writer->fd, writer->path, &path, err);
 	if (fd < 0)
-		return error_wrap(err, "%s was removed and cannot be written anew", writer->path);
+		return error_wrap(err, "%s was deleted and cannot be created again", writer->path);
 	writer->rescued = strcmp(path, writer->path) == 0 ? ROLLOUT_DELETED : ROLLOUT_REPLACED;
-	close(writer->fd); /* and its lock goes with it */
+	close(writer->fd); /* releases its lock */
 	free(writer->path);
 	writer->fd = fd;
 	writer->path = path;

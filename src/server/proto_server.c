@@ -44,7 +44,7 @@ struct proto_server {
 	bool is_ending; /* shutdown was submitted */
 };
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 /* Pauses or resumes reading from the client. */
 static void choose_input(struct proto_server *server)
@@ -102,7 +102,7 @@ static void on_finished(void *self)
 	server->options.on_end(server->options.self);
 }
 
-/* ---- in ---- */
+/* ---- input ---- */
 
 /* Submits, or keeps the submission as `waiting`; nothing is read before it was submitted. */
 static void offer(struct proto_server *server, struct submission *submission)

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "config/config_env.h"
 
-/* ---- what the configuration says ---- */
+/* ---- configuration ---- */
 
 static const char *const *copy_paths(struct arena *arena, const struct str *items, size_t count)
 {

@@ -336,7 +336,7 @@ static void damage_takes_only_what_it_hit(void **state)
 	assert_int_equal(reader->damage.unknown_lines, 1);
 	assert_true(reader->damage.is_torn);
 	auto_free char *text = damage_of(reader);
-	assert_non_null(strstr(text, "6 damaged lines, 1 unfinished last line, 1 line of an unknown kind"));
+	assert_non_null(strstr(text, "6 damaged lines, 1 incomplete last line, 1 line of an unknown kind"));
 	assert_non_null(strstr(text, OLD_NAME));
 	rollout_reader_destroy(reader);
 }
@@ -365,7 +365,7 @@ static void numbered_lines_come_in_their_order_and_once(void **state)
 	assert_words(reader, "one two three behind-three four five");
 	assert_int_equal(reader->damage.repeated_lines, 1);
 	auto_free char *text = damage_of(reader);
-	assert_non_null(strstr(text, "have been sorted. Parts of the session file were passed over (1 repeated line)"));
+	assert_non_null(strstr(text, "have been sorted. Parts of the session file were skipped (1 repeated line)"));
 	rollout_reader_destroy(reader);
 	buf_clear(&file);
 	line("session_meta", "{\"id\":\"" THREAD "\"}");
@@ -431,7 +431,7 @@ static void calls_and_outputs_that_stand_alone_are_left_out(void **state)
 	                     "function_call function_call_output function_call");
 	assert_int_equal(reader->damage.stray_items, 3);
 	auto_free char *text = damage_of(reader);
-	assert_non_null(strstr(text, "3 calls or outputs that stood alone"));
+	assert_non_null(strstr(text, "3 calls or outputs without their counterparts"));
 	rollout_reader_destroy(reader);
 }
 
@@ -562,7 +562,7 @@ static void a_fork_whose_parent_is_gone_or_itself_is_refused(void **state)
 	put_child(1000, CHILD_ID);
 	assert_null(rollout_reader_create(temp_path("sessions/2026/11/21/" CHILD_NAME), &err));
 	assert_int_equal(err.code, ERR_invalid);
-	assert_non_null(strstr(err.text, "goes on from itself")); /* and is read once */
+	assert_non_null(strstr(err.text, "refers to itself")); /* and is read once */
 }
 
 static void what_0_169_calls_context_is_no_turn(void **state)

@@ -60,7 +60,7 @@ static void __attribute__((format(printf, 2, 3))) note(struct mock_model *mock, 
 		mock->on_note(text.data ? text.data : "", mock->self);
 }
 
-/* --- an answer on its way ---------------------------------------------------------------------------------- */
+/* --- answers in progress ---------------------------------------------------------------------------------- */
 
 static void exchange_destroy(struct mock_exchange *exchange)
 {
