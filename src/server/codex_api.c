@@ -145,7 +145,7 @@ static void on_wake(uv_async_t *wake)
 	struct submission *submission;
 	follow_reader(handle);
 	for (int i = 0; i < LIMIT_SUBMISSIONS && (submission = take_submission(handle)); i++) {
-		wire_profile_hear(&handle->style, submission);
+		wire_profile_observe(&handle->style, submission);
 		codex_submit_op(handle->codex, submission->id, &submission->op, NULL);
 		submission_destroy(submission);
 	}

@@ -97,7 +97,7 @@ static void serve(struct client *client, int fd)
 	options.in = fd;
 	options.out = dup(fd);
 	options.is_socket = true;
-	options.on_heard = on_client_heard;
+	options.on_first_line = on_client_heard;
 	options.on_end = on_client_end;
 	options.self = client;
 	if (options.out < 0) {

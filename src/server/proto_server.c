@@ -38,7 +38,7 @@ struct proto_server {
 	struct buf out;
 	bool is_full;        /* the client does not read: the engine is held */
 	size_t unread_count; /* lines read since then */
-	bool has_been_heard; /* the client's first line was an object */
+	bool has_first_line; /* the client's first line was an object */
 	bool is_refused;     /* not a client of this protocol: its input is ignored */
 	bool has_said_all;
 	bool is_ending; /* shutdown was submitted */
@@ -164,13 +164,13 @@ static bool admit(struct proto_server *server, struct str frame)
 		return false;
 	if (!server->options.is_socket)
 		return true;
-	if (http_line_is(frame) || (!server->has_been_heard && !is_object(frame))) {
+	if (http_line_is(frame) || (!server->has_first_line && !is_object(frame))) {
 		refuse(server);
 		return false;
 	}
-	if (!server->has_been_heard && server->options.on_heard)
-		server->options.on_heard(server->options.self);
-	server->has_been_heard = true;
+	if (!server->has_first_line && server->options.on_first_line)
+		server->options.on_first_line(server->options.self);
+	server->has_first_line = true;
 	return true;
 }
 
@@ -195,7 +195,7 @@ static void on_frame(struct str frame, void *self)
 		fprintf(stderr, "invalid submission: %s\n", err.text);
 		return;
 	}
-	wire_profile_hear(&server->style, submission);
+	wire_profile_observe(&server->style, submission);
 	offer(server, submission);
 }
 

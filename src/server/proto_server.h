@@ -21,12 +21,12 @@ struct proto_options {
 	struct services *services;
 	struct config *config; /* a reference is taken */
 	const char *cwd;
-	int in, out;                  /* the client's descriptors; owned by the server from then on */
-	bool no_auto_configure;       /* the client sends configure_session itself */
-	bool is_socket;               /* the client connected to a listener, so it may be any program */
-	void (*on_heard)(void *self); /* the first line was read and is an object; may be NULL */
-	const char *token;            /* token that clients of proto_listen must send first; borrowed; NULL: none */
-	const char *resume_path;      /* rollout that the session resumes; NULL: a new session */
+	int in, out;                       /* the client's descriptors; owned by the server from then on */
+	bool no_auto_configure;            /* the client sends configure_session itself */
+	bool is_socket;                    /* the client connected to a listener, so it may be any program */
+	void (*on_first_line)(void *self); /* the first line was read and is an object; may be NULL */
+	const char *token;       /* token that clients of proto_listen must send first; borrowed; NULL: none */
+	const char *resume_path; /* rollout that the session resumes; NULL: a new session */
 	/* Runs once, when the engine has shut down and all output is sent or queued. Destroy the server then. */
 	void (*on_end)(void *self);
 	void *self;

@@ -284,7 +284,7 @@ static void write_message_start(struct wire *wire, const struct ev_item_started 
 	write_msg(wire, EV_item_started, &start);
 }
 
-void wire_profile_hear(struct wire_style *style, const struct submission *submission)
+void wire_profile_observe(struct wire_style *style, const struct submission *submission)
 {
 	style->speaks_default |= str_is(submission->mode_word, "default");
 }

@@ -26,7 +26,7 @@ struct wire_style {
  * September 2025 and in profile doc. */
 bool wire_profile_begins_once_allowed(enum wire_profile profile);
 /* Must be called with each submission of the client before the engine receives it. */
-void wire_profile_hear(struct wire_style *style, const struct submission *submission);
+void wire_profile_observe(struct wire_style *style, const struct submission *submission);
 /* Writes the lines of the event, {"id":…,"msg":…} and a newline each, into out, which must be empty. An event that does
  * not fit is replaced by a warning that names it. */
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out);

@@ -1,5 +1,5 @@
-/* Listing reads each file whole, because clients expand the texts themselves; expansion here is for who has no client
- * of that kind. A text that names $ARGS of its own wants key=value words, any other takes them by position. */
+/* A list contains the whole files, because clients expand the texts themselves; the expansion here is for front ends
+ * that do not. A text with named placeholders ($FILE) takes key=value arguments, any other text positional ones. */
 #include "skill/custom_prompt.h"
 
 #include <dirent.h>
@@ -80,7 +80,7 @@ struct ev_list_custom_prompts custom_prompt_list(const char *home, struct arena 
 
 struct call {
 	struct str name;
-	struct str rest; /* all arguments as they were written */
+	struct str rest; /* all arguments, unparsed */
 	VEC(struct str) words;
 	struct arena arena;
 };
@@ -95,7 +95,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* One word as a shell would take it: quotes and backslashes. False if a quote is open at the end. */
+/* Cuts a word by the shell's rules for quotes and backslashes. False if a quote is not closed. */
 static bool cut_word(struct str *rest, struct buf *word)
 {
 	char quote = 0;
@@ -143,7 +143,7 @@ static bool is_upper(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
-/* The name behind a dollar; empty if there is none. */
+/* The name after a dollar, which may be empty. */
 static struct str named(struct str behind)
 {
 	size_t len = 0;
@@ -165,7 +165,7 @@ static struct str find_value(const struct call *call, struct str name)
 	return value;
 }
 
-/* What stands between dollars: calls for each placeholder, and appends the rest to out. */
+/* Expands the placeholders of a text, and appends the rest unchanged. */
 struct filler {
 	const struct call *call;
 	struct buf *out;

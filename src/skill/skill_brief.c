@@ -1,11 +1,11 @@
-/* Every request carries this text, so it has a budget that does not grow with the number of skills. */
+/* Every request contains this text, so its budget does not grow with the number of skills. */
 #include "skill/skill_brief.h"
 
 #include "base/limits.h"
 #include "base/text.h"
 #include "skill/skill_text.h"
 
-/* The longest description that all can have. */
+/* Returns the length that the descriptions may have so that all skills fit. */
 static size_t find_share(const struct skills_list_entry *entry)
 {
 	size_t fixed = 0, texts = 0, count = 0;
@@ -23,7 +23,7 @@ static size_t find_share(const struct skills_list_entry *entry)
 	return room < LIMIT_SKILL_LIST_TEXT / 4 ? LIMIT_SKILL_LIST_TEXT / 4 : room;
 }
 
-/* True if its description was shortened. */
+/* True if the description was shortened. */
 static bool write_line(const struct skill_metadata *skill, size_t share, struct buf *out)
 {
 	struct str about = skill->description;

@@ -1,23 +1,22 @@
-/* skill_brief.h — what the model is told of the skills there are: names, descriptions, files, how to use them.
+/* skill_brief.h — the part of the preamble that lists the skills: names, descriptions, files, instructions.
  *
- * Never more than LIMIT_SKILL_LIST of list: descriptions are shortened first, then skills are counted instead of
- * listed. The same skills give the same text, so that a provider's cache keeps it.
- * Owns: nothing. Any thread. Source: core 7. */
+ * The list has at most LIMIT_SKILL_LIST bytes: descriptions are shortened first, then skills are counted instead of
+ * listed. The same skills yield the same text, so that the provider's prompt cache hits. Owns: nothing. Any thread. */
 #ifndef SKILL_SKILL_BRIEF_H
 #define SKILL_SKILL_BRIEF_H
 
 #include "base/buf.h"
 #include "protocol/record/types.h"
 
-/* What the list had no room for. */
+/* Counts what the list omits. */
 struct skill_brief_cut {
-	size_t shortened; /* descriptions */
-	size_t left_out;  /* skills */
+	size_t shortened; /* number of descriptions */
+	size_t left_out;  /* number of skills */
 };
 
 /* Appends nothing if no skill is enabled. */
 struct skill_brief_cut skill_brief_write(const struct skills_list_entry *entry, struct buf *out);
-/* What the model is given of a skill that was chosen: its file as it is. */
+/* Appends the message for a skill that was chosen: its unchanged file. */
 void skill_brief_write_file(const struct skill_metadata *skill, struct str content, struct buf *out);
 
 #endif

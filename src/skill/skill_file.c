@@ -1,5 +1,5 @@
-/* The file is somebody else's: every value has a length it must not pass, and an icon is a file of the skill's own
- * assets folder or none. */
+/* The file is not trusted: every value has a maximum length, and an icon must be a file in the skill's assets
+ * folder. */
 #include "skill/skill_file.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ static int check_length(struct str text, const char *field, size_t max, struct e
 	return error_set(err, ERR_invalid, "invalid %s: exceeds maximum length of %zu characters", field, max);
 }
 
-/* The folder's name stands in for one that is not given. */
+/* The folder's name replaces a missing name. */
 static struct str default_name(const char *path, struct arena *arena)
 {
 	auto_free char *folder = str_dup(path_dir(path));

@@ -1,7 +1,7 @@
-/* skill_file.h — one SKILL.md, and what agents/openai.yaml beside it adds for lists.
+/* skill_file.h — reads a SKILL.md and its agents/openai.yaml, which has further data for lists.
  *
- * Owns: nothing; what is read lives in the caller's arena. Blocks: files are read. Any thread.
- * Errors: the words that lists show to the user ("missing YAML frontmatter delimited by ---", …). Source: core 7. */
+ * Owns: nothing; results live in the caller's arena. Blocks: files are read. Any thread. Errors: texts that lists show
+ * ("missing YAML frontmatter delimited by ---", …). */
 #ifndef SKILL_SKILL_FILE_H
 #define SKILL_SKILL_FILE_H
 
@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "protocol/record/types.h"
 
-/* path: absolute. Fills everything but `enabled`. What is wrong with agents/openai.yaml is left out in silence: a list
- * can do without it. */
+/* path: absolute. Fills all fields but `enabled`. Errors in agents/openai.yaml are ignored, since a list does not need
+ * it. */
 must_check int skill_file_read(const char *path, enum skill_scope scope, struct arena *arena,
                                struct skill_metadata *ret, struct error *err);
 

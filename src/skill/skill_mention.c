@@ -1,5 +1,5 @@
-/* A text is walked once from dollar to dollar. A link decides by its target alone: [$docs](mcp://docs) names a server
- * and no skill, whatever skills are called docs. */
+/* Short on purpose: one scan of a text, from dollar to dollar. A link is resolved by its target alone:
+ * [$docs](mcp://docs) names a server, even if a skill is called docs. */
 #include "skill/skill_mention.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static const struct skill_metadata *find_name(const struct skills_list_entry *en
 	return found;
 }
 
-/* True if "](target)" follows; *rest is behind it then. */
+/* True if "](target)" follows, which is then cut off *rest. */
 static bool cut_target(struct str *rest, struct str *ret_target)
 {
 	struct str at = *rest;

@@ -1,5 +1,5 @@
-/* The project's folders are found anew for each working folder, as a client may ask for any; nothing of a project needs
- * to be trusted, since a skill is text that the user or the model asks for by name. */
+/* The project's folders are determined for each working folder, since clients may pass any. A project need not be
+ * trusted: a skill is a text that is used only if the user or the model names it. */
 #include "skill/skill_places.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void take_rules(struct skill_places *places, const struct config *config)
 	toml_for_each(it, list) {
 		struct config_skill_rule rule;
 		if (config_bind(&binder, &config_skill_rule_keys, it, "skills.config", &rule, NULL) != 0)
-			continue; /* it was checked when the file was read */
+			continue; /* invalid patterns were reported when the file was read */
 		if (!rule.path && !rule.name)
 			continue;
 		rules[places->rule_count++] = (struct skill_rule){
@@ -123,7 +123,7 @@ struct roots {
 	VEC(struct skill_root) list;
 };
 
-/* Only what is there, and each folder once. */
+/* Adds a folder if it exists and is not in the list yet. */
 static void add(struct roots *roots, const char *folder, const char *name, enum skill_scope scope)
 {
 	auto_free char *path = path_join(folder, name);
@@ -147,7 +147,7 @@ static bool is_project_root(const struct skill_places *places, const char *folde
 	return false;
 }
 
-/* The length of the project root's path within folder; all of it where there is none. */
+/* The length of the project root's path within folder; the whole length if there is no project. */
 static size_t find_root(const struct skill_places *places, const char *folder)
 {
 	auto_free char *at = xstrdup(folder);
@@ -161,7 +161,7 @@ static size_t find_root(const struct skill_places *places, const char *folder)
 	}
 }
 
-/* The user's own folders are no project's, also where his home is one. */
+/* The user's own folders do not belong to a project, even if the home folder is one. */
 static bool is_users(const struct skill_places *places, const char *folder)
 {
 	auto_free char *codex = path_join(folder, ".codex");
@@ -170,7 +170,7 @@ static bool is_users(const struct skill_places *places, const char *folder)
 	       (places->user_home && strcmp(folder, places->user_home) == 0);
 }
 
-/* From the cwd upwards: what is nearer counts more. */
+/* From the cwd upwards: nearer folders take precedence. */
 static void add_project(struct roots *roots, struct str cwd)
 {
 	auto_free char *name = str_dup(cwd);

@@ -1,7 +1,7 @@
-/* skill_places.h — where skills are looked for, and which of them the user has switched off: what the configuration
- * says, copied so that a worker can read it.
+/* skill_places.h — the folders that may contain skills, and the user's rules for them: a copy of the configuration that
+ * a worker can read.
  *
- * Owns: copies of all it says. Made on the loop, then read by any thread. Source: core 7. */
+ * Owns: copies of all data. Created on the loop, then read-only on any thread. */
 #ifndef SKILL_SKILL_PLACES_H
 #define SKILL_SKILL_PLACES_H
 
@@ -11,7 +11,7 @@
 struct config;
 
 struct skill_rule {
-	const char *path; /* a SKILL.md or its folder, links resolved; NULL: by name */
+	const char *path; /* a SKILL.md or its folder, links resolved; NULL: the rule is by name */
 	struct str name;
 	bool enabled;
 };
@@ -24,27 +24,27 @@ struct skill_root {
 struct skill_places {
 	/* read-only */
 	const char *home;           /* CODEX_HOME */
-	const char *user_home;      /* or NULL */
-	const char *const *markers; /* what makes a folder the root of a project */
+	const char *user_home;      /* may be NULL */
+	const char *const *markers; /* names that mark the root of a project */
 	size_t marker_count;
 	const char *const *extra_roots;
 	size_t extra_root_count;
-	const struct skill_rule *rules; /* of several that fit, the last counts */
+	const struct skill_rule *rules; /* the last match counts */
 	size_t rule_count;
 	/* private */
 	struct arena arena;
 };
 
-/* more: roots beside the configured ones. */
+/* more: roots in addition to the configured ones. */
 struct skill_places *skill_places_create(const struct config *config, const struct str *more, size_t more_count);
 struct skill_places *skill_places_copy(const struct skill_places *places);
-void skill_places_destroy(struct skill_places *places); /* NULL is fine */
+void skill_places_destroy(struct skill_places *places); /* NULL is a no-op */
 
-/* The folders that are there, the strongest first, for somebody who works in cwd (any text: what is no absolute path
- * has no project). Blocks: the file system is asked. */
+/* The existing root folders for a working folder, highest precedence first. A cwd that is not an absolute path has no
+ * project. Blocks for file access. */
 size_t skill_places_roots(const struct skill_places *places, struct str cwd, struct arena *arena,
                           struct skill_root **ret);
-/* Whether the rules let a skill be used. */
+/* True if the rules enable the skill. */
 bool skill_places_allow(const struct skill_places *places, struct str path, struct str name);
 
 #endif

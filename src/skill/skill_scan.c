@@ -1,5 +1,5 @@
-/* Folders come from repositories that may hold anything, so everything is counted: what is too much is told as an error
- * of its root, and what was found until then stays. */
+/* The folders belong to repositories and may contain anything, so everything is limited: an excess is an error of its
+ * root, and the skills found so far are kept. */
 #include "skill/skill_scan.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ struct scan {
 	struct arena *arena;
 	VEC(struct skill_metadata) skills;
 	VEC(struct skill_error) errors;
-	/* of the root that is being looked at */
+	/* the current root */
 	const struct skill_root *root;
 	VEC(struct folder) queue;
 	VEC(struct place) seen;
@@ -140,7 +140,7 @@ static void scan_root(struct scan *scan, const struct skill_root *root)
 	scan->is_cut = false;
 	take_folder(scan, root->path, 0);
 	for (size_t i = 0; i < scan->queue.count; i++) {
-		const struct folder here = scan->queue.items[i]; /* the vec may move */
+		const struct folder here = scan->queue.items[i]; /* the vec may be reallocated */
 		look_into(scan, here.path, here.depth);
 	}
 	vec_for_each(it, &scan->queue)

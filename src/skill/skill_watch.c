@@ -1,5 +1,5 @@
-/* inotify tells of one folder at a time. The roots and the folders of the skills are where people add, remove and edit;
- * of a root that is not there its parent tells when it comes, and the list that follows makes a new watch. */
+/* An inotify watch covers one folder. Watched are the roots, the folders of the skills and, if a root does not exist,
+ * its parent; the list that follows a change creates a new set of watches. */
 #include "skill/skill_watch.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void on_folder_change(const char *name, void *self)
 		loop_timer_start(watch->timer, LIMIT_SKILL_HOLD_MS);
 }
 
-/* Only these names matter where a whole home or project is looked at: the rest of it changes all the time. */
+/* In a home or project folder only these names matter; other entries change all the time. */
 static void on_parent_change(const char *name, void *self)
 {
 	static const char *const names[] = {"skills", ".codex", ".agents"};
@@ -60,7 +60,7 @@ static void add(struct skill_watch *watch, const char *folder, watch_change_fn o
 	vec_push(&watch->folders, xstrdup(folder));
 }
 
-/* Of folder/first/skills: what is there of it. */
+/* Watches the existing part of folder/first/skills. */
 static void add_root(struct skill_watch *watch, const char *folder, const char *first)
 {
 	auto_free char *middle = path_join(folder, first);

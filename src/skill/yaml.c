@@ -1,5 +1,5 @@
-/* The events of libyaml are written down as JSON and read back: one tree type for the whole program, and its reader
- * already refuses what is nested too deep. */
+/* The events of libyaml are converted to JSON text, which is then parsed, so that the program has one type of tree; the
+ * JSON parser limits the depth. */
 #include "skill/yaml.h"
 
 #include <yaml.h>
@@ -48,7 +48,7 @@ static int next(struct reader *reader, yaml_event_t *event)
 	if (library.parser_parse(&reader->parser, event))
 		return 0;
 	const char *problem = reader->parser.problem ? reader->parser.problem : "it cannot be read";
-	if (reader->parser.error == YAML_READER_ERROR) /* not UTF-8: there are no lines yet */
+	if (reader->parser.error == YAML_READER_ERROR) /* not UTF-8: no line number is known */
 		return error_set(reader->err, ERR_invalid, "%s at byte %zu", problem, reader->parser.problem_offset);
 	return fail_at(reader, problem, reader->parser.problem_mark);
 }
@@ -84,7 +84,7 @@ static int write_items(struct reader *reader, yaml_event_type_t end)
 	}
 }
 
-/* True with a key written; *ret_status is set where it is not. */
+/* True if a key was written; otherwise *ret_status is set. */
 static bool write_key(struct reader *reader, int *ret_status)
 {
 	yaml_event_t event;
