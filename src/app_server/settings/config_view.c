@@ -1,5 +1,5 @@
-/* Merging keeps in every value the source that it came from, so origins are read off the merged tree; versions are of
- * what a layer says, not of its bytes, so that a comment that somebody adds is no conflict. */
+/* Each merged value keeps its source, so origins are read from the merged tree. A version is the hash of a layer's
+ * content, not of its bytes, so that an added comment is not a conflict. */
 #include "app_server/settings/config_view.h"
 
 #include "app_server/rpc/server.h"
@@ -89,7 +89,7 @@ static void push(struct layer_views *views, struct arena *arena, struct app_conf
 	vec_push(&views->items, (struct layer_view){{copy, config_version(root, arena)}, root, source});
 }
 
-/* Options are one layer together, whichever way they were given. */
+/* All options form one layer, from the command line or the environment. */
 static void push_flags(struct layer_views *views, struct arena *arena, const struct config_layer *layers, size_t count)
 {
 	struct toml *merged = toml_new(arena, TOML_table, "-c", 1);
@@ -102,7 +102,7 @@ static void push_flags(struct layer_views *views, struct arena *arena, const str
 		     merged, "-c");
 }
 
-/* A profile that is a table of config.toml belongs to that file. */
+/* A profile defined as a table of config.toml belongs to that file's layer. */
 static void push_profile(struct layer_views *views, struct arena *arena, const struct config *config,
                          const struct config_layer *layer)
 {
@@ -133,7 +133,7 @@ static void push_kind(struct layer_views *views, struct arena *arena, const stru
 	}
 	if (views->items.count > before || kind == CONFIG_LAYER_project || kind == CONFIG_LAYER_profile)
 		return;
-	/* The user's file and the system's are layers also while they are not there. */
+	/* The user's and the system's file are layers even if they do not exist. */
 	const struct toml *nothing = toml_new(arena, TOML_table, "", 1);
 	const char *user = arena_printf(arena, "%s/config.toml", config_home(config));
 	push(views, arena,

@@ -1,7 +1,6 @@
-/* config_view.h — settings as clients see them: layers with their versions, and who said what.
+/* config_view.h — settings as clients see them: layers with their versions, and the origin of each value.
  *
- * Owns: nothing but lists; texts live in the caller's arena, trees in the config. Loop thread only.
- * Source: app-server-wire 16. */
+ * Owns: only lists; texts live in the caller's arena, trees in the config. Loop thread only. */
 #ifndef APP_SERVER_CONFIG_VIEW_H
 #define APP_SERVER_CONFIG_VIEW_H
 
@@ -19,26 +18,26 @@ struct layer_view {
 };
 
 struct layer_views {
-	VEC(struct layer_view) items; /* the strongest first */
+	VEC(struct layer_view) items; /* highest precedence first */
 };
 
-/* A config with one reference, as the server's command line and its clients' switches have it. cwd NULL: of no project;
- * else with the settings of the project there. user_text: in place of what config.toml holds; may be NULL. */
+/* Loads a config with the server's command line and the clients' feature switches. cwd: include the settings of its
+ * project; NULL: none. user_text: replaces the content of config.toml; may be NULL. The caller owns one reference. */
 struct config *config_view_load(struct app_server *server, const char *cwd, const struct str *user_text,
                                 struct error *err);
-/* Whether config.toml may hold this: by itself, as options of a command line could hide what is wrong with it. */
+/* Checks a new text of config.toml on its own, because command-line options could hide its errors. */
 int config_view_check(const struct str *user_text, struct error *err);
-/* What the server itself goes by is read again; if that fails, all stays as it is. */
+/* Reloads the server's own configuration; on error the old one stays in use. */
 void config_view_reload(struct app_server *server);
 
 void layer_views_init(struct layer_views *views, const struct config *config, struct arena *arena);
 void layer_views_finish(struct layer_views *views);
-/* The user's file. */
+/* The layer of the user's file. */
 const struct layer_view *layer_views_user(const struct layer_views *views);
-/* Where a value of the merged tree comes from; NULL: from no layer that clients know. */
+/* The layer of a value in the merged tree; NULL if clients do not know its layer. */
 const struct layer_view *layer_views_find(const struct layer_views *views, const struct toml *node);
 
-/* "sha256:…" of what a layer says, however it is written. */
+/* "sha256:…" of a layer's content, independent of its formatting. */
 struct str config_version(const struct toml *root, struct arena *arena);
 
 /* ---- permission profiles ---- */

@@ -1,10 +1,10 @@
-/* The new text is checked by loading the whole configuration with it in the file's place, which is the only check that
- * knows everything that a next start would complain of. What costs time is the disk, so that is a worker's; who asked
- * may be gone by then, and the file is written all the same.
+/* The new text is checked by loading the whole configuration with it, which is the only check that finds every error
+ * of a next start. A worker writes the file; the client can disconnect meanwhile, and the file is written all the
+ * same.
  *
- * Other processes change the file as well. The worker holds a lock while it compares the file with what was read for
- * the edit and replaces it; if they differ, the request begins anew with the file as it is now. The folder is locked,
- * because the file itself is another one after each change. */
+ * Other processes change the file, too. The worker holds a lock while it compares the file with the text that was
+ * edited and replaces it; if they differ, the request starts again with the new file. The lock is on the folder,
+ * because each change replaces the file. */
 #include "app_server/settings/config_write.h"
 
 #include <errno.h>
@@ -34,21 +34,21 @@ struct changed_path {
 };
 
 struct config_write {
-	struct rpc_request *request; /* NULL once its client has gone */
+	struct rpc_request *request; /* NULL after its client has disconnected */
 	struct app_server *server;
 	struct arena arena;
 	struct toml_edit edit;
 	struct buf before; /* the file as it was read */
-	bool is_stale;     /* it is another one by now */
-	char *path;        /* what clients call it */
-	char *target;      /* what it is, links followed */
+	bool is_stale;     /* the file has changed since */
+	char *path;        /* as shown to clients */
+	char *target;      /* with links resolved */
 	mode_t mode;
 	VEC(struct changed_path *) paths;
-	struct config *config; /* as the changes make it */
+	struct config *config; /* with the changes */
 	config_write_reply_fn reply;
 	struct str subject;
 	struct error err;
-	const char *code; /* why it is refused, for programs; NULL: the server's fault */
+	const char *code; /* error code for clients; NULL: an internal error */
 };
 
 static void destroy(struct config_write *write)
@@ -162,7 +162,7 @@ static int add_key(struct config_write *write, struct changed_path *path, struct
 	return 0;
 }
 
-/* As TOML writes keys; what is no such key is cut at its dots, so that projects./home/me.trust_level works. */
+/* Splits a TOML key path; text that is not one is split at its dots, so that projects./home/me.trust_level works. */
 static int split_key_path(struct config_write *write, struct str text, struct changed_path *path)
 {
 	struct toml *leaf = toml_new(&write->arena, TOML_bool, "keyPath", 1);
@@ -192,7 +192,7 @@ static bool has_null(const struct json *json)
 	return false;
 }
 
-/* A table of one member, as only objects become trees. */
+/* Parses the value as the member of an object, because only objects become trees. */
 static int read_value(struct config_write *write, struct str value, const struct toml **ret)
 {
 	const char *text = arena_printf(&write->arena, "{\"value\":%.*s}", (int)value.len, value.ptr);
@@ -256,8 +256,8 @@ static void on_cancel(struct rpc_request *request)
 	write->server = NULL;
 }
 
-/* On a worker, for a lock that is held as long as it takes to write a small file. A file system without locks has
- * none. */
+/* Locks the folder on a worker; the lock is held while a small file is written. A file system without locks is not
+ * locked. */
 static int lock_folder(const char *folder, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
@@ -362,7 +362,7 @@ static const char *layer_words(const struct app_config_layer_source *name)
 	return name->tag == app_config_layer_source_user ? "Overridden by a profile" : "Overridden by session flags";
 }
 
-/* The strongest layer that says something else than what was written; NULL: it counts. */
+/* The highest layer that overrides the written value; NULL if none does. */
 static struct app_overridden_metadata *find_overriding(struct config_write *write, const struct changed_path *path,
                                                        const struct layer_views *views, const struct config *config)
 {

@@ -1,14 +1,13 @@
 /* config_write.h — a change to the user's config.toml on behalf of a request: edited, checked as the next start would
- * check it, written in one step by a worker thread, and answered.
+ * check it, written atomically by a worker, and answered.
  *
- *	struct config_write *write = config_write_create(request);
- *	if (config_write_open(write, …) != 0 || config_write_edit(write, …) != 0)
- *		return config_write_refuse(write);
- *	return config_write_commit(write, reply);
+ *     struct config_write *write = config_write_create(request);
+ *     if (config_write_open(write, …) != 0 || config_write_edit(write, …) != 0)
+ *             return config_write_refuse(write);
+ *     return config_write_commit(write, reply);
  *
  * Each of the last two destroys it. If another process has changed the file in between, the request's handler runs
- * anew, with a config_write of its own: no change that was acknowledged is lost.
- * Loop thread only. Source: app-server-wire 16. */
+ * again with a new config_write: no acknowledged change is lost. Loop thread only. */
 #ifndef APP_SERVER_CONFIG_WRITE_H
 #define APP_SERVER_CONFIG_WRITE_H
 
@@ -19,23 +18,23 @@ struct config_write;
 struct toml;
 
 struct config_write *config_write_create(struct rpc_request *request);
-/* Reads the file. file and version: what the client expects it to be; STR_NONE: whatever it is. */
+/* Reads the file. file and version: what the client expects; STR_NONE: any. */
 int config_write_open(struct config_write *write, struct str file, struct str version);
-/* key_path: keys with dots between them, in quotes if they have dots themselves. value: JSON; null removes. */
+/* key_path: dotted keys; keys that contain dots are quoted. value: JSON; null removes. */
 int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge);
-/* The same with keys and a value that are known to be right; NULL removes. */
+/* The same with valid keys and a valid value; NULL removes. */
 int config_write_set(struct config_write *write, const struct str *path, size_t count, const struct toml *value);
-/* The user's file as it is so far. */
+/* The user's file with the edits so far. */
 const struct toml *config_write_root(const struct config_write *write);
-/* What the change is about, for the reply; lives as long as the request. */
+/* Sets the subject of the change for the reply; lives as long as the request. */
 void config_write_name(struct config_write *write, struct str subject);
 struct str config_write_subject(const struct config_write *write);
-/* A refusal of the caller's own. Always negative. */
+/* Fails with an error of the caller. Always negative. */
 int config_write_fail(struct config_write *write, const char *code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 enum rpc_verdict config_write_refuse(struct config_write *write);
-/* The changes are checked together, and reply answers when they are on disk. config: as they make it. */
+/* Checks all changes together; reply answers when they are on disk. config: with the changes. */
 typedef void (*config_write_reply_fn)(struct config_write *write, struct rpc_request *request,
                                       const struct config *config);
 enum rpc_verdict config_write_commit(struct config_write *write, config_write_reply_fn reply);

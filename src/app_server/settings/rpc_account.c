@@ -1,5 +1,5 @@
-/* An account is a key of the API here: from auth.json, or from the environment, which requests look at first. What
- * needs another kind of account is refused in the words that clients know from an API key, or from nobody. */
+/* The only kind of account is an API key: from the environment or auth.json, in the order in which requests look for
+ * it. Methods that need another kind return the errors of codex 0.169 with an API key, or without an account. */
 #include <string.h>
 
 #include "app_server/rpc/server.h"
@@ -24,7 +24,7 @@ static bool wants_openai_auth(const struct config *config)
 	return strcmp(config->model_provider, "openai") == 0 && !toml_get(table, "env_key");
 }
 
-/* The key that requests would use; wipe it with auth_finish. An unreadable file holds none. */
+/* The key that requests use; wipe it with auth_finish. Empty if the file cannot be read. */
 static void find_key(const struct config *config, struct auth *ret)
 {
 	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
@@ -74,7 +74,7 @@ enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struc
 /* ---- in ---- */
 
 struct login_job {
-	struct rpc_request *request; /* NULL once its client has gone */
+	struct rpc_request *request; /* NULL after its client has disconnected */
 	struct app_server *server;
 	char *home, *key;
 	struct error err;
@@ -143,7 +143,7 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 	return start_login(request, key);
 }
 
-/* A key needs no browser, so there is never a login under way. */
+/* An API key needs no browser: no login is ever pending. */
 enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
                                              const struct app_cancel_login_account_params *params)
 {
@@ -170,7 +170,7 @@ enum rpc_verdict on_rpc_account_logout(struct rpc_request *request, const struct
 	return verdict;
 }
 
-/* ---- what only another kind of account has ---- */
+/* ---- methods that need another kind of account ---- */
 
 static enum rpc_verdict refuse(struct rpc_request *request, const char *what)
 {
@@ -216,7 +216,7 @@ on_rpc_account_send_add_credits_nudge_email(struct rpc_request *request,
 	return refuse(request, "to notify workspace owner");
 }
 
-/* Apps belong to such an account, too. */
+/* Apps need such an account, too. */
 enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_apps_read_params *params)
 {
 	struct app_apps_read_response response = {
@@ -229,7 +229,7 @@ enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_a
 
 /* ---- userVerification/enroll, delete, verify ---- */
 
-/* Clients look at the data: the words are for people. */
+/* Clients evaluate the data; the message is for people. */
 static enum rpc_verdict refuse_verification(struct rpc_request *request)
 {
 	return rpc_fail_data(request, APP_INTERNAL_ERROR,

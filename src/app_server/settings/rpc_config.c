@@ -1,4 +1,4 @@
-/* Reading of settings: always of what the files say now, since that is what the next thread will go by. */
+/* config/read always reads the files, as the next thread will. */
 #include <stdio.h>
 
 #include "app_server/rpc/server.h"
@@ -24,7 +24,8 @@ static void write_names(struct json_writer *w, const char *names)
 	jw_array_end(w);
 }
 
-/* What is shown of a key that nobody set: a default that is a number or a list, an empty table where names are keys. */
+/* The value of a key that is not set: its default if that is a number or a list, an empty table for tables with free
+ * names, else null. */
 static void write_unset(struct json_writer *w, const struct config_row *row)
 {
 	if (row->kind == CONFIG_named)
@@ -56,7 +57,7 @@ static struct str settings_json(const struct config *config, struct arena *arena
 	return arena_str(arena, buf_str(&out));
 }
 
-/* ---- where they come from ---- */
+/* ---- origins ---- */
 
 struct origins {
 	const struct layer_views *views;

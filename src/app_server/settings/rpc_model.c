@@ -51,7 +51,7 @@ static struct app_model make_model(const struct model_info *info, struct arena *
 	return model;
 }
 
-/* The cursor is an offset in decimal, as in the reference. */
+/* The cursor is a decimal offset, as in codex 0.169. */
 static bool read_cursor(struct str cursor, size_t count, size_t *ret)
 {
 	uint64_t offset = 0;

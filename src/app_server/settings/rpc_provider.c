@@ -1,5 +1,5 @@
-/* Providers are [model_providers] and the built-in one. What a client may make or change are such tables with an
- * address and the name of a variable; keys themselves never pass through here. */
+/* Providers are the built-in one and the tables of [model_providers]. Clients can create and change tables with a
+ * base URL and the name of a key variable; the keys themselves are never sent. */
 #include <ctype.h>
 #include <stdlib.h>
 

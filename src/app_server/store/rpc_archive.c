@@ -1,6 +1,6 @@
-/* Files are moved and removed on a worker, while a loaded thread still holds them: an open file keeps its place in a
- * new folder, so nothing said before is lost. Only when that went well is the thread unloaded, and everybody told. A
- * thread that another process writes to is left alone: its lock says so. */
+/* A worker moves and removes the files while a loaded thread still has them open: an open file follows the move, so
+ * no line is lost. The thread is unloaded and clients are notified only after success. A thread that another process
+ * has locked for writing is left alone. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_pack.h"
 
-/* The parameters of every method here begin so. */
+/* The common first member of all parameters in this file. */
 struct thread_params {
 	struct str thread_id;
 };
@@ -61,7 +61,7 @@ static void files_finish(struct thread_files *files)
 	vec_finish(&files->rollout_ids);
 }
 
-/* Moves one file into the folder; a file that is there already is not replaced. */
+/* Moves one file into the folder; an existing file is not replaced. */
 static int move_into(const char *path, const char *folder, struct error *err)
 {
 	auto_free char *name = str_dup(path_name(path));
@@ -74,7 +74,7 @@ static int move_into(const char *path, const char *folder, struct error *err)
 	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
 }
 
-/* Whoever reads this file's name finds where it belongs. "2026-11-21T…" lies in sessions/2026/11/21. */
+/* The session folder from the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
 static char *session_folder(const char *home, const char *path)
 {
 	struct rollout_name name;
@@ -100,7 +100,7 @@ static int move_all(struct store_job *job, bool to_archive, struct error *err)
 
 /* ---- who may ---- */
 
-/* Runs `work` while no other process writes to the thread: the lock of a loaded one is ours. */
+/* Runs `work` under the thread's writer lock, which the engine already holds for a loaded thread. */
 static int run_locked(struct store_job *job, int (*work)(struct store_job *job, struct error *err), struct error *err)
 {
 	if (job->is_loaded)
@@ -111,13 +111,13 @@ static int run_locked(struct store_job *job, int (*work)(struct store_job *job, 
 	return status;
 }
 
-/* ---- what follows ---- */
+/* ---- notifications and unloading ---- */
 
-/* Answers with an empty record, then tells everybody. */
+/* Answers with an empty record, then notifies all clients. */
 static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
 {
 	struct app_server *server = job->request->server;
-	char nothing[64] = {0}; /* every record without fields fits */
+	char nothing[64] = {0}; /* large enough for every record without fields */
 	struct app_thread_archived_notification event = {id_of(job)};
 	struct thread *thread = threads_find(server, id_of(job));
 	if (thread)
@@ -185,7 +185,7 @@ struct reference_search {
 	bool is_found;
 };
 
-/* A file of another thread that goes on from one of these. */
+/* Finds a file of another thread that continues one of these. */
 static bool on_visit_other(const char *path, const struct rollout_name *name, void *self)
 {
 	struct reference_search *search = self;
@@ -241,7 +241,7 @@ static void reply_delete(struct store_job *job)
 	reply_and_tell(job, NOTIFY_thread_deleted);
 }
 
-/* A loaded thread's engine may write between the removal of its file and its own end. */
+/* Lets the engine of a loaded thread survive the removal of its rollout until it is closed; false undoes that. */
 static void let_go(const struct store_job *job, bool is_let_go)
 {
 	struct thread *thread = threads_find(job->request->server, id_of(job));
@@ -308,8 +308,8 @@ enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struc
 
 /* ---- rollout/compress ---- */
 
-/* Answered when the pass is over, where codex 0.169 answers when it begins: a client that lists the files next sees the
- * result, and one without libzstd gets an error. A client that goes away ends the pass. */
+/* Answers at the end of the pass, where codex 0.169 answers at its start: a client that lists the files next sees the
+ * result, and a build without libzstd returns an error. A client that disconnects cancels the pass. */
 static int run_compress(struct store_job *job, struct error *err)
 {
 	return rollout_pack_all(job->home, &job->stop, err);

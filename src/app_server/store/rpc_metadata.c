@@ -17,7 +17,7 @@ static struct app_git_info *git_of(const struct app_thread *view, struct arena *
 	return ret;
 }
 
-/* Absent: as it is; null: not known. */
+/* An absent key changes nothing; null clears the value. */
 static int set_text(const struct json *patch, const char *key, struct str *text, struct error *err)
 {
 	const struct json *value = json_get(patch, key);

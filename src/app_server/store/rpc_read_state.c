@@ -1,5 +1,5 @@
-/* thread/readState/update. The thread is read on a worker, its note is changed on the loop: a client that changes
- * another revision than the present one gets that one instead. */
+/* thread/readState/update. A worker reads the thread, the loop changes its note. An update of an outdated revision
+ * changes nothing and returns the current state. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread_read_state.h"

@@ -1,4 +1,5 @@
-/* A list, and one thread. What the disk tells is corrected by what is loaded, on the loop, just before the answer. */
+/* thread/list and thread/read. Results from the disk are updated from the loaded threads, on the loop, just before
+ * the response. */
 #include "app_server/rpc/server.h"
 #include "app_server/store/store_index.h"
 #include "app_server/store/store_job.h"
@@ -24,7 +25,7 @@ static int run_list(struct store_job *job, struct error *err)
 	return stored_list_read(&query, &job->arena, job->out, err);
 }
 
-/* A map by id. A thread that is loaded knows best. */
+/* Writes a map by thread id. The state of a loaded thread takes precedence. */
 static struct str write_states(struct store_job *job, const struct stored_list *list)
 {
 	struct buf text;

@@ -1,6 +1,6 @@
-/* Searched is what was said by the user and by the model, as it stands in the files. The index says which files need
- * not be read for some words; what it does not know is read. Lists go on as thread/list does, and stop reading files as
- * soon as a part is full. */
+/* Searches the messages of the user and the model in the files. The index excludes files that cannot contain the
+ * words; files that it does not know are read. Pages continue as in thread/list, and no file is read after a page is
+ * full. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/history_page.h"
 #include "app_server/history/item_view.h"
@@ -21,7 +21,7 @@ enum { MOST_THREADS = 100, BEFORE = 60, BEHIND = 120 };
 
 /* ---- places ---- */
 
-/* ASCII letters are the same in both cases; -1: nowhere from `from` on. */
+/* Ignores the case of ASCII letters. Returns -1 if the words do not occur from `from` on. */
 static ptrdiff_t find_words(struct str text, struct str words, size_t from)
 {
 	for (size_t i = from; text.len >= words.len && i <= text.len - words.len; i++) {
@@ -31,7 +31,7 @@ static ptrdiff_t find_words(struct str text, struct str words, size_t from)
 	return -1;
 }
 
-/* The words and what stands around them, cut between characters; *ret_at: where they are in it. */
+/* The match with its context, cut between characters; *ret_at: its offset in the snippet. */
 static struct str snippet_of(struct str text, size_t at, size_t len, size_t *ret_at)
 {
 	size_t start = text_floor_boundary(text, at > BEFORE ? at - BEFORE : 0);
@@ -99,7 +99,7 @@ static int run_search(struct store_job *job, struct error *err)
 		.source_kinds_count = params->source_kinds_count,
 		.has_archived = params->has_archived,
 		.archived = params->archived,
-		.model_providers = &no_provider, /* none named: of all */
+		.model_providers = &no_provider, /* empty: of all */
 	};
 	struct rollout_index_search *words = rollout_index_search_create(job->index, params->search_term);
 	struct stored_list_query query = {
@@ -174,7 +174,7 @@ static void find_in_item(struct finder *finder, struct occurrence it, struct str
 	}
 }
 
-/* Clients count in UTF-16 units. */
+/* The length in UTF-16 units, in which clients count. */
 static int64_t units_of(struct str text)
 {
 	int64_t units = 0;

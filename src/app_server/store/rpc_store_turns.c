@@ -1,5 +1,5 @@
-/* The turns and items of one thread, in parts. The file is read whole for each part: it is the only truth about the
- * thread, and a client reads a thread part by part when a person scrolls. */
+/* Pages of the turns and items of one thread. Each page reads the whole file: it is the only authority, and clients
+ * request pages at the pace of a person who scrolls. */
 #include "app_server/store/stored_turns.h"
 #include "app_server/history/history_page.h"
 #include "app_server/history/item_view.h"
@@ -8,7 +8,7 @@
 
 /* ---- thread/turns/list ---- */
 
-/* What was said, and what came of it. */
+/* Keeps the user's messages and the final answer. */
 static void summarise(struct app_turn *turn, struct arena *arena)
 {
 	const struct app_thread_item *user = NULL, *agent = NULL;
@@ -138,7 +138,7 @@ static void defer(struct app_thread_item_entry *entry, const struct app_thread_i
 	entry->has_output_deferred = entry->output_deferred = true;
 }
 
-/* A cursor may also be {"type":"item","itemId":…}: then the part begins with that item. */
+/* A cursor can also be {"type":"item","itemId":…}: the page then begins with that item. */
 static struct str cursor_of(struct store_job *job, const struct app_thread_item_entry *entries, size_t count)
 {
 	const struct app_thread_items_list_params *params = job->params;
@@ -153,7 +153,7 @@ static struct str cursor_of(struct store_job *job, const struct app_thread_item_
 		if (str_eq(item_view_id(entries[i].item), wanted))
 			return history_page_cursor(params->thread_id, HISTORY_ITEMS, i, true, &job->arena);
 	}
-	return params->cursor; /* is refused */
+	return params->cursor; /* refused later */
 }
 
 static int run_items(struct store_job *job, struct error *err)

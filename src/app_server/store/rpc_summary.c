@@ -1,4 +1,4 @@
-/* getConversationSummary: what clients of before there were threads ask of one. The file alone is looked at. */
+/* getConversationSummary: the summary of a thread for older clients, from the file alone. */
 #include "app_server/rpc/server.h"
 #include "app_server/store/store_job.h"
 #include "app_server/store/stored_thread.h"

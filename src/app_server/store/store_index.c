@@ -1,7 +1,7 @@
-/* A fill is a row of short jobs on the pool, each a transaction of SLICE_MS, so that neither the pool's threads nor
- * other processes wait for it. The first one of a process looks at all files, later ones at those that a request has
- * met. A file that was written to just now will be again: it is left for later, and read meanwhile. Words are kept only
- * once somebody has searched, for that means reading whole files. */
+/* A fill is a series of short jobs on the pool, each a transaction of SLICE_MS, so that neither the pool's threads
+ * nor other processes wait long. The first fill of a process looks at all files, later ones at files that a request
+ * has read. A file that was just written will change again: it is left for a later fill and read meanwhile. Words are
+ * indexed after the first search only, because that requires reading whole files. */
 #include "app_server/store/store_index.h"
 
 #include <stdatomic.h>
@@ -22,13 +22,13 @@
 enum { SLICE_MS = 40, RESTED_MS = 10 * 1000 };
 
 struct index_fill {
-	struct store_index *owner; /* NULL: it is gone */
+	struct store_index *owner; /* NULL after the owner was destroyed */
 	struct loop *loop;
 	struct rollout_listings *listings;
 	struct rollout_index *index;
 	atomic_bool stop;
 	bool is_full, has_listed, with_words, is_over;
-	bool takes_all; /* also what is not at rest */
+	bool takes_all; /* include files that were just written */
 	VEC(char *) paths;
 	size_t at;
 };
@@ -73,7 +73,7 @@ static void run_slice(struct index_fill *fill)
 {
 	uint64_t end = clock_now_ms() + SLICE_MS;
 	if (!rollout_index_begin(fill->index)) {
-		fill->is_over = true; /* somebody else writes, or nobody can: another time */
+		fill->is_over = true; /* the database is locked or read-only: retry with the next fill */
 		return;
 	}
 	while (fill->at < fill->paths.count && clock_now_ms() < end && !atomic_load(&fill->stop))

@@ -1,4 +1,4 @@
-/* Parameters are copied because they belong to the request, which ends with its client. */
+/* The parameters are copied because they are freed with the request, which can end before the job. */
 #include "app_server/store/store_job.h"
 
 #include "app_server/rpc/server.h"

@@ -1,8 +1,8 @@
-/* store_job.h — a request about stored threads: its work is done on a worker, its answer given on the loop.
+/* store_job.h — a request about stored threads: a worker does the work, the loop sends the response.
  *
- * Owns: copies of all that the work needs, and what it found, in its arena; the client may be gone before the disk
- * answers. run is on a worker and touches the job alone; reply is on the loop, and comes only if run went well and the
- * client is still there. Errors of run become the answer. Source: app-server-wire 12. */
+ * Owns: copies of all inputs and the results, in its arena; the client can disconnect before the disk answers. run is
+ * called on a worker and touches only the job; reply is called on the loop, and only if run succeeded and the client
+ * is still connected. An error of run becomes the response. */
 #ifndef APP_SERVER_STORE_JOB_H
 #define APP_SERVER_STORE_JOB_H
 
@@ -21,25 +21,25 @@ typedef void (*store_job_reply_fn)(struct store_job *job);
 
 struct store_job {
 	/* read-only */
-	struct rpc_request *request;       /* NULL: its client has gone */
+	struct rpc_request *request;       /* NULL: its client has disconnected */
 	const char *home;                  /* CODEX_HOME */
 	const char *provider;              /* the configured one */
 	struct rollout_listings *listings; /* the server's … */
-	struct rollout_index *index;       /* … which may be gone before the job is */
+	struct rollout_index *index;       /* … which can be destroyed before the job */
 	const void *params;                /* of the request's method */
-	bool is_loaded;                    /* the thread that the parameters name was, when the job began */
-	atomic_bool stop;                  /* the client is gone: the worker may stop */
+	bool is_loaded;                    /* whether the thread was loaded when the job started */
+	atomic_bool stop;                  /* the client has disconnected: the worker stops early */
 	/* for run and reply */
 	struct arena arena;
 	void *out;
-	store_job_reply_fn undo; /* NULL, or on the loop when run failed, before that is answered */
+	store_job_reply_fn undo; /* NULL, or called on the loop after run failed, before the response */
 	/* private */
 	store_job_run_fn run;
 	store_job_reply_fn reply;
 	struct error err;
 };
 
-/* out_size zeroed bytes at job->out are for run's result. */
+/* Starts the job with out_size zeroed bytes at job->out for the result of run. */
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                  store_job_reply_fn reply);
 

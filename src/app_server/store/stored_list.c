@@ -1,10 +1,9 @@
-/* The names of files are at hand (rollout_listing.h), and sorting by age needs the names alone; sorting by the last
- * change needs a look at each file. So many files are opened as a part of the list needs and the index does not know. A
- * thread that has several files is shown once, by its newest. What nobody has said anything in is not shown, as in the
- * reference.
+/* File names are cached (rollout_listing.h). Sorting by age needs the names only; sorting by the last change needs a
+ * stat of each file. Only as many files are opened as the page needs and the index does not know. A thread with
+ * several files is listed once, by its newest. Threads without a user message are not listed, as in codex 0.169.
  *
- * A cursor is the time of the last thread shown. Where the next one has the same time, its id follows, so that none is
- * lost between two parts. */
+ * A cursor is the time of the last thread on the page, followed by the id of the next one if that has the same time,
+ * so that no thread is skipped between pages. */
 #include "app_server/store/stored_list.h"
 
 #include <stdlib.h>
@@ -29,12 +28,12 @@ enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
 struct lister {
 	const struct stored_list_query *query;
 	const struct app_thread_list_params *params;
-	struct arena *arena;  /* of what is returned */
+	struct arena *arena;  /* of the results */
 	struct arena scratch; /* of the filters */
 	struct stored_list *list;
 	struct rollout_names names;
 	const struct rollout_listing *listing;
-	struct rollout_listed *changed; /* sorted by the last change, which stands for the age; NULL: by age */
+	struct rollout_listed *changed; /* sorted by the last change, in place of the age; NULL: by age */
 	VEC(struct app_thread) found;
 	bool is_by_age, is_descending;
 	size_t limit;
@@ -65,7 +64,7 @@ static void sort_by_change(struct lister *lister)
 		qsort(lister->changed, count, sizeof(*lister->changed), by_key);
 }
 
-/* In the order of the list. */
+/* The candidate at an index of the list's order. */
 static const struct rollout_listed *candidate(const struct lister *lister, size_t index)
 {
 	const struct rollout_listed *all = lister->changed ? lister->changed : lister->listing->files;
@@ -82,7 +81,7 @@ static struct str write_cursor(struct lister *lister, int64_t key_ms, struct str
 	                     : arena_printf(lister->arena, "%s", time));
 }
 
-/* A candidate that stands where the cursor does; an absent id is behind all of its time. */
+/* Reads the cursor as a candidate's position; an absent id follows all candidates of its time. */
 static int read_cursor(struct lister *lister, struct rollout_listed *ret, struct error *err)
 {
 	struct str rest = lister->params->cursor, time = STR_NONE;
@@ -94,7 +93,7 @@ static int read_cursor(struct lister *lister, struct rollout_listed *ret, struct
 	return 0;
 }
 
-/* The index of the first that is behind the cursor. */
+/* Finds the first candidate after the cursor. */
 static int find_start(struct lister *lister, size_t *ret, struct error *err)
 {
 	struct rollout_listed at;
@@ -193,7 +192,7 @@ static bool passes_cwd(struct lister *lister, struct str cwd)
 	return false;
 }
 
-/* ASCII letters are the same in both cases. */
+/* Ignores the case of ASCII letters. */
 static bool contains(struct str text, struct str words)
 {
 	for (size_t i = 0; text.len >= words.len && i <= text.len - words.len; i++) {
@@ -203,7 +202,7 @@ static bool contains(struct str text, struct str words)
 	return false;
 }
 
-/* Sections, projects and threads of agents are not kept here: whoever asks for those of one gets none. */
+/* Sections, projects and threads of subagents are not stored here: a list restricted to one is empty. */
 static bool asks_for_none(const struct app_thread_list_params *params)
 {
 	return params->project_id.ptr || params->section_id.ptr || params->parent_thread_id.ptr ||
@@ -227,7 +226,7 @@ static bool passes(struct lister *lister, const struct rollout_summary *summary,
 
 /* ---- the part ---- */
 
-/* False if the thread is not shown, also because its file is damaged. */
+/* Returns false if the thread is filtered out or its file is damaged. */
 static bool find_thread(struct lister *lister, const struct rollout_listed *candidate, struct app_thread *ret)
 {
 	struct rollout_summary summary;
@@ -248,7 +247,7 @@ static bool find_thread(struct lister *lister, const struct rollout_listed *cand
 	    (query->accepts && !query->accepts(candidate->path, lister->found.count, query->self)))
 		return false;
 	stored_thread_view(&summary, name, lister->arena, ret);
-	if (!ret->model_provider.len) /* of a file of before there were others */
+	if (!ret->model_provider.len) /* an old file without a provider */
 		ret->model_provider = str_of(query->provider);
 	return true;
 }
@@ -262,7 +261,7 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		struct app_thread thread;
 		if (!find_thread(lister, it, &thread))
 			continue;
-		if (lister->found.count == lister->limit) { /* there is one more */
+		if (lister->found.count == lister->limit) { /* there is a next page */
 			ret->next_cursor =
 				write_cursor(lister, last->created_ms,
 			                     it->created_ms == last->created_ms ? last->thread_id : STR_NONE);
@@ -272,7 +271,7 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		first = first ? first : it;
 		last = it;
 	}
-	if (first) /* just before it, so that it comes again */
+	if (first) /* just before the first, so that the other direction includes it */
 		ret->backwards_cursor = write_cursor(lister, first->created_ms + back, STR_NONE);
 }
 

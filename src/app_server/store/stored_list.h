@@ -1,7 +1,6 @@
-/* stored_list.h — parts of the list of stored threads, in the order and with the filters of thread/list.
+/* stored_list.h — pages of stored threads, in the order and with the filters of thread/list.
  *
- * Blocking: on a worker. Owns: nothing; results live in the arena. Errors: a cursor that is none, folders that cannot
- * be read. Source: app-server-wire 12. */
+ * Blocking: on a worker. Owns: nothing; results live in the arena. Errors: an invalid cursor, unreadable folders. */
 #ifndef APP_SERVER_STORED_LIST_H
 #define APP_SERVER_STORED_LIST_H
 
@@ -20,19 +19,19 @@ struct stored_list_query {
 	struct rollout_listings *listings;
 	struct rollout_index *index;
 	const struct app_thread_list_params *params;
-	const atomic_bool *stop;                  /* true: nobody waits for the rest */
-	const struct rollout_index_search *words; /* or NULL: what it excludes does not count */
-	/* A further condition, or NULL: whether the thread in this file counts. */
+	const atomic_bool *stop;                  /* true: stop early */
+	const struct rollout_index_search *words; /* or NULL; excludes files without the words */
+	/* An additional filter, or NULL: whether to list the thread in this file. */
 	bool (*accepts)(const char *path, size_t index, void *self);
 	void *self;
 };
 
 struct stored_list {
 	struct app_thread *threads;
-	struct thread_note *notes; /* of each */
+	struct thread_note *notes; /* one for each thread */
 	size_t count;
 	struct str next_cursor, backwards_cursor;
-	/* Files that had to be read, some of them: the index did not know them. */
+	/* Up to a limit, the files that had to be read because the index did not know them. */
 	const char **missed;
 	size_t missed_count;
 };

@@ -1,5 +1,5 @@
-/* The file says how a thread began and what was said; the thread that is loaded says how it is. A view is made of the
- * file first, on a worker, and corrected on the loop, so that both kinds are the same to a client. */
+/* The file has a thread's origin and messages, the loaded thread its current state. A worker makes the view from the
+ * file, and the loop corrects it, so that clients see loaded and stored threads alike. */
 #include "app_server/store/stored_thread.h"
 
 #include "app_server/rpc/server.h"
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-/* A program of a later version may have written another word. */
+/* Values from later versions map to unknown. */
 static const enum app_session_source_tag sources[] = {
 	[session_source_exec] = app_session_source_exec,       [session_source_cli] = app_session_source_cli,
 	[session_source_vscode] = app_session_source_vscode,   [session_source_mcp] = app_session_source_app_server,
@@ -37,13 +37,13 @@ static struct app_git_info *git_of(const struct rollout_meta *meta, struct arena
 	return ret;
 }
 
-/* Absent texts of an old file: the wire wants some. */
+/* Absent texts of an old file become empty: the wire requires a string. */
 static struct str or_empty(struct str text)
 {
 	return text.ptr ? text : STR("");
 }
 
-/* A subagent's file says who started it, and under which name, in what it says of its source. */
+/* The source in a subagent's file names its parent and its nickname. */
 static void tell_agent(const struct rollout_meta *meta, struct arena *arena, struct app_thread *ret)
 {
 	const struct json *source = meta->subagent.ptr ? json_parse(arena, meta->subagent, NULL) : NULL;

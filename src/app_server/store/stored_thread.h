@@ -1,5 +1,5 @@
-/* stored_thread.h — what a client is shown of a thread on disk, and of one that is loaded, too.
- * Owns: nothing; what a view points to lives in the arena it was made in. Source: app-server-wire 3 and 12. */
+/* stored_thread.h — the client's view of a thread on disk, loaded or not. Owns: nothing; what a view points to lives
+ * in the arena it was made in. */
 #ifndef APP_SERVER_STORED_THREAD_H
 #define APP_SERVER_STORED_THREAD_H
 
@@ -8,10 +8,10 @@
 
 struct app_server;
 
-/* As it lies there: not loaded, without turns. name: STR_NONE if it has none. Any thread. */
+/* The view of the file: not loaded, without turns. name: STR_NONE if it has none. Any thread. */
 void stored_thread_view(const struct rollout_summary *summary, struct str name, struct arena *arena,
                         struct app_thread *ret);
-/* If the thread is loaded: how it is now, in place of what the disk says. Loop thread only. */
+/* If the thread is loaded, replaces the state from the disk by the current one. Loop thread only. */
 void stored_thread_join(const struct app_server *server, struct arena *arena, struct app_thread *thread);
 
 #endif

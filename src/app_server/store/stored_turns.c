@@ -1,4 +1,4 @@
-/* The file is read on a worker; what the loaded thread knows better is corrected on the loop. */
+/* A worker reads the file; the loop applies the state of the loaded thread. */
 #include "app_server/store/stored_turns.h"
 
 #include "app_server/rpc/server.h"
@@ -18,7 +18,7 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
                                     store_job_reply_fn reply)
 {
 	if (!uuid_is_valid(thread_id)) {
-		threads_get(request, thread_id); /* says where it stops being an id */
+		threads_get(request, thread_id); /* refuses the invalid id */
 		return RPC_FAIL;
 	}
 	return store_job_start(request, sizeof(struct stored_turns), run, reply);
@@ -57,7 +57,7 @@ int stored_turns_read(struct store_job *job, struct str thread_id, bool with_tur
 	return with_turns ? read_history(job, path, out, err) : 0;
 }
 
-/* Its turn has lines in the file already, and no end. */
+/* The running turn has lines in the file, but no end. */
 static void mark_running(const struct thread *thread, struct thread_history *history)
 {
 	struct app_turn *turn = thread->turn ? thread_history_find(history, str_of(thread->turn->id)) : NULL;

@@ -1,7 +1,6 @@
 /* stored_turns.h — one stored thread with its turns, for the methods that read it.
  *
- * Works in a store_job whose out is a struct stored_turns. Owns: nothing; all lives in the job's arena.
- * Source: app-server-wire 12. */
+ * Runs in a store_job whose out is a struct stored_turns. Owns: nothing; everything lives in the job's arena. */
 #ifndef APP_SERVER_STORED_TURNS_H
 #define APP_SERVER_STORED_TURNS_H
 
@@ -10,17 +9,17 @@
 #include "app_server/history/thread_history.h"
 
 struct stored_turns {
-	bool is_found; /* there is a file */
+	bool is_found; /* the rollout exists */
 	struct app_thread thread;
 	struct thread_note note;
-	struct thread_history history; /* if it was wanted */
-	void *more;                    /* what the method makes of it, on the worker */
+	struct thread_history history; /* if requested */
+	void *more;                    /* the method's own result from the worker */
 };
 
-/* Refuses ids that are none; else the job runs. */
+/* Refuses invalid ids, else starts the job. */
 enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
                                     store_job_reply_fn reply);
-/* On the worker. That there is no file is no error yet: the thread may be loaded and have none. */
+/* On the worker. A missing file is not an error yet: a loaded thread may have none. */
 int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
 /* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. False: the
  * request was refused because the thread does not exist. */
