@@ -20,10 +20,10 @@ struct services;
 struct app_server_options {
 	struct loop *loop;
 	struct services *services;
-	struct config *config;    /* the default of every thread; a reference is taken */
-	const char *config_error; /* why it is made without the files, which clients are warned of; copied. NULL: it is
-	                             not */
-	const char *cwd;          /* absolute; relative folders of clients start here */
+	struct config *config;       /* the default of every thread; a reference is taken */
+	const char *config_error;    /* the error of the configuration files if they are not used, sent to clients as a
+	                                warning; copied; or NULL */
+	const char *cwd;             /* absolute; relative folders of clients start here */
 	const struct str *overrides; /* -c key=value of the command line; copied */
 	size_t override_count;
 	/* Runs from the loop after a client has disconnected; left: the number of remaining ones. May destroy the

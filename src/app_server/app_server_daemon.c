@@ -1,6 +1,6 @@
-/* The new server says itself when it is ready, through a pipe whose end also says that it has died: nobody looks again
- * and again. A server is signalled through a descriptor of its process that was opened while it still held our
- * connection, so that no other process can be meant. */
+/* The new server reports through a pipe that it is ready; the end of the pipe reports its death, so nothing polls. A
+ * server is signalled through a pidfd that was opened while it still held our connection, so that the signal cannot
+ * hit another process. */
 #include "app_server/app_server_daemon.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool wait_readable(int fd, int timeout_ms)
 
 /* ---- who is there ---- */
 
-/* An older or other server may not answer this; then its version is not known. */
+/* Another version may not answer this; the version is then unknown. */
 static void ask_version(struct app_server_daemon *daemon, int fd)
 {
 	static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -61,7 +61,7 @@ static void ask_version(struct app_server_daemon *daemon, int fd)
 		http_head_finish(&head);
 }
 
-/* A connection to whoever listens, and whose it is; -1 if nobody does. */
+/* Connects to the socket and finds the pid of the listener; -1 if there is none. */
 static int find(struct app_server_daemon *daemon)
 {
 	struct ucred owner;
@@ -112,7 +112,7 @@ static int open_log(const struct app_server_daemon *daemon, struct error *err)
 	return fd;
 }
 
-/* /proc/self/exe is this program also after its file has been replaced. */
+/* /proc/self/exe is this program even if its file has been replaced. */
 static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid_t *ret_pid)
 {
 	VEC(const char *) argv = {0};
@@ -141,7 +141,7 @@ static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid
 	return failure;
 }
 
-/* A descriptor above those that the new process gets, so that none is put in the place of another. */
+/* Moves a descriptor above those of the new process, so that dup2 overwrites none. */
 static void move_up(int *fd)
 {
 	int above = fcntl(*fd, F_DUPFD_CLOEXEC, READY_FD + 1);
@@ -160,7 +160,7 @@ static int wait_ready(const struct app_server_daemon *daemon, int ready, pid_t p
 		return 0;
 	if (has_spoken)
 		return error_set(err, ERR_io, "the server did not start; why is at the end of %s", log);
-	kill(pid, SIGKILL); /* our child still: nobody has waited for it */
+	kill(pid, SIGKILL); /* still our child: it has not been waited for */
 	return error_set(err, ERR_timeout, "the server was not ready after %d s and was ended; its messages are in %s",
 	                 LIMIT_DAEMON_START_MS / 1000, log);
 }
@@ -209,8 +209,8 @@ int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, str
 
 /* ---- stop ---- */
 
-/* The process of the connection's other end. Between the look at its number and here it may have gone, and the number
- * may be another's: not if the connection still stands. */
+/* Opens a pidfd of the peer. The peer can have exited and its pid been reused since the pid was read, but not while
+ * the connection is open. */
 static int open_process(int fd, pid_t pid, struct error *err)
 {
 	char byte;

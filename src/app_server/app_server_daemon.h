@@ -1,9 +1,9 @@
-/* app_server_daemon.h — one app-server per CODEX_HOME in the background, which clients share.
+/* app_server_daemon.h — one background app-server per CODEX_HOME, shared by clients.
  *
- * Who runs it is asked of the kernel: the process that listens at the socket. A number in a file could be another
- * process by now; daemon.pid is written for people and supervisors and never believed.
- * Files in CODEX_HOME/app-server-daemon: daemon.lock (one start or stop at a time), daemon.pid, daemon.stderr.log.
- * All calls wait. Errors: those of files and processes; ERR_timeout. Source: the reference's daemon. */
+ * The kernel identifies the server: the process that listens on the socket. A pid in a file could be reused, so
+ * daemon.pid is written for people and service managers and never read. Files in CODEX_HOME/app-server-daemon:
+ * daemon.lock (one start or stop at a time), daemon.pid, daemon.stderr.log.
+ * All calls block. Errors: those of files and processes; ERR_timeout. */
 #ifndef APP_SERVER_APP_SERVER_DAEMON_H
 #define APP_SERVER_APP_SERVER_DAEMON_H
 
@@ -16,19 +16,19 @@ struct error;
 struct app_server_daemon {
 	/* of the caller, borrowed */
 	const char *home;             /* CODEX_HOME */
-	const char *socket;           /* where it listens */
-	const char *const *overrides; /* -c key=value, for the one that is started */
+	const char *socket;           /* its Unix socket */
+	const char *const *overrides; /* -c key=value, for a new server */
 	size_t override_count;
-	/* what was found; 0 and empty if nobody listens there */
+	/* the result of app_server_daemon_find; 0 and empty without a server */
 	pid_t pid;
-	char version[32]; /* empty also if it does not say */
+	char version[32]; /* empty if unknown */
 };
 
-/* Looks who listens. False if nobody does. */
+/* Finds the running server. Returns false if there is none. */
 bool app_server_daemon_find(struct app_server_daemon *daemon);
-/* Starts one unless it runs, and waits until clients may come. */
+/* Starts a server unless one runs, and waits until it accepts clients. */
 int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
-/* Ends it in order, after LIMIT_DAEMON_STOP_MS by force, and waits for its end. Its pid is left in daemon. */
+/* Terminates the server and waits for its end; kills it after LIMIT_DAEMON_STOP_MS. Its pid stays in daemon. */
 int app_server_daemon_stop(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The place where a transport meets a connection; neither knows of the other's kind. */
+/* Creates a connection for each accepted transport; neither depends on the other. */
 #include "app_server/app_server_listen.h"
 
 #include <stdio.h>

@@ -1,9 +1,8 @@
-/* app_server_listen.h — clients of an app-server that come by WebSocket, any number of them.
+/* app_server_listen.h — accepts WebSocket clients of an app-server.
  *
- * Owns: the socket they come to. Borrows: server, loop, bearer, hosts; must end before the server. Loop thread only.
- * At most LIMIT_APP_CLIENTS at a time: then the client is closed that has waited longest without `initialize`, or, if
- * all have sent it, the newcomer (transport/pending_clients.h).
- * Errors: those of transport/websocket_listen.h. */
+ * Owns: the listening socket. Borrows: server, loop, bearer, hosts; must end before the server. Loop thread only. At
+ * LIMIT_APP_CLIENTS connections the one that has been without `initialize` for longest is closed, or, if all have
+ * sent it, the new one (transport/pending_clients.h). Errors: those of transport/websocket_listen.h. */
 #ifndef APP_SERVER_APP_SERVER_LISTEN_H
 #define APP_SERVER_APP_SERVER_LISTEN_H
 
@@ -18,16 +17,16 @@ struct loop;
 struct app_server_address {
 	struct loop *loop;
 	const char *address;         /* ws://IP:PORT or unix://PATH */
-	const struct bearer *bearer; /* NULL: no token is asked for */
+	const struct bearer *bearer; /* NULL: no token is required */
 	const char *const *hosts;    /* names by which clients may call it, besides addresses */
 	size_t host_count;
 };
 
 struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
                                                    struct error *err);
-/* With the port that was taken. */
+/* The address, with the actual port. */
 const char *app_server_listen_address(const struct app_server_listen *listen);
-/* Those who are in stay. NULL is fine. */
+/* Connected clients stay connected. NULL is fine. */
 void app_server_listen_destroy(struct app_server_listen *listen);
 
 #endif

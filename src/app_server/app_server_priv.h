@@ -1,4 +1,4 @@
-/* app_server_priv.h — what only the root of app_server/ keeps of the server. Private to app_server/. */
+/* app_server_priv.h — the server's state that only the root of app_server/ uses. Private to app_server/. */
 #ifndef APP_SERVER_APP_SERVER_PRIV_H
 #define APP_SERVER_APP_SERVER_PRIV_H
 

@@ -1,5 +1,5 @@
-/* Bytes that are passed on as they are need no loop: two threads that read and write, each waiting on its own, cannot
- * block each other whatever the two sides do. Lines are two transports that send each other what they receive. */
+/* Raw bytes are copied by two threads with blocking reads and writes, which cannot block each other. Lines are
+ * relayed between two transports on a loop. */
 #include "app_server/app_server_proxy.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "transport/transport_websocket.h"
 #include "transport/unix_socket.h"
 
-/* Waits for bytes, also where the descriptor would not; 0 at the end. */
+/* Reads, waiting also on a non-blocking descriptor; 0 at the end. */
 static ssize_t read_some(int fd, char *bytes, size_t size)
 {
 	for (;;) {
@@ -35,7 +35,7 @@ static ssize_t read_some(int fd, char *bytes, size_t size)
 	}
 }
 
-/* ---- bytes as they are ---- */
+/* ---- raw bytes ---- */
 
 struct pump {
 	int from, to;
@@ -54,13 +54,13 @@ static void *on_thread(void *self)
 {
 	const struct pump *pump = self;
 	pump_run(pump);
-	shutdown(pump->to, SHUT_WR); /* the server closes, and so do we */
+	shutdown(pump->to, SHUT_WR); /* the server then closes, which ends the proxy */
 	return NULL;
 }
 
 static int pass_bytes(int fd, struct error *err)
 {
-	static struct pump up; /* its thread may wait for input until the process ends */
+	static struct pump up; /* static: its thread may read until the process exits */
 	pthread_t thread;
 	up = (struct pump){STDIN_FILENO, fd};
 	int failure = pthread_create(&thread, NULL, on_thread, &up);
@@ -82,7 +82,7 @@ struct relay {
 	bool has_client_ended;
 };
 
-/* A line break inside a message can only be a blank between its parts. */
+/* A line break inside a JSON text is whitespace and becomes a space. */
 static bool relay_send(struct relay *relay, struct transport *to, struct str frame)
 {
 	buf_reuse(&relay->line);
@@ -104,7 +104,7 @@ static bool read_kind(struct str frame, enum rpc_kind *ret)
 	return true;
 }
 
-/* Most of what a server sends begins like the first kind, and is not parsed. */
+/* Most messages of a server are notifications, which the prefix identifies without parsing. */
 static bool is_answer(struct str frame)
 {
 	enum rpc_kind kind;
@@ -158,7 +158,7 @@ static void on_long_frame(struct str head, void *self)
 	fprintf(stderr, "codex app-server proxy: a line is longer than %d MiB and was passed over\n", LIMIT_LINE / MIB);
 }
 
-/* A client that has said all still wants the answers. */
+/* After the end of the client's input the pending responses are still delivered. */
 static void on_client_end(const struct error *err, void *self)
 {
 	struct relay *relay = self;
@@ -179,7 +179,7 @@ static const struct transport_events client_events = {on_client_frame, on_long_c
                                                       on_client_drain};
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
-/* *rest: what came behind the answer's head. */
+/* *rest: bytes after the response's head. */
 static int shake_hands(int fd, struct buf *rest, struct error *err)
 {
 	auto_buf struct buf request;
@@ -243,7 +243,7 @@ static int pass_lines(int *fd, struct error *err)
 	return status;
 }
 
-/* ---- which of the two ---- */
+/* ---- choice of the mode ---- */
 
 static ssize_t peek_pipe(int fd, char *ret)
 {
@@ -258,7 +258,7 @@ static ssize_t peek_pipe(int fd, char *ret)
 	return count;
 }
 
-/* The first byte of input, left where it is; something that begins no request where that cannot be known. */
+/* Returns the first byte of input without consuming it; a byte that starts no HTTP request if it cannot be peeked. */
 static char peek(int fd)
 {
 	struct stat st;

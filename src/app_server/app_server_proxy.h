@@ -1,14 +1,14 @@
-/* app_server_proxy.h — standard input and output, carried to the Unix socket of an app-server that runs already.
+/* app_server_proxy.h — connects standard input and output to the Unix socket of a running app-server.
  *
- * What comes first decides: a client that begins with an HTTP request speaks WebSocket itself and its bytes are passed
- * on as they are; for one that begins with anything else, lines are made messages and messages lines, so that a client
- * made for `codex app-server` can share a server. Waits until either side ends. Source: the reference's proxy. */
+ * The first byte decides: a client that starts with an HTTP request speaks WebSocket itself, and its bytes are copied
+ * unchanged. For any other client, lines are converted to WebSocket messages and back, so that a client made for
+ * `codex app-server` can share a server. Blocks until either side ends. */
 #ifndef APP_SERVER_APP_SERVER_PROXY_H
 #define APP_SERVER_APP_SERVER_PROXY_H
 
 struct error;
 
-/* path: of the socket. ERR_connect if nobody listens there. */
+/* path: the socket. ERR_connect if no server listens on it. */
 int app_server_proxy_run(const char *path, struct error *err);
 
 #endif

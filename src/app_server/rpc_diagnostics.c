@@ -1,4 +1,4 @@
-/* About the process itself, and what only another system has. */
+/* server/diagnostics, and methods for Windows only. */
 #include <stdio.h>
 #include <unistd.h>
 

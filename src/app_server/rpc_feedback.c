@@ -1,5 +1,5 @@
-/* feedback/save: a report of what went wrong, as an archive that its user can look through before anybody else does.
- * Names of entries are those that readers of such archives know: report.json, manifest.json, attachments/NNNN/NAME. */
+/* feedback/save: writes a report as an archive that the user can inspect before sending it. The entries have the
+ * names that readers of such archives expect: report.json, manifest.json, attachments/NNNN/NAME. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static const char *label_of(struct str classification)
 	return "Other";
 }
 
-/* The client's own first; what the report itself says counts. */
+/* The client's tags come first; the report's own fields take precedence. */
 static void write_tags(const struct report *report, struct json_writer *w, struct arena *arena)
 {
 	static const char *const own[] = {"classification", "cli_version", "reason", "thread_id"};
@@ -112,7 +112,7 @@ static int attach(struct report *report, const char *path, struct error *err)
 	return zip_add_fd(&report->zip, str_of(entry), fd, path, err);
 }
 
-/* A thread that has no file yet is no failure: what its user says counts. */
+/* A thread without a file is not an error: the user's description matters most. */
 static int attach_all(struct report *report, const char *home, struct error *err)
 {
 	const struct app_feedback_save_params *params = report->params;
@@ -163,7 +163,7 @@ static int save(struct report *report, const char *path, struct store_job *job, 
 	return status;
 }
 
-/* Not of version 7, which belongs to the loop's thread. */
+/* Not a UUIDv7, whose generator belongs to the loop's thread. */
 static struct str make_id(struct arena *arena)
 {
 	uint16_t words[8];
@@ -184,7 +184,7 @@ static int run(struct store_job *job, struct error *err)
 	                               : save(&report, path, job, err);
 	if (status == 0)
 		return 0;
-	err->code = ERR_internal; /* -32603 for all of them, as in the reference */
+	err->code = ERR_internal; /* always -32603, as in codex 0.169 */
 	return error_wrap(err, "failed to save feedback");
 }
 

@@ -22,7 +22,7 @@ static int refuse_cursor(struct str cursor, struct error *err)
 	                 cursor.len ? cursor.ptr : "");
 }
 
-/* The index that the part begins with; count or SIZE_MAX: it is empty. */
+/* Finds the index of the page's first entry; count or SIZE_MAX: the page is empty. */
 static int find_first(const struct history_page_query *query, struct arena *arena, size_t *ret, struct error *err)
 {
 	uint64_t ordinal;

@@ -39,7 +39,7 @@ void item_view_set_times(struct app_thread_item *item, int64_t started_at_ms, in
 		set_time(item, "completed_at_ms", completed_at_ms);
 }
 
-/* ---- what the user says ---- */
+/* ---- user input ---- */
 
 static void copy_elements(struct app_input_text *to, const struct input_text *from, struct arena *arena)
 {
@@ -95,7 +95,7 @@ static struct app_thread_item user_message(const struct user_message_item *from,
 	return (struct app_thread_item){.tag = app_thread_item_user_message, .user_message = to};
 }
 
-/* ---- what the model says ---- */
+/* ---- messages, reasoning, searches ---- */
 
 static struct str join(const struct agent_message_item *from, struct arena *arena)
 {
@@ -278,7 +278,7 @@ struct app_item_file_change *item_view_file_change(struct str id, const struct s
 
 /* ---- errors of a turn ---- */
 
-/* snake_case words, however deep, in camelCase. */
+/* Converts snake_case keys and words to camelCase, at any depth. */
 static void write_camel(struct buf *out, struct str json)
 {
 	for (size_t i = 0; i < json.len; i++) {
@@ -288,7 +288,6 @@ static void write_camel(struct buf *out, struct str json)
 	}
 }
 
-/* The engine's CodexErrorInfo as this wire has it; what it does not know is "other". */
 struct app_codex_error_info *item_view_error_info(struct str info, struct arena *arena)
 {
 	struct app_codex_error_info *ret = arena_new(arena, struct app_codex_error_info);

@@ -1,5 +1,5 @@
-/* One walk over the lines that count (turns that were taken back are gone already). Each line's tree lives while it is
- * looked at; what is kept is a copy of the item, so that a long session costs its items and not its file. */
+/* Reads the lines once, without those of reverted turns. A line's tree lives only while the line is processed; items
+ * are copied, so that memory is proportional to the items and not to the file. */
 #include "app_server/history/thread_history.h"
 
 #include <string.h>
@@ -17,16 +17,16 @@
 
 struct history_builder {
 	const struct rollout_reader *reader;
-	struct arena *arena; /* of what is returned */
-	struct arena line;   /* of the line that is looked at */
+	struct arena *arena; /* of the results */
+	struct arena line;   /* of the current line */
 	VEC(struct app_turn) turns;
-	VEC(size_t) starts;                /* of turns, and of the one that is open */
-	size_t record;                     /* that is looked at */
-	VEC(struct app_thread_item) items; /* of the turn that is open */
+	VEC(size_t) starts;                /* of the turns, including the open one */
+	size_t record;                     /* the current one */
+	VEC(struct app_thread_item) items; /* of the open turn */
 	struct app_turn turn;
-	bool is_open;   /* there is one */
-	bool is_told;   /* a line said that it began, so a line says that it ends */
-	size_t numbers; /* given to items that have no id */
+	bool is_open;   /* a turn is open */
+	bool is_told;   /* started by a record, so a record also ends it */
+	size_t numbers; /* ids assigned so far to items without one */
 	int64_t at_ms, began_at_ms;
 	struct str cwd, preview;
 };
@@ -90,7 +90,7 @@ static void on_begin(struct history_builder *builder, const struct json *payload
 	struct str id = json_get_str(payload, "turn_id");
 	turn_open(builder, id, builder->at_ms);
 	builder->is_told = true;
-	builder->turn.status = app_turn_status_interrupted; /* until something says that it ended */
+	builder->turn.status = app_turn_status_interrupted; /* unless a record ends it */
 }
 
 static void note_error(struct history_builder *builder, const struct json *from)
@@ -209,7 +209,7 @@ static void on_agent(struct history_builder *builder, const struct json *payload
 		item_push_now(builder, app_thread_item_agent_message, message);
 }
 
-/* Its parts have a line each: those that follow each other are one item. */
+/* The parts of a reasoning item have one line each; consecutive ones form one item. */
 static struct app_item_reasoning *reasoning_of(struct history_builder *builder)
 {
 	size_t count = builder->items.count;
@@ -224,7 +224,7 @@ static struct app_item_reasoning *reasoning_of(struct history_builder *builder)
 
 static void append(struct history_builder *builder, struct str **list, size_t *count, struct str text)
 {
-	if ((*count & (*count - 1)) == 0) { /* full: room is always a power of two */
+	if ((*count & (*count - 1)) == 0) { /* full: the capacity is a power of two */
 		struct str *longer = arena_array(builder->arena, struct str, *count ? *count * 2 : 1);
 		for (size_t i = 0; i < *count; i++)
 			longer[i] = (*list)[i];
@@ -257,7 +257,7 @@ static void on_compacted(struct history_builder *builder, const struct json *pay
 	item_push_now(builder, app_thread_item_context_compaction, item);
 }
 
-/* Of these events the older ones have no id of their own. */
+/* Older review events have no item id. */
 static void push_review(struct history_builder *builder, const struct json *payload, enum app_thread_item_tag tag,
                         struct str review)
 {
@@ -287,7 +287,7 @@ static void on_review_end(struct history_builder *builder, const struct json *pa
 
 static struct app_thread_item *find_command(struct history_builder *builder, struct str id)
 {
-	enum { SIDE_BY_SIDE = 256 }; /* calls of one response, at most */
+	enum { SIDE_BY_SIDE = 256 }; /* maximum of parallel calls in one response */
 	size_t count = builder->items.count;
 	for (size_t i = count; i > 0 && count - i < SIDE_BY_SIDE; i--) {
 		struct app_thread_item *item = &builder->items.items[i - 1];
@@ -297,7 +297,7 @@ static struct app_thread_item *find_command(struct history_builder *builder, str
 	return NULL;
 }
 
-/* A line of its own says more than the call did. */
+/* Removes the item made from the call: a command's own line has more details. */
 static void forget_command(struct history_builder *builder, struct str id)
 {
 	struct app_thread_item *item = find_command(builder, id);
@@ -326,7 +326,7 @@ static bool is_numbered(const struct history_builder *builder)
 	return builder->reader->records.items[builder->record].is_numbered;
 }
 
-/* ---- calls, where no line of their own tells of them ---- */
+/* ---- calls without an item of their own ---- */
 
 static void on_response_item(struct history_builder *builder, const struct json *item)
 {
@@ -353,7 +353,7 @@ static void on_response_item(struct history_builder *builder, const struct json 
 static const struct {
 	const char *wire;
 	history_event_fn run;
-	bool is_old_word; /* in a numbered line the same stands there as an item */
+	bool is_old_word; /* numbered files also have it as an item */
 } events[] = {
 	{"task_started", on_begin, false},
 	{"turn_started", on_begin, false},

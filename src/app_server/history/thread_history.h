@@ -1,10 +1,9 @@
 /* thread_history.h — the turns of a thread, read from its rollout, for resume, read and list requests.
  *
- * Understands what the reader does: item_completed lines and, in files that are not numbered, the older words
- * (user_message, agent_message, …) and the calls that the model made. A turn that was told to begin and never to
- * end is interrupted; whoever holds the thread and knows better says so.
+ * Reads item_completed lines and, in files without numbered lines, the older events (user_message, agent_message, …)
+ * and the model's calls. A turn without an end record is interrupted, unless the caller knows that it still runs.
  *
- * Owns: nothing; all it returns lives in the arena. Any thread, one at a time. Source: app-server-wire 12 and 20. */
+ * Owns: nothing; all it returns lives in the arena. Any thread, one at a time. */
 #ifndef APP_SERVER_THREAD_HISTORY_H
 #define APP_SERVER_THREAD_HISTORY_H
 
@@ -16,21 +15,21 @@ struct rollout_reader;
 struct thread_history {
 	struct app_turn *turns; /* oldest first, with all their items */
 	size_t count;
-	const size_t *starts;                 /* of each turn, which of the reader's records is its first */
-	struct str preview;                   /* what the user said first; "" if nothing */
-	int64_t created_at_ms, updated_at_ms; /* Unix */
+	const size_t *starts;                 /* of each turn, the index of its first record in the reader */
+	struct str preview;                   /* the user's first message, or "" */
+	int64_t created_at_ms, updated_at_ms; /* Unix milliseconds */
 };
 
 void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret);
-/* NULL if there is none of that id. */
+/* NULL if no turn has this id. */
 struct app_turn *thread_history_find(const struct thread_history *history, struct str turn_id);
-/* The id of the last one; absent: there is none. */
+/* The id of the last turn; absent without turns. */
 static inline struct str thread_history_last(const struct thread_history *history)
 {
 	return history->count ? history->turns[history->count - 1].id : STR_NONE;
 }
 
-/* ---- text: what a search and its index look at ---- */
+/* ---- text for searches and their index ---- */
 
 /* The n-th text of the user or the model in an item; STR_NONE after the last. */
 struct str thread_history_text(const struct app_thread_item *item, size_t n);

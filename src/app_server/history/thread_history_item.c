@@ -1,5 +1,5 @@
-/* Two shapes come from the tables (what is said and thought); commands and patches are read by hand, because their
- * lines were written by another program and a table row would promise that we write them, too. */
+/* Messages and reasoning are decoded by the tables. Commands and patches are decoded by hand, because another program
+ * wrote their lines and a table row would also define how this one writes them. */
 #include "app_server/history/thread_history_item.h"
 
 #include "app_server/history/item_view.h"
@@ -8,7 +8,7 @@
 #include "command/shell.h"
 #include "protocol/record/types.h"
 
-/* ---- what the user said ---- */
+/* ---- user messages ---- */
 
 static size_t length_of(const struct json *array)
 {
@@ -87,7 +87,7 @@ static void decode_actions(const struct json *parsed, struct app_item_command_ex
 	to->command_actions_count = count;
 }
 
-/* The words of the engine, where this wire has the same in camelCase; `fallback` for any other. */
+/* Maps a value of the engine (snake_case) to the wire's enum (camelCase); `fallback` if unknown. */
 static int choice(const struct enum_type *type, struct str word, int fallback)
 {
 	int value = fallback;
@@ -285,7 +285,7 @@ bool history_item_decode(const struct json *json, struct arena *arena, struct ap
 
 /* ---- a model's call ---- */
 
-/* Tools that run commands, and which of their arguments is the script or the words. */
+/* Tools that run commands, and the argument with the script or the argv. */
 static const struct {
 	const char *tool, *argument;
 } command_tools[] = {{"exec_command", "cmd"}, {"shell_command", "command"}, {"shell", "command"}};
@@ -314,7 +314,7 @@ struct app_item_command_execution *history_item_call(const struct json *call, st
 	to->id = json_get_str(call, "call_id");
 	to->cwd = folder.len && folder.ptr[0] == '/' ? folder : cwd;
 	to->source = app_command_execution_source_unified_exec_startup;
-	to->status = app_command_execution_status_failed; /* until its output says how it went */
+	to->status = app_command_execution_status_failed; /* unless its output reports success */
 	return to->id.ptr && to->command.ptr ? to : NULL;
 }
 
@@ -334,7 +334,7 @@ void history_item_finish_call(struct app_item_command_execution *command, const 
 	struct str text = STR_NONE;
 	if (!json_to_str(json_get(output, "output"), &text))
 		return;
-	text = arena_str(arena, text); /* ends in NUL: a number may be its last word */
+	text = arena_str(arena, text); /* NUL-terminated, because a number can end the text */
 	command->has_exit_code = find_number(text, "exited with code ", &command->exit_code) ||
 	                         find_number(text, "Exit code: ", &command->exit_code);
 	if (command->has_exit_code && command->exit_code == 0)

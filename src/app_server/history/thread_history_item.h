@@ -1,4 +1,5 @@
-/* thread_history_item.h — single items out of the payloads of a rollout. Private to app_server/.
+/* thread_history_item.h — decodes single items from the payloads of a rollout. Private to app_server/.
+ *
  * Owns: nothing; results live in the arena or borrow from the payload. Any thread. */
 #ifndef APP_SERVER_THREAD_HISTORY_ITEM_H
 #define APP_SERVER_THREAD_HISTORY_ITEM_H
@@ -7,13 +8,13 @@
 #include "base/json.h"
 #include "protocol/message/app.h"
 
-/* Of item_completed's `item`; false for a kind that this wire does not have. */
+/* Decodes `item` of item_completed; false for a type that the wire does not have. */
 bool history_item_decode(const struct json *item, struct arena *arena, struct app_thread_item *ret);
-/* Of a user_message event. */
+/* Decodes a user_message event. */
 struct app_item_user_message *history_item_user(const struct json *payload, struct arena *arena);
-/* Of a model's call: a command that runs in cwd unless it says another folder; NULL if it is no command. */
+/* Decodes a model's call of a command tool; cwd unless the call has a folder. NULL for other tools. */
 struct app_item_command_execution *history_item_call(const struct json *call, struct str cwd, struct arena *arena);
-/* What came of it, by the call's output. */
+/* Sets status, exit code and output from the call's output. */
 void history_item_finish_call(struct app_item_command_execution *command, const struct json *output,
                               struct arena *arena);
 

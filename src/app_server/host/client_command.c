@@ -1,6 +1,6 @@
-/* Both families of methods differ in their words only, so a table of functions holds the difference and everything else
- * is here. A command is a resource of its client from the start on, also while the sandbox backends are tried: the
- * client can write to it and terminate it then. */
+/* command/exec and process/spawn differ only in their messages: a table of functions holds the difference. A command
+ * is a resource of its client from its creation, also while the sandbox backends are probed: the client can already
+ * write to it and terminate it. */
 #include "app_server/host/client_command.h"
 
 #include "app_server/rpc/server.h"
@@ -135,7 +135,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 
 /* ---- start ---- */
 
-/* A sandbox would report a program that is missing in PATH with a message and an exit status of its own. */
+/* checks_program: a sandbox would report a missing program with its own message and exit status. */
 static void prepare(struct command_run_spec *spec, void *self)
 {
 	struct client_command *command = self;

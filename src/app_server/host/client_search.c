@@ -1,5 +1,5 @@
-/* The worker's half (struct seeker) and the loop's half take turns: while a slice is on its way the loop touches
- * nothing but the stop flag, and what is asked meanwhile waits for the slice to come back. */
+/* The worker's half (struct seeker) and the loop's half alternate: while a worker runs a slice, the loop touches only
+ * the stop flag, and new queries wait for its end. */
 #include "app_server/host/client_search.h"
 
 #include "app_server/rpc/server.h"
@@ -11,7 +11,7 @@
 #include "loop/worker.h"
 
 struct seeker {
-	struct client_search *owner; /* NULL: gone */
+	struct client_search *owner; /* NULL after the owner was destroyed */
 	struct file_search *search;
 	atomic_bool stop;
 	bool is_complete;
@@ -21,8 +21,8 @@ struct client_search {
 	struct client_resource resource;
 	struct connection *client;
 	char *id;      /* NULL: none */
-	char *query;   /* that is looked for; never NULL */
-	bool is_asked; /* the query is new to the seeker */
+	char *query;   /* never NULL */
+	bool is_asked; /* the query has changed since the last slice */
 	bool is_running, is_cut;
 	struct seeker *seeker;
 	client_search_progress_fn on_progress;

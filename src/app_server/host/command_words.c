@@ -1,4 +1,4 @@
-/* Numbers come as 64 bits from the wire, whatever they are meant to hold; what does not fit is told as serde would. */
+/* Numbers arrive as 64-bit integers; values out of range are refused with the messages of serde, as in codex 0.169. */
 #include "app_server/host/command_words.h"
 
 #include <string.h>

@@ -22,8 +22,8 @@ int command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap, st
 int command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
                        struct pty_size *ret);
 
-/* The answer to a write: deltaBase64 and closeStdin of `method`. command: NULL if there is none, then missing (a format
- * of the id) says so. */
+/* Answers a write of `method`: deltaBase64 and closeStdin. command: NULL if it does not exist; then `missing`, a
+ * format of the id, is the error. */
 struct command_words_input {
 	const char *method;
 	const char *what; /* "command/exec", "process" */
@@ -40,7 +40,7 @@ struct command_words_resize {
 	const char *method;
 	const char *missing;
 	struct str id;
-	int64_t rows, cols; /* as they came */
+	int64_t rows, cols; /* unchecked */
 };
 int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
                          const struct client_command_kind *kind);

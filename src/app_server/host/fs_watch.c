@@ -1,6 +1,6 @@
-/* The folder that is watched can be the path itself, the one above it, or, while that is missing, one
- * further up. `next` is the name below it that matters: the path's own, or the first missing one. When that one appears
- * the watch moves down, which means another look at the disk and so another trip to a worker. */
+/* The watched folder is the path itself, its parent, or, while that does not exist, the deepest existing ancestor.
+ * `next` is the name below it to watch: the last component of the path, or the first missing one. When that appears,
+ * a worker examines the path again and the watch moves down. */
 #include "app_server/host/fs_watch.h"
 
 #include <errno.h>
@@ -16,13 +16,13 @@
 #include "loop/watch.h"
 #include "loop/worker.h"
 
-/* A look at the disk: seen by a worker, so it outlives the watch that asked for it. */
+/* The result of examining the path on a worker; it can outlive its watch. */
 struct place {
-	struct fs_watch *owner; /* NULL: gone */
+	struct fs_watch *owner; /* NULL after the watch was destroyed */
 	char *wanted;           /* the path as the client gave it */
-	char *folder;           /* what is there to be watched */
-	char *path;             /* wanted, with links resolved as far as it is there */
-	char *next;             /* below folder; NULL: everything in it */
+	char *folder;           /* the existing folder to watch */
+	char *path;             /* wanted, with links of its existing part resolved */
+	char *next;             /* the name to watch in folder; NULL: all names */
 	bool is_there;
 };
 
@@ -30,13 +30,13 @@ struct fs_watch {
 	struct client_resource resource;
 	struct connection *client;
 	char *id;
-	struct place *place, *looking; /* where it is; the look that is on its way, or NULL */
+	struct place *place, *looking; /* the current one; the pending one, or NULL */
 	bool looks_again;
 	struct watch *watch;
-	struct loop_timer *timer;   /* runs while changes are gathered */
+	struct loop_timer *timer;   /* runs while changes are collected */
 	VEC(char *) changed;        /* names in the folder */
-	bool is_overfull;           /* too many: the path stands for them */
-	fs_watch_ready_fn on_ready; /* NULL once it is */
+	bool is_overfull;           /* too many names: report the path instead */
+	fs_watch_ready_fn on_ready; /* NULL after the watch is ready */
 	void *self;
 };
 
@@ -53,7 +53,7 @@ static void place_destroy(struct place *place)
 
 /* ---- on a worker ---- */
 
-/* "/a/b" of "/a/b/c": the deepest folder above that is there, links resolved; *ret_rest: what is below it. */
+/* The deepest existing folder above the path, with links resolved; *ret_rest: the rest of the path. */
 static char *find_above(const char *path, const char **ret_rest)
 {
 	auto_free char *at = xstrdup(path);
@@ -118,7 +118,7 @@ static void on_held(void *self)
 	forget_changes(watch);
 }
 
-/* name: in the watched folder; "": the path itself. */
+/* Collects a change. name: in the watched folder; "": the path itself. */
 static void gather(struct fs_watch *watch, const char *name)
 {
 	if (!loop_timer_is_active(watch->timer))
@@ -153,10 +153,10 @@ static void on_change(const char *name, void *self)
 	}
 	if (is_direct(place))
 		gather(watch, "");
-	look_again(watch); /* what is there may be another thing now, or gone, or just come */
+	look_again(watch); /* the path may have been replaced, removed or created */
 }
 
-/* ---- moving ---- */
+/* ---- changing the watched folder ---- */
 
 static void tell_ready(struct fs_watch *watch, const struct error *err)
 {
@@ -168,7 +168,7 @@ static void tell_ready(struct fs_watch *watch, const struct error *err)
 		fs_watch_destroy(watch);
 }
 
-/* True if one folder serves both. */
+/* Returns true if the same watch serves both. */
 static bool is_same_place(const struct place *a, const struct place *b)
 {
 	return a && strcmp(a->folder, b->folder) == 0 && !a->next == !b->next && strcmp(a->path, b->path) == 0;
@@ -188,7 +188,7 @@ static void move_to(struct fs_watch *watch, struct place *place)
 	watch_destroy(steal(watch->watch));
 	watch->watch = watch_create(watch->client->server->loop, place->folder, on_change, watch, &err);
 	if (watch->watch)
-		look_again(watch); /* at what came between the look and the watch: nobody tells of it */
+		look_again(watch); /* changes between the examination and the watch are not reported */
 	tell_ready(watch, watch->watch ? NULL : &err);
 }
 

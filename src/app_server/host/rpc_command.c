@@ -16,7 +16,7 @@
 
 #define MISSING "no active command/exec for process id"
 
-/* ---- what is told ---- */
+/* ---- notifications and responses ---- */
 
 static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
 {

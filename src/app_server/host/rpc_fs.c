@@ -1,5 +1,5 @@
-/* Every request becomes a job that owns all it needs, because the client may be gone before the disk answers: then the
- * job is told to stop, and frees itself when its worker has noticed. */
+/* Every request becomes a job that owns its data, because the client can disconnect before the disk answers: the job
+ * is then stopped and frees itself when its worker notices. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,13 +17,13 @@
 #include "workspace/host_files.h"
 
 struct fs_job {
-	struct rpc_request *request;                       /* NULL: its client has gone */
+	struct rpc_request *request;                       /* NULL: its client has disconnected */
 	int (*run)(struct fs_job *job, struct error *err); /* on a worker */
 	void (*reply)(struct fs_job *job);                 /* on the loop, if run went well */
 	atomic_bool stop;
 	char *path, *target; /* target: fs/copy only */
 	bool recursive, force;
-	struct buf bytes; /* to be written, or the answer */
+	struct buf bytes; /* to write, or the response */
 	struct host_info info;
 	struct host_entry *entries;
 	size_t entry_count;
@@ -55,7 +55,7 @@ static void on_work(void *self)
 		job->err.code = ERR_none;
 }
 
-/* What the system refused is told in its own words. */
+/* Reports a system error in the system's words. */
 static enum rpc_verdict refuse(struct rpc_request *request, const struct error *err)
 {
 	if (!err->sys)
@@ -104,7 +104,7 @@ static enum rpc_verdict refuse_nul(struct rpc_request *request)
 
 static void reply_empty(struct fs_job *job)
 {
-	char nothing[64] = {0}; /* every record without fields fits */
+	char nothing[64] = {0}; /* large enough for every record without fields */
 	rpc_reply(job->request, nothing);
 }
 
@@ -265,7 +265,7 @@ static void on_watched(struct str path, const struct error *err, void *self)
 		rpc_reply(request, &response);
 }
 
-/* The watch goes with its client. */
+/* Ends the watch when the client disconnects before the response. */
 static void on_watch_cancel(struct rpc_request *request)
 {
 	const struct app_fs_watch_params *params = request->params;

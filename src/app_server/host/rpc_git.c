@@ -1,4 +1,4 @@
-/* gitDiffToRemote: an older method, which clients use to carry a work tree elsewhere. */
+/* gitDiffToRemote: an older method that clients use to copy a work tree to another machine. */
 #include <string.h>
 
 #include "app_server/rpc/server.h"

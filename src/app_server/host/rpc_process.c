@@ -1,4 +1,4 @@
-/* process/spawn: a process without a sandbox. The request is answered when its program runs; its end is notified. */
+/* process/spawn: a process without a sandbox. The response follows its start; process/exited reports its end. */
 #include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
@@ -150,7 +150,7 @@ enum rpc_verdict on_rpc_process_kill(struct rpc_request *request, const struct a
 
 /* ---- environment/info, environment/status ---- */
 
-/* Commands run on this machine, which is called local, and on no other. */
+/* Commands run only on this machine, the environment `local`. */
 
 static const char here[] = "local";
 

@@ -1,4 +1,4 @@
-/* fuzzyFileSearch, once and while somebody types. */
+/* fuzzyFileSearch: a single search, and sessions whose query changes. */
 #include "app_server/rpc/server.h"
 #include "app_server/host/client_search.h"
 #include "app_server/rpc/connection.h"
@@ -39,7 +39,7 @@ static void on_cancel(struct rpc_request *request)
 	client_search_destroy(request->self);
 }
 
-/* The token of a search that nobody waits for any more comes again with the next. */
+/* A repeated cancellationToken cancels the earlier search. */
 static void cut_earlier(const struct rpc_request *request, struct str token)
 {
 	struct rpc_request *it;
@@ -68,13 +68,13 @@ enum rpc_verdict on_rpc_fuzzy_file_search(struct rpc_request *request,
 	return rpc_wait(request, on_cancel, search);
 }
 
-/* ---- while somebody types ---- */
+/* ---- sessions ---- */
 
 static void on_progress(struct client_search *search, bool is_complete, void *self)
 {
 	struct connection *client = self;
 	auto_arena struct arena arena = {0};
-	if (!client_search_query(search).ptr) /* folders are walked, nobody has asked yet */
+	if (!client_search_query(search).ptr) /* the session has no query yet */
 		return;
 	struct app_fuzzy_file_search_session_updated_notification updated = {
 		.session_id = client_search_id(search),

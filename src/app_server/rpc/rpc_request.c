@@ -1,6 +1,6 @@
-/* Each request is answered exactly once because answering is what ends it: rpc_reply and rpc_fail write the answer and
- * give back its scope; a request that was never answered could only be one that still waits, and the connection counts
- * those. Checks come in the order of the reference: name, parameters, initialize, experimental API. */
+/* A request is answered exactly once because the answer ends it: rpc_reply and rpc_fail write the response and
+ * release its scope, and the connection counts the requests that still wait. The order of the checks is that of codex
+ * 0.169: name, parameters, initialize, experimental API. */
 #include "app_server/rpc/rpc_request.h"
 
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void request_destroy(struct rpc_request *request)
 	arena_finish(&arena);
 }
 
-/* The answer is written; who waited is done with it. A request that runs is ended by who runs it. */
+/* Ends a request after its response. One whose handler still runs is freed by the handler's caller. */
 static void finish(struct rpc_request *request)
 {
 	connection_send(request->connection, &request->server->out);
@@ -85,7 +85,7 @@ void rpc_request_cancel(struct rpc_request *request)
 
 typedef enum rpc_verdict (*rpc_fn)(struct rpc_request *request);
 
-/* A handler takes the record of its row; the table has one type. */
+/* A handler takes its row's record, the table a common type. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc)    \
 	static enum rpc_verdict call_##tag(struct rpc_request *request) \
 	{                                                               \
@@ -127,7 +127,7 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	}
 }
 
-/* An answer ends a request that waits, so there is nothing to do after it. */
+/* The response of a waiting request frees it: nothing may follow. */
 void rpc_request_run_again(struct rpc_request *request)
 {
 	handlers[request->method - app_methods](request);
@@ -184,7 +184,7 @@ static int decode_params(struct rpc_request *request, const struct json *params,
 	return error_set(err, ERR_invalid, "missing field `params`");
 }
 
-/* The first field that a client without the experimental API may not use; NULL: none is there. */
+/* The first experimental field in the parameters, or NULL. */
 static const struct field *find_experimental(const struct record *record, const struct json *params)
 {
 	size_t count = 0;
@@ -241,7 +241,7 @@ static bool holds_nul(const struct json *value)
 	return json_to_str(value, &text) && str_find_char(text, '\0') >= 0;
 }
 
-/* Of a path with a NUL in it the system sees the beginning, which is another file than the one that was meant. */
+/* Refuses a path with a NUL byte: the system would use only the part before it, which names another file. */
 static bool check_paths(struct connection *connection, const struct rpc_message *message)
 {
 	static const char *const members[] = {"cwd", "path", "roots"};

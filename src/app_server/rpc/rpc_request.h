@@ -1,11 +1,11 @@
-/* rpc_request.h — one request of a client, from its arrival to its one answer. What a handler works with.
+/* rpc_request.h — one request of a client, from its arrival to its only answer; the interface of handlers.
  *
  * A handler is called once, with decoded parameters, and does one of three things:
- *	return rpc_reply(request, &result);                    RPC_DONE: answered
- *	return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
- *	return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_fail follows, once, later
- * A request that waits belongs to whoever waits until he answers (request->self is his). If its client goes away,
- * on_cancel runs: the request is gone when that returns.
+ *     return rpc_reply(request, &result);                    RPC_DONE: answered
+ *     return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
+ *     return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_fail follows, once, later
+ * A waiting request belongs to its handler until it is answered; request->self is the handler's. If the client
+ * disconnects, on_cancel runs; the request is freed when that returns.
  *
  * Owns: its parameters, in its arena. Loop thread only. */
 #ifndef APP_SERVER_RPC_REQUEST_H
@@ -28,7 +28,7 @@ typedef void (*rpc_cancel_fn)(struct rpc_request *request);
 struct rpc_request {
 	/* read-only */
 	struct app_server *server;
-	struct connection *connection; /* who asks */
+	struct connection *connection; /* the client */
 	const struct app_method *method;
 	struct str id; /* JSON text */
 	void *params;  /* of method->params */
@@ -46,9 +46,9 @@ struct rpc_request {
 enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
 enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* err's text; APP_INTERNAL_ERROR where the system refused something, else APP_INVALID_REQUEST. */
+/* Fails with err's text; the code is APP_INTERNAL_ERROR for a system error, else APP_INVALID_REQUEST. */
 enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *err);
-/* With the member `data`, JSON text. */
+/* As rpc_fail, with the member `data` (JSON text). */
 enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code code, struct str message,
                                struct str data);
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self);
@@ -57,18 +57,18 @@ enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, 
 
 struct rpc_message;
 
-/* Takes a request in: answers it, or starts it, or lets it wait for its turn. */
+/* Accepts a request: answers it, starts it or queues it. */
 void rpc_request_take(struct connection *connection, const struct rpc_message *message);
-/* Answers what was too long to be read, with the id that its beginning shows, or null. */
+/* Refuses a line longer than the limit, with the id from its head, or null. */
 void rpc_request_refuse_long(struct connection *connection, struct str head);
-/* The client is gone. */
+/* Cancels the request of a disconnected client. */
 void rpc_request_cancel(struct rpc_request *request);
-/* Its turn has come. */
+/* Runs a queued request. */
 void rpc_request_run(struct rpc_request *request);
-/* For one that waits: begins it anew, as what it was about has changed meanwhile. It may be gone on return. */
+/* Runs the handler of a waiting request again, because its data has changed. The request may be freed on return. */
 void rpc_request_run_again(struct rpc_request *request);
 
-/* One handler a served method: on_rpc_<tag>. params is of the row's record. */
+/* One handler per implemented method: on_rpc_<tag>. params has the type of the row's record. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc) \
 	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct params_ *params);
 #include "protocol/app/app_method_default.h"

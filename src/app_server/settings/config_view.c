@@ -89,7 +89,7 @@ static void push(struct layer_views *views, struct arena *arena, struct app_conf
 	vec_push(&views->items, (struct layer_view){{copy, config_version(root, arena)}, root, source});
 }
 
-/* All options form one layer, from the command line or the environment. */
+/* All options form one layer. */
 static void push_flags(struct layer_views *views, struct arena *arena, const struct config_layer *layers, size_t count)
 {
 	struct toml *merged = toml_new(arena, TOML_table, "-c", 1);

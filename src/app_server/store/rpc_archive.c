@@ -241,7 +241,8 @@ static void reply_delete(struct store_job *job)
 	reply_and_tell(job, NOTIFY_thread_deleted);
 }
 
-/* Lets the engine of a loaded thread survive the removal of its rollout until it is closed; false undoes that. */
+/* Announces the deletion of the rollout to a loaded thread's engine, which would otherwise restore the file; false
+ * withdraws that. */
 static void let_go(const struct store_job *job, bool is_let_go)
 {
 	struct thread *thread = threads_find(job->request->server, id_of(job));

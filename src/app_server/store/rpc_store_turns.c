@@ -8,7 +8,7 @@
 
 /* ---- thread/turns/list ---- */
 
-/* Keeps the user's messages and the final answer. */
+/* Keeps the first user message and the last agent message. */
 static void summarise(struct app_turn *turn, struct arena *arena)
 {
 	const struct app_thread_item *user = NULL, *agent = NULL;

@@ -209,7 +209,7 @@ static void on_event(const struct event *event, void *self)
 	notify_event(self, event);
 }
 
-/* Destroys the thread of a cancelled request, unless other clients watch it by then. */
+/* Destroys the thread of a cancelled request. */
 static void on_start_cancelled(struct rpc_request *request)
 {
 	struct thread *thread = request->self;
