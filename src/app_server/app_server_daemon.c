@@ -61,7 +61,7 @@ static void ask_version(struct app_server_daemon *daemon, int fd)
 		http_head_finish(&head);
 }
 
-/* Connects to the socket and finds the pid of the listener; -1 if there is none. */
+/* Connects to the socket and finds the pid of the listener; -1 without a server. */
 static int find(struct app_server_daemon *daemon)
 {
 	struct ucred owner;

@@ -24,7 +24,7 @@ struct app_server_daemon {
 	char version[32]; /* empty if unknown */
 };
 
-/* Finds the running server. Returns false if there is none. */
+/* Finds the running server. Returns false without one. */
 bool app_server_daemon_find(struct app_server_daemon *daemon);
 /* Starts a server unless one runs, and waits until it accepts clients. */
 int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);

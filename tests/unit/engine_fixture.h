@@ -26,8 +26,8 @@ struct fixture {
 	struct services *services;
 	struct config *config;
 	struct codex *codex;
-	struct buf log;   /* tags of the events, but for those that come as often as they like */
-	struct buf notes; /* what the scripted model missed in a request */
+	struct buf log;   /* types of the events, except those whose number varies */
+	struct buf notes; /* expectations of the script that a request did not meet */
 	struct buf wire;  /* the events as JSON, a line each */
 	const char *wanted;
 	size_t left; /* of it until the loop stops */
@@ -44,8 +44,8 @@ static inline int set_up(void **state)
 {
 	if (temp_make(state) != 0)
 		return -1;
-	signal(SIGPIPE, SIG_IGN); /* the scripted model lives here too, and clients leave it in the middle of a word */
-	setenv("HOME", temp_root, 1); /* a login shell reads no profile of the person who runs the tests */
+	signal(SIGPIPE, SIG_IGN);     /* the scripted model runs in this process, and clients disconnect in mid-write */
+	setenv("HOME", temp_root, 1); /* login shells must not read the tester's profile */
 	struct fixture *f = xnew(struct fixture);
 	f->loop = loop_create(NULL);
 	buf_init(&f->log, MIB);
@@ -186,7 +186,7 @@ static inline void settle(struct fixture *f)
 		uv_run(loop_uv(f->loop), UV_RUN_NOWAIT);
 }
 
-/* Until nothing more happens by itself. */
+/* Runs the loop until nothing is pending. */
 static inline void run_until_idle(struct fixture *f)
 {
 	while (codex_get_state(f->codex) != CODEX_IDLE)
@@ -199,7 +199,7 @@ static inline void expect_log(struct fixture *f, const char *want)
 	buf_clear(&f->log);
 }
 
-/* The model got what the script expects. */
+/* Fails the test if a request did not match the script. */
 static inline void expect_fit(struct fixture *f, uint64_t requests)
 {
 	if (f->notes.len)

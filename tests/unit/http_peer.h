@@ -1,5 +1,5 @@
-/* http_peer.h — for tests of the HTTP client: a peer on 127.0.0.1 that answers what the test wants, and a caller that
- * records how a call went. A test sets f->on_request and calls run(). */
+/* http_peer.h — for tests of the HTTP client: a peer on 127.0.0.1 that sends the test's response, and a caller that
+ * records the call. A test sets f->on_request and calls run(). */
 #ifndef TESTS_UNIT_HTTP_PEER_H
 #define TESTS_UNIT_HTTP_PEER_H
 
@@ -44,7 +44,7 @@ struct fixture {
 	struct buf requests; /* whole requests, one after the other */
 	int request_count;
 	void (*on_request)(struct fixture *f, struct peer *peer, int number); /* number counts from 1 */
-	void (*on_raw)(struct fixture *f, struct peer *peer); /* instead, for the next bytes that come */
+	void (*on_raw)(struct fixture *f, struct peer *peer); /* called instead for the next bytes received */
 	struct answer answer;
 };
 

@@ -1,4 +1,4 @@
-/* Token files: what is a token, who may have the file, and what a message says. */
+/* Token files: valid tokens, file permissions, and error messages. */
 #include "test.h"
 
 #include "base/limits.h"

@@ -11,7 +11,7 @@
 #include "loop/loop.h"
 #include "protocol/message/event.h"
 
-/* ---- Sessions that only note what is asked of them ---- */
+/* ---- Sessions that record their calls ---- */
 
 struct fixture {
 	struct loop *loop;
@@ -141,7 +141,7 @@ static void a_launch_is_told_in_order(void **state)
 	expect_told(f, "");
 }
 
-/* More of them than are kept have ended: those that were started first are unloaded, in their order. */
+/* Beyond the limit of kept agents, the ones that were started first are unloaded, in that order. */
 static void the_agent_that_was_started_first_is_unloaded_first(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Which questions a policy lets be asked, one row each; and that `reject` becomes what it means. */
+/* The requests that each approval policy allows, one row each, and the conversion of `reject`. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "protocol/message/approval.h"
 
-/* The questions that may be asked, as a word: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
+/* The allowed requests as letters: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
 static const struct {
 	const char *json, *may, *kept;
 } rows[] = {

@@ -1,4 +1,4 @@
-/* auth.json: what is read from it, what is written to it, who may read it. */
+/* auth.json: reading, writing, file permissions. */
 #include "temp.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* The floor everything stands on: slices, buffers, arenas, text cuts, ids. */
+/* The foundation: slices, buffers, arenas, truncation, ids. */
 #include "temp.h"
 
 #include <sys/stat.h>
@@ -254,7 +254,7 @@ static void only_regular_files_are_read(void **state)
 	assert_int_not_equal(file_read_regular("/tmp", &out, &err), 0);
 }
 
-/* Neither the new content nor the old one is lost, and nothing lies about. */
+/* Neither the new content nor the old one is lost, and no temporary file remains. */
 static void what_cannot_be_replaced_leaves_nothing(void **state)
 {
 	(void)state;

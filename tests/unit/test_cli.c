@@ -1,4 +1,4 @@
-/* Command lines as people type them: what is taken, what is refused, and in which words. */
+/* Command lines: accepted, refused, and the error messages. */
 #include "test.h"
 
 #include <sys/mman.h>
@@ -58,7 +58,7 @@ struct line {
 	char printed[4096]; /* on stdout and stderr */
 };
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 struct capture {
 	int file, out, err;
@@ -394,7 +394,7 @@ static void test_suggestions(void **state)
 	(void)state;
 	assert_str(nearest("exce", "login exec"), "exec");  /* a swap */
 	assert_str(nearest("exc", "login exec"), "exec");   /* one left out */
-	assert_str(nearest("exexc", "login exec"), "exec"); /* one too many */
+	assert_str(nearest("exexc", "login exec"), "exec"); /* one argument too many */
 	assert_str(nearest("skip", "login skip-git-repo-check"), "skip-git-repo-check");
 	assert_str(nearest("logn", "logout login"), "login"); /* the nearest, not the first */
 	assert_str(nearest("log", "logout login"), "logout"); /* the first of equals */

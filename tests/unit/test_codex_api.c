@@ -1,4 +1,5 @@
-/* libcodex from the outside: JSON in and out, over threads, beside a scripted model on a loop of its own. */
+/* libcodex through its public interface: JSON in and out, from several threads, with a scripted model on its own
+ * loop. */
 #include "test.h"
 
 #include <poll.h>
@@ -101,7 +102,7 @@ static int submit(struct fixture *f, const char *text)
 #define GO "{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"go\"}]}}"
 #define SHUTDOWN "{\"id\":\"9\",\"op\":{\"type\":\"shutdown\"}}"
 
-/* Takes events until one of that type has come; false at the end. */
+/* Reads events until one has the type; false at the end. */
 static bool wait_for(struct fixture *f, const char *type)
 {
 	auto_free char *want = xasprintf("\"msg\":{\"type\":\"%s\"", type);
@@ -192,7 +193,7 @@ static void the_descriptor_says_when_there_is_something(void **state)
 
 #define DELTA "{\"repeat\":4000,\"steps\":[{\"delta\":{\"fill\":1000}}]}"
 
-/* 8 MB of events, eight times what may wait. */
+/* 8 MB of events, eight times the limit of the queue. */
 static void a_host_that_reads_late_misses_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -291,7 +292,7 @@ static void *submit_many(void *self)
 	return f;
 }
 
-/* However fast they come, each accepted submission is answered. */
+/* Every accepted submission is answered at any rate. */
 static void two_threads_lose_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -363,7 +364,7 @@ static void bad_options_are_explained(void **state)
 
 int main(void)
 {
-	signal(SIGPIPE, SIG_IGN); /* the scripted model lives here too, and clients leave it in the middle of a word */
+	signal(SIGPIPE, SIG_IGN); /* the scripted model runs in this process, and clients disconnect in mid-write */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_from_submit_to_shutdown),

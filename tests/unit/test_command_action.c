@@ -81,7 +81,7 @@ static void commands_are_described(void **state)
 		{"ls > x", "unknown {ls > x}"},
 		{"du -sh .", "list {du -sh .} ."},
 		{"cat /src/build", "read {cat /src/build} /src/build /src/build"},
-		/* Ours: what writes a file is not left out. */
+		/* Unlike codex 0.169: commands that write files are not omitted. */
 		{"cat a | sort -o b", "unknown {cat a | sort -o b}"},
 		{"cat a && sed -i s/a/b/ x", "unknown {cat a && sed -i s/a/b/ x}"},
 		{"cat a | xargs rm", "unknown {cat a | xargs rm}"},

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
-/* Words joined by a comma, commands by a bar: "ls,-l|wc". A word with a pattern is marked: "ls,(*.c)". */
+/* Words separated by commas, commands by bars: "ls,-l|wc". A word with a pattern is in parentheses: "ls,(*.c)". */
 static const char *read_as(const char *script)
 {
 	static char text[4096];

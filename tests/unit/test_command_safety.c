@@ -77,7 +77,7 @@ static const char *const acting[] = {
 	"diff --paginate a b", "date -s x",
 	"date --set=x", "date 010203", "date -us x", "curl x", "wget x", "ssh x", "nc x 1", "dd if=a of=b", "cp a b",
 	"mv a b", "touch a", "mkdir a", "chmod 7 a", "ln a b", "kill 1", "dig x", "env", "printenv", "hostname x",
-	/* what a shell makes of a word */
+	/* expansions and redirections */
 	"ls > x", "ls >> x", "ls >| x", "ls 2>&1", "ls &> x", "cat < x", "cat <<E\nx\nE", "cat <<< x",
 	"ls > >(tee x)",
 	"cat <(id)", "ls &", "ls & ls", "ls |& cat", "echo $(make)", "echo `make`", "echo \"$(make)\"",
@@ -99,7 +99,7 @@ static const char *const destroying[] = {
 	"git push --force",
 	"git push origin +main", "git push -f", "git push --delete origin x", "git push --force-with-lease=x",
 	"git clean -fdx", "git clean --force",
-	/* in what cannot be read as plain commands */
+	/* in text that is not plain commands */
 	"rm -rf $HOME/x", "rm -rf \"$x\"", "X=1 rm -rf x", "(cd /tmp && rm -rf x)", "for f in a; do rm -rf $f; done",
 	"if true; then rm -f $x; fi", "echo $(rm -rf x)", "echo \"$(rm -rf x)\"", "echo `rm -rf x`", "{ rm -rf x; }",
 	"ls > y; rm -f x", "> y rm -f x", "true && sudo rm -rf $x", "r\\m -rf $x", "'rm' -rf $x", "rm $x -rf",
@@ -160,7 +160,7 @@ static void a_shell_of_the_repository_is_not_safe(void **state)
 	assert_false(argv_is_safe((const char *[]){NULL}));
 }
 
-/* A shell in a shell is one word more to read, and nothing is certain of it. */
+/* A shell in a shell is not parsed, so it is never certain to be safe. */
 static void nested_shells_are_never_safe(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Configuration: which layer wins, where a value came from, what is refused and with which words. */
+/* Configuration: precedence of layers, origins of values, refused values and their errors. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -394,7 +394,7 @@ static void a_linked_worktree_is_trusted_with_its_repository(void **state)
 	write_file(p->home, "config.toml", user);
 	struct config_source source = source_of(p);
 	source.cwd = tree;
-	struct config *c = load(&source); /* so far only the tree says so */
+	struct config *c = load(&source); /* only the tree has it so far */
 	assert_null(c->model);
 	assert_int_equal(trust_of(c), trust_level_unset);
 	config_unref(c);
@@ -794,7 +794,7 @@ static void a_stamp_sees_every_change_of_a_file(void **state)
 	uint64_t after = config_stamp(p->home, p->sub);
 	assert_int_not_equal(after, before);
 	write_file(p->repo, ".codex/config.toml", "");
-	assert_int_not_equal(config_stamp(p->home, p->sub), after); /* one that came above counts as well */
+	assert_int_not_equal(config_stamp(p->home, p->sub), after); /* a new file in a parent folder counts, too */
 }
 
 int main(void)

@@ -184,7 +184,7 @@ static void a_turn_ends_behind_the_outputs_of_its_calls(void **state)
 	context_finish(&context);
 }
 
-/* A fork has its parent's text until either says more, and neither sees what the other says. */
+/* A fork shares its parent's items; items appended to either are invisible to the other. */
 static void a_shared_history_is_one_until_it_parts(void **state)
 {
 	(void)state;

@@ -62,7 +62,7 @@ static void a_program_runs_in_its_folder_with_its_words(void **state)
 	unlink(path);
 }
 
-/* The start does not access the folder, whose file system may not answer. */
+/* The start does not access the folder, because its file system might hang. */
 static void a_missing_folder_or_program_is_not_reported(void **state)
 {
 	struct world *world = *state;
@@ -79,7 +79,7 @@ static void no_shell_stays(void **state)
 	for (size_t i = 0; i < 20; i++)
 		assert_int_equal(detached_start(&world->detached, world->loop, argv, NULL, NULL), 0);
 	struct loop_timer *guard = loop_timer_create(world->loop, on_guard, NULL);
-	loop_timer_start(guard, GUARD_MS); /* keeps the loop alive, too */
+	loop_timer_start(guard, GUARD_MS); /* also keeps the loop alive */
 	while (!list_empty(&world->detached.starts))
 		uv_run(loop_uv(world->loop), UV_RUN_ONCE);
 	loop_timer_destroy(guard);

@@ -1,4 +1,4 @@
-/* Diffs say what changed in the form that patch(1) and git apply; what they say is checked by applying them. */
+/* Diffs in the form that patch(1) and git apply; the tests verify them by applying them. */
 #include "temp.h"
 
 #include <sys/wait.h>
@@ -83,7 +83,7 @@ static void random_text(struct buf *out, uint32_t *seed)
 		buf_append_c(out, "tail");
 }
 
-/* A text like old, some lines gone and some new. */
+/* The old text with random lines removed and added. */
 static void random_change(struct buf *out, struct str old, uint32_t *seed)
 {
 	struct str line;

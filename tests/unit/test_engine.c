@@ -1,5 +1,5 @@
-/* The engine through its one door: Ops go in as the JSON a client sends, Events come out in order, and the scripted
- * model on the same loop says what it was sent. */
+/* The engine through codex.h: Ops as a client's JSON, Events in order, and a scripted model on the same loop that
+ * checks its requests. */
 #include "test.h"
 
 #include "base/file.h"
@@ -82,7 +82,7 @@ static void a_queue_takes_so_many_submissions_at_once(void **state)
 	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
 		assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, &err), -ERR_limit);
-	run_until(f, "error", LIMIT_SUBMISSIONS); /* nothing is configured: each is answered */
+	run_until(f, "error", LIMIT_SUBMISSIONS); /* no session is configured: each gets an error */
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 }
 
@@ -118,7 +118,7 @@ static void a_second_call_with_the_same_id_is_refused(void **state)
 	expect_fit(f, 2);
 }
 
-/* None of them ends before "go" is there, and each shows itself. */
+/* No call ends before the file "go" exists; each reports that it runs. */
 static void no_more_calls_run_side_by_side_than_may(void **state)
 {
 	struct fixture *f = *state;
@@ -187,7 +187,7 @@ static void a_broken_stream_leaves_no_call_open(void **state)
 
 /* ---- interrupts ---- */
 
-/* The items that were begun and ended, and what came in between: of the model's message only. */
+/* The items that started and completed, with the deltas of the model's message. */
 static void expect_message(struct fixture *f, const char *id, const char *deltas, const char *whole)
 {
 	auto_arena struct arena arena = {0};
@@ -304,7 +304,7 @@ static void an_interrupt_ends_a_stream(void **state)
 	assert_false(file_exists(temp_path("ran")));
 }
 
-/* The user's interrupt is acted on before the calls of a completed response begin. */
+/* The interrupt is handled before the calls of a completed response start. */
 static void an_interrupt_comes_between_the_answer_and_its_calls(void **state)
 {
 	struct fixture *f = *state;
@@ -455,7 +455,7 @@ static void an_aborted_question_interrupts_the_task(void **state)
 	say(f, "go");
 	run_until(f, "exec_approval_request", 2);
 	answer(f, "exec_approval", "c2", "abort");
-	answer(f, "exec_approval", "c1", "approved"); /* too late */
+	answer(f, "exec_approval", "c1", "approved"); /* after the end */
 	run_until(f, "turn_aborted", 1);
 	settle(f);
 	expect_fit(f, 1);

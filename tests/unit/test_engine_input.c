@@ -111,7 +111,7 @@ static void a_steering_front_end_can_be_told_to_replace(void **state)
 	expect_fit(f, 3);
 }
 
-/* Says beta-2 at event number say_at, and yes to the question. */
+/* Submits beta-2 at event number say_at, and approves the request. */
 static void interject(struct fixture *f, const struct event *event)
 {
 	if (f->events == f->say_at)
@@ -230,7 +230,7 @@ static void a_task_goes_on_from_an_earlier_response(void **state)
 	expect_fit(f, 3);
 }
 
-/* The Turn's end, not the response's: what its calls gave is part of it. */
+/* The fork starts after the turn, including its tool outputs, not after the response. */
 static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
 {
 	struct fixture *f = *state;
@@ -262,7 +262,7 @@ static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
 	expect_fit(f, 4);
 }
 
-/* Two tasks, then a resume: both their ends can be gone back to. */
+/* Two tasks, then a resume: the ends of both are valid starting points. */
 static void responses_of_a_resumed_session_can_be_gone_back_to(void **state)
 {
 	struct fixture *f = *state;

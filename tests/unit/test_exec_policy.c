@@ -45,7 +45,7 @@ static void the_strictest_match_decides(void **state)
 	exec_policy_destroy(policy);
 }
 
-/* The shell decides what such a word becomes, by the names of files that an earlier command may have made. */
+/* The shell expands such a word by file names that an earlier command may have created. */
 static void a_pattern_cannot_hide_a_word_from_a_rule_that_restricts(void **state)
 {
 	(void)state;
@@ -65,7 +65,7 @@ static void a_pattern_cannot_hide_a_word_from_a_rule_that_restricts(void **state
 		assert_string_equal(decide(policy, prompted[i]), "prompt 3");
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		assert_string_equal(decide(policy, others[i]), "-");
-	assert_string_equal(decide(policy, "ls -[l]"), "allow 2"); /* the rule shows what was allowed */
+	assert_string_equal(decide(policy, "ls -[l]"), "allow 2"); /* the rule shows the allowed prefix */
 	exec_policy_destroy(policy);
 }
 

@@ -1,5 +1,4 @@
-/* The prompt of `codex exec`: from its argument, from standard input in any encoding that says what it is,
- * or from both. */
+/* The prompt of `codex exec`: from its argument, from standard input in several encodings, or from both. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -161,7 +160,7 @@ static void test_nothing_to_do(void **state)
 	refuses(" \n", "No prompt provided: the argument is empty.");
 }
 
-/* Writes the second half only when the reader has taken the first, and so comes upon an empty pipe. */
+/* Writes the second half only after the reader has consumed the first, so that it finds an empty pipe. */
 static void write_halves(int fd)
 {
 	int left = 1;
@@ -188,7 +187,7 @@ static void test_a_descriptor_that_does_not_wait(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Standard input becomes a pipe that this child writes on; returns what the child is. */
+/* Makes standard input a pipe written by a child; returns its pid. */
 static pid_t write_in(size_t total, bool stays_open)
 {
 	static char block[64 * KIB];

@@ -1,4 +1,4 @@
-/* Walking, ignoring, matching: what a search for files is made of. */
+/* The parts of a file search: walking, ignore rules, matching. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -9,7 +9,7 @@
 
 /* ---- patterns ---- */
 
-/* As a file that wants to keep the walk busy has them. */
+/* Ignore rules made to slow the walk down. */
 static void write_hostile_rules(struct buf *out)
 {
 	buf_init(out, LIMIT_IGNORE_FILE);

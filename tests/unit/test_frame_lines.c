@@ -98,7 +98,7 @@ static void a_line_of_the_limit_is_one(void **state)
 	frame_lines_finish(&lines);
 }
 
-/* Its end comes with its last byte, so that nothing was dropped before the line was whole. */
+/* The line end arrives with the last byte, so that nothing was dropped before. */
 static void a_line_of_one_byte_more_is_too_long(void **state)
 {
 	(void)state;

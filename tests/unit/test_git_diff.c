@@ -96,7 +96,7 @@ static void what_is_too_large_is_left_out(void **state)
 		note(&diff, path, NULL, STR_NONE, str_n(large, LIMIT_GIT_DIFF_FILE));
 	}
 	assert_non_null(strstr(written(&diff), "b/1\n"));
-	assert_null(strstr(written(&diff), "b/39\n")); /* all together are too much */
+	assert_null(strstr(written(&diff), "b/39\n")); /* the whole diff exceeds the limit */
 	git_diff_finish(&diff);
 }
 

@@ -177,7 +177,7 @@ static void a_nested_repository_in_the_index_counts(void **state)
 	assert_false(is_inert_with(&index));
 }
 
-/* git reads the length of a name from the flags: what looks like two files is one file and a submodule to it. */
+/* git reads the length of a name from the flags: these bytes look like two files, but are one file and a submodule. */
 static void a_name_that_ends_before_its_length_hides_nothing(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void a_name_that_ends_before_its_length_hides_nothing(void **state)
 	char name[5000] = {0};
 	memset(name, 'n', sizeof(name) - 1);
 	add_entry(&index, 0100644, name);
-	index.data[12 + 60] = 0x0f, index.data[12 + 61] = (char)0xff; /* what stands for long names */
+	index.data[12 + 60] = 0x0f, index.data[12 + 61] = (char)0xff; /* the mark of long names */
 	assert_true(is_inert_with(&index));
 }
 

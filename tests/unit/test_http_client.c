@@ -1,7 +1,7 @@
-/* The client against a peer that answers what each test wants: right, wrong, in crumbs, late or never. */
+/* The client against a peer whose responses are valid, invalid, in single bytes, late or missing. */
 #include "http_peer.h"
 
-/* --- what is sent ------------------------------------------------------------------------------------------ */
+/* --- requests ------------------------------------------------------------------------------------------ */
 
 static void test_get(void **state)
 {
@@ -111,7 +111,7 @@ static void test_connection_is_reused_and_sleeps(void **state)
 	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
 	assert_ok(f, "hello");
 	assert_int_equal(f->peers.count, 1);
-	/* With the peer's own handles gone nothing is left that could wake the loop, though the connection is kept. */
+	/* After the peer's handles are closed nothing can wake the loop, although the connection is kept. */
 	turn(f);
 	uv_unref((uv_handle_t *)&f->listener);
 	stream_pause(f->peers.items[0]->stream);
@@ -160,7 +160,7 @@ static void reset_once(struct fixture *f, struct peer *peer)
 	peer_close(peer, STREAM_RESET);
 }
 
-/* The server resets the kept connection while the next body is still on its way. */
+/* The server resets the kept connection while it receives the next body. */
 static void answer_and_prepare_reset(struct fixture *f, struct peer *peer, int number)
 {
 	answer_hello(f, peer, number);
@@ -521,7 +521,7 @@ static void run_cancelled(struct fixture *f, const struct http_handler *cancelli
 {
 	start(f, (struct http_request){0}, cancelling);
 	uv_unref((uv_handle_t *)&f->listener);
-	loop_run(f->loop); /* ends when the call and with it the peer's connection has gone */
+	loop_run(f->loop); /* ends after the call and its peer connection */
 	assert_false(f->answer.is_done);
 	assert_int_equal(f->answer.heads, 1);
 	assert_null(f->peers.items[0]->stream);
@@ -559,7 +559,7 @@ static void test_cancel_from_outside(void **state)
 	struct fixture *f = *state;
 	f->on_request = answer_never;
 	start(f, (struct http_request){0}, &handler);
-	http_call_cancel(f->answer.call); /* before libcurl has seen it */
+	http_call_cancel(f->answer.call); /* before libcurl has started it */
 	turn(f);
 	start(f, (struct http_request){0}, &handler);
 	while (!f->request_count)
@@ -650,9 +650,9 @@ static void test_pause_and_resume(void **state)
 		int pieces = f->answer.pieces;
 		for (int i = 0; i < 50; i++)
 			turn(f);
-		assert_int_equal(f->answer.pieces, pieces); /* nothing while paused */
+		assert_int_equal(f->answer.pieces, pieces); /* no data while paused */
 		http_call_resume(f->answer.call);
-		assert_int_equal(f->answer.pieces, pieces); /* nothing inside the call */
+		assert_int_equal(f->answer.pieces, pieces); /* no data inside the call */
 		while (f->answer.pieces == pieces)
 			uv_run(loop_uv(f->loop), UV_RUN_ONCE);
 	}

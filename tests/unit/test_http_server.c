@@ -1,4 +1,4 @@
-/* The server seen from the other end of a raw socket: what it accepts, refuses, answers and survives. */
+/* The server through a raw socket: accepted and refused requests, responses, and floods. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ struct fixture {
 	struct http_server *server;
 	int fd;
 	struct buf seen;                /* "METHOD target|header|body\n" of each request */
-	struct http_exchange *exchange; /* kept by on_request when `keep` */
+	struct http_exchange *exchange; /* set by on_request if `keep` */
 	bool keep;
 	int gone, writable;
 };
@@ -124,7 +124,7 @@ static bool client_read(struct fixture *f, struct buf *out, const char *until, i
 	}
 }
 
-/* Sends a request on a new connection and expects the answer to begin so; reads until `until` or the close. */
+/* Sends a request on a new connection and checks the start of the response; reads until `until` or the close. */
 static void expect_answer(struct fixture *f, struct str request, const char *begins, const char *until)
 {
 	auto_buf struct buf answer;
@@ -310,7 +310,7 @@ static void test_expect_continue(void **state)
 	assert_str(buf_str(&f->seen), "POST /||ok\n");
 }
 
-/* However many pieces the beginning of the body comes in. */
+/* For any number of pieces of the body. */
 static void test_one_continue_a_request(void **state)
 {
 	struct fixture *f = *state;
@@ -334,7 +334,7 @@ static void test_one_continue_a_request(void **state)
 	}
 }
 
-/* A request whose exchange waits in f->exchange. */
+/* Sends a request; its exchange is pending in f->exchange. */
 static void start_exchange(struct fixture *f, struct str request)
 {
 	f->keep = true;

@@ -1,4 +1,4 @@
-/* JSON: what is taken and refused, exactness of numbers and text, and that what is written reads back. */
+/* JSON: accepted and refused texts, exact numbers and strings, and round trips. */
 #include "test.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Literals may hold NUL. */
+/* Literals can contain NUL. */
 #define ROW(literal)                            \
 	{                                       \
 		"" literal, sizeof(literal) - 1 \
@@ -37,7 +37,7 @@ static void valid_texts_are_taken(void **state)
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		struct error err = {0};
-		auto_free char *exact = str_dup(rows[i]); /* so that a read past the end is seen */
+		auto_free char *exact = str_dup(rows[i]); /* so that the sanitizer detects a read past the end */
 		const struct json *root = json_parse(&arena, str_n(exact, rows[i].len), &err);
 		if (!root)
 			fail_msg("row %zu \"%.*s\" refused: %s", i, STR_ARG(rows[i]), err.text);

@@ -1,4 +1,4 @@
-/* Libraries that are opened by name: found, missing, too old, and opened once. libm stands for any of them. */
+/* Libraries opened by name: found, missing, too old, and opened only once. libm is the example. */
 #include "test.h"
 
 #include "base/library.h"

@@ -1,4 +1,4 @@
-/* When deferred calls run: soon, once, and never before what the loop has to do anyway. */
+/* Deferred calls run soon, once, and after pending events of the loop. */
 #include "test.h"
 
 #include "base/error.h"
@@ -51,7 +51,7 @@ static void a_call_is_made_once_and_not_at_all_when_it_was_cancelled(void **stat
 	loop_defer(&once.call);
 	loop_defer(&never.call);
 	loop_defer(&once.call);
-	assert_int_equal(once.count, 0); /* no call is made inside the one that asks for it */
+	assert_int_equal(once.count, 0); /* no call runs inside the one that defers it */
 	loop_deferred_finish(&never.call);
 	loop_run(loop);
 	assert_int_equal(once.count, 1);

@@ -1,4 +1,4 @@
-/* The scripted model seen from the other end of a raw socket, on the same loop. */
+/* The scripted model through a raw socket, on the same loop. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -253,7 +253,7 @@ static void test_client_that_goes_away(void **state)
 	assert_true(has(&out, "last"));
 }
 
-/* More than any socket buffer holds, read in small bites: the server waits for the reader and loses nothing. */
+/* A response larger than any socket buffer, read in small pieces: the server waits for the reader and loses nothing. */
 static void test_slow_reader_gets_all(void **state)
 {
 	struct fixture *f = *state;

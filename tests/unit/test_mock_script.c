@@ -1,4 +1,4 @@
-/* The script of the scripted model: what it may say, what is refused and how, and the bytes each step becomes. */
+/* The script of the scripted model: valid and refused steps, and the bytes that each step produces. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct arena arena;
 	struct http_head head;
 	struct mock_request request;
-	struct buf out; /* what the last play made, with <acts> in it */
+	struct buf out; /* output of the last play, with its actions as <acts> */
 };
 
 static int set_up(void **state)
@@ -69,7 +69,7 @@ static void append_act(struct buf *out, const struct mock_play *play, enum mock_
 		buf_append_c(out, names[act]);
 }
 
-/* Plays reply `index` to its end; makes f->out. */
+/* Plays reply `index` to its end into f->out. */
 static void play(struct fixture *f, size_t index)
 {
 	struct mock_play play;
@@ -120,7 +120,7 @@ static struct str played(struct fixture *f, const char *script)
 	                                 "\"status\":\"completed\",\"role\":\"assistant\",\"content\":[{\"type\":" \
 	                                 "\"output_text\",\"text\":\"" text "\"}]}")
 
-/* --- what steps become ------------------------------------------------------------------------------------- */
+/* --- output of steps ----------------------------------------------------------------------------------- */
 
 static void test_message(void **state)
 {
@@ -382,7 +382,7 @@ static void test_conditions_go_first(void **state)
 	assert_int_equal(line_for(*state, "{\"input\":[{\"role\":\"tool\"}]}"), 3);
 }
 
-/* "" if the expectation holds, else what it says. */
+/* "" if the expectation holds, else the mismatch. */
 static const char *mismatch(struct fixture *f, const char *expect, const char *body)
 {
 	static struct error err;
@@ -427,11 +427,11 @@ static void test_expected_headers(void **state)
 	http_head_finish(&f->head);
 }
 
-/* --- what is refused --------------------------------------------------------------------------------------- */
+/* --- refused scripts ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *script;
-	const char *text; /* the error begins with it */
+	const char *text; /* prefix of the error */
 } refused[] = {
 	{"", "no reply in it"},
 	{"# only a comment", "no reply in it"},
@@ -545,7 +545,7 @@ static void test_examples_of_the_manual(void **state)
 	assert_true(examples >= 8);
 }
 
-/* Every key of the tables has its place in the manual. */
+/* The manual documents every key of the tables. */
 static void test_the_manual_names_everything(void **state)
 {
 	static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* Whole calls against a server in the same loop that answers what each test wants. */
+/* Complete calls to a server on the same loop whose responses the test defines. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -43,7 +43,7 @@ struct fixture {
 	int done;
 	struct model_error error;
 	int cancel_at;  /* cancels the call in the n-th event */
-	int more_calls; /* to be made from on_done */
+	int more_calls; /* to start from on_done */
 };
 
 #define CREATED "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n"
@@ -417,7 +417,7 @@ static void no_secret_is_quoted(void **state)
 	}
 }
 
-/* Servers quote what they made of a URL or of a Basic header, too. */
+/* Servers also quote decoded URLs and Basic headers. */
 static void no_decoded_secret_is_quoted(void **state)
 {
 	struct fixture *f = *state;
@@ -454,7 +454,7 @@ static void a_secret_that_is_cut_leaves_nothing(void **state)
 	struct fixture *f = *state;
 	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
 	renew_client(f);
-	for (size_t before = 900; before < 1010; before++) { /* what is quoted of a body ends among these */
+	for (size_t before = 900; before < 1010; before++) { /* the quoted part of a body ends in this range */
 		char body[1100];
 		snprintf(body, sizeof(body), "%0*d sk-4b1d9e77 and more", (int)before, 0);
 		f->answers[0] = (struct answer){401, "text/plain", body};
@@ -563,7 +563,7 @@ static void pause_in_event(const struct response_event *event, void *self)
 		model_call_pause(f->call);
 }
 
-/* A caller that takes nothing for longer than the server may be silent: that is not the server's silence. */
+/* A caller that pauses longer than the idle timeout is not a silent server. */
 static void silence_does_not_count_while_a_call_is_paused(void **state)
 {
 	struct fixture *f = *state;

@@ -13,7 +13,7 @@
 #define URL "http://127.0.0.1:1/v1/responses"
 
 struct expectation {
-	const char *text; /* begins with; compared whole if it ends in "$" */
+	const char *text; /* prefix of the message; the whole message if it ends in "$" */
 	const char *info;
 	const char *retry_info;
 	bool is_retryable;

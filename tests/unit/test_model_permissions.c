@@ -1,4 +1,4 @@
-/* The permissions message: every combination says what holds, in the words of the embedded files. */
+/* The permissions message for every combination, in the text of the embedded files. */
 #include "test.h"
 
 #include "base/file.h"
@@ -11,7 +11,7 @@ static bool has(const struct buf *text, const char *part)
 	return str_find(buf_str(text), str_of(part)) >= 0;
 }
 
-/* The text of a file in src/model/prompt stands in out, whole. */
+/* Checks that out contains the whole text of a file in src/model/prompt. */
 static void assert_has_file(const struct buf *out, const char *name)
 {
 	char path[128];

@@ -1,4 +1,4 @@
-/* Providers: which address, which headers, whose key, and what is said when one is missing. */
+/* Providers: URLs, headers, keys, and the errors for missing ones. */
 #include "temp.h"
 
 #include "config/auth.h"
@@ -32,7 +32,7 @@ static struct model_provider *resolve(const char *file, const char *id)
 	struct error err = {0};
 	struct config *config = load(file);
 	struct model_provider *provider = model_provider_create(config, id, &err);
-	config_unref(config); /* what a provider needs it has copied or owns */
+	config_unref(config); /* the provider keeps no reference to it */
 	if (!provider)
 		fail_msg("%s", err.text);
 	return provider;

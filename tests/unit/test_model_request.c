@@ -1,4 +1,4 @@
-/* The request: key order, what is left out for whom, and that the history is not copied. */
+/* The request: order of keys, members omitted for each provider, and no copy of the history. */
 #include "test.h"
 
 #include "base/error.h"

@@ -8,7 +8,7 @@
 #include "net/sse.h"
 #include "protocol/record/types.h"
 
-/* Everything that came out, as text to compare. */
+/* The reported events as text. */
 struct reader {
 	struct model_stream stream;
 	struct sse sse;

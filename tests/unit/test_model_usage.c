@@ -1,4 +1,4 @@
-/* Tokens and limits: what servers send, and what is shown of it. */
+/* Token usage and rate limits: the servers' formats and their display. */
 #include "test.h"
 
 #include "base/arena.h"

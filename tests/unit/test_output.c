@@ -106,7 +106,7 @@ static void cuts_fall_between_characters(void **state)
 	(void)state;
 	struct output output;
 	output_init(&output, 8);
-	append(&output, "abc€-----x€yz"); /* the head ends within a character, the tail begins within one */
+	append(&output, "abc€-----x€yz"); /* both cuts fall inside a character */
 	expect_text(&output, "abc\n[12 bytes of output left out here]\nyz");
 	output_finish(&output);
 }
