@@ -1,5 +1,5 @@
-/* Patches on real files: hunk by hunk as the bare program does it, and all or nothing as a turn does. The cases
- * of the shared folder run both ways; where they are absent those tests are skipped. */
+/* Patches on real files: hunk by hunk as the apply_patch program applies them, and all or nothing as a turn does. The
+ * cases of the shared folder run both ways; without the folder those tests are skipped. */
 #include "temp.h"
 
 #include <dirent.h>
@@ -202,7 +202,7 @@ static void the_shared_cases_hold_all_or_nothing(void **state)
 	run_cases(true);
 }
 
-/* --- what an update makes of a text --- */
+/* --- updates of a text --- */
 
 static void check_update(const char *before, const char *chunks, const char *after)
 {
@@ -225,7 +225,7 @@ static void lines_are_found_in_four_ways(void **state)
 	check_update("a\nb \t\n", "@@\n-b\n+x\n", "a\nx\n");
 	check_update("a\n  b \n", "@@\n-b\n+x\n", "a\nx\n");
 	check_update("a\n\u201cq\u201d \u2013\u00a0\u2018r\u2019\n", "@@\n-\"q\" - 'r'\n+x\n", "a\nx\n");
-	/* The stricter way wins, even further down. */
+	/* An exact match wins over a lenient one, even further down. */
 	check_update(" b\nb \nb\n", "@@\n-b\n+x\n", " b\nb \nx\n");
 	check_update(" b\nb \n", "@@\n-b\n+x\n", " b\nx\n");
 }
@@ -318,7 +318,7 @@ static void what_is_not_found_is_quoted(void **state)
 	assert_tree("f=a\nb\nc\n\n");
 }
 
-/* Every line begins like the right one, and more than a few look right until their second line. */
+/* Every line starts like the right one, and several match until their second line. */
 static void near_misses_do_not_hide_a_place(void **state)
 {
 	(void)state;
@@ -333,7 +333,7 @@ static void near_misses_do_not_hide_a_place(void **state)
 	check_update(before.data, "@@\n same\n-right\n+changed\n", after.data);
 }
 
-/* Many chunks, none of which is exact: the index answers, not a search of the file for each. */
+/* Many chunks without an exact match: each is found through the index, not by a search of the whole file. */
 static void a_thousand_inexact_chunks_are_found(void **state)
 {
 	(void)state;
@@ -427,10 +427,11 @@ static void modes_and_links_survive(void **state)
 	assert_int_equal(symlink("real", temp_path("link")), 0);
 	assert_int_equal(symlink("made", temp_path("dangling")), 0);
 	assert_int_equal(link(temp_path("one"), temp_path("two")), 0);
-	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode goes along */
-	                      UPDATE("link") "@@\n-a\n+b\n"                                /* its target changes */
-	                      UPDATE("one") "@@\n-a\n+longer\n"                            /* and its other name, too */
-	                                    "*** Add File: dangling\n+new\n" END);
+	struct str text =
+		STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode moves with the file */
+	            UPDATE("link") "@@\n-a\n+b\n"                                /* its target changes */
+	            UPDATE("one") "@@\n-a\n+longer\n"                            /* its other hard link changes, too */
+	                          "*** Add File: dangling\n+new\n" END);
 	assert_int_equal(commit_in(temp_root, text), 0);
 	assert_int_equal(mode_of("sub/tool") & 07777, 0751);
 	assert_true(S_ISLNK(mode_of("link")));
@@ -663,7 +664,7 @@ struct flipper {
 	atomic_bool is_over;
 };
 
-/* As a command would that runs beside the patch. */
+/* Swaps the folder in a loop, like a command that runs during the patch. */
 static void *flip(void *self)
 {
 	struct flipper *flipper = self;
@@ -672,7 +673,7 @@ static void *flip(void *self)
 	return NULL;
 }
 
-/* One patch of what is allowed below "in" alone, as patch_run does it. */
+/* Commits one patch with writes allowed only below "in", as patch_run does. */
 static bool commit_below(const char *root, struct str text)
 {
 	auto_patch struct patch patch = {0};
@@ -688,7 +689,7 @@ static bool commit_below(const char *root, struct str text)
 	return is_done;
 }
 
-/* A folder becomes a link to the outside and back, all the time: nothing is ever written, made or removed there. */
+/* A folder alternates with a link to the outside: nothing is ever written, created or removed there. */
 static void a_race_with_links_leads_nowhere(void **state)
 {
 	(void)state;
@@ -733,7 +734,7 @@ static void one_file_under_two_names_is_refused(void **state)
 	assert_tree("f=a\n\ng=a\n\n");
 }
 
-/* Makes a folder refuse to lose a name, or allows it again; false where even root cannot. */
+/* Makes a folder refuse removals, or allows them again; false if even root cannot. */
 static bool freeze(const char *folder, bool is_frozen)
 {
 	if (geteuid() != 0)
@@ -777,7 +778,7 @@ static void a_commit_that_fails_midway_leaves_nothing(void **state)
 	assert_false(dir_exists(temp_path("new")));
 }
 
-/* A limit on file sizes stands in for a disk without room. */
+/* A file size limit simulates a full disk. */
 static void a_full_disk_changes_nothing(void **state)
 {
 	(void)state;

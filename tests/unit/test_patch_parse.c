@@ -1,4 +1,4 @@
-/* The grammar, what it forgives, and how it words what it does not. */
+/* The patch grammar: accepted deviations, and the errors of the others. */
 #include "test.h"
 
 #include "base/limits.h"

@@ -179,7 +179,7 @@ static void on_death(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, NULL);
 }
 
-/* Its death is no news to the engine; that it leaves no zombie is the supervisor's business, at once. */
+/* The engine gets no report of the death; the supervisor must reap the zombie at once. */
 static void run_until_gone(struct run *run, pid_t pid)
 {
 	uv_poll_t death;
@@ -214,7 +214,7 @@ static void assert_no_dead_child(void)
 static void expect_failure(struct world *world, const struct process_spec *spec, const char *want)
 {
 	struct run first, run;
-	run_sh(&first, world, ":"); /* from then on there is a supervisor */
+	run_sh(&first, world, ":"); /* starts the supervisor */
 	run_finish(&first);
 	turn(world);
 	size_t fds = count_fds();
@@ -290,7 +290,7 @@ static void a_path_beyond_the_limit_is_refused(void **state)
 	assert_non_null(strstr(err.text, "Argument list too long"));
 }
 
-/* In place of argv a launch is executed, which could not report that argv[0] does not exist. */
+/* A launch replaces argv, so its exec could not report that argv[0] does not exist. */
 static void a_launch_of_a_missing_program_fails_as_the_program(void **state)
 {
 	const char *const missing[] = {"no-such-program", NULL}, *const there[] = {"env", NULL};
@@ -381,12 +381,13 @@ static void nothing_of_the_engine_is_inherited(void **state)
 static void low_descriptors_do_not_collide(void **state)
 {
 #ifdef __SANITIZE_THREAD__
-	skip(); /* it makes a fork of vfork; libuv then puts a pipe of its own where the test needs none to be */
+	skip(); /* ThreadSanitizer turns vfork into fork; libuv then opens a pipe of its own on the descriptor under
+	           test */
 #endif
 	struct run run;
-	run_sh(&run, *state, ":"); /* libuv keeps a descriptor from its first stream on, which may not be a low one */
+	run_sh(&run, *state, ":"); /* libuv keeps a descriptor from its first stream on, which must not be a low one */
 	run_finish(&run);
-	process_reaper_stop(); /* its successor gets low ones */
+	process_reaper_stop(); /* the next supervisor gets low ones */
 	int in = fcntl(0, F_DUPFD_CLOEXEC, 10), out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	close(0);
 	close(1);
@@ -545,7 +546,7 @@ static void expect_daemon_dies(struct world *world, const char *mode)
 	run_init(&run, world);
 	run_start_daemon(&run, mode);
 	pid_t daemon = run_printed_pid(&run);
-	run_until_end(&run); /* the daemon holds no pipe */
+	run_until_end(&run); /* the daemon has no pipe open */
 	assert_int_equal(run.result.exit_code, 0);
 	assert_true(is_there(daemon));
 	process_kill(run.process);
@@ -644,7 +645,7 @@ static void commands_beyond_the_limit_are_refused(void **state)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* All that wait are started in the end, each with its own descriptors, though the supervisor takes a few at a time. */
+/* All queued commands are started, each with its own descriptors, although the supervisor accepts a few at a time. */
 static void a_burst_of_commands_is_started_whole(void **state)
 {
 	static struct run runs[100];
@@ -663,7 +664,7 @@ static void a_burst_of_commands_is_started_whole(void **state)
 	}
 }
 
-/* More than the socket to the supervisor holds at a time. */
+/* Larger than the buffer of the socket to the supervisor. */
 static void a_large_environment_arrives_whole(void **state)
 {
 	enum { VARS = 10, SIZE = 100 * KIB };
@@ -801,7 +802,7 @@ static size_t count_below_supervisor(pid_t *ret_last)
 	return count;
 }
 
-/* The process of the only command, as soon as there is one. */
+/* Runs the loop until the only command has a process. */
 static pid_t run_until_pid(struct run *run)
 {
 	pid_t pid = 0;
@@ -1132,7 +1133,7 @@ static void a_held_pipe_does_not_hold_the_end(void **state)
 	run_finish(&run);
 }
 
-/* `server &` keeps its place to print to: it must not die of SIGPIPE when its command is over. */
+/* `server &` keeps its output pipe: it must not die of SIGPIPE when its command has ended. */
 static void late_output_is_dropped_not_refused(void **state)
 {
 	struct run run;

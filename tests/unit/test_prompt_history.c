@@ -67,7 +67,7 @@ static void the_oldest_go_first(void **state)
 	assert_int_equal(count, 1);
 }
 
-/* Shortened to four fifths at once, not by a line with every prompt: clients count lines. */
+/* The file is cut to four fifths at once instead of by a line with every prompt, because clients count lines. */
 static void what_is_shortened_has_room_again(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void what_is_shortened_has_room_again(void **state)
 	assert_in_range(after.st_size, 800 - line + 1, 800);
 }
 
-/* A disk that was full left half a line: that one is lost, not the next one too. */
+/* After a full disk left half a line, only that line is lost, not the next one. */
 static void half_a_line_takes_no_other_along(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* docs/protocol.md is made of the tables, so that it cannot say what the program does not do. This makes it again and
- * compares; with CODEX_WRITE_DOCS=1 it writes the file instead. */
+/* docs/protocol.md is generated from the tables. This test generates it and compares; with CODEX_WRITE_DOCS=1 it
+ * writes the file instead. */
 #include "test.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The tables of the protocol: what is decoded is what was encoded, and what is refused is named. */
+/* The protocol's tables: records survive a round trip, and errors name the refused member. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -224,8 +224,7 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 	*SLOT(struct str *, out, field_keys(field)) = keys;
 }
 
-/* The last word of an enum is never the zero value that an absent field would have. */
-/* A folder of the server's own would stand for what is missing. */
+/* A relative path would be completed by the server's own folder. */
 static void a_path_of_a_client_is_absolute(void **state)
 {
 	(void)state;
@@ -366,7 +365,7 @@ static void every_field_says_what_it_is(void **state)
 	}
 }
 
-/* protocol-v1 section 2 and 3: what the two dates had. */
+/* The operations and events of both dated profiles. */
 static void both_dates_are_whole(void **state)
 {
 	(void)state;
@@ -447,7 +446,7 @@ static void an_untagged_union_is_of_the_first_variant_that_fits(void **state)
 	assert_string_equal(err.text, "data did not match any variant of untagged enum ThreadItemsListCursor");
 }
 
-/* The keys of its map stand at the beginning of the struct. */
+/* The map is the first member of the struct. */
 static void a_record_may_begin_with_a_map(void **state)
 {
 	(void)state;

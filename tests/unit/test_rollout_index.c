@@ -1,5 +1,5 @@
-/* The index changes no answer: not where it is new, full, damaged anywhere, locked, read-only, of another version,
- * gone, or no file at all. Each fault is asked the same questions as no index, and so is what is filled after it. */
+/* The index never changes a result: new, full, damaged at any place, locked, read-only, of another version, missing,
+ * or not a database. Every fault is queried and compared with no index, before and after a fill. */
 #include "temp.h"
 
 #include <stdlib.h>
@@ -322,7 +322,7 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 	(void)state;
 	struct rollout_listings *listings = rollout_listings_create(temp_root);
 	const struct rollout_listing *first, *second;
-	first = rollout_listings_get(listings, false, NULL); /* there is no folder yet */
+	first = rollout_listings_get(listings, false, NULL); /* the folder does not exist yet */
 	assert_int_equal(first->count, 0);
 	rollout_listing_unref(first);
 	put_sessions();
@@ -340,7 +340,7 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 	assert_int_equal(first->count, FILES); /* a snapshot stays valid for its holder */
 	rollout_listing_unref(first);
 	rollout_listing_unref(second);
-	put_session(7, "back"); /* at once: the folder's time may be the same */
+	put_session(7, "back"); /* at once: the folder's mtime may be equal */
 	second = rollout_listings_get(listings, false, NULL);
 	assert_int_equal(second->count, FILES);
 	rollout_listing_unref(second);

@@ -1,4 +1,4 @@
-/* Events reach the file in the words that the readers of that file understand. */
+/* Events are written in the format that readers of rollouts expect. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -54,7 +54,7 @@ static void end(struct rollout_writer *writer)
 	rollout_writer_destroy(writer);
 }
 
-/* Numbers that differ from run to run, and names made up, become N and U. */
+/* Replaces varying numbers and generated names by N and U. */
 static char *mask(struct str text)
 {
 	struct buf out;
@@ -74,7 +74,7 @@ static char *mask(struct str text)
 	return buf_take(&out);
 }
 
-/* Flushes, and compares what was written after the first line: payloads, a line each. */
+/* Flushes, and compares the payloads after the first line, one per line. */
 static void assert_payloads(struct rollout_writer *writer, const char *want)
 {
 	assert_int_equal(rollout_writer_flush(writer, NULL), 0);

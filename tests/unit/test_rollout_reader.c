@@ -1,5 +1,5 @@
-/* The history that a file of any age stands for, and how little of it damage can take away.
- * The cases of rollback, compaction and foreign items expect what 0.169.0 sends when it resumes them. */
+/* The history of rollouts of every age, and the limited effect of damage. The cases of rollback, compaction and
+ * foreign items expect the request of codex 0.169.0 after a resume. */
 #include "temp.h"
 
 #include "base/vec.h"
@@ -75,7 +75,7 @@ static struct rollout_reader *read_file_so_far(void)
 	return read_path(temp_put(DAY OLD_NAME, buf_str(&file)));
 }
 
-/* The history as words: a message's text, else its type; spaces between. */
+/* The history as text: a message's text, else its type, separated by spaces. */
 static char *words(const struct rollout_reader *reader)
 {
 	struct buf out;
@@ -562,7 +562,7 @@ static void a_fork_whose_parent_is_gone_or_itself_is_refused(void **state)
 	put_child(1000, CHILD_ID);
 	assert_null(rollout_reader_create(temp_path("sessions/2026/11/21/" CHILD_NAME), &err));
 	assert_int_equal(err.code, ERR_invalid);
-	assert_non_null(strstr(err.text, "refers to itself")); /* and is read once */
+	assert_non_null(strstr(err.text, "refers to itself")); /* the file is read only once */
 }
 
 static void what_0_169_calls_context_is_no_turn(void **state)
@@ -601,7 +601,7 @@ static void the_recorded_session_of_0_169(void **state)
 	assert_false(reader->is_turn_open);
 	assert_false(reader->needs_context);
 	assert_int_equal(reader->user_turns, 3);
-	/* five items of the replacement, two of new context, the user's words and the answer */
+	/* five replacement items, two of new context, the user's message and the answer */
 	assert_true(reader->history.count >= 9);
 	assert_true(str_find(reader->history.items[0], STR("do work")) > 0);
 	assert_true(str_find(reader->history.items[reader->history.count - 2], STR("after compact")) > 0);

@@ -103,7 +103,7 @@ static void the_last_name_counts(void **state)
 	rollout_names_finish(&names);
 }
 
-/* A disk that was full left half a line: that name is lost, not the next one too. */
+/* After a full disk left half a line, only that name is lost, not the next one. */
 static void half_a_name_takes_no_other_along(void **state)
 {
 	(void)state;

@@ -202,7 +202,7 @@ static void a_line_that_does_not_fit_leaves_no_trace(void **state)
 	rollout_writer_destroy(writer);
 }
 
-/* A file size limit stands in for a full disk: the write is cut in the middle of a line, then refused. */
+/* A file size limit simulates a full disk: the write is truncated within a line, then refused. */
 static void a_full_disk_costs_nothing_but_time(void **state)
 {
 	(void)state;
@@ -399,7 +399,7 @@ static void the_lock_is_the_one_the_reference_takes(void **state)
 	rollout_writer_destroy(open_writer(path));
 }
 
-/* A writer killed between two flushes: what was flushed is there, what was not is not, no line is torn. */
+/* After a kill between two flushes the file has the flushed lines, none of the others, and no torn line. */
 static void a_kill_loses_nothing_that_was_flushed(void **state)
 {
 	(void)state;
@@ -534,7 +534,7 @@ static void policy_always_leaves_nothing_to_sync(void **state)
 	loop_destroy(loop);
 }
 
-/* A file that is no rollout by its name has no other names that lists know. */
+/* A file whose name is not that of a rollout is continued in PATH.rescued-N. */
 static void a_replaced_file_goes_on_beside_the_other_and_is_locked(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The JSON-RPC layer without a program around it: the envelope, who waits for whom, questions to clients. Clients are
- * connections on a transport that keeps what is sent. */
+/* The JSON-RPC layer alone: the envelope, the order of requests, requests to clients. Clients are connections on a
+ * transport that records the messages. */
 #include "test.h"
 
 #include "app_server/app_server.h"
@@ -209,7 +209,7 @@ static void every_method_can_be_found_by_its_name(void **state)
 	assert_int_equal(app_notification_find(STR("")), NOTIFY_count);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- order of requests ---- */
 
 static struct rpc_request *make_request(struct fixture *f, enum app_method_tag tag, const char *thread_id)
 {
@@ -263,7 +263,7 @@ static void requests_of_one_thread_keep_their_order_and_others_do_not_wait(void 
 	assert_int_equal(ran_count, 2);
 	assert_ptr_equal(ran[0], second);
 	assert_ptr_equal(ran[1], third);
-	assert_true(rpc_scope_enter(&scopes, first)); /* nothing is left of the scope */
+	assert_true(rpc_scope_enter(&scopes, first)); /* the scope was freed */
 	rpc_scopes_finish(&scopes);
 	drop_request(first), drop_request(second), drop_request(third), drop_request(other), drop_request(free_one);
 }
@@ -500,7 +500,7 @@ static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **st
 
 /* ---- flow ---- */
 
-/* An interrupt must not wait for its reader, but it is no way to pile up answers either. */
+/* An interrupt must get through while its client reads slowly, but the number of such messages is limited. */
 static void some_messages_of_a_client_that_is_behind_are_read(void **state)
 {
 	struct fixture *f = *state;

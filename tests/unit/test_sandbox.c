@@ -25,7 +25,7 @@ static char self_path[PATH_MAX];
 static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */
 static char workspace[PATH_MAX + 8], outside[PATH_MAX + 8];
 
-/* Each test runs once for each. */
+/* Every test runs once per backend. */
 static enum sandbox_backend backend;
 static enum sandbox_backend bubblewrap = sandbox_backend_bubblewrap, landlock = sandbox_backend_landlock;
 
@@ -252,7 +252,7 @@ static void on_end(const struct process_result *result, void *self)
 }
 
 static const char *const *run_env = plain_env;
-static const char *vanishes; /* a folder that goes between the making of a sandbox and the start of its command */
+static const char *vanishes; /* a folder removed between the creation of a sandbox and the start of its command */
 
 /* Runs argv under the policy; its output, both streams, is in outcome->text. */
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
@@ -290,7 +290,7 @@ static void expect_run(const struct sandbox_policy *policy, const char *script, 
 	buf_finish(&outcome.text);
 }
 
-/* Each line of a script says whether it could do what it tried. */
+/* Prints yes or no for each attempt. */
 #define TRY(command) "(" command ") >/dev/null 2>&1 && echo yes || echo no; "
 
 static void a_command_in_the_workspace_stays_there(void **state)
@@ -354,7 +354,7 @@ static void what_is_guarded_in_a_named_folder_must_be_there(void **state)
 	if (!sandbox_backend_name(backend, NULL))
 		skip();
 	assert_int_equal(mkdir(in_workspace(".codex"), 0700), 0);
-	policy.tmpdir = workspace; /* the same folder by its other name changes nothing */
+	policy.tmpdir = workspace; /* the same folder in a second role changes nothing */
 	vanishes = in_workspace(".codex");
 	run_argv(&policy, argv, &outcome);
 	vanishes = NULL;
@@ -406,7 +406,7 @@ static void a_placeholder_with_content_stays(void **state)
 	assert_true(dir_exists(in_workspace(".git/objects")) && marker_exists(path));
 }
 
-/* Another engine has the exclusive lock and removes the folder next; its turn comes when this process waits. */
+/* Another engine holds the exclusive lock and removes the folder while this process waits for the lock. */
 static void a_placeholder_that_is_being_removed_is_made_again(void **state)
 {
 	(void)state;
@@ -434,7 +434,7 @@ static void a_placeholder_that_is_being_removed_is_made_again(void **state)
 	close(ready[1]);
 }
 
-/* The user has removed the placeholder, and another engine has made and locked a new one. */
+/* The user removed the placeholder, and another engine created and locked a new one. */
 static void a_placeholder_of_another_engine_is_not_removed(void **state)
 {
 	(void)state;
@@ -570,7 +570,7 @@ static void a_policy_that_cannot_be_kept_is_refused(void **state)
 static void without_a_backend_nothing_runs(void **state)
 {
 	(void)state;
-	/* A file system where bwrap is nothing that can be run. */
+	/* A file system where bwrap cannot be executed. */
 	const char *const argv[] = {"/usr/bin/bwrap",
 	                            "--unshare-user",
 	                            "--bind",

@@ -1,4 +1,4 @@
-/* Types for other languages, on records small enough to see all that is written of them. */
+/* Generated types for other languages, from records small enough to compare the complete output. */
 #include "test.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Which files are skills, whose they are, what a text names, and what hostile folders and front matter come to. */
+/* Discovery of skills, their scopes, mentions in a text, and hostile folders and front matter. */
 #include "temp.h"
 
 #include "base/json.h"
@@ -249,7 +249,7 @@ static void bombs_do_not_go_off(void **state)
 	check_yaml(deep.data, "more than 64 KiB of front matter");
 }
 
-/* ---- what a text names ---- */
+/* ---- mentions ---- */
 
 static void on_mention(const struct skill_metadata *skill, void *self)
 {

@@ -25,7 +25,7 @@ static bool on_event(const struct sse_event *event, void *self)
 	return ++log->count != log->stop_after;
 }
 
-/* Feeds an exact copy that is gone afterwards: a slice that outlives it is seen by the sanitizer. */
+/* Feeds a copy and frees it: the sanitizer detects a slice that outlives it. */
 static void feed(struct sse *sse, const char *bytes, size_t len)
 {
 	auto_free char *copy = xmalloc(len ? len : 1);
@@ -159,7 +159,7 @@ static void a_stop_ignores_the_rest(void **state)
 	buf_finish(&log.text);
 }
 
-/* Feeds prefix + filler as often as it is taken (at most `times`); the last result. */
+/* Feeds prefix + filler until it is refused (at most `times`); returns the last result. */
 static int feed_repeated(const char *piece, size_t size, int times, struct error *err)
 {
 	struct log log = {0};

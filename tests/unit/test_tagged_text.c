@@ -52,7 +52,7 @@ static void log_init(struct log *log, bool merges)
 	buf_append_c(&log->text, "");
 }
 
-/* Every piece is a copy that is gone after its feed. */
+/* Every piece is a copy that is freed after its feed. */
 static void feed(struct tagged_text *tagged, struct str piece)
 {
 	auto_free char *copy = xmalloc(piece.len ? piece.len : 1);
@@ -60,7 +60,7 @@ static void feed(struct tagged_text *tagged, struct str piece)
 	tagged_text_feed(tagged, str_n(copy, piece.len));
 }
 
-/* Cut where `cuts` says (ascending, the last is the length). */
+/* Feeds the text split at `cuts` (ascending, the last is the length). */
 static void run(struct str text, const size_t *cuts, size_t count, struct log *log)
 {
 	struct tagged_text tagged;
@@ -172,7 +172,7 @@ static void a_line_is_held_back_only_while_it_may_be_a_tag(void **state)
 	assert_string_equal(log.text.data, "N<tx|");
 	feed(&tagged, STR("\n<ta "));
 	assert_string_equal(log.text.data, "N<tx|N\n<ta |");
-	feed(&tagged, STR("\n</t")); /* nothing is open that this could close */
+	feed(&tagged, STR("\n</t")); /* no block is open that this could close */
 	assert_string_equal(log.text.data, "N<tx|N\n<ta |N\n</t|");
 	feed(&tagged, STR("\n<tag>\n<tag"));
 	assert_string_equal(log.text.data, "N<tx|N\n<ta |N\n</t|N\n|S|D<tag|");
@@ -220,7 +220,7 @@ static const char *const words[] = {"<tag>",    "</tag>", "\n",       "\n",     
                                     "<",        "\r\n",   "\xc3\xa9", "</t",         "<ta", "\xe2\x80\x83",
                                     "\xc2\xa0", "\t",     "g>",       "\xe2\x80\x9d"};
 
-/* A text of a few words, and where it is cut: between characters, for the oracle reads characters. */
+/* A text of a few words and its cuts, between characters, because the oracle reads characters. */
 struct draw_case {
 	struct buf text;
 	size_t cuts[8], count;
@@ -244,7 +244,7 @@ static void case_draw(struct draw_case *it)
 	it->cuts[it->count++] = it->text.len;
 }
 
-/* {"pieces":[…],"said":"…"}: for the oracle. */
+/* Writes {"pieces":[…],"said":"…"} for the oracle. */
 static void case_write(const struct draw_case *it, const struct log *log, FILE *to)
 {
 	auto_buf struct buf line;
@@ -312,7 +312,7 @@ static void segments_do_not_depend_on_the_cuts(void **state)
 	buf_finish(&it.text);
 	fclose(cases);
 	int status = folder ? ask_oracle(folder, path) : 127;
-	if (status != 127) /* no oracle, or nothing to run it with: the second reading has spoken */
+	if (status != 127) /* no oracle, or no interpreter for it: the second parser is the only check */
 		assert_int_equal(status, 0);
 }
 

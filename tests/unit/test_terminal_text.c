@@ -1,4 +1,4 @@
-/* Text from outside, on its way to a terminal. */
+/* Untrusted text is escaped before it is written to a terminal. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -54,7 +54,7 @@ static void test_cut_to_columns(void **state)
 	assert_str(terminal_text_cut(STR("hello"), 5), "hello");
 	assert_str(terminal_text_cut(STR("hello"), 4), "hell");
 	assert_str(terminal_text_cut(STR("hello"), 0), "");
-	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 3), "a\xc3\xa9"); /* might take two columns each */
+	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 3), "a\xc3\xa9"); /* each may be two columns wide */
 	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 2), "a");
 	assert_str(terminal_text_cut(STR("\xff\xff"), 1), "\xff");
 }

@@ -1,5 +1,4 @@
-/* TOML: the whole toml-test corpus where it is installed, and what the corpus does not ask: places in
- * messages, order, merging, hostile shapes. */
+/* TOML: the toml-test corpus, if installed, and cases beyond it: positions in errors, order, merging, hostile input. */
 #include "test.h"
 
 #include <dirent.h>
@@ -293,7 +292,7 @@ static void merging(void **state)
 	assert_int_equal(toml_get(t, "y")->line, 7);
 	assert_str(into->child->key, "a");
 
-	/* what is laid over later must not reach back into the document it came from */
+	/* a later merge must not change the document that a value came from */
 	toml_merge(&arena, into, parse(&arena, "t.n.q = 2", "top"));
 	assert_int_equal(toml_get(toml_get(t, "n"), "q")->integer, 2);
 	assert_int_equal(toml_get(toml_get(toml_get(from, "t"), "n"), "q")->integer, 1);
@@ -364,7 +363,7 @@ static void cut_anywhere(void **state)
 		"s = \"\"\"\\\n  m\\U0001F600\"\"\"\"\"\nh = 0xdead_beef\nn = -inf\nb = false\n";
 	for (size_t len = 0; len < sizeof(text); len++) {
 		auto_arena struct arena arena = {0};
-		auto_free char *exact = xstrndup(text, len); /* a read past the end is seen */
+		auto_free char *exact = xstrndup(text, len); /* the sanitizer detects a read past the end */
 		struct error err = {0};
 		const struct toml *root = toml_parse(&arena, str_n(exact, len), "f", &err);
 		assert_true(root || err.code == ERR_config);

@@ -1,4 +1,4 @@
-/* Changes to TOML texts, byte by byte: what was meant is there, and nothing else has moved. */
+/* Edits of TOML texts, byte by byte: the intended change is made and no other byte moves. */
 #include "test.h"
 
 #include "base/error.h"

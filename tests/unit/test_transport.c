@@ -141,7 +141,7 @@ static void a_reader_that_goes_on_misses_nothing(void **state)
 	for (int round = 1; round <= 3; round++) {
 		fill(f);
 		for (int i = 0; i < 4; i++)
-			send_frame(f); /* what was on its way when the queue was full */
+			send_frame(f); /* queued when the limit was reached */
 		for (int i = 0; i < 1000 && f->received < f->sent; i++) {
 			turn(f);
 			receive(f, &bytes);
@@ -166,7 +166,7 @@ static void a_reader_that_is_gone_is_no_drain(void **state)
 	assert_true(transport_send(f->transport, STR("more\n"))); /* into the void, without waiting for it */
 }
 
-/* A client that has said all and reads slowly may still go away. */
+/* A client that has ended its input and reads slowly can still disconnect. */
 static void a_break_is_told_also_after_the_end_and_while_paused(void **state)
 {
 	struct fixture *f = *state;
@@ -254,7 +254,7 @@ static void a_client_for_whom_there_is_no_descriptor_is_sent_away(void **state)
 	assert_int_equal(got, 0); /* the end, and not "try again" */
 }
 
-/* Each frame that the socket takes would else wake a sender that may send one more. */
+/* Otherwise every frame that the socket accepts would wake the sender for one more. */
 static void a_sender_goes_on_when_half_of_the_queue_is_gone(void **state)
 {
 	struct fixture *f = *state;
@@ -262,7 +262,7 @@ static void a_sender_goes_on_when_half_of_the_queue_is_gone(void **state)
 	auto_buf struct buf bytes;
 	buf_init(&bytes, 1 * MIB);
 	assert_int_equal(setsockopt(f->own, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
-	for (int i = 0; i < 64; i++) { /* until the socket is full, and the rest of a frame on its way */
+	for (int i = 0; i < 64; i++) { /* until the socket is full and a frame is partly sent */
 		send_frame(f);
 		turn(f);
 	}
@@ -271,7 +271,7 @@ static void a_sender_goes_on_when_half_of_the_queue_is_gone(void **state)
 	for (int i = 0; i < 4; i++)
 		turn(f);
 	assert_true(f->received > 0);
-	assert_int_equal(f->drained, 0); /* some of it has gone, and less than half */
+	assert_int_equal(f->drained, 0); /* less than half of the queue was sent */
 	for (int i = 0; i < 1000 && !f->drained; i++) {
 		receive(f, &bytes);
 		turn(f);
@@ -313,7 +313,7 @@ static void a_hang_up_is_noticed_with_nothing_to_send(void **state)
 	close(in[1]);
 }
 
-/* The end of what the peer sends is no hang-up: it may still read. */
+/* The end of the peer's input is not a disconnection: it may still read. */
 static void a_peer_that_has_said_all_still_reads(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* Frames are written out byte by byte, as a stranger would send them; what the two ends make of each other is the last
- * test. "Sent" is everything the end under test had to say, also in wrong order or after its close. */
+/* Frames are literal bytes, as a foreign peer would send them; the last test connects both ends. "Sent" is all output
+ * of the end under test, in any order and after its close, too. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -65,7 +65,7 @@ static void expect_wait(struct fixture *f)
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_WAIT);
 }
 
-/* A close with that code is the last thing sent, and stays the last. */
+/* Expects a close with that code as the last frame sent. */
 static void expect_failure(struct fixture *f, int code, const char *why)
 {
 	struct str message;
@@ -162,7 +162,7 @@ static void test_close_with_a_complaint(void **state)
 	assert_string_equal(websocket_error(f->end)->text, "the peer closed the WebSocket with code 1009: big");
 }
 
-/* Ours first: no second one when the peer's comes. */
+/* Our close comes first: the peer's close is not answered by a second one. */
 static void test_close_of_ours(void **state)
 {
 	struct fixture *f = *state;
@@ -189,9 +189,9 @@ static void test_hostile_frames(void **state)
 		{STR("\x8b\x81\0\0\0\0a"), 1002, "unknown kind"},
 		{STR("\x80\x81\0\0\0\0a"), 1002, "continuation of nothing"},
 		{STR("\x01\x81\0\0\0\0a\x81\x81\0\0\0\0b"), 1002, "inside another"},
-		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                    /* a ping in pieces */
-		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},               /* a ping of 126 bytes */
-		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},               /* a length written too long */
+		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},      /* a ping in pieces */
+		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"}, /* a ping of 126 bytes */
+		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"}, /* a length in a longer form than necessary */
 		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another */
 		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "wrong head"},
 		{STR("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1009, "16 MiB"},
@@ -215,7 +215,7 @@ static void test_hostile_frames(void **state)
 	}
 }
 
-/* A length that is only announced costs nothing; pieces add up. */
+/* An announced length allocates nothing; fragments add up. */
 static void test_too_many_fragments(void **state)
 {
 	struct fixture *f = *state;

@@ -23,7 +23,7 @@ enum { CLIENTS = 4 };
 struct client {
 	struct fixture *f;
 	struct transport *transport;
-	struct buf frames; /* as they came, each with a '|' */
+	struct buf frames; /* received frames, each with a '|' */
 	struct pending_client *pending;
 	int ended, drained, evicted;
 	char why[256];
@@ -171,7 +171,7 @@ static void send_all(struct fixture *f, int fd, struct str bytes)
 	}
 }
 
-/* Reads until `until` is the end of what came, or the close: then true. */
+/* Reads until the received bytes end in `until`, or the close: then true. */
 static bool receive(struct fixture *f, int fd, struct buf *out, struct str until)
 {
 	char bytes[16 * KIB];
@@ -290,7 +290,7 @@ static int open_client(struct fixture *f, int fd, struct str more)
 	return fd;
 }
 
-/* A frame that came in one piece with the handshake is not lost; several messages, one of them with many lines. */
+/* A frame received together with the handshake is not lost; several messages, one of them with many lines. */
 static void test_echo(void **state)
 {
 	struct fixture *f = *state;
@@ -419,7 +419,7 @@ static void test_a_unix_socket(void **state)
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
 	auto_buf struct buf got;
 	buf_init(&got, MIB);
-	send_all(f, fd, STR("\x81\x81\0\0\0\0b")); /* who is in stays */
+	send_all(f, fd, STR("\x81\x81\0\0\0\0b")); /* connected clients stay */
 	receive(f, fd, &got, STR("b"));
 }
 
@@ -447,7 +447,7 @@ static void test_the_file_of_a_socket(void **state)
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
 }
 
-/* Without descriptors clients are turned away instead of waking the loop for ever; with some again they come in. */
+/* Without free descriptors clients are refused instead of waking the loop forever; later clients are accepted again. */
 static void test_no_descriptors(void **state)
 {
 	struct fixture *f = *state;
@@ -469,7 +469,7 @@ static void test_no_descriptors(void **state)
 	assert_true(other >= 0);
 }
 
-/* A name that resolves to this machine, but is not its own, is how a page of a web site gets past the port. */
+/* DNS rebinding: a web page's name that resolves to this machine must not get past the Host check. */
 static void test_hosts(void **state)
 {
 	static const struct {
@@ -549,7 +549,7 @@ static void test_a_key_is_16_bytes_once(void **state)
 	assert_int_equal(f->client_count, 0);
 }
 
-/* A request is answered by its head; its body is neither awaited nor invited nor kept. */
+/* The head alone determines the response; the body is not awaited, requested or stored. */
 static void test_no_body_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -605,7 +605,8 @@ static bool is_closed(struct fixture *f, int fd)
 	return count == 0 || (count < 0 && errno != EAGAIN);
 }
 
-/* Silent, in the middle of a request, refused and not gone, or upgraded and nameless: they all wait in one line. */
+/* Silent, in the middle of a request, refused but connected, or upgraded without `initialize`: all are pending in one
+ * queue. */
 static void test_the_longest_waiting_makes_room(void **state)
 {
 	struct fixture *f = *state;
@@ -657,10 +658,10 @@ static void test_the_admitted_stay(void **state)
 	assert_true(second >= 0 && fourth >= 0);
 }
 
-/* Connections do not take the last descriptors, and the oldest of them makes room for the newest all the same. */
+/* Connections leave a reserve of descriptors, and the oldest pending one is evicted for the newest. */
 static void test_descriptors_are_kept_in_reserve(void **state)
 {
-	enum { DIALS = 60, OURS = 300 }; /* the test's own descriptors are out of the way */
+	enum { DIALS = 60, OURS = 300 }; /* the test's own descriptors are above the limit */
 	struct fixture *f = *state;
 	struct rlimit old, few;
 	int fds[DIALS];

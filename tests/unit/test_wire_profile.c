@@ -1,4 +1,4 @@
-/* An event in the words of a date: its rows name what there is, and a delta costs one event and its twin. */
+/* Events in a dated profile: its rows list the events, and a delta is emitted as one event and its twin. */
 #include "test.h"
 
 #include "base/buf.h"
