@@ -24,7 +24,7 @@ struct pending_client;
 
 /* The kind of a resource, set by the room that implements it. */
 struct client_resource_type {
-	void (*end)(struct client_resource *resource); /* the client is gone: frees it */
+	void (*end)(struct client_resource *resource); /* frees it after the client has disconnected */
 	/* The client became slow (is_held), or caught up; NULL: not affected. */
 	void (*hold)(struct client_resource *resource, bool is_held);
 };
@@ -41,7 +41,7 @@ struct connection {
 	struct app_server *server;
 	bool is_initialized;
 	bool has_experimental_api;
-	bool has_outcome_events;            /* it wants turn/failed and turn/cancelled */
+	bool has_outcome_events;            /* it has the capability turnOutcomeEvents */
 	char *client_name, *client_version; /* NULL before initialize */
 	size_t request_count;
 	bool is_slow;    /* its send queue is above the soft limit */

@@ -1,5 +1,5 @@
 /* server.h — the data that the rooms of the app-server share: the options of the process, the clients, their open
- * requests and questions, and one pointer for each room's own state.
+ * requests, the server's requests to them, and one pointer for each room's own state.
  *
  * Created by app_server_create, which creates and ends the state of each room through that room's functions. A room
  * uses its own pointer and those of the rooms below it. Loop thread only. */
