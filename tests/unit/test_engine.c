@@ -356,6 +356,20 @@ static void configure_twice_aborts_and_keeps_the_history(void **state)
 	expect_fit(f, 2);
 }
 
+static void a_refused_configuration_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	start(f, "{\"expect\":{\"equal\":{\"instructions\":\"first-4\"}},\"reply\":[{\"message\":\"ok\"}]}",
+	      "personality=\"none\"");
+	submit(f, "{\"type\":\"configure_session\",\"base_instructions\":\"first-4\"}");
+	run_until(f, "session_configured", 1);
+	submit(f, "{\"type\":\"configure_session\",\"base_instructions\":\"second-5\",\"provider\":{\"name\":7}}");
+	run_until(f, "error", 1);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 1);
+}
+
 static void overridden_settings_hold_for_later_tasks(void **state)
 {
 	struct fixture *f = *state;
@@ -763,6 +777,7 @@ int main(void)
 		TEST(an_interrupt_comes_between_the_answer_and_its_calls),
 		TEST(an_interrupt_ends_the_wait_for_a_retry),
 		TEST(configure_twice_aborts_and_keeps_the_history),
+		TEST(a_refused_configuration_changes_nothing),
 		TEST(overridden_settings_hold_for_later_tasks),
 		TEST(a_session_goes_on_where_it_was_left),
 		TEST(an_approved_command_runs),

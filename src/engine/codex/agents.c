@@ -88,14 +88,14 @@ void agents_record_taken(void *self)
 		return;
 	struct codex *root = root_of(codex);
 	if (codex != root)
-		session_flush_rollout(session, NULL);
+		best_effort(session_flush_rollout(session, NULL));
 	for (size_t i = 0; i < codex->taken.count; i++) {
 		struct ev_agent_inbox event = depths_before(codex, i);
 		record(root, EV_agent_inbox, &event);
 	}
 	codex->taken.count = 0;
 	if (codex != root && root->session)
-		session_flush_rollout(root->session, NULL);
+		best_effort(session_flush_rollout(root->session, NULL));
 }
 
 /* ---- hearing ---- */

@@ -10,11 +10,11 @@
 #ifndef ENGINE_EXEC_RULES_H
 #define ENGINE_EXEC_RULES_H
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 
 struct config;
-struct error;
 struct exec_policy;
 
 struct exec_rules {
@@ -30,8 +30,8 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
                                          exec_rules_warn_fn on_warning, void *self);
 /* Allows commands that begin with these words, in this and in later sessions. If the rule cannot be written to the
  * file, it holds for this session only, and err has the reason. The policy must have been read. */
-int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words, size_t count,
-                     struct error *err);
+must_check int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words,
+                                size_t count, struct error *err);
 
 /* Approvals for the session: of a command line or a file, under a key that the tool chooses. */
 bool exec_rules_is_approved(const struct exec_rules *rules, struct str key);

@@ -3,10 +3,10 @@
 #ifndef ENGINE_RESUME_H
 #define ENGINE_RESUME_H
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct context_mark;
-struct error;
 struct resume_load;
 struct session;
 struct session_env;
@@ -15,13 +15,13 @@ struct session_env;
 struct resume_load *session_resume_plan(const struct session_env *env, struct str path);
 /* Takes thread id, history, usage and last settings from the loaded rollout (session->resumed), to which the Session
  * appends from then on. The Session must be new. */
-int session_resume(struct session *session, struct error *err);
+must_check int session_resume(struct session *session, struct error *err);
 /* The recorded events as a JSON array, for the client; absent if the front end is not interactive, or if they are
  * longer than LIMIT_INITIAL_MESSAGES. Borrowed until session_resume_warn. */
 struct str session_resume_messages(const struct session *session);
 /* Reads the history again from the Session's own rollout, which has the items that a compaction removed from memory. No
  * Task may run. */
-int session_reread(struct session *session, struct error *err);
+must_check int session_reread(struct session *session, struct error *err);
 /* Emits warnings about the resumed rollout (damage, another model), after session_configured. No-op without a resume.
  */
 void session_resume_warn(struct session *session);

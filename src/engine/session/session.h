@@ -6,6 +6,7 @@
 #define ENGINE_SESSION_H
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/uuid.h"
 #include "engine/history/context.h"
 #include "engine/session/exec_rules.h"
@@ -21,7 +22,6 @@
 #include "tool/tool_host.h"
 
 struct dynamic_tools;
-struct error;
 struct model_client;
 struct model_provider;
 struct rollout_journal;
@@ -98,14 +98,15 @@ void session_push(struct session *session, struct str sub_id, enum event_tag tag
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Answers a pending request of the Session (pending.h). False, and the answer has no effect, if there is no such
  * request, or if the answer to another one is about to abort the Task. */
-bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
+must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
 /* Emits item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Changes the settings of later Tasks. On error nothing changes. */
-int session_change_settings(struct session *session, const struct settings_change *change, struct error *err);
+must_check int session_change_settings(struct session *session, const struct settings_change *change,
+                                       struct error *err);
 
 /* ---- the rollout; without one these are no-ops ---- */
 
@@ -116,7 +117,7 @@ void session_warn_line(struct session *session, enum rollout_line_type type);
 /* Adds the lines of an event, if its kind is recorded (rollout_journal.h). */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
 /* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
-int session_flush_rollout(struct session *session, struct error *err);
+must_check int session_flush_rollout(struct session *session, struct error *err);
 /* At the end of a Task: flushes, and calls fsync if the configuration wants it per turn. */
 void session_sync_rollout(struct session *session);
 

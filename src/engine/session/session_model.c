@@ -25,21 +25,19 @@
 #include "tool/tool_spec.h"
 #include "workspace/agents_md.h"
 
-static struct model_provider *provider_of(const struct config *config, struct str described, struct error *err)
+struct model_provider *session_read_provider(const struct session *session, struct str described, struct error *err)
 {
 	auto_arena struct arena arena = {0};
+	const struct config *config = session->env->config;
 	if (!described.ptr)
 		return model_provider_create(config, NULL, err);
 	const struct toml *table = toml_from_json(&arena, json_parse(&arena, described, NULL), "provider", err);
 	return table ? model_provider_create_from(config, table, err) : NULL;
 }
 
-int session_model_open(struct session *session, struct str described, struct error *err)
+void session_model_open(struct session *session, struct model_provider *provider)
 {
 	const struct session_env *env = session->env;
-	struct model_provider *provider = provider_of(session->env->config, described, err);
-	if (!provider)
-		return -(int)err->code;
 	env->ops->on_model_close(env->self);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
@@ -56,7 +54,6 @@ int session_model_open(struct session *session, struct str described, struct err
 	                  .client_version = str_of(env->client_version)},
 	};
 	session->model = model_client_create(&options);
-	return 0;
 }
 
 struct session_kin session_kin(const struct session *session)
@@ -249,20 +246,16 @@ struct str session_personality_text(enum personality personality)
 	return texts[personality];
 }
 
-enum { PERSONALITY_DEFAULT = personality_pragmatic }; /* as in config.def */
-
 /* The built-in prompt describes the personality of the first settings, if the model has personalities. */
-static void append_personality(struct session *session, struct buf *text)
+static enum personality append_personality(const struct settings *settings, bool has_own_base, struct buf *text)
 {
-	const struct settings *settings = session->settings;
-	session->base_personality = personality_none;
-	if (session->has_own_base || settings->personality == personality_none)
-		return;
-	session->base_personality = settings->info.has_personality ? settings->personality : PERSONALITY_DEFAULT;
+	if (has_own_base || settings->personality == personality_none)
+		return personality_none;
 	if (!settings->info.has_personality)
-		return;
+		return personality_pragmatic; /* the default of config.def */
 	buf_append_c(text, "\n\n");
 	buf_append_str(text, session_personality_text(settings->personality));
+	return settings->personality;
 }
 
 int session_read_base(struct session *session, struct str own, struct error *err)
@@ -272,6 +265,7 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	if (parent) {
+		free(session->base_instructions);
 		session->base_instructions = xstrdup(parent->base_instructions);
 		session->has_own_base = parent->has_own_base;
 		session->base_personality = parent->base_personality;
@@ -283,14 +277,16 @@ int session_read_base(struct session *session, struct str own, struct error *err
 		buf_append_str(&text, prompt_base);
 	else if (read_base_file(config, &text, err) != 0)
 		return -(int)err->code;
-	session->has_own_base = own.ptr || config->model_instructions_file;
-	append_personality(session, &text);
+	bool has_own_base = own.ptr || config->model_instructions_file;
+	enum personality personality = append_personality(session->settings, has_own_base, &text);
 	if (config->instructions)
 		buf_printf(&text, "\n\n%s", config->instructions);
 	if (text.over)
 		return error_set(err, ERR_limit, "the instructions have more than %d MB", LIMIT_CONTEXT_TEXT / MIB);
 	free(session->base_instructions);
 	session->base_instructions = buf_take(&text);
+	session->has_own_base = has_own_base;
+	session->base_personality = personality;
 	return 0;
 }
 

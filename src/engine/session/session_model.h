@@ -3,20 +3,24 @@
 #ifndef ENGINE_SESSION_MODEL_H
 #define ENGINE_SESSION_MODEL_H
 
+#include "base/error.h"
 #include "base/str.h"
 #include "protocol/record/types.h"
 
 struct buf;
 struct conversation;
 struct config;
-struct error;
+struct model_provider;
 struct session;
 struct settings;
 struct tool_type;
 
-/* Creates the client for the provider that the JSON text describes; absent: for the configured one. Fails if the
- * provider does not exist or lacks its key; then the Session keeps its client. No request may be in progress. */
-int session_model_open(struct session *session, struct str provider, struct error *err);
+/* Reads the provider that the JSON text describes; absent: the configured one. NULL and err if it does not exist or
+ * lacks its key. Owned by the caller. */
+must_check struct model_provider *session_read_provider(const struct session *session, struct str described,
+                                                        struct error *err);
+/* Replaces the client by one for this provider, which is taken over. No request may be in progress. */
+void session_model_open(struct session *session, struct model_provider *provider);
 
 /* The thread ids above a subagent, borrowed from the tree; both absent for a root. */
 struct session_kin {
@@ -35,11 +39,11 @@ bool session_lacks_tool(const struct session *session, const struct tool_type *t
 bool session_offers_agents(const struct session *session);
 /* Builds the system prompt: `own` if present, else the configured file, else the built-in text; then the additions of
  * the configuration. A subagent copies its parent's. Fails if the file cannot be read. */
-int session_read_base(struct session *session, struct str own, struct error *err);
+must_check int session_read_base(struct session *session, struct str own, struct error *err);
 /* Appends the text of a file that the configuration names under `key`. A project can name any file, and a command can
  * replace it by a link, so auth.json and the files of /proc, which may contain keys, are refused. */
-int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,
-                             struct error *err);
+must_check int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,
+                                        struct error *err);
 /* The instructions for a personality. */
 struct str session_personality_text(enum personality personality);
 /* The system prompt; borrowed. */

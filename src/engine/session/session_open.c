@@ -140,8 +140,10 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 {
 	const struct session_env *env = session->env;
 	struct settings_change change = change_of(op);
-	if (session_model_open(session, op->provider, err) != 0)
+	struct model_provider *provider = session_read_provider(session, op->provider, err);
+	if (!provider)
 		return -(int)err->code;
+	session_model_open(session, provider);
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
 	struct settings *base = settings_create(env->config, env->cwd, session->provider->oss_model);
@@ -191,10 +193,15 @@ void session_announce(struct session *session, struct str sub_id)
 /* Applies the fields that are not in struct settings. On error nothing changes. */
 static int take_over(struct session *session, const struct op_configure_session *op, struct error *err)
 {
-	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0)
+	struct model_provider *provider = NULL;
+	if (op->provider.ptr && !(provider = session_read_provider(session, op->provider, err)))
 		return -(int)err->code;
-	if (op->provider.ptr && session_model_open(session, op->provider, err) != 0)
+	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0) {
+		model_provider_destroy(provider);
 		return -(int)err->code;
+	}
+	if (provider)
+		session_model_open(session, provider);
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
 	take_notify(session, op);
@@ -235,8 +242,7 @@ void session_destroy(struct session *session)
 {
 	if (!session)
 		return;
-	if (session->rollout)
-		session_flush_rollout(session, NULL);
+	best_effort(session_flush_rollout(session, NULL)); /* a full disk was reported when it became full */
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);

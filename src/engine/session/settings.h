@@ -6,12 +6,12 @@
 #define ENGINE_SETTINGS_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "model/model_catalog.h"
 #include "sandbox/sandbox.h"
 #include "protocol/record/types.h"
 
 struct config;
-struct error;
 
 struct settings {
 	/* read-only */
@@ -52,11 +52,11 @@ struct settings_change {
 
 /* The settings of the configuration. cwd must be absolute. fallback_model: used if none is configured; NULL: the
  * catalog's default. */
-struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
+must_check struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
 /* Returns a new snapshot, owned by the caller. NULL and err if a value is unusable (ERR_invalid: cwd is relative or is
  * not a folder). */
-struct settings *settings_with(const struct settings *base, const struct config *config,
-                               const struct settings_change *change, struct error *err);
+must_check struct settings *settings_with(const struct settings *base, const struct config *config,
+                                          const struct settings_change *change, struct error *err);
 /* The built-in instructions of a mode. */
 struct str settings_default_mode_text(enum mode_kind mode);
 /* The instructions of the settings' mode: the client's or the built-in ones; STR_NONE: none. */
