@@ -194,7 +194,7 @@ static bool answer_tool(struct thread *thread, const struct rpc_ask *ask, enum r
 	return answer_engine(thread, ask, &answer);
 }
 
-/* False if the engine has no such request any more: then the event that ended it withdraws this one, too. */
+/* False if the engine has no such request any more: the event that ended it withdraws this one. */
 static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
 {
 	struct thread *thread = ask->owner;

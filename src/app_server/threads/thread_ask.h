@@ -1,9 +1,10 @@
-/* thread_ask.h — the requests of a turn to its clients: approvals of commands and patches, user input, calls of
- * client tools.
+/* thread_ask.h — the pending requests of a turn to its clients: approvals of commands and patches, requests for user
+ * input, calls of clients' tools.
  *
- * A request is sent to all watchers of the thread. The first valid answer goes to the engine at once; if every client
- * fails, the answer is a refusal. An answer that the engine no longer expects leaves the request open until the event
- * that ends it. An approval waits for a watcher; a call of a client tool without watchers fails. */
+ * A request is sent to all subscribers of the thread. The first valid answer goes to the engine at once, not through
+ * the submission queue; if every client fails, the answer is a denial. An answer that the engine no longer expects
+ * leaves the request open until the event that ends it. An approval waits for a subscriber; a call of a client's tool
+ * fails without one. Owns: nothing; rpc_ask.h has the requests. Loop thread only. */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H
 
@@ -12,19 +13,19 @@
 struct thread;
 
 void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event);
-/* Without a usable answer the model gets an empty one. */
+/* Without a usable answer the model gets an empty answer. */
 void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event);
-/* The request has timed out in the engine. */
+/* Closes a request for user input that has timed out in the engine. */
 void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
-/* Fails the open calls of client tools after the last watcher has left. */
+/* Fails the open calls of clients' tools, after the last subscriber has left. */
 void thread_asks_abandon(struct thread *thread);
-/* Withdraws the request of a call that has ended. */
+/* Closes the request of a client's tool call that has ended. */
 void thread_asks_forget_call(struct thread *thread, struct str call_id);
 /* Writes the kinds of open requests, each once; returns their number. */
 size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);
-/* Withdraws all requests at the end of a turn. */
+/* Closes all requests, at the end of a turn. */
 void thread_asks_withdraw(struct thread *thread);
 
 #endif

@@ -61,8 +61,8 @@ bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const vo
 	enum pending_kind kind = pending_kind_of(asks);
 	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
 		session_warn(session, STR(""),
-		             "Approvals of several agents are open for `%.*s`; the answer was ignored. Answer with the "
-		             "id of the event that asked.",
+		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
+		             "the id of the event that asked.",
 		             STR_ARG(id));
 		return false;
 	}
