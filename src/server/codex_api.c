@@ -109,6 +109,8 @@ static void on_event(const struct event *event, void *self)
 	queue_lines(handle, buf_str(&handle->lines));
 	if (event->msg.tag == EV_shutdown_complete)
 		handle->has_ended = true;
+	if (handle->waiting)
+		uv_async_send(&handle->wake);
 	if (handle->has_ended || !list_empty(&handle->events)) {
 		raise_fd(handle);
 		pthread_cond_broadcast(&handle->has_event);
@@ -124,34 +126,48 @@ static bool takes_submissions(const struct codex_handle *handle)
 	return handle->event_bytes <= 2 * LIMIT_API_QUEUE;
 }
 
-static struct submission *take_submission(struct codex_handle *handle)
+/* The oldest submission, which stays in the list: only this thread removes it. NULL: there is none to submit. */
+static struct submission *first_submission(struct codex_handle *handle)
 {
 	pthread_mutex_lock(&handle->lock);
 	struct submission *submission = NULL;
 	if (takes_submissions(handle))
 		submission = list_first(&handle->submissions, struct submission, link);
-	if (submission) {
-		list_remove(&submission->link);
-		handle->waiting--;
-	}
 	pthread_mutex_unlock(&handle->lock);
 	return submission;
 }
 
-/* Moves at most as many submissions as the engine's queue holds; the engine drains it before the next call. */
+static void remove_submission(struct codex_handle *handle, struct submission *submission)
+{
+	pthread_mutex_lock(&handle->lock);
+	list_remove(&submission->link);
+	handle->waiting--;
+	pthread_mutex_unlock(&handle->lock);
+	submission_destroy(submission);
+}
+
+/* Moves submissions until the engine's queue is full. The engine drains it in the next iteration of the loop, or, while
+ * a session is being resumed, after the resume, which emits an event in any case: on_event continues. */
+static bool move_submissions(struct codex_handle *handle)
+{
+	struct submission *submission;
+	while ((submission = first_submission(handle))) {
+		if (codex_submit_op(handle->codex, submission->id, &submission->op, NULL) != 0)
+			return codex_get_state(handle->codex) == CODEX_QUEUED;
+		wire_profile_observe(&handle->style, submission);
+		remove_submission(handle, submission);
+	}
+	return true;
+}
+
 static void on_wake(uv_async_t *wake)
 {
 	struct codex_handle *handle = wake->data;
-	struct submission *submission;
 	follow_reader(handle);
-	for (int i = 0; i < LIMIT_SUBMISSIONS && (submission = take_submission(handle)); i++) {
-		wire_profile_observe(&handle->style, submission);
-		codex_submit_op(handle->codex, submission->id, &submission->op, NULL);
-		submission_destroy(submission);
-	}
+	bool is_draining = move_submissions(handle);
 	pthread_mutex_lock(&handle->lock);
 	bool is_closing = handle->is_closing;
-	if (handle->waiting && takes_submissions(handle))
+	if (handle->waiting && takes_submissions(handle) && is_draining)
 		uv_async_send(wake);
 	pthread_mutex_unlock(&handle->lock);
 	if (is_closing)

@@ -2,10 +2,14 @@
  * loop. */
 #include "test.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -262,6 +266,76 @@ static void a_host_that_only_submits_is_refused(void **state)
 	assert_true(taken * 900 > LIMIT_API_QUEUE);
 }
 
+/* Records a session of one turn and ends its engine. The path of its rollout, the caller's. */
+static char *record_session(struct fixture *f)
+{
+	char *event, *path = NULL;
+	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
+	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
+	while (!path && codex_next_event(f->codex, -1, &event) == CODEX_OK) {
+		char *from = strstr(event, "\"rollout_path\":\"");
+		if (from)
+			path = str_dup(str_n(from + 16, strcspn(from + 16, "\"")));
+		codex_free(event);
+	}
+	assert_int_equal(submit(f, GO), CODEX_OK);
+	assert_true(wait_for(f, "task_complete"));
+	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
+	assert_true(wait_for(f, "shutdown_complete"));
+	codex_destroy(f->codex);
+	f->codex = NULL;
+	return path;
+}
+
+/* A process that has exited holds the file's lock until `release` is closed: its child has the descriptor. */
+static void lock_as_exited(const char *path, int *ret_release)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(flock(fd, LOCK_EX | LOCK_NB) != 0 || (fork() == 0 && read(ends[0], &fd, 1) < 0));
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(fd);
+	close(ends[0]);
+	*ret_release = ends[1];
+}
+
+/* A resume that waits for a lock keeps the engine's queue full for a while. */
+static void submissions_during_a_resume_are_carried_out(void **state)
+{
+	struct fixture *f = *state;
+	char *event, *error = NULL;
+	size_t taken = 0, answered = 0;
+	int release;
+	auto_free char *path = record_session(f);
+	lock_as_exited(path, &release);
+	f->codex = codex_create(f->options, &error);
+	assert_non_null(f->codex);
+	auto_free char *resume =
+		xasprintf("{\"id\":\"0\",\"op\":{\"type\":\"configure_session\",\"resume_path\":\"%s\"}}", path);
+	assert_int_equal(submit(f, resume), CODEX_OK);
+	for (int refusals = 0; refusals < 10000 && taken < 1000; sched_yield()) { /* a refusal may also mean: not yet */
+		int status = submit(f, "{\"id\":\"1\",\"op\":{\"type\":\"get_path\"}}");
+		assert_true(status == CODEX_OK || status == CODEX_FULL);
+		taken += status == CODEX_OK;
+		refusals = status == CODEX_FULL ? refusals + 1 : 0;
+	}
+	close(release);
+	while (answered < taken && codex_next_event(f->codex, 20000, &event) == CODEX_OK) {
+		answered += strstr(event, "\"type\":\"conversation_path\"") != NULL;
+		codex_free(event);
+	}
+	assert_int_equal(answered, taken);
+	assert_in_range(taken, LIMIT_SUBMISSIONS, 2 * LIMIT_SUBMISSIONS);
+}
+
 static void a_busy_engine_can_be_destroyed(void **state)
 {
 	struct fixture *f = *state;
@@ -374,6 +448,7 @@ int main(void)
 		TEST(a_host_that_reads_late_misses_nothing),
 		TEST(a_held_engine_can_be_interrupted),
 		TEST(a_host_that_only_submits_is_refused),
+		TEST(submissions_during_a_resume_are_carried_out),
 		TEST(a_busy_engine_can_be_destroyed),
 		TEST(an_engine_can_be_destroyed_before_it_did_anything),
 		TEST(two_threads_lose_nothing),
