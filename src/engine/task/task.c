@@ -46,6 +46,12 @@ static void drop_turn(struct task *task)
 	task->turn = NULL;
 }
 
+static void drop_compact(struct task *task)
+{
+	compact_destroy(task->compact);
+	task->compact = NULL;
+}
+
 static void take_from_turn(struct task *task)
 {
 	struct turn *turn = task->turn;
@@ -61,7 +67,7 @@ static void take_from_turn(struct task *task)
 
 /* It comes from what patches wrote: what commands changed is not in it, and no file is read again. It is emitted after
  * each patch, and at the end of each Turn for clients that subscribed later. */
-void task_emit_diff(struct task *task)
+static void emit_diff(struct task *task)
 {
 	auto_buf struct buf text;
 	buf_init(&text, (size_t)8 * LIMIT_GIT_DIFF);
@@ -89,7 +95,7 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 		};
 		git_diff_note(&task->diff, &change);
 	}
-	task_emit_diff(task);
+	emit_diff(task);
 }
 
 /* ---- its Turns ---- */
@@ -98,13 +104,14 @@ static void on_turn_end(void *self, bool needs_turn)
 {
 	struct task *task = self;
 	if (!task->compact) {
-		task_emit_diff(task);
+		emit_diff(task);
 		take_from_turn(task);
 		task->kind->on_turn_end(task, needs_turn);
 		return;
 	}
 	drop_turn(task);
-	compact_finish(task);
+	compact_finish(task->compact);
+	drop_compact(task);
 	task->kind->on_compacted(task);
 }
 
@@ -113,9 +120,9 @@ static void on_turn_failed(void *self)
 	struct task *task = self;
 	struct turn *turn = task->turn;
 	bool is_full = turn->failure_kind == MODEL_ERROR_context_window_exceeded;
-	if (is_full && task->compact && compact_trim(task)) {
+	if (is_full && task->compact && compact_trim(task->compact)) {
 		drop_turn(task);
-		compact_ask(task);
+		task->turn = compact_ask(task->compact);
 		return;
 	}
 	task_fail(task, turn->failure, turn->failure_info);
@@ -203,8 +210,7 @@ void task_complete(struct task *task)
 
 static void cut_short(struct task *task, bool by_user)
 {
-	compact_destroy(task->compact);
-	task->compact = NULL;
+	drop_compact(task);
 	if (task->kind->on_cut_short)
 		task->kind->on_cut_short(task, by_user);
 }
@@ -218,6 +224,43 @@ void task_fail(struct task *task, const char *message, const char *info)
 	task->turn_env.has_last_message = false;
 	task_complete(task);
 }
+
+/* ---- compaction ---- */
+
+bool task_needs_compact(const struct task *task)
+{
+	return compact_is_due(&task->turn_env);
+}
+
+void task_compact(struct task *task)
+{
+	struct error err;
+	task->compact = compact_create(&task->turn_env, &err);
+	if (task->compact)
+		task->turn = compact_ask(task->compact);
+	else
+		task_fail(task, err.text, "\"other\"");
+}
+
+/* The Task of Op compact takes no input. If it ends early, the history stays as it was. */
+static const struct task_kind compact_kind = {
+	.size = sizeof(struct task),
+	.on_compacted = task_complete,
+};
+
+void task_start_compact(const struct task_owner *owner, struct str id)
+{
+	struct session *session = owner->session;
+	struct task *task = task_create(&compact_kind, owner, id);
+	if (session->conversation.context.items.count) {
+		task_compact(task);
+		return;
+	}
+	session_warn(session, id, "There is nothing to summarise yet.");
+	task_complete(task);
+}
+
+/* ---- input, holds, aborts ---- */
 
 bool task_can_steer(const struct task *task)
 {

@@ -9,13 +9,13 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "engine/session/settings.h"
 #include "engine/turn/turn.h"
 #include "patch/git_diff.h"
 #include "protocol/record/types.h"
 
 struct compact;
-struct error;
 struct patch_plan;
 struct session;
 struct task;
@@ -95,8 +95,8 @@ void task_start_shell(const struct task_owner *owner, struct str id, const struc
 
 /* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
  * and no Task, if the reviewer's model cannot be used. */
-int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
-                      struct error *err);
+must_check int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
+                                 struct error *err);
 
 /* ---- for everybody ---- */
 
@@ -123,8 +123,6 @@ void task_destroy(struct task *task);
 
 /* A patch has been written. */
 void task_note_patch(struct task *task, const struct patch_plan *plan);
-/* Tells turn_diff, if patches have changed anything. */
-void task_emit_diff(struct task *task);
 
 /* ---- for the kinds ---- */
 
@@ -139,6 +137,11 @@ void task_complete(struct task *task);
 void task_succeed(struct task *task);
 /* The model's last message, in spare or the arena; absent if there is none. */
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare);
+/* True if the history has reached the size at which it is to be compacted. */
+bool task_needs_compact(const struct task *task);
+/* Starts a compaction; the Task must have no Turn. Ends in the kind's on_compacted, or in task_fail, perhaps at once.
+ */
+void task_compact(struct task *task);
 /* task_complete behind an error event. info: CodexErrorInfo as JSON. */
 void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "engine/task/compact.h"
 #include "engine/session/preamble.h"
 #include "engine/history/history_item.h"
 #include "engine/history/review.h"
@@ -179,8 +178,8 @@ static void on_turn_end(struct task *task, bool needs_turn)
 		return;
 	}
 	tell_remark(review);
-	if (compact_is_due(task))
-		compact_start(task);
+	if (task_needs_compact(task))
+		task_compact(task);
 	else
 		next_turn(task);
 }

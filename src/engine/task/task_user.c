@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
-#include "engine/task/compact.h"
 #include "engine/session/preamble.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
@@ -135,8 +134,8 @@ static void on_turn_end(struct task *task, bool needs_turn)
 	if (!needs_turn && !has_input && !has_heard) {
 		context_mark_task_end(&task->session->conversation.context);
 		task_succeed(task);
-	} else if (compact_is_due(task)) {
-		compact_start(task);
+	} else if (task_needs_compact(task)) {
+		task_compact(task);
 	} else {
 		take_pending(user);
 		task->turn = turn_start(&task->turn_env);
@@ -247,9 +246,9 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	if (input->count && !add_input(user, input, &lines)) {
 		tell_too_large(task);
 		task_complete(task);
-	} else if (compact_is_due(task)) {
+	} else if (task_needs_compact(task)) {
 		keep_input(user, input, &lines);
-		compact_start(task);
+		task_compact(task);
 	} else {
 		begin(task, buf_str(&lines), input);
 	}
@@ -259,8 +258,8 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 static void begin_unsaid(struct task_user *user, bool interrupts_only)
 {
 	struct task *task = &user->task;
-	if (compact_is_due(task)) { /* it waits, in the inbox */
-		compact_start(task);
+	if (task_needs_compact(task)) { /* it waits, in the inbox */
+		task_compact(task);
 		return;
 	}
 	preamble_update(&task->session->conversation, task->settings);

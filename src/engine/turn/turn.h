@@ -34,8 +34,6 @@ struct turn_shown {
 };
 
 void turn_shown_finish(struct turn_shown *shown);
-/* The stream broke: the next deltas may repeat the text. */
-void turn_shown_again(struct turn_shown *shown);
 /* The part of a delta that clients do not have: all of it from the first difference on. Borrowed from text. */
 struct str turn_shown_add(struct turn_shown *shown, struct str text);
 
@@ -67,7 +65,7 @@ struct turn_env {
 	struct session *session;
 	struct conversation *conversation;
 	struct str id; /* turn_id of the events */
-	const struct settings *settings;
+	struct settings *settings;
 	struct str output_schema; /* JSON, or absent */
 	struct arena *arena;      /* for strings below */
 	const struct turn_events *events;
@@ -100,6 +98,7 @@ struct turn_open_item {
 /* What a Turn asks, and who listens. */
 struct turn_question {
 	response_event_fn on_event; /* self: the Turn */
+	void *self;                 /* of the asker, for on_event */
 	struct str item;            /* asked behind the history, a JSON item; borrowed while the Turn lives. Absent: the
 	                             * next step of the conversation is wanted, with all tools */
 	size_t first_item;          /* of the history that is sent */

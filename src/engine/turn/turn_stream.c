@@ -40,7 +40,7 @@ void turn_shown_finish(struct turn_shown *shown)
 	*shown = (struct turn_shown){0};
 }
 
-void turn_shown_again(struct turn_shown *shown)
+static void expect_repeat(struct turn_shown *shown)
 {
 	shown->repeated = 0;
 	shown->is_repeating = shown->text.len > 0;
@@ -92,7 +92,7 @@ static void keep_open(struct turn *turn)
 	struct turn_open_item *open = &turn->open;
 	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
 		turn_reader_destroy(steal(open->reader));
-		turn_shown_again(&open->shown);
+		expect_repeat(&open->shown);
 		clear_item(&turn->kept[open->kind]);
 		turn->kept[open->kind] = *open;
 		*open = (struct turn_open_item){0};
@@ -103,7 +103,7 @@ static void keep_open(struct turn *turn)
 void turn_keep_item(struct turn *turn)
 {
 	keep_open(turn);
-	turn_shown_again(&turn->env->plan_shown);
+	expect_repeat(&turn->env->plan_shown);
 }
 
 void turn_drop_kept(struct turn *turn)
