@@ -281,7 +281,7 @@ static void notify_parent(struct agent *agent)
 		write_end(agent, &words);
 		message.text = buf_str(&words);
 	}
-	agent_inbox_add(&parent->inbox, &message, NULL); /* ends always fit */
+	best_effort(agent_inbox_add(&parent->inbox, &message, NULL)); /* a result always fits */
 	if (!parent->parent) /* the inbox needs no words, but the record has nothing else of them */
 		message.text = str_of(agent->result.text);
 	emit_added(parent, &message);

@@ -12,12 +12,12 @@
 #include "agent/agent_inbox.h"
 #include "agent/agent_log.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/uuid.h"
 #include "loop/loop.h"
 #include "protocol/record/types.h"
 
 struct agent_tree;
-struct error;
 
 enum { AGENT_SUMMARY_LENGTH = 80 }; /* characters of a prompt that stand for it */
 
@@ -153,7 +153,7 @@ void agent_note_start(struct agent *agent);
 void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text);
 
 /* Puts a message into its inbox. from: the sender's id. ERR_limit: the inbox is full, or the text too long. */
-int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err);
+must_check int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err);
 /* Takes the next message out, interrupts first; NULL: the inbox is empty. The caller destroys it. */
 struct agent_message *agent_take(struct agent *agent);
 /* The same, but the oldest of one sender. */

@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/str.h"
 #include "protocol/record/enum.h"
-
-struct error;
 
 struct agent_message {
 	/* read-only */
@@ -39,7 +38,7 @@ void agent_inbox_init(struct agent_inbox *inbox);
 void agent_inbox_finish(struct agent_inbox *inbox);
 
 /* A message of the caller's, copied. */
-int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err);
+must_check int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err);
 /* The next, interrupts first; NULL: none. Taken out: the caller's. */
 struct agent_message *agent_inbox_take(struct agent_inbox *inbox);
 /* The oldest of that sender. */

@@ -71,7 +71,7 @@ static void restore_message(struct agent *agent, const struct inbox_message *mes
 		restore_result(agent->tree, message);
 	if (message->outcome != agent_outcome_none && !agent->parent)
 		added.text = STR_NONE;                /* the root reads the completion instead */
-	agent_inbox_add(&agent->inbox, &added, NULL); /* what exceeds the limit was never accepted */
+	best_effort(agent_inbox_add(&agent->inbox, &added, NULL)); /* a message over the limit was never accepted */
 }
 
 void agent_restore_inbox(struct agent_tree *tree, const struct ev_agent_inbox *event)

@@ -6,8 +6,7 @@
 #define AGENT_AGENT_TREE_H
 
 #include "agent/agent.h"
-
-struct error;
+#include "base/error.h"
 
 struct agent_tree *agent_tree_create(const struct agent_tree_options *options);
 /* Closes the sessions of all subagents and removes them, without events. */
@@ -16,13 +15,13 @@ void agent_tree_clear(struct agent_tree *tree);
 void agent_tree_destroy(struct agent_tree *tree);
 
 /* A new subagent of parent. NULL and err; the model reads its text. */
-struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
+must_check struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
 /* Adds a subagent of an earlier process, without a session. */
 struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, const struct subagent_summary *summary);
 /* Removes it from the tree without an event; its children must be removed or have another parent. */
 void agent_tree_forget(struct agent *agent);
 /* Loads its session and makes it active, for new work. ERR_limit: too many are active. */
-int agent_wake(struct agent *agent, struct error *err);
+must_check int agent_wake(struct agent *agent, struct error *err);
 /* Interrupts its task; the agent is ready for the next prompt. */
 void agent_pause(struct agent *agent);
 /* Cancels it and its descendants and closes their sessions; agent_wake loads one again. */

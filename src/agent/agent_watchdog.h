@@ -6,6 +6,7 @@
 #define AGENT_AGENT_WATCHDOG_H
 
 #include "agent/agent.h"
+#include "base/error.h"
 
 enum agent_watchdog_action {
 	AGENT_WATCHDOG_started,
@@ -15,8 +16,8 @@ enum agent_watchdog_action {
 };
 
 /* ERR_limit: too many of them. */
-int agent_watchdog_start(struct agent *owner, struct agent *target, uint64_t interval_s, struct str message,
-                         enum agent_watchdog_action *ret_action, struct error *err);
+must_check int agent_watchdog_start(struct agent *owner, struct agent *target, uint64_t interval_s, struct str message,
+                                    enum agent_watchdog_action *ret_action, struct error *err);
 enum agent_watchdog_action agent_watchdog_cancel(struct agent *owner, const struct agent *target);
 
 /* The agent is being removed: destroys its own watchdogs and those for it. For agent/. */

@@ -260,14 +260,14 @@ static void open_engine(struct engine *engine)
 	static const struct op_configure_session configure;
 	struct op op = {.tag = OP_configure_session, .body = (void *)(uintptr_t)&configure};
 	engine->codex = codex_open(&options);
-	codex_submit_op(engine->codex, STR("c"), &op, NULL);
+	fuzz_check(codex_submit_op(engine->codex, STR("c"), &op, NULL) == 0);
 }
 
 static void close_engine(struct engine *engine)
 {
 	struct op op = {.tag = OP_shutdown};
 	run_engine(engine);
-	codex_submit_op(engine->codex, STR("s"), &op, NULL);
+	fuzz_check(codex_submit_op(engine->codex, STR("s"), &op, NULL) == 0);
 	run_engine(engine);
 	fuzz_check(engine->has_ended);
 	codex_close(engine->codex);

@@ -38,8 +38,6 @@ void agents_take_event(struct codex *child, struct event *event);
 
 /* For the Tasks; self: the Codex. */
 extern const struct inbox_ops agents_inbox;
-/* Records the inbox in the history; interrupts_only: the interrupts alone. True if there was anything. */
-bool agents_hear(void *owner, bool interrupts_only);
 void agents_record_taken(void *self);
 /* A Task has ended: what came meanwhile may begin another. */
 void agents_on_task_end(struct codex *codex);

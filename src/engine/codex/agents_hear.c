@@ -121,7 +121,7 @@ static bool hear_gone(struct session *session, struct agent_message *message)
 	return true;
 }
 
-bool agents_hear(void *owner, bool interrupts_only)
+static bool hear(void *owner, bool interrupts_only)
 {
 	struct codex *codex = owner;
 	struct session *session = codex->session;
@@ -151,11 +151,11 @@ static void hear_early(void *self)
 	struct codex *codex = self;
 	bool is_review = codex->session->task->turn_env.conversation->voice;
 	if (codex->env.config->subagent_inbox_inject_before_tools && !is_review)
-		agents_hear(codex, false);
+		hear(codex, false);
 }
 
 const struct inbox_ops agents_inbox = {
-	.read = agents_hear,
+	.read = hear,
 	.read_early = hear_early,
 	.record_taken = agents_record_taken,
 };

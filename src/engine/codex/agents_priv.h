@@ -3,15 +3,15 @@
 #define ENGINE_AGENTS_PRIV_H
 
 #include "agent/agent_tree.h"
+#include "base/error.h"
 
 struct codex;
-struct error;
 
 enum { MAX_ACTIVE_SUBAGENTS = 256 };
 
 /* agents_open.c: of struct agent_ops. */
-int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
-int agents_reopen(struct agent *agent, void *self, struct error *err);
+must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
+must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
 
 /* A new Codex is that agent's. */
 void agents_join(struct codex *child, struct agent *agent);

@@ -44,7 +44,7 @@ static void rearm(struct agent_tree *tree, const struct json *answer)
 	if (str_is(word, "canceled"))
 		agent_watchdog_cancel(tree->root, target);
 	else if ((str_is(word, "started") || str_is(word, "replaced")) && interval_s > 0 && message.len)
-		agent_watchdog_start(tree->root, target, (uint64_t)interval_s, message, &action, NULL);
+		best_effort(agent_watchdog_start(tree->root, target, (uint64_t)interval_s, message, &action, NULL));
 }
 
 static void restore_watchdogs(struct agent_tree *tree, const struct rollout_reader *reader)

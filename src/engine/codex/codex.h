@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "engine/codex/codex_options.h"
 #include "engine/codex/sample.h"
 #include "protocol/message/event.h"
 #include "protocol/message/submission.h"
 
-struct error;
 struct loop;
 
 /* ---- shared by all Codexes of a process: connections to models, the originator, folders with skills ---- */
@@ -36,7 +36,7 @@ struct codex *codex_open(const struct codex_options *options);
 /* Sets the receiver of a subagent's events; NULL: none. */
 void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
 /* Copies id and op. ERR_limit: the submission queue is full. */
-int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
+must_check int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 /* Answers a pending request of this Codex; `asks` names the event that asked. Pending submissions are carried out
  * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room. id: of the
  * call. answer: a struct review_decision for the two approvals, user_input_answers for EV_request_user_input,
@@ -58,11 +58,11 @@ enum codex_state codex_get_state(const struct codex *codex);
 /* Adds items of the Responses API to the history without starting a Turn, each a JSON object on one line. Pending
  * submissions are carried out first. If a Task runs, the items are added before its next Turn, or at its end.
  * ERR_limit, and no item is added: too much is pending. There must be a Session. */
-int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
+must_check int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
 
 /* Creates the rollout file now, although it has no items yet: metadata such as the thread's name refers to it. No-op
  * without a session, and in one that is not recorded. */
-int codex_record(struct codex *codex, struct error *err);
+must_check int codex_record(struct codex *codex, struct error *err);
 
 /* The rollout file is being deleted on purpose (false: it is not, after all), so the writer does not restore it, as it
  * does after any other deletion. */
@@ -74,8 +74,8 @@ const char *codex_record_path(const struct codex *codex);
 /* Requests one answer of the model to the current history followed by a prompt, in parallel to Turns. Nothing of it is
  * recorded, counted or emitted, and no tool runs. NULL and err: a Task runs (ERR_busy), or LIMIT_SAMPLES are in
  * progress (ERR_limit). When the Codex is closed, pending samples end with ERR_cancelled. */
-struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_options *options,
-                                         struct error *err);
+must_check struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_options *options,
+                                                    struct error *err);
 
 /* Terminates a background command by process id (0: all) and emits exec_command_end for each. False: there is none. */
 bool codex_end_command(struct codex *codex, int64_t process_id);

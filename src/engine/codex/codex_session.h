@@ -3,18 +3,18 @@
 #ifndef ENGINE_CODEX_SESSION_H
 #define ENGINE_CODEX_SESSION_H
 
+#include "base/error.h"
 #include "protocol/message/submission.h"
 
 struct codex;
-struct error;
 struct session;
 
 /* Creates the Session and emits session_configured with sub_id. On error there is no Session. */
-int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
-                       struct error *err);
+must_check int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                                  struct error *err);
 /* Aborts running work, then applies the new values; history and id stay. */
-int codex_reconfigure_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
-                              struct error *err);
+must_check int codex_reconfigure_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
+                                         struct error *err);
 /* Pauses and resumes the sources of many events: the model's stream and the commands. */
 void codex_hold_session(struct codex *codex);
 void codex_release_session(struct codex *codex);

@@ -53,22 +53,6 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 /* ---- answers ---- */
 
-/* Call ids are the provider's, and some providers number the calls of each response: the approval of one agent's
- * command must not start the command of another agent. */
-bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
-{
-	struct session *session = codex->session;
-	enum pending_kind kind = pending_kind_of(asks);
-	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
-		session_warn(session, STR(""),
-		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
-		             "the id of the event that asked.",
-		             STR_ARG(id));
-		return false;
-	}
-	return session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
-}
-
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
 {
 	const struct op_exec_approval *op = submission->op.exec_approval;

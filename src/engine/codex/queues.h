@@ -8,6 +8,7 @@
 #ifndef ENGINE_QUEUES_H
 #define ENGINE_QUEUES_H
 
+#include "base/error.h"
 #include "loop/loop.h"
 #include "protocol/message/event.h"
 #include "protocol/message/submission.h"
@@ -23,7 +24,7 @@ struct submission_queue {
 void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, void *self);
 void sq_finish(struct submission_queue *sq);
 /* Copies. ERR_limit when full. */
-int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
+must_check int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
 /* The oldest submission, now the caller's; NULL if there is none. */
 struct submission *sq_pop(struct submission_queue *sq);
 

@@ -5,12 +5,12 @@
 #ifndef ENGINE_SAMPLE_H
 #define ENGINE_SAMPLE_H
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/str.h"
 #include "protocol/record/enum.h"
 
 struct codex_sample;
-struct error;
 struct session;
 struct token_usage;
 
@@ -42,8 +42,8 @@ struct samples {
 
 void samples_init(struct samples *samples);
 /* The Session must have no Task. ERR_limit: LIMIT_SAMPLES are in progress. */
-struct codex_sample *samples_start(struct samples *samples, struct session *session,
-                                   const struct codex_sample_options *options, struct error *err);
+must_check struct codex_sample *samples_start(struct samples *samples, struct session *session,
+                                              const struct codex_sample_options *options, struct error *err);
 /* Ends all samples with ERR_cancelled. Must be called before the Session's model client is destroyed. */
 void samples_cancel(struct samples *samples);
 
