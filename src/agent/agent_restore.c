@@ -70,7 +70,7 @@ static void restore_message(struct agent *agent, const struct inbox_message *mes
 	if (message->outcome != agent_outcome_none)
 		restore_result(agent->tree, message);
 	if (message->outcome != agent_outcome_none && !agent->parent)
-		added.text = STR_NONE;                /* the root reads the completion instead */
+		added.text = STR_NONE;                             /* the root reads the completion instead */
 	best_effort(agent_inbox_add(&agent->inbox, &added, NULL)); /* a message over the limit was never accepted */
 }
 

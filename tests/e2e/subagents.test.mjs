@@ -477,6 +477,32 @@ test('16. a resumed session has its subagents again, and they go on where they w
 	assert.ok(news.some((it) => it.completion?.Completed?.last_message === 'Plums, too.'));
 });
 
+test('a reopened subagent keeps its own model', proto, async (t) => {
+	const model = await startModel(t, [
+		when({ contains: 'pears', lacks: ['You are agent 0', 'plums'] }, message('Pears counted.')),
+		when({ contains: 'plums', lacks: 'You are agent 0' }, message('Plums, too.')),
+		{ reply: [spawn('count pears', { model: 'gpt-5.4' })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [message('Done.')] },
+		// a new process
+		{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'now the plums' })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const first = startProto(t, model, { config: on + 'model = "gpt-5.5"\n' });
+	first.submit('1', userInput('go'));
+	const { session_id: thread } = (await first.next('session_configured')).msg;
+	await first.next('task_complete');
+	assert.equal((await first.end()).code, 0);
+	const second = startProto(t, model, { home: first.home, cwd: first.cwd, args: ['--resume', thread] });
+	second.submit('1', userInput('go on'));
+	await second.next('task_complete');
+	assert.equal((await second.end()).code, 0);
+	const models = (words) => model.requests().filter(({ body }) => textsOf({ body }, 'user').includes(words)).map(({ body }) => body.model);
+	assert.deepEqual([models('count pears'), models('now the plums')], [['gpt-5.4', 'gpt-5.4'], ['gpt-5.4']]);
+	assert.ok(model.requests().some(({ body }) => body.model === 'gpt-5.5'));
+});
+
 both('17. a watchdog pings, and does not pile up', async (t, start) => {
 	const dog = (args) => ({ reply: [call('subagent_watchdog', { agent_id: 1, ...args })] });
 	const model = await startModel(t, [

@@ -238,17 +238,17 @@ static int rank_of(const struct sandbox *sandbox)
 	}
 }
 
-/* What it was allowed when it last worked, or what its parent is allowed now if that is less: opening it again must not
- * make its sandbox any wider. Of one that never worked nobody knows what it was to be allowed. What is asked about is
- * as with a new one: by its parent's policy of now. */
+/* The recorded settings of a reopened subagent, with the parent's approval policy and, if that allows less, the
+ * parent's sandbox: reopening must not widen a sandbox. Without a record (it never worked) the sandbox is read-only. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
-	const struct settings *told = session->conversation.announced;
-	const struct sandbox *own = told ? told->sandbox : &narrowest;
+	const struct settings *recorded = session->conversation.announced;
+	const struct sandbox *own = recorded ? recorded->sandbox : &narrowest;
+	const struct settings *from = recorded ? recorded : above;
 	struct settings_change change = {
-		.model = session->resumed && told ? session->resumed->reader->turn.model : str_of(above->model),
-		.cwd = str_of(told ? told->cwd : above->cwd),
+		.model = str_of(from->model),
+		.cwd = str_of(from->cwd),
 		.approval_policy = above->approval_policy,
 		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
 	};
