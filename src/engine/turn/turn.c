@@ -1,6 +1,5 @@
-/* The Turn is where a network, a model and a user's patience meet: every end (completed, broken, failed,
- * aborted) comes through one of four functions here, and none of them frees the Turn inside a callback
- * of something it owns: the step after the stream is always deferred. */
+/* A Turn ends in one of four ways (completed, broken, failed, aborted), each in a function of its own. The step after
+ * the stream is deferred, so that the owner never destroys the Turn inside a callback of the model call. */
 #define LOG_MODULE "turn"
 #include "engine/turn/turn.h"
 
@@ -44,8 +43,8 @@ static void on_retry(void *self)
 	send_request(self);
 }
 
-/* The user sees each retry; details carry the cause (core 1.8). */
-static void tell_retry(struct turn *turn, const struct model_error *error, unsigned max)
+/* One event for each retry; additional_details has the cause. */
+static void emit_retry(struct turn *turn, const struct model_error *error, unsigned max)
 {
 	char message[64];
 	snprintf(message, sizeof(message), "Reconnecting... %u/%u", turn->retries, max);
@@ -54,7 +53,7 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 	buf_init(&details, 4 * KIB);
 	model_error_write_retry_info(error, &info);
 	buf_append_c(&details, error->text);
-	if (error->detail[0]) /* what one can act on meanwhile: nobody listens there */
+	if (error->detail[0]) /* such as "connection refused", which the user can fix meanwhile */
 		buf_printf(&details, ": %s", error->detail);
 	struct ev_stream_error event = {
 		.message = str_of(message),
@@ -64,8 +63,8 @@ static void tell_retry(struct turn *turn, const struct model_error *error, unsig
 	session_emit(turn->env->session, turn->env->id, EV_stream_error, &event);
 }
 
-/* What a failure says about the account or the window is told before it. */
-static void tell_failed_usage(struct turn *turn, const struct model_error *error)
+/* Emits the usage that a failure implies, before the failure: a full context window, or a reached limit. */
+static void emit_failed_usage(struct turn *turn, const struct model_error *error)
 {
 	struct turn_env *env = turn->env;
 	if (error->kind == MODEL_ERROR_context_window_exceeded && !turn->question.item.ptr)
@@ -78,7 +77,7 @@ static void fail(struct turn *turn, const struct model_error *error)
 {
 	struct buf text, info;
 	turn_complete_unfinished(turn);
-	tell_failed_usage(turn, error);
+	emit_failed_usage(turn, error);
 	buf_init(&text, 2 * MODEL_ERROR_TEXT_MAX);
 	buf_init(&info, 1 * KIB);
 	model_error_write(error, &text);
@@ -89,7 +88,7 @@ static void fail(struct turn *turn, const struct model_error *error)
 	loop_defer(&turn->next);
 }
 
-/* A provider keeps responses for a time. What it has forgotten we still have, and send. */
+/* The provider has deleted the previous response: sends the whole history instead. False: it is not known here. */
 static bool heal_chain(struct turn *turn, const struct model_error *error)
 {
 	struct session *session = turn->env->session;
@@ -101,7 +100,7 @@ static bool heal_chain(struct turn *turn, const struct model_error *error)
 	if (!has_all)
 		return false;
 	session_warn(session, turn->env->id,
-	             "The provider no longer has the response that this task goes on from; the whole history is sent "
+	             "The provider no longer has the response that this task continues; the whole history is sent "
 	             "again.");
 	loop_timer_start(turn->retry, 0);
 	return true;
@@ -119,7 +118,7 @@ static void on_stream_broken(struct turn *turn, const struct model_error *error)
 		return;
 	}
 	turn->retries++;
-	tell_retry(turn, error, max);
+	emit_retry(turn, error, max);
 	int64_t delay_ms = error->retry_after_ms >= 0 ? error->retry_after_ms
 	                                              : model_retry_backoff_ms(turn->retries, model_retry_random());
 	log_debug("stream broken (%s), retry %u in %lld ms", error->text, turn->retries, (long long)delay_ms);
@@ -142,7 +141,7 @@ static void on_stream_done(const struct model_error *error, void *self)
 		loop_defer(&turn->next);
 }
 
-/* The input: the history, from what the provider has of it on, and what is asked behind it. */
+/* The input: the part of the history that the provider does not have, and the item of the question. */
 static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
 {
 	const struct turn_question *question = &turn->question;
@@ -223,7 +222,7 @@ void turn_release(struct turn *turn)
 	if (turn->call)
 		model_call_resume(turn->call);
 	else if (turn->runs_tools)
-		loop_defer(&turn->next); /* which starts those that had to wait */
+		loop_defer(&turn->next); /* starts the calls that had to wait */
 }
 
 void turn_on_tools_done(struct turn *turn)

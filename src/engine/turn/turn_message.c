@@ -1,7 +1,7 @@
-/* What the model says to the user. In plan mode a message is read as it comes: the block of a proposed plan becomes an
- * item of its own, with an id that is the Task's, since one Task proposes one plan; the rest is the message. An item
- * begins when there is something to see of it, which for a message of blanks alone, or of a plan alone, is never.
- * In other modes deltas go through untouched, at no cost. */
+/* Messages of the model. In plan mode a message is parsed while it streams: the block of a proposed plan becomes an
+ * item of its own, whose id derives from the Task's, because a Task proposes one plan; the rest is the message. An item
+ * is started with its first visible character, so a message of blanks, or of only a plan, is never started. In other
+ * modes deltas are emitted unchanged. */
 #include "base/mem.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -15,7 +15,7 @@
 struct turn_reader {
 	struct turn *turn;
 	struct proposed_plan plan;
-	struct buf blanks; /* what it began with, until there is something to see */
+	struct buf blanks; /* at its start, until a visible character follows */
 };
 
 static bool proposes_plans(const struct turn *turn)
@@ -23,7 +23,7 @@ static bool proposes_plans(const struct turn *turn)
 	return turn->env->settings->mode == mode_kind_plan;
 }
 
-static void tell_delta(struct turn *turn, enum event_tag tag, struct str item_id, struct str text)
+static void emit_delta(struct turn *turn, enum event_tag tag, struct str item_id, struct str text)
 {
 	struct ev_content_delta delta = {str_of(turn->env->session->id), turn->env->id, item_id, text};
 	session_emit(turn->env->session, turn->env->id, tag, &delta);
@@ -59,23 +59,23 @@ void turn_close_plan(struct turn_env *env, struct str text)
 static void show(struct turn *turn, struct str text)
 {
 	struct turn_reader *reader = turn->open.reader;
-	if (!turn->open.is_told) {
+	if (!turn->open.is_emitted) {
 		buf_append_str(&reader->blanks, text);
 		if (text_trim(text).len == 0 && reader->blanks.len < LIMIT_BLANKS)
 			return;
 		text = buf_str(&reader->blanks);
-		turn_tell_open_item(turn);
+		turn_emit_open_item(turn);
 	}
-	if (turn_tell_new(turn, &text))
-		tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+	if (turn_cut_shown(turn, &text))
+		emit_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
 	buf_reuse(&reader->blanks);
 }
 
-static void tell_plan_delta(struct turn *turn, struct str text)
+static void emit_plan_delta(struct turn *turn, struct str text)
 {
 	text = turn_shown_add(&turn->env->plan_shown, text);
 	if (text.len)
-		tell_delta(turn, EV_plan_delta, turn->env->plan_id, text);
+		emit_delta(turn, EV_plan_delta, turn->env->plan_id, text);
 }
 
 static void on_segment(enum tagged_segment segment, struct str text, void *self)
@@ -87,7 +87,7 @@ static void on_segment(enum tagged_segment segment, struct str text, void *self)
 	else if (segment == TAGGED_START)
 		plan_start(env);
 	else if (segment == TAGGED_INNER && env->plan == TURN_PLAN_open)
-		tell_plan_delta(turn, text);
+		emit_plan_delta(turn, text);
 }
 
 static struct turn_reader *reader_create(struct turn *turn)
@@ -112,9 +112,9 @@ void turn_message_delta(struct turn *turn, struct str id, struct str text)
 	if (!turn_is_open(turn, TURN_ITEM_message, id))
 		return;
 	if (!proposes_plans(turn)) {
-		turn_tell_open_item(turn);
-		if (turn_tell_new(turn, &text))
-			tell_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
+		turn_emit_open_item(turn);
+		if (turn_cut_shown(turn, &text))
+			emit_delta(turn, EV_agent_message_content_delta, str_of(turn->open.id), text);
 		return;
 	}
 	if (!turn->open.reader)
@@ -129,7 +129,7 @@ static void take_phase(struct turn *turn, const struct json *json)
 	turn->open.phase = phase.ptr ? str_dup(phase) : NULL;
 }
 
-/* A server may give the beginning of the text along with the item (0.169). */
+/* Some servers send the beginning of the text with the item; codex 0.169 emits it in plan mode only. */
 void turn_message_added(struct turn *turn, const struct json *json)
 {
 	auto_buf struct buf spare;
@@ -143,7 +143,7 @@ void turn_message_added(struct turn *turn, const struct json *json)
 
 /* ---- the whole message ---- */
 
-static void tell_whole(struct turn *turn, struct str words)
+static void emit_whole(struct turn *turn, struct str words)
 {
 	struct turn_env *env = turn->env;
 	struct agent_text part = {.text = words};
@@ -153,13 +153,13 @@ static void tell_whole(struct turn *turn, struct str words)
 	                                     .content_count = 1,
 	                                     .phase = str_of(turn->open.phase)};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
-	turn_tell_whole_item(turn, &item);
-	env->last_message = env->conversation->context.items.count; /* where on_item_done puts it */
+	turn_emit_whole_item(turn, &item);
+	env->last_message = env->conversation->context.items.count; /* the index at which on_item_done adds it */
 	env->has_last_message = true;
 }
 
-/* The finished message is the truth, whatever was streamed. */
-static void tell_parts(struct turn *turn, struct str words)
+/* The finished message replaces the streamed text. */
+static void emit_parts(struct turn *turn, struct str words)
 {
 	auto_buf struct buf text, plan;
 	buf_init(&text, LIMIT_SSE_EVENT);
@@ -168,10 +168,10 @@ static void tell_parts(struct turn *turn, struct str words)
 		proposed_plan_end(&turn->open.reader->plan);
 	if (proposed_plan_split(words, &text, &plan))
 		turn_close_plan(turn->env, buf_str(&plan));
-	if (!turn->open.is_told && text_trim(buf_str(&text)).len == 0)
+	if (!turn->open.is_emitted && text_trim(buf_str(&text)).len == 0)
 		return;
-	turn_tell_open_item(turn); /* empty, though it is known: so the reference has it in plan mode */
-	tell_whole(turn, buf_str(&text));
+	turn_emit_open_item(turn); /* without text, as codex 0.169 does in plan mode */
+	emit_whole(turn, buf_str(&text));
 }
 
 void turn_message_done(struct turn *turn, const struct json *json)
@@ -182,19 +182,19 @@ void turn_message_done(struct turn *turn, const struct json *json)
 	if (turn->open.kind != TURN_ITEM_message)
 		turn_open_item(turn, TURN_ITEM_message, json_get_str(json, "id"));
 	else if (!proposes_plans(turn))
-		turn_tell_open_item(turn);
+		turn_emit_open_item(turn);
 	take_phase(turn, json);
 	if (proposes_plans(turn))
-		tell_parts(turn, words);
+		emit_parts(turn, words);
 	else
-		tell_whole(turn, words);
+		emit_whole(turn, words);
 }
 
 void turn_message_cut_short(struct turn *turn)
 {
 	struct buf item;
 	struct str text = buf_str(&turn->open.shown.text);
-	tell_whole(turn, text);
+	emit_whole(turn, text);
 	if (!turn->is_complete)
 		return;
 	buf_init(&item, LIMIT_SSE_EVENT);

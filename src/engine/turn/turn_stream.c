@@ -1,5 +1,5 @@
-/* What the model says becomes items: begun when it starts one, grown by deltas, whole when it says so.
- * The finished item is the truth; deltas are only told (seed 004: the final content is authoritative). */
+/* Converts the model's stream to items: started, extended by deltas, completed. The completed item is authoritative and
+ * recorded; deltas are only emitted. */
 #define LOG_MODULE "turn"
 #include "engine/turn/turn.h"
 
@@ -32,7 +32,7 @@ static void emit_item(struct turn *turn, enum event_tag tag, struct turn_item *i
 	session_emit_item(turn->env->session, turn->env->id, tag, item);
 }
 
-/* ---- text that clients have ---- */
+/* ---- emitted text ---- */
 
 void turn_shown_finish(struct turn_shown *shown)
 {
@@ -65,12 +65,12 @@ struct str turn_shown_add(struct turn_shown *shown, struct str text)
 	}
 	if (!shown->text.max)
 		buf_init(&shown->text, LIMIT_STREAMED_TEXT);
-	if (!shown->text.over) /* without a gap */
+	if (!shown->text.over) /* so that the copy has no gap */
 		buf_append_str(&shown->text, text);
 	return text;
 }
 
-/* ---- the item that is open ---- */
+/* ---- the open item ---- */
 
 static void clear_item(struct turn_open_item *item)
 {
@@ -90,7 +90,7 @@ void turn_close_item(struct turn *turn)
 static void keep_open(struct turn *turn)
 {
 	struct turn_open_item *open = &turn->open;
-	if (open->is_told && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
+	if (open->is_emitted && (open->kind == TURN_ITEM_message || open->kind == TURN_ITEM_reasoning)) {
 		turn_reader_destroy(steal(open->reader));
 		expect_repeat(&open->shown);
 		clear_item(&turn->kept[open->kind]);
@@ -134,16 +134,16 @@ void turn_open_item(struct turn *turn, enum turn_item_kind kind, struct str id)
 	turn->open.wire_id = id.len ? str_dup(id) : NULL;
 }
 
-void turn_tell_open_item(struct turn *turn)
+void turn_emit_open_item(struct turn *turn)
 {
-	if (turn->open.is_told)
+	if (turn->open.is_emitted)
 		return;
-	turn->open.is_told = true;
+	turn->open.is_emitted = true;
 	struct agent_text part = {.text = STR("")};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {
 		.id = str_of(turn->open.id), .content = &content, .phase = str_of(turn->open.phase)};
-	message.content_count = turn->env->settings->mode == mode_kind_plan; /* a fact of the wire */
+	message.content_count = turn->env->settings->mode == mode_kind_plan; /* as codex 0.169 */
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	bool is_message = turn->open.kind == TURN_ITEM_message;
 	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
@@ -160,38 +160,38 @@ bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str 
 	return false;
 }
 
-bool turn_tell_new(struct turn *turn, struct str *text)
+bool turn_cut_shown(struct turn *turn, struct str *text)
 {
 	size_t len = text->len;
 	*text = turn_shown_add(&turn->open.shown, *text);
 	return text->len || len == 0;
 }
 
-/* For an item that is whole. One that nothing was heard of before begins with all that it says: no delta follows. */
+/* Opens a completed item. If it had no deltas, turn_emit_whole_item starts it with its whole content. */
 static void ensure_open_whole(struct turn *turn, enum turn_item_kind kind, struct str id)
 {
 	if (turn->open.kind == kind)
-		turn_tell_open_item(turn);
+		turn_emit_open_item(turn);
 	else
 		turn_open_item(turn, kind, id);
 }
 
-void turn_tell_whole_item(struct turn *turn, struct turn_item *item)
+void turn_emit_whole_item(struct turn *turn, struct turn_item *item)
 {
-	if (!turn->open.is_told)
+	if (!turn->open.is_emitted)
 		emit_item(turn, EV_item_started, item);
-	turn->open.is_told = true;
+	turn->open.is_emitted = true;
 	emit_item(turn, EV_item_completed, item);
 }
 
-/* What is searched for is known at its end only. */
-static void tell_search_started(struct turn *turn, struct str id)
+/* The query is known only when the search has ended. */
+static void emit_search_started(struct turn *turn, struct str id)
 {
 	struct web_search_item search = {.id = id, .query = STR(""), .action = STR("{\"type\":\"other\"}")};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
 	emit_item(turn, EV_item_started, &item);
 	turn_open_item(turn, TURN_ITEM_web_search, id);
-	turn->open.is_told = true;
+	turn->open.is_emitted = true;
 }
 
 static void on_item_added(struct turn *turn, const struct json *item)
@@ -202,7 +202,7 @@ static void on_item_added(struct turn *turn, const struct json *item)
 	else if (str_is(type, "reasoning"))
 		turn_open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
 	else if (str_is(type, "web_search_call"))
-		tell_search_started(turn, json_get_str(item, "id"));
+		emit_search_started(turn, json_get_str(item, "id"));
 }
 
 /* ---- deltas ---- */
@@ -214,11 +214,11 @@ static void on_text_delta(struct turn *turn, const struct response_event *event)
 
 static void on_summary_part(struct turn *turn, const struct response_event *event)
 {
-	struct str mark = {"", 1}; /* stands for the break among the deltas */
+	struct str mark = {"", 1}; /* represents the break among the deltas */
 	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
 		return;
-	turn_tell_open_item(turn);
-	if (!turn_tell_new(turn, &mark))
+	turn_emit_open_item(turn);
+	if (!turn_cut_shown(turn, &mark))
 		return;
 	struct ev_section_break section = {.item_id = str_of(turn->open.id), .summary_index = event->index};
 	emit(turn, EV_agent_reasoning_section_break, &section);
@@ -229,8 +229,8 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 	struct str text = event->text;
 	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
 		return;
-	turn_tell_open_item(turn);
-	if (!turn_tell_new(turn, &text))
+	turn_emit_open_item(turn);
+	if (!turn_cut_shown(turn, &text))
 		return;
 	struct ev_reasoning_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text, event->index};
 	emit(turn, EV_reasoning_content_delta, &delta);
@@ -246,8 +246,8 @@ static void on_raw_delta(struct turn *turn, const struct response_event *event)
 	struct str text = event->text;
 	if (!shows_raw(turn) || !turn_is_open(turn, TURN_ITEM_reasoning, event->id))
 		return;
-	turn_tell_open_item(turn);
-	if (!turn_tell_new(turn, &text))
+	turn_emit_open_item(turn);
+	if (!turn_cut_shown(turn, &text))
 		return;
 	struct ev_reasoning_raw_delta delta = {thread_id(turn), turn->env->id, str_of(turn->open.id), text,
 	                                       event->index};
@@ -278,7 +278,7 @@ static void on_reasoning(struct turn *turn, const struct json *json)
 	if (shows_raw(turn))
 		reasoning.raw_content_count = collect_texts(json_get(json, "content"), &arena, &reasoning.raw_content);
 	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
-	turn_tell_whole_item(turn, &item);
+	turn_emit_whole_item(turn, &item);
 }
 
 static void on_web_search(struct turn *turn, const struct json *json)
@@ -319,14 +319,14 @@ static void on_custom_call(struct turn *turn, const struct json *json)
 static const struct {
 	const char *type;
 	void (*handle)(struct turn *turn, const struct json *item);
-	bool is_call; /* must carry a call_id to be answered */
+	bool is_call; /* needs a call_id, by which it is answered */
 } item_rows[] = {
 	{"message", turn_message_done, false},      {"reasoning", on_reasoning, false},
 	{"web_search_call", on_web_search, false},  {"function_call", on_function_call, true},
 	{"custom_tool_call", on_custom_call, true},
 };
 
-/* Items of other types are kept for the model and not shown. */
+/* Items of other types are recorded, but not emitted. */
 static void on_item_done(struct turn *turn, const struct json *json)
 {
 	struct str type = json_get_str(json, "type");
@@ -371,7 +371,7 @@ static void complete_reasoning(struct turn *turn)
 			reasoning.summary_text[reasoning.summary_text_count++] = part;
 	}
 	struct turn_item item = {.tag = turn_item_reasoning, .reasoning = &reasoning};
-	turn_tell_whole_item(turn, &item);
+	turn_emit_whole_item(turn, &item);
 }
 
 void turn_complete_unfinished(struct turn *turn)
@@ -385,7 +385,7 @@ void turn_complete_unfinished(struct turn *turn)
 	turn_close_item(turn);
 }
 
-/* ---- the response as a whole ---- */
+/* ---- the response ---- */
 
 static void on_completed(struct turn *turn, const struct response_event *event)
 {
@@ -403,7 +403,7 @@ static void on_limits(struct turn *turn, const struct response_event *event)
 	conversation_set_limits(turn->env->conversation, turn->env->id, turn->env->settings, event->limits);
 }
 
-/* The first value of a Task is sent back with each of its later requests (core 1.1). */
+/* The first value of a Task is sent back with each of its later requests. */
 static void on_turn_state(struct turn *turn, const struct response_event *event)
 {
 	struct turn_env *env = turn->env;
@@ -411,7 +411,7 @@ static void on_turn_state(struct turn *turn, const struct response_event *event)
 		env->turn_state = arena_str(env->arena, event->text);
 }
 
-/* "gpt-5.5-2026-02-01" is gpt-5.5, of a date. */
+/* "gpt-5.5-2026-02-01" is a dated gpt-5.5. */
 static bool is_same_model(struct str served, struct str asked)
 {
 	if (served.len > asked.len + 1 && served.ptr[asked.len] == '-' && served.ptr[asked.len + 1] >= '0' &&
@@ -420,7 +420,7 @@ static bool is_same_model(struct str served, struct str asked)
 	return str_equal_fold(served, asked);
 }
 
-/* Told once a Task: each of its requests would say the same. */
+/* Emitted once per Task: each of its responses would repeat it. */
 static void on_served_by(struct turn *turn, const struct response_event *event)
 {
 	struct turn_env *env = turn->env;

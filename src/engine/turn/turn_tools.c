@@ -1,6 +1,6 @@
-/* The calls of one response: those that may run beside others start together; one that may not waits
- * for all before it and holds back all behind it. Outputs are recorded in the order of the calls,
- * when all have ended (core 1.6), so history reads the same whatever finished first. */
+/* The calls of one response. Parallel calls run together; an exclusive call waits for all before it and delays all
+ * after it. Outputs are recorded in the order of the calls when all have ended, so the history does not depend on which
+ * call finished first. */
 #include "engine/turn/turn.h"
 
 #include <stdio.h>
@@ -61,16 +61,16 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 
 static bool runs_beside_others(const struct tool_call *call)
 {
-	return !call->type || (call->type->flags & TOOL_PARALLEL); /* tools of clients may run beside others */
+	return !call->type || (call->type->flags & TOOL_PARALLEL); /* tools of clients run in parallel */
 }
 
-/* {"type":"function_call_output","call_id":…,"output":…}; a custom tool's answer has its own type. */
+/* {"type":"function_call_output","call_id":…,"output":…}; for a custom tool, custom_tool_call_output. */
 static void write_output(const struct session *session, const struct tool_call *call, struct str text, struct buf *item)
 {
 	auto_buf struct buf cut;
 	buf_init(&cut, LIMIT_TOOL_OUTPUT);
 	buf_init(item, LIMIT_TOOL_ITEM);
-	/* room for what the tool itself wrote around an output cut to the budget (core 12.1) */
+	/* room for the tool's own lines around an output that was cut to the budget */
 	struct text_budget budget = session->host.output_budget;
 	budget.limit += budget.limit / 5;
 	text_append_output(&cut, text, budget);
@@ -102,7 +102,7 @@ static void record_follow_ups(struct turn *turn)
 	vec_for_each(tool, &turn->tools) {
 		if ((*tool)->follow_up.len == 0 || (*tool)->follow_up.over)
 			continue;
-		turn->env->conversation->context.user_turns++; /* an image comes as a message of the user */
+		turn->env->conversation->context.user_turns++; /* an image is sent as a user message */
 		conversation_add(turn->env->conversation, buf_str(&(*tool)->follow_up));
 	}
 }
@@ -166,7 +166,7 @@ static void record_cut_short(struct turn *turn, const struct tool_call *call, bo
 	record_output(turn->env->conversation, call, str_of(text));
 }
 
-/* Core 1.4 and 2.5: a call cut short still gets an output, so that the history stays well-formed. */
+/* A call without an output would make the history invalid for the provider. */
 void turn_abort_tools(struct turn *turn, bool by_user)
 {
 	vec_for_each(tool, &turn->tools)
