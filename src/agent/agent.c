@@ -15,7 +15,7 @@
 void agent_emit(struct agent *about, enum event_tag tag, const void *body)
 {
 	const struct agent_tree_options *options = &about->tree->options;
-	options->ops->tell(about, tag, body, options->self);
+	options->ops->emit(about, tag, body, options->self);
 }
 
 static struct ev_agent_inbox depths(const struct agent *agent)
@@ -313,7 +313,7 @@ int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str
 	struct agent_message message = {
 		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
 	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
-		return error_wrap(err, "agent_id %llu cannot be told", (unsigned long long)agent->id);
+		return error_wrap(err, "agent_id %llu cannot be sent a message", (unsigned long long)agent->id);
 	emit_added(agent, &message);
 	agent_waits_wake(agent);
 	agent->tree->options.ops->deliver(agent, agent->tree->options.self);

@@ -89,7 +89,7 @@ struct agent_ops {
 	/* Closes its session. Must not block. */
 	void (*close)(struct agent *agent, void *self);
 	/* Emits an event about it to its parent's rollout and to the root's front end. */
-	void (*tell)(struct agent *about, enum event_tag tag, const void *body, void *self);
+	void (*emit)(struct agent *about, enum event_tag tag, const void *body, void *self);
 };
 
 struct agent_tree_options {

@@ -97,7 +97,7 @@ test('a thousand messages to a busy agent: the first are kept, the rest are refu
 	const stored = new Map(readLines(rollouts(codex.home).find((file) => file.includes(thread)))
 		.map(({ payload }) => [payload.call_id, payload.output])); // more than a model can be shown: it is compacted
 	assert.equal(JSON.parse(stored.get('m256')).pending_messages, 256);
-	assert.match(stored.get('m257'), /^agent_id 1 cannot be told: 256 messages wait there unread/);
+	assert.match(stored.get('m257'), /^agent_id 1 cannot be sent a message: 256 messages wait there unread/);
 	assert.match(stored.get('m1000'), /256 messages wait there unread/);
 	const depths = codex.events().map(({ msg }) => msg).filter((msg) => msg.type === 'agent_inbox' && msg.agent_id === 1);
 	assert.equal(depths.length, 257, 'a refusal changes nothing');

@@ -303,8 +303,9 @@ static void an_inbox_is_bounded_but_ends_always_fit(void **state)
 	memset(long_text, 'x', LIMIT_AGENT_MESSAGE + 1);
 	assert_int_equal(agent_post(child, 0, false, str_n(long_text, LIMIT_AGENT_MESSAGE), &err), 0);
 	assert_int_not_equal(agent_post(child, 0, false, str_n(long_text, LIMIT_AGENT_MESSAGE + 1), &err), 0);
-	assert_string_equal(err.text,
-	                    "agent_id 1 cannot be told: a message may have at most 64 KiB; put more into a file");
+	assert_string_equal(
+		err.text,
+		"agent_id 1 cannot be sent a message: a message may have at most 64 KiB; put more into a file");
 	for (size_t i = 1; i < LIMIT_AGENT_INBOX; i++)
 		assert_int_equal(agent_post(child, 0, false, STR("x"), &err), 0);
 	assert_int_not_equal(agent_post(child, 0, true, STR("x"), &err), 0);

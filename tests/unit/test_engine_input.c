@@ -81,7 +81,7 @@ static void a_submission_decides_for_itself(void **state)
 	expect_told(f, "\"reason\":\"replaced\"");
 	submit(f, "{\"type\":\"user_input\",\"mode\":\"steer\",\"last_response_id\":\"resp_1\",\"items\":[]}");
 	run_until(f, "error", 1);
-	expect_told(f, "leave out mode or last_response_id");
+	expect_told(f, "omit mode or last_response_id");
 	expect_fit(f, 3);
 }
 

@@ -1,5 +1,5 @@
-/* What the tree asks for is done here with what a front end would use as well: a Codex is opened, configured and told
- * things. A subagent's events go three ways: into its state, to whoever shows its thread, and into its log. */
+/* Implements struct agent_ops with a Codex per subagent. An event of a subagent updates its agent, goes to the receiver
+ * that the front end set, and enters the agent's log. */
 #include "engine/codex/agents.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct codex *root_of(const struct codex *codex)
 	return codex->env.agent->tree->root->session;
 }
 
-/* ---- telling ---- */
+/* ---- events about agents ---- */
 
 static void record(struct codex *codex, enum event_tag tag, const void *body)
 {
@@ -36,9 +36,9 @@ static void push(struct codex *codex, enum event_tag tag, const void *body)
 		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body);
 }
 
-/* On the parent's queue and on the root's: whoever watches the root sees the whole tree. It stands in the root's
- * record, from which the tree is made again on a resume; what was added to an inbox stands only there. */
-static void tell(struct agent *about, enum event_tag tag, const void *body, void *self)
+/* Emits an event on the queues of the parent and of the root, whose clients see the whole tree, and records it in the
+ * root's rollout, from which a resume restores the tree. Message texts are only in the rollout. */
+static void emit(struct agent *about, enum event_tag tag, const void *body, void *self)
 {
 	struct codex *root = self;
 	struct codex *parent = about->parent ? about->parent->session : root;
@@ -61,7 +61,7 @@ static void tell(struct agent *about, enum event_tag tag, const void *body, void
 		push(parent, tag, body);
 }
 
-/* What has come meanwhile counts as well, and what is taken by the lines that follow. */
+/* The counts after the removal of one message: messages that arrived since count, and those removed by later events. */
 static struct ev_agent_inbox depths_before(const struct codex *codex, size_t index)
 {
 	const struct agent *agent = codex->env.agent;
@@ -79,7 +79,7 @@ static struct ev_agent_inbox depths_before(const struct codex *codex, size_t ind
 	return event;
 }
 
-/* Two files: the history first, and then at once that it has been read. */
+/* Two files: the history is flushed before the line that its messages were read. */
 void agents_record_taken(void *self)
 {
 	struct codex *codex = self;
@@ -98,7 +98,7 @@ void agents_record_taken(void *self)
 		best_effort(session_flush_rollout(root->session, NULL));
 }
 
-/* ---- hearing ---- */
+/* ---- the inbox ---- */
 
 static void deliver(struct agent *agent, void *self)
 {
@@ -107,19 +107,19 @@ static void deliver(struct agent *agent, void *self)
 		loop_defer(&codex->hear);
 }
 
-/* News alone make a root work, if its model has tools that say so. */
+/* A root starts a Task for messages alone only if its model has the tools that document it. */
 static bool begins_tasks(const struct codex *root)
 {
 	return root->env.config->features.subagent_tools && root->env.config->subagent_root_inbox_autosubmit;
 }
 
-/* What wakes an agent by itself (a ping, the end of one that it started) must not make more of them work than may. */
+/* A ping or the end of a child must not raise the number of active agents above the limit. */
 static bool has_place(const struct agent *agent)
 {
 	return !agent->parent || agent_is_active(agent) || agent_tree_has_place(agent->tree);
 }
 
-/* A Session that works hears at the end of its Turn; an interrupt is not waited for. */
+/* A running Task reads the inbox at the end of its Turn; only an interrupt aborts it. */
 static void on_hear(void *self)
 {
 	struct codex *codex = self;
@@ -127,11 +127,11 @@ static void on_hear(void *self)
 	const struct agent_inbox *inbox = &codex->env.agent->inbox;
 	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
 		return;
-	if (codex->env.agent->status == subagent_status_canceled) /* until somebody wants more of it */
+	if (codex->env.agent->status == subagent_status_canceled) /* until it is woken */
 		return;
 	if (!codex->env.agent->parent && !begins_tasks(codex))
 		return;
-	if (!session->task && !has_place(codex->env.agent)) /* until another one ends */
+	if (!session->task && !has_place(codex->env.agent)) /* until another agent ends */
 		return;
 	bool is_urgent = inbox->interrupt_count > 0;
 	if (is_urgent && session->task) {
@@ -142,7 +142,7 @@ static void on_hear(void *self)
 		return;
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
-	task_start_heard(&codex->tasks, str_of(id), is_urgent);
+	task_start_inbox(&codex->tasks, str_of(id), is_urgent);
 }
 
 void agents_on_task_end(struct codex *codex)
@@ -157,13 +157,13 @@ void agents_on_input(struct session *session)
 		agent_waits_interrupt(session->env->agent);
 }
 
-/* ---- ending ---- */
+/* ---- the end of work ---- */
 
 static bool interrupt(struct agent *agent, void *self)
 {
 	struct codex *codex = agent->session;
 	(void)self;
-	codex->ops->carry_out(codex); /* what it was given to do and has not begun ends as well */
+	codex->ops->carry_out(codex); /* so that pending input ends as well */
 	if (!codex->session || !codex->session->task)
 		return false;
 	task_abort(codex->session->task, turn_abort_reason_interrupted);
@@ -206,7 +206,7 @@ static const struct agent_ops ops = {
 	.deliver = deliver,
 	.interrupt = interrupt,
 	.close = close_child,
-	.tell = tell,
+	.emit = emit,
 };
 
 static size_t max_active(const struct config *config)
@@ -284,7 +284,7 @@ void agents_close(struct codex *root)
 		agent_tree_clear(root->agents);
 }
 
-/* Who shows its threads holds each of them for its own watchers. */
+/* With on_child set, the front end holds each subagent for its own subscribers. */
 void agents_hold(struct codex *root, bool is_held)
 {
 	struct agent *agent;
@@ -305,7 +305,7 @@ void agents_destroy(struct codex *root)
 	root->env.agent = NULL;
 }
 
-/* ---- what a subagent tells ---- */
+/* ---- events of subagents ---- */
 
 static void on_complete(struct codex *child, const struct ev_task_complete *event)
 {
@@ -348,7 +348,7 @@ static bool is_question(enum event_tag tag)
 	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
 }
 
-/* A place is free: who could not begin for want of one may do so now. */
+/* An agent became inactive: agents that wait for a place can start now. */
 static void wake_waiting(struct codex *root)
 {
 	struct agent *agent;
@@ -367,7 +367,7 @@ void agents_take_event(struct codex *child, struct event *event)
 		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
-	else if (is_question(event->msg.tag)) /* somebody has to hear it */
+	else if (is_question(event->msg.tag)) /* it needs an answer */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
 	agent_log_add(&child->env.agent->log, event);
 }

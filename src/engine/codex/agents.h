@@ -1,8 +1,7 @@
-/* agents.h — the Sessions behind a tree of agents: a subagent is a Codex that another one owns. Private to engine/.
+/* agents.h — the Sessions of subagents: each is a Codex that the tree of agents owns. Private to engine/codex/.
  *
- * The root Codex owns the tree and, through it, every subagent's Codex; all share its services and its loop. The tree
- * is made when the first agent is asked for: a session that never starts one has nothing of it.
- * Loop thread only. Source: seed 001, subagents 5, 10. */
+ * The root Codex owns the tree (agent/) and, through it, the Codex of every subagent; all share its services and loop.
+ * The tree is created when the first tool of subagents is used. Loop thread only. See docs/subagents.md. */
 #ifndef ENGINE_AGENTS_H
 #define ENGINE_AGENTS_H
 
@@ -18,42 +17,41 @@ struct event;
 struct rollout_reader;
 struct session;
 
-/* Who this Session is; NULL if subagents are switched off. */
+/* The agent of this Session; creates the tree. NULL if subagents are disabled. */
 struct agent *agents_self(struct session *session);
 /* Of struct session_ops; self: the Codex. */
 const struct session *agents_parent(void *self);
-/* The root's end, in two steps: closes every subagent; then, when the root's own Session is gone, forgets the tree. */
+/* The end of a root, in two steps: closes all subagents; destroys the tree after the root's Session. */
 void agents_close(struct codex *root);
 void agents_destroy(struct codex *root);
-/* Subagents whose events nobody takes but the root's front end stand still with it. */
+/* Holds or releases the subagents with their root, unless the front end receives their events itself. */
 void agents_hold(struct codex *root, bool is_held);
 
-/* A resumed root has the subagents again that its rollout tells of; none of them runs. */
+/* Restores the tree of a resumed root from its rollout. No subagent runs. */
 void agents_restore(struct session *session, const struct rollout_reader *reader);
-/* Finds out and tells what became of those that were at work; once session_configured is told. */
-void agents_tell_restored(struct session *session);
+/* Settles the restored subagents that were active and emits their status; after session_configured. */
+void agents_settle_restored(struct session *session);
 
-/* An event of a subagent's Codex, taken over: its state follows from it, and its listener hears it. */
+/* Takes over an event of a subagent's Codex: updates the agent, and passes the event to its receiver. */
 void agents_take_event(struct codex *child, struct event *event);
 
 /* For the Tasks; self: the Codex. */
 extern const struct inbox_ops agents_inbox;
-void agents_record_taken(void *self);
-/* A Task has ended: what came meanwhile may begin another. */
+/* A Task has ended: pending messages may start another one. */
 void agents_on_task_end(struct codex *codex);
-/* The user has said something to a Session that may be waiting for subagents. */
+/* Input of the user has arrived: ends the Session's waits for subagents. */
 void agents_on_input(struct session *session);
-/* What comes to inboxes now begins no Task, but waits for one: who stops everything does not want to hear at once that
- * it has stopped. */
+/* While quiet, messages to inboxes start no Task: an interrupt must not start new work with the results of the work
+ * that it ended. */
 void agents_set_quiet(struct codex *codex, bool is_quiet);
-/* The user has interrupted it: what it started ends as well, where that is configured. */
+/* The user interrupted the Session: cancels its subagents if agents.interrupt_cascade is set. */
 void agents_on_interrupt(struct codex *codex);
 
 /* ---- requests that subagents ask through their root's events ---- */
 
 /* Number of subagents that have such a request pending. */
 size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id);
-/* Answers the first such request. False if there is none. */
+/* Answers the first such request. False: none is pending. */
 bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer);
 
 #endif

@@ -1,5 +1,6 @@
-/* An inbox becomes history: what the root says to its subagents reads like the words of a user, everything else like
- * the answer to a wait that nobody made. Grouped by sender, the first sender first (subagents 5). */
+/* Moves the inbox to the history. Messages of the root to its subagents become user messages; all others become the
+ * output of a subagent_await call that the model did not make. Messages are grouped by sender, in the order of each
+ * sender's first message. */
 #include <stdio.h>
 
 #include "agent/agent_json.h"
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/agents.h"
+#include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/session/conversation.h"
@@ -17,7 +19,7 @@
 #include "engine/history/history_item.h"
 #include "tool/agent/collab_event.h"
 
-/* A call and its output that the model did not make itself. */
+/* Records a call that the model did not make, and its output. */
 static void record_news(struct session *session, struct agent *reader, const struct agent_news *news)
 {
 	char call_id[64];
@@ -46,8 +48,8 @@ static void record_news(struct session *session, struct agent *reader, const str
 	conversation_add(&session->conversation, buf_str(&item));
 }
 
-/* The root's words. They are shown like any input, if there is a Task to show them in. */
-static void record_words(struct session *session, struct str text)
+/* Records a message of the root as user input, and emits it as such if a Task runs. */
+static void record_input(struct session *session, struct str text)
 {
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_USER_ITEM);
@@ -58,10 +60,10 @@ static void record_words(struct session *session, struct str text)
 		return;
 	struct input_text words = {.text = text};
 	struct user_input input = {.tag = user_input_text, .text = &words};
-	task_tell_message(session->task, &(struct task_input){.items = &input, .count = 1});
+	task_emit_message(session->task, &(struct task_input){.items = &input, .count = 1});
 }
 
-/* What became of a subagent, where the model has no subagent_await (subagents 8.1). */
+/* Records the status of a subagent for a model that has no subagent_await, in the form of codex 0.169. */
 static void record_notification(struct session *session, const struct agent *about)
 {
 	auto_arena struct arena arena = {0};
@@ -89,8 +91,8 @@ static bool reads_as_user(const struct session *session, const struct agent_mess
 	return is_from_root && (config->root_agent_uses_user_messages || !config->features.subagent_tools);
 }
 
-/* Everything of one sender but what reads like a user's. */
-static void hear_sender(struct session *session, struct agent *about, struct agent_message *first)
+/* Reads all messages of one sender. */
+static void read_sender(struct session *session, struct agent *about, struct agent_message *first)
 {
 	struct agent *self = session->env->agent;
 	struct agent_news news = {.about = about, .is_injected = true};
@@ -110,8 +112,8 @@ static void hear_sender(struct session *session, struct agent *about, struct age
 	agent_news_finish(&news);
 }
 
-/* Its sender was pruned meanwhile: what it had said still counts, how it ended does not. */
-static bool hear_gone(struct session *session, struct agent_message *message)
+/* The sender was pruned: its messages still count, its result does not. */
+static bool read_gone(struct session *session, struct agent_message *message)
 {
 	struct agent_news news = {.messages = &message, .count = 1, .is_injected = true};
 	if (message->outcome != agent_outcome_none || !message->text.len)
@@ -121,41 +123,41 @@ static bool hear_gone(struct session *session, struct agent_message *message)
 	return true;
 }
 
-static bool hear(void *owner, bool interrupts_only)
+static bool read_inbox(void *owner, bool interrupts_only)
 {
 	struct codex *codex = owner;
 	struct session *session = codex->session;
 	struct agent *self = codex->env.agent;
-	bool has_heard = false;
+	bool has_any = false;
 	if (!self || (!self->parent && !session->env->config->subagent_root_inbox_autosubmit))
 		return false;
 	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
 		struct agent_message *message = agent_take(self);
 		struct agent *about = agent_tree_find(self->tree, message->sender);
 		if (about && !reads_as_user(session, message)) {
-			hear_sender(session, about, message);
-			has_heard = true;
+			read_sender(session, about, message);
+			has_any = true;
 			continue;
 		}
 		if (about)
-			record_words(session, message->text);
-		has_heard |= about || hear_gone(session, message);
+			record_input(session, message->text);
+		has_any |= about || read_gone(session, message);
 		agent_message_destroy(message);
 	}
 	agents_record_taken(codex);
-	return has_heard;
+	return has_any;
 }
 
-static void hear_early(void *self)
+static void read_early(void *self)
 {
 	struct codex *codex = self;
 	bool is_review = codex->session->task->turn_env.conversation->voice;
 	if (codex->env.config->subagent_inbox_inject_before_tools && !is_review)
-		hear(codex, false);
+		read_inbox(codex, false);
 }
 
 const struct inbox_ops agents_inbox = {
-	.read = hear,
-	.read_early = hear_early,
+	.read = read_inbox,
+	.read_early = read_early,
 	.record_taken = agents_record_taken,
 };

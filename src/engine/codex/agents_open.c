@@ -1,5 +1,5 @@
-/* A subagent begins as its parent is now: model, folder, sandboxes, effort, instructions. A fork has its parent's
- * history as well, in the same memory, up to the call that asked for it. */
+/* Opens subagents. A new one inherits its parent's current model, folder, sandbox, effort and instructions. A fork also
+ * shares its parent's history, in the same memory, up to the call that requested the fork. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -39,7 +39,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 	return child;
 }
 
-/* The parent's sandbox, or one that allows less. Under the same mode nothing else changes: its roots stay its roots. */
+/* The parent's sandbox, or the narrower one that the launch asks for. In the same mode the roots stay the same. */
 static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
 {
 	static struct workspace_write workspace;
@@ -50,7 +50,7 @@ static struct sandbox lowered(const struct sandbox *own, const struct agent_laun
 	return (struct sandbox){.tag = sandbox_read_only};
 }
 
-/* Known models only, or the parent's own: a provider's first answer to a wrong one would come much later. */
+/* Accepts known models and the parent's own. For any other one the provider's error would come much later. */
 static int check_model(const struct codex *parent, const struct agent_launch *launch, struct error *err)
 {
 	struct model_info info;
@@ -69,13 +69,13 @@ static int check_model(const struct codex *parent, const struct agent_launch *la
 	return error_set(err, ERR_invalid, "invalid model `%.*s`; there are %s", STR_ARG(launch->model), names.data);
 }
 
-/* As asked, else the parent's; what the model cannot do, it is not asked for. */
+/* The effort of the launch, else the parent's; lowered or dropped if the model does not support it. */
 static void choose_effort(struct op_configure_session *op, const struct settings *own,
                           const struct agent_launch *launch)
 {
 	int effort = (int)own->effort;
 	struct model_info info = model_catalog_get(op->model);
-	if (launch->effort.len) /* none is a value of its own, "unset" */
+	if (launch->effort.len) /* an absent effort is not the value "none" */
 		enum_parse(&enum_reasoning_effort, launch->effort, &effort);
 	op->model_reasoning_effort = (enum reasoning_effort)effort;
 	if (op->model_reasoning_effort == reasoning_effort_xhigh &&
@@ -100,9 +100,9 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 	return child->ops->open_session(child, STR(""), &op, err);
 }
 
-/* ---- a fork's history ---- */
+/* ---- the history of a fork ---- */
 
-/* Where the call stands that asked for the fork; everything before it is the child's. */
+/* The index of the call that requested the fork; the child gets the items before it. */
 static size_t find_call(const struct context *context, struct str call_id)
 {
 	for (size_t i = context->items.count; i > 0; i--) {
@@ -132,7 +132,7 @@ static void record_call(struct session *session, const struct agent_launch *laun
 	conversation_add(&session->conversation, buf_str(&item));
 }
 
-/* The same call as in the parent's history, answered for the other side (subagents 3.2). */
+/* Records an output of the fork call, as in the parent's history, but with the role of the child. */
 static void record_role(struct session *session, const struct agent *agent, const struct agent_launch *launch)
 {
 	auto_buf struct buf role, item;
@@ -177,7 +177,7 @@ static void inherit(struct session *parent, struct session *session, struct agen
 	}
 }
 
-/* ---- the ops ---- */
+/* ---- open and reopen ---- */
 
 static int submit(struct codex *child, const struct agent_launch *launch, struct error *err)
 {
@@ -225,7 +225,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	return -(int)err->code;
 }
 
-/* Sandboxes from the narrowest; of one mode, the narrower is the one without the network. */
+/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. */
 static int rank_of(const struct sandbox *sandbox)
 {
 	switch (sandbox->tag) {
@@ -263,7 +263,7 @@ static int resume(struct codex *child, const struct codex *above, const char *pa
 	return take_settings(child->session, above->session->settings, err);
 }
 
-/* The parent may have been unloaded itself; the root is always there. */
+/* The parent may be unloaded; then the root takes its place. */
 int agents_reopen(struct agent *agent, void *self, struct error *err)
 {
 	struct codex *root = self, *above = agent->parent->session ? agent->parent->session : root;

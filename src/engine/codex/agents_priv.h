@@ -1,4 +1,4 @@
-/* agents_priv.h — between the files that make and run subagents. Private to engine/agents*.c. */
+/* agents_priv.h — shared by the files that start and run subagents. Private to agents*.c. */
 #ifndef ENGINE_AGENTS_PRIV_H
 #define ENGINE_AGENTS_PRIV_H
 
@@ -9,15 +9,17 @@ struct codex;
 
 enum { MAX_ACTIVE_SUBAGENTS = 256 };
 
-/* agents_open.c: of struct agent_ops. */
+/* agents_open.c: members of struct agent_ops. */
 must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
 
-/* A new Codex is that agent's. */
+/* Gives a new Codex to the agent. */
 void agents_join(struct codex *child, struct agent *agent);
-/* Its Session is there: the root's front end is told. */
+/* Notifies the root's front end of a subagent's Codex, once its Session exists. */
 void agents_announce(struct codex *child);
-/* It is about to go. */
+/* Notifies the front end that the Codex is about to be closed. */
 void agents_retract(struct codex *child);
+/* The recorded history has the messages taken from the inbox: records in the root's rollout that they were read. */
+void agents_record_taken(void *self);
 
 #endif

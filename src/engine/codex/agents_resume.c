@@ -1,5 +1,6 @@
-/* The root's rollout says who was there; the rollouts of those that were at work say how that ended. What cannot be
- * found out counts as canceled. The model hears of it with the next Task: a resume alone starts nothing. */
+/* Restores the subagents of a resumed root from its rollout. The rollout of each subagent that was active shows how its
+ * work ended; without that it counts as canceled. The model reads the results with the next Task: a resume alone starts
+ * none. */
 #include "agent/agent_restore.h"
 #include "agent/agent_watchdog.h"
 #include "base/json.h"
@@ -31,7 +32,7 @@ static void replay(struct agent_tree *tree, struct str payload)
 		agent_restore_inbox(tree, event.agent_inbox);
 }
 
-/* ---- watchdogs: from the calls that set them and what they were answered ---- */
+/* ---- watchdogs: restored from the calls that set them and the outputs of these ---- */
 
 static void rearm(struct agent_tree *tree, const struct json *answer)
 {
@@ -82,9 +83,9 @@ void agents_restore(struct session *session, const struct rollout_reader *reader
 	restore_watchdogs(codex->agents, reader);
 }
 
-/* ---- what became of those at work ---- */
+/* ---- agents that were active ---- */
 
-/* False: its last turn did not end, or nobody knows. */
+/* False: its last turn did not end, or its rollout cannot be read. */
 static bool read_end(const struct agent *agent, const char *home, struct arena *arena, struct str *ret_message)
 {
 	auto_free char *path = rollout_list_find_id(home, str_of(agent->session_id), NULL);
@@ -102,7 +103,7 @@ static bool read_end(const struct agent *agent, const char *home, struct arena *
 	return has_ended;
 }
 
-static void find_out(struct agent *agent, const char *home)
+static void settle(struct agent *agent, const char *home)
 {
 	auto_arena struct arena arena = {0};
 	struct str message = STR_NONE;
@@ -114,7 +115,7 @@ static void find_out(struct agent *agent, const char *home)
 		agent_end(agent, agent_outcome_canceled, STR("interrupted"));
 }
 
-void agents_tell_restored(struct session *session)
+void agents_settle_restored(struct session *session)
 {
 	struct codex *codex = codex_of(session);
 	struct agent *agent;
@@ -123,7 +124,7 @@ void agents_tell_restored(struct session *session)
 	codex->is_quiet = true;
 	list_for_each(agent, &codex->agents->agents, link) {
 		if (agent->parent && agent_is_active(agent))
-			find_out(agent, config_home(codex->env.config));
+			settle(agent, config_home(codex->env.config));
 	}
 	codex->is_quiet = false;
 }

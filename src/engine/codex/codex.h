@@ -77,7 +77,8 @@ const char *codex_record_path(const struct codex *codex);
 must_check struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_options *options,
                                                     struct error *err);
 
-/* Terminates a background command by process id (0: all) and emits exec_command_end for each. False: there is none. */
+/* Terminates a background command by process id (0: all) and emits exec_command_end for each. False: no such command.
+ */
 bool codex_end_command(struct codex *codex, int64_t process_id);
 
 /* Backpressure, for a front end whose client reads slower than events are emitted. Between hold and release the model's

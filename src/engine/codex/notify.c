@@ -1,5 +1,5 @@
-/* One argument of a program has 128 KiB on Linux, and a history has no such end: of what the user said the newest
- * messages go in, each whole, and of the answer its beginning. */
+/* Linux limits one argument of a program to 128 KiB. The notice has the newest user messages that fit, each complete,
+ * and the beginning of the answer. */
 #define LOG_MODULE "notify"
 #include "engine/codex/notify.h"
 
@@ -13,7 +13,7 @@
 #include "engine/task/task.h"
 #include "rollout/rollout_item.h"
 
-/* The index of the oldest item from which on all messages of the user fit. */
+/* The index of the first item whose user messages fit into the notice with all later ones. */
 static size_t find_oldest(const struct context *context)
 {
 	size_t bytes = 0, at = context->items.count;

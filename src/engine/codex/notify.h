@@ -1,4 +1,4 @@
-/* notify.h — the user's own program is told that a Task is complete (core 17). Private to engine/. */
+/* notify.h — runs the user's notification program when a Task is complete. Private to engine/codex/. */
 #ifndef ENGINE_NOTIFY_H
 #define ENGINE_NOTIFY_H
 
@@ -9,7 +9,7 @@ struct task;
 
 /* configure_session or the configuration names a program. */
 bool notify_is_wanted(const struct session *session);
-/* Starts the program that is wanted; it is left alone from then on. */
+/* Starts the program, which runs on its own from then on. notify_is_wanted must be true. */
 void notify_task_complete(struct session *session, const struct task *task);
 
 #endif

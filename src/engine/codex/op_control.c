@@ -1,5 +1,4 @@
-/* Ops that steer: configure, override, answer, interrupt, shut down. They act at once and never wait,
- * so they work while a Task runs. */
+/* Control Ops: configure, override, answer, interrupt, shut down. They act at once, also while a Task runs. */
 #include "agent/agent_tree.h"
 #include "base/error.h"
 #include "engine/codex/agents.h"
@@ -25,7 +24,7 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	if (op->resume_path.ptr && resume_wait_load(&codex->resume_wait, submission))
 		return;
 	if (codex_open_session(codex, submission->id, op, &err) == 0)
-		agents_tell_restored(codex->session);
+		agents_settle_restored(codex->session);
 	else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err))
 		op_refuse_request(codex, submission, err.text);
 }
@@ -73,14 +72,14 @@ void on_op_user_input_answer(struct codex *codex, const struct submission *submi
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
 }
 
-/* An answer to no call, or a second one, is ignored like one to an approval that nobody asked for. */
+/* An answer without a pending call is ignored, like an approval that was not requested. */
 void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
 {
 	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
 	op_answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
 }
 
-/* ---- what ends ---- */
+/* ---- ends ---- */
 
 void on_op_interrupt(struct codex *codex, const struct submission *submission)
 {

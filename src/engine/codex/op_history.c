@@ -1,5 +1,5 @@
-/* Ops on what was said: the user's prompts of all sessions, this session's name and place, and turns taken
- * back. Each is done and answered at once; the files are small and local. */
+/* Ops on stored data: the user's prompts of all sessions, the name and path of this session, and rollback. Each acts
+ * and answers at once; the files are small and local. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -53,7 +53,7 @@ void on_op_get_path(struct codex *codex, const struct submission *submission)
 	session_emit(session, submission->id, EV_conversation_path, &event);
 }
 
-/* The models a client may choose from are told through other doors; this Op never had an answer. */
+/* A no-op: no version of the protocol has an event that answers it. */
 void on_op_list_models(struct codex *codex, const struct submission *submission)
 {
 	(void)codex, (void)submission;
@@ -69,7 +69,7 @@ void on_op_set_thread_name(struct codex *codex, const struct submission *submiss
 		return;
 	}
 	if (!session->rollout) {
-		op_refuse_request(codex, submission, "This session is not recorded: a name could not lead back to it.");
+		op_refuse_request(codex, submission, "This session is not recorded, so it cannot have a name.");
 		return;
 	}
 	if (rollout_name_set(config_home(codex->env.config), str_of(session->id), name, &err) != 0) {
@@ -86,7 +86,7 @@ static bool is_user_message(const struct context *context, size_t index)
 	return rollout_item_is_user_message(json_parse(&arena, context_item_text(context, index), NULL));
 }
 
-/* Where the `turns`-th user message from the end stands, the first one if there are fewer. */
+/* The position of the `turns`-th user message from the end; of the first one if there are fewer. */
 static struct context_mark find_turn(const struct context *context, int64_t turns)
 {
 	struct context_mark mark = {.item_count = context->items.count, .user_turns = context->user_turns};
@@ -100,7 +100,7 @@ static struct context_mark find_turn(const struct context *context, int64_t turn
 	return mark;
 }
 
-/* Turns from before a compaction are only in the rollout, with all that the summary stands for. */
+/* Items that a compaction replaced are only in the rollout. */
 static void roll_back(struct session *session, int64_t turns)
 {
 	struct context_mark mark = find_turn(&session->conversation.context, turns);
@@ -109,7 +109,7 @@ static void roll_back(struct session *session, int64_t turns)
 	context_rewind(&session->conversation.context, &mark);
 	session_record_rewind(session, (size_t)turns);
 	if (is_undone && session_reread(session, &err) != 0)
-		session_warn(session, STR(""), "What was said before the last compaction could not be read again: %s",
+		session_warn(session, STR(""), "The history before the last compaction could not be read: %s",
 		             err.text);
 }
 

@@ -1,5 +1,5 @@
-/* Ops that bring user input. What happens to input while a Task runs is a setting
- * (on_input_while_running, protocol-v1 6, row 8); no input is lost either way. */
+/* Ops with user input. Input that arrives while a Task runs joins it or replaces it (on_input_while_running); it is
+ * never lost. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/config.h"
@@ -10,16 +10,16 @@
 #include "engine/session/resume.h"
 #include "engine/task/task.h"
 
-/* What both Ops ask for. */
+/* The common part of both Ops. */
 struct request {
 	struct task_input input;
-	struct str response_id; /* to go on from, or absent */
+	struct str response_id; /* to continue from, or absent */
 	bool has_mode;
 	enum running_input mode;
 };
 
-/* The submission decides, else the user, else the front end; but nobody who says something means to end a command
- * of the user's own. Who goes on from elsewhere cannot join. */
+/* Precedence: the submission's mode, the configuration, the front end's default. By default, input never replaces a
+ * running user shell command. Input with last_response_id cannot join a Task. */
 static bool steers(const struct codex *codex, const struct request *request)
 {
 	enum running_input wish = codex->env.config->on_input_while_running;
@@ -32,8 +32,8 @@ static bool steers(const struct codex *codex, const struct request *request)
 	return wish == running_input_steer;
 }
 
-/* Seed 000: input may go on from after an earlier response instead of from the end. A provider that keeps
- * responses may know one that we do not. */
+/* Input may continue from an earlier response instead of from the end. A provider that stores responses may have one
+ * that this session does not. */
 static int check(const struct session *session, const struct request *request, struct error *err)
 {
 	struct str id = request->response_id;
@@ -41,11 +41,11 @@ static int check(const struct session *session, const struct request *request, s
 		return 0;
 	if (request->has_mode && request->mode == running_input_steer)
 		return error_set(err, ERR_invalid,
-		                 "input cannot join the running task and go on from an earlier response: leave out "
+		                 "input cannot both join the running task and continue from an earlier response: omit "
 		                 "mode or last_response_id");
 	if (context_find_response(&session->conversation.context, id) || session_is_chained(session))
 		return 0;
-	return error_set(err, ERR_not_found, "this session has no response `%.*s` to go on from", STR_ARG(id));
+	return error_set(err, ERR_not_found, "this session has no response `%.*s` to continue from", STR_ARG(id));
 }
 
 static void go_back_to(struct session *session, struct str response_id)
@@ -154,14 +154,15 @@ void on_op_review(struct codex *codex, const struct submission *submission)
 		op_refuse_request(codex, submission, err.text);
 }
 
-/* Beside a running Task, not in its place. */
+/* Runs in parallel to a Task; does not replace it. */
 void on_op_run_user_shell_command(struct codex *codex, const struct submission *submission)
 {
 	const struct op_run_user_shell_command *op = submission->op.run_user_shell_command;
 	struct session *session = codex->session;
 	struct shell_request request = {op->command, LIMIT_USER_COMMAND_MS};
 	if (op->command.len > LIMIT_USER_COMMAND || (op->has_timeout_ms && op->timeout_ms < 0)) {
-		op_refuse_request(codex, submission, "command may have 128 KiB, and timeout_ms must not be negative.");
+		op_refuse_request(codex, submission,
+		                  "command may have at most 128 KiB, and timeout_ms must not be negative.");
 		return;
 	}
 	if (op->has_timeout_ms)

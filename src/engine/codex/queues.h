@@ -25,7 +25,7 @@ void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake
 void sq_finish(struct submission_queue *sq);
 /* Copies. ERR_limit when full. */
 must_check int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
-/* The oldest submission, now the caller's; NULL if there is none. */
+/* The oldest submission, now the caller's; NULL: the queue is empty. */
 struct submission *sq_pop(struct submission_queue *sq);
 
 struct event_queue {
@@ -43,7 +43,7 @@ void eq_finish(struct event_queue *eq);
 void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
 /* The same, as the last event: later pushes are discarded. */
 void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
-/* The oldest event, now the caller's; NULL if there is none. */
+/* The oldest event, now the caller's; NULL: the queue is empty. */
 struct event *eq_pop(struct event_queue *eq);
 
 #endif

@@ -39,8 +39,8 @@ struct rollout_stall {
 
 void rollout_stall_init(struct rollout_stall *stall, struct loop *loop, const struct rollout_stall_ops *ops,
                         void *self);
-/* Writes the pending lines of a Session (NULL: there is none yet). True: events may leave now. False: ops.retry is
- * called until they may. */
+/* Writes the pending lines of a Session (NULL before configure_session). True: events may leave now. False: ops.retry
+ * is called until they may. */
 bool rollout_stall_pass(struct rollout_stall *stall, struct session *session);
 /* Lets events leave although the disk is full, until a write succeeds again. */
 void rollout_stall_override(struct rollout_stall *stall);

@@ -1,4 +1,4 @@
-/* Tools never see the Session: they get these functions and the facts of the Task, nothing else. */
+/* Tools do not know the Session: they get these functions and the facts of the Task. */
 #include "engine/codex/session_host.h"
 
 #include "base/error.h"
@@ -86,7 +86,7 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 		session_warn(session, host->turn_id, "the rule counts for this session only: %s", err.text);
 }
 
-/* Made when the first command runs: many sessions never run one. */
+/* Built for each command; sessions that run none have no environment. */
 static const char *const *host_command_env(struct tool_host *host, bool is_model)
 {
 	struct session *session = session_of(host);

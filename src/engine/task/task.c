@@ -1,6 +1,6 @@
-/* What all kinds of Task share: how one begins, how it ends, and whom its Turn reports to. A Task is freed
- * only from its own end functions, never inside a callback of the Turn it owns: ends are deferred through
- * the Turn. While a compaction goes on the Turn is the compaction's, whatever the kind. */
+/* The part that all kinds of Task share: start, end, and the reports of the Turn. The Turn defers its reports, so a
+ * Task that ends in one of them never destroys a Turn inside a callback of the model call. During a compaction the Turn
+ * belongs to the compaction, for every kind. */
 #include "engine/task/task.h"
 
 #include "base/clock.h"
@@ -30,7 +30,7 @@ void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *ite
 	session_emit_item(task->session, task->id, tag, item);
 }
 
-static void tell_started(struct task *task)
+static void emit_started(struct task *task)
 {
 	struct ev_task_started event = {
 		.has_model_context_window = true,
@@ -63,10 +63,10 @@ static void take_from_turn(struct task *task)
 	drop_turn(task);
 }
 
-/* ---- its diff ---- */
+/* ---- the diff ---- */
 
-/* It comes from what patches wrote: what commands changed is not in it, and no file is read again. It is emitted after
- * each patch, and at the end of each Turn for clients that subscribed later. */
+/* The diff covers the changes of patches, not those of commands, and no file is read for it. It is emitted after each
+ * patch, and at the end of each Turn for clients that subscribed later. */
 static void emit_diff(struct task *task)
 {
 	auto_buf struct buf text;
@@ -83,7 +83,7 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 	const struct patch_change *changes = patch_plan_changes(plan, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct str old = patch_change_old(&changes[i]);
-		bool is_large = old.len > LIMIT_GIT_DIFF_FILE; /* left out anyway: its new text need not be made */
+		bool is_large = old.len > LIMIT_GIT_DIFF_FILE; /* the diff omits it, so its new text is not built */
 		struct git_diff_change change = {
 			.path = changes[i].path,
 			.move_path = changes[i].move_path,
@@ -98,7 +98,7 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 	emit_diff(task);
 }
 
-/* ---- its Turns ---- */
+/* ---- the Turns ---- */
 
 static void on_turn_end(void *self, bool needs_turn)
 {
@@ -154,7 +154,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 	};
 	session->task = task;
 	owner->events->on_start(owner->self, task);
-	tell_started(task);
+	emit_started(task);
 	return task;
 }
 
@@ -174,7 +174,7 @@ static void end(struct task *task)
 	owner->events->on_end(owner->self);
 }
 
-/* What was said to the user; a plan is an item of its own. */
+/* The message without the plan, which is an item of its own. */
 static struct str without_plan(struct str message, struct arena *arena)
 {
 	auto_buf struct buf text, plan;
@@ -184,7 +184,7 @@ static struct str without_plan(struct str message, struct arena *arena)
 	return arena_str(arena, buf_str(&text));
 }
 
-/* Read where it stands in the history: it may be large, and a copy of it would live as long as the Task. */
+/* Read from the history: the text may be large, and a copy would live as long as the Task. */
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare)
 {
 	const struct context *context = &task->turn_env.conversation->context;
@@ -197,7 +197,7 @@ struct str task_last_message(const struct task *task, struct arena *arena, struc
 
 void task_complete(struct task *task)
 {
-	if (task->turn_env.plan == TURN_PLAN_open) /* of a stream that broke, or a message that took it back */
+	if (task->turn_env.plan == TURN_PLAN_open) /* the stream broke, or the finished message has no plan */
 		turn_close_plan(&task->turn_env, STR(""));
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf spare;
@@ -208,7 +208,7 @@ void task_complete(struct task *task)
 	end(task);
 }
 
-static void cut_short(struct task *task, bool by_user)
+static void end_early(struct task *task, bool by_user)
 {
 	drop_compact(task);
 	if (task->kind->on_cut_short)
@@ -220,7 +220,7 @@ void task_fail(struct task *task, const char *message, const char *info)
 	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
 	task_emit(task, EV_error, &event);
 	drop_turn(task);
-	cut_short(task, false);
+	end_early(task, false);
 	task->turn_env.has_last_message = false;
 	task_complete(task);
 }
@@ -284,7 +284,7 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 		turn_abort(task->turn);
 	drop_turn(task);
 	session_abort_shells(task->session);
-	cut_short(task, reason == turn_abort_reason_interrupted);
+	end_early(task, reason == turn_abort_reason_interrupted);
 	struct ev_turn_aborted event = {.reason = reason};
 	task_emit(task, EV_turn_aborted, &event);
 	end(task);

@@ -1,9 +1,8 @@
-/* task.h — one Task: Codex working on one thing it was asked, a series of Turns (seed 000). Private to engine/.
+/* task.h — one Task: a series of Turns that one submission starts. Private to engine/.
  *
- * Every Task is of a kind (task_user.c, task_review.c, …); what is the same for all of them is in task.c.
- * States: running, or blocked while a question waits for the user; both count as "the Task".
- * It ends by itself (task_complete), by an error (error, then task_complete) or by abort (turn_aborted).
- * Owns: its Turn, its settings snapshot, its pending input. */
+ * Each Task is of a kind (task_user.c, task_review.c, …); task.c has the part that all kinds share.
+ * A Task ends by itself (task_complete), by an error (error, then task_complete) or by abort (turn_aborted).
+ * Owns: its Turn, its settings snapshot, its pending input. Loop thread only. */
 #ifndef ENGINE_TASK_H
 #define ENGINE_TASK_H
 
@@ -25,35 +24,35 @@ struct task_input {
 	const struct user_input *items;
 	size_t count;
 	struct str output_schema; /* JSON, or absent */
-	struct str client_id;     /* the client's own name for it, or absent */
+	struct str client_id;     /* the client's name for this input, or absent */
 };
 
-/* What makes one kind of Task differ from another. An entry that is NULL does nothing. */
+/* The kind of a Task. A NULL function is a no-op. */
 struct task_kind {
-	size_t size; /* of the kind's own struct, whose first member is the Task */
-	/* Input that comes while it runs; NULL: it takes none. */
+	size_t size; /* of the kind's struct, whose first member is the Task */
+	/* Takes input while the Task runs; NULL: the kind takes none. */
 	void (*steer)(struct task *task, const struct task_input *input);
-	/* Its Turn is over and gone; needs_turn: outputs wait for the model. */
+	/* The Turn has ended and is destroyed; needs_turn: the history has outputs that the model has not read. */
 	void (*on_turn_end)(struct task *task, bool needs_turn);
-	/* The compaction it asked for is done, and the history another. */
+	/* The compaction has replaced the history. */
 	void (*on_compacted)(struct task *task);
-	/* It will end before its time, by an error or the user's interrupt: what the history should still keep. */
+	/* The Task is about to end by an error or an abort: completes the history. by_user: an interrupt. */
 	void (*on_cut_short)(struct task *task, bool by_user);
-	/* Frees what the kind's own struct owns. */
+	/* Frees the members of the kind's struct. */
 	void (*finish)(struct task *task);
 };
 
-/* What happens to a Task, for its owner. */
+/* Reports to the owner of a Task. */
 struct task_events {
-	/* It is the Session's Task now; no event of it has been emitted. */
+	/* The Session has this Task now; it has emitted no event yet. */
 	void (*on_start)(void *self, const struct task *task);
-	/* It did what it was asked; before task_complete. */
+	/* The Task succeeded; called before task_complete is emitted. */
 	void (*on_success)(void *self, const struct task *task);
-	/* It is gone, and the history holds everything that waited for its end. */
+	/* The Task is destroyed, and the history has all items that waited for its end. */
 	void (*on_end)(void *self);
 };
 
-/* What owns Tasks: the same for all Tasks of a Session. */
+/* The owner of Tasks; one for all Tasks of a Session. */
 struct task_owner {
 	struct session *session;
 	const struct task_events *events;
@@ -66,95 +65,96 @@ struct task {
 	const struct task_kind *kind;
 	const struct task_owner *owner;
 	struct session *session;
-	struct str id; /* sub_id of the submission that started it; also the turn_id of its events */
+	struct str id; /* of the submission that started it; also the turn_id of its events */
 	struct settings *settings;
 	struct turn_env turn_env;    /* lent to its Turns */
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
-	struct turn *turn;       /* NULL between two */
-	struct compact *compact; /* the compaction that its Turn is for; else NULL */
+	struct turn *turn;       /* NULL between two Turns */
+	struct compact *compact; /* the compaction that the Turn belongs to; else NULL */
 	struct arena arena;
-	struct git_diff diff; /* what its patches have changed */
+	struct git_diff diff; /* of the files that its patches changed */
 };
 
 /* ---- starts, one for each kind; the Session must have no Task ---- */
 
-/* Works on what the user said. Input is copied. */
+/* Works on input of the user. Input is copied. */
 void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input);
-/* Works on what other agents have said: its inbox. interrupts_only: on what goes first; the rest follows. */
-void task_start_heard(const struct task_owner *owner, struct str id, bool interrupts_only);
-/* Summarises the history because the user asked for it. */
+/* Works on the messages in the inbox. interrupts_only: on the interrupts first. */
+void task_start_inbox(const struct task_owner *owner, struct str id, bool interrupts_only);
+/* Compacts the history at the user's request. */
 void task_start_compact(const struct task_owner *owner, struct str id);
 
 struct shell_request {
 	struct str command;
 	uint64_t timeout_ms;
 };
-/* Runs a command of the user's own, and answers what the user says until it ends. */
+/* Runs a user shell command. Input that arrives meanwhile is answered when it has ended. */
 void task_start_shell(const struct task_owner *owner, struct str id, const struct shell_request *request);
 
-/* Has a reviewer look at code, in a conversation of its own. request says of what, by target or by prompt; ERR_invalid,
- * and no Task, if the reviewer's model cannot be used. */
+/* Runs a code review in a conversation of its own. request names the code by target or by prompt. On error, for a model
+ * that cannot be used, there is no Task. */
 must_check int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
                                  struct error *err);
 
-/* ---- for everybody ---- */
+/* ---- a running Task ---- */
 
 /* The Task that a Turn belongs to. */
 struct task *task_of_turn(const struct turn *turn);
 bool task_can_steer(const struct task *task);
-/* Adds input to a running Task that takes it; it reaches the model with the next Turn. */
+/* Adds input, which the next Turn sends to the model. task_can_steer must be true. */
 void task_steer(struct task *task, const struct task_input *input);
-/* Runs a command of the user's own beside a running Task. */
+/* Runs a user shell command in parallel to the Task. */
 void task_add_shell(struct task *task, const struct shell_request *request);
-/* Ends all commands of the user's own, each told as ended. */
+/* Terminates all user shell commands and emits exec_command_end for each. */
 void session_abort_shells(struct session *session);
-/* The same, but nobody is told. */
+/* The same without events. */
 void session_destroy_shells(struct session *session);
-/* What came of the user's commands goes into the history, where an item may stand now. */
+/* Adds the items that wait for the end of a Turn (reports of user shell commands, items of codex_add_items) to the
+ * history. No call of the model may be without its output. */
 void session_record_unheard(struct session *session);
-/* Stops everything, tells turn_aborted, frees the task. */
+/* Ends all work of the Task, emits turn_aborted and destroys it. */
 void task_abort(struct task *task, enum turn_abort_reason reason);
-/* Nobody takes events now: the Turn stands still until it is released. */
+/* Backpressure: pauses the Turn until task_release. */
 void task_hold(struct task *task);
 void task_release(struct task *task);
-/* Frees without telling anybody. NULL is fine. */
+/* Ends all work without events. NULL is fine. */
 void task_destroy(struct task *task);
 
-/* A patch has been written. */
+/* A patch was applied: emits turn_diff. */
 void task_note_patch(struct task *task, const struct patch_plan *plan);
 
 /* ---- for the kinds ---- */
 
-/* Makes the session's Task and tells task_started. Never NULL. */
+/* Creates the Session's Task and emits task_started. Never NULL. The Session must have no Task. */
 struct task *task_create(const struct task_kind *kind, const struct task_owner *owner, struct str id);
-/* The same with settings of its own; a reference is taken. */
+/* The same with other settings than the Session's; takes a reference. */
 struct task *task_create_under(const struct task_kind *kind, const struct task_owner *owner, struct str id,
                                struct settings *settings);
-/* Tells task_complete and frees the Task. */
+/* Emits task_complete and destroys the Task. */
 void task_complete(struct task *task);
-/* The Task did what it was asked: reports on_success, then completes. */
+/* Reports on_success, then completes. */
 void task_succeed(struct task *task);
-/* The model's last message, in spare or the arena; absent if there is none. */
+/* The model's last message, in spare or the arena; absent: the model sent none. */
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare);
 /* True if the history has reached the size at which it is to be compacted. */
 bool task_needs_compact(const struct task *task);
 /* Starts a compaction; the Task must have no Turn. Ends in the kind's on_compacted, or in task_fail, perhaps at once.
  */
 void task_compact(struct task *task);
-/* task_complete behind an error event. info: CodexErrorInfo as JSON. */
+/* Emits an error event, then completes. info: CodexErrorInfo as JSON. */
 void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);
 /* item_started or item_completed. */
 void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item);
 
-/* A Task of the user's own words that has none yet, and waits for something else to end; then it works on what was said
- * meanwhile, or completes. */
+/* A Task of user input that has no input yet and waits for a user shell command. task_end_waiting starts a Turn on the
+ * input that arrived meanwhile, or completes the Task. */
 struct task *task_start_waiting(const struct task_owner *owner, struct str id);
 bool task_is_waiting(const struct task *task);
 void task_end_waiting(struct task *task);
 
-/* The user's words, or what stands for them, as an item of the Task: begun and whole at once. */
-void task_tell_message(struct task *task, const struct task_input *input);
+/* Emits the input as a user_message item, started and completed. */
+void task_emit_message(struct task *task, const struct task_input *input);
 
 #endif

@@ -28,7 +28,7 @@
 struct task_review {
 	struct task task;
 	struct buf words; /* of the reviewer's latest message, which may be its report */
-	char *words_id;   /* of that message; NULL: there is none */
+	char *words_id;   /* id of that message; NULL: no message */
 	struct conversation_voice voice;
 	struct conversation conversation; /* the reviewer's */
 };
@@ -40,7 +40,7 @@ static struct task_review *review_of(struct task *task)
 
 /* ---- messages ---- */
 
-static void tell_message(struct task *task, struct str id, struct str words)
+static void emit_message(struct task *task, struct str id, struct str words)
 {
 	struct agent_text part = {.text = words};
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
@@ -57,11 +57,11 @@ static void forget_words(struct task_review *review)
 	review->words_id = NULL;
 }
 
-/* More came behind it, so it was no report. */
-static void tell_remark(struct task_review *review)
+/* The latest message is not the report: another item followed it. */
+static void emit_remark(struct task_review *review)
 {
 	if (review->words_id && review->words.len)
-		tell_message(&review->task, str_of(review->words_id), buf_str(&review->words));
+		emit_message(&review->task, str_of(review->words_id), buf_str(&review->words));
 	forget_words(review);
 }
 
@@ -74,7 +74,7 @@ static void keep_words(struct turn *turn, const struct json *json)
 	struct buf item;
 	buf_init(&spare, LIMIT_SSE_EVENT);
 	buf_init(&item, LIMIT_SSE_EVENT);
-	tell_remark(review);
+	emit_remark(review);
 	if (!id.len) {
 		uuid_v7(made);
 		id = str_of(made);
@@ -98,7 +98,7 @@ static void on_event(const struct response_event *event, void *self)
 	bool is_done = event->type == RESPONSE_item_done;
 	if (!is_message(event)) {
 		if (is_done && json_get_str(event->item, "call_id").len)
-			tell_remark(review_of(task_of_turn(turn)));
+			emit_remark(review_of(task_of_turn(turn)));
 		turn_on_event(event, turn);
 	} else if (is_done) {
 		keep_words(turn, event->item);
@@ -115,17 +115,17 @@ static void record_message(struct conversation *conversation, const char *role, 
 	conversation_add(conversation, buf_str(&item));
 }
 
-/* Back in the user's conversation: what its model is to know of the review. */
-static void record_report(struct session *session, struct str what_happened, const struct buf *results)
+/* Records the review in the user's conversation. */
+static void record_report(struct session *session, struct str outcome, const struct buf *results)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_USER_ITEM);
-	review_prompt_write_report(what_happened, results, &text);
+	review_prompt_write_report(outcome, results, &text);
 	session->conversation.context.user_turns++;
 	record_message(&session->conversation, "user", buf_str(&text));
 }
 
-static void tell_exit(struct task *task, struct review_output *output)
+static void emit_exit(struct task *task, struct review_output *output)
 {
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
@@ -133,7 +133,7 @@ static void tell_exit(struct task *task, struct review_output *output)
 	task_emit(task, EV_exited_review_mode, &event);
 }
 
-static void tell_report(struct task *task, const struct buf *text)
+static void emit_report(struct task *task, const struct buf *text)
 {
 	char uuid[UUID_TEXT_SIZE], id[sizeof("msg_") + UUID_TEXT_SIZE];
 	struct session *session = task->session;
@@ -142,7 +142,7 @@ static void tell_report(struct task *task, const struct buf *text)
 	task->turn_env.last_message = session->conversation.context.items.count;
 	task->turn_env.has_last_message = true;
 	record_message(&session->conversation, "assistant", buf_str(text));
-	tell_message(task, str_of(id), buf_str(text));
+	emit_message(task, str_of(id), buf_str(text));
 }
 
 static void finish_review(struct task_review *review)
@@ -157,8 +157,8 @@ static void finish_review(struct task_review *review)
 	review_answer_read(buf_str(&review->words), &arena, &output);
 	review_write_output(&output, &text);
 	record_report(session, prompt_review_done, &text);
-	tell_exit(task, &output);
-	tell_report(task, &text);
+	emit_exit(task, &output);
+	emit_report(task, &text);
 	conversation_emit_usage(&session->conversation, task->id, session->settings);
 	task_succeed(task);
 }
@@ -177,7 +177,7 @@ static void on_turn_end(struct task *task, bool needs_turn)
 		finish_review(review);
 		return;
 	}
-	tell_remark(review);
+	emit_remark(review);
 	if (task_needs_compact(task))
 		task_compact(task);
 	else
@@ -188,7 +188,7 @@ static void on_cut_short(struct task *task, bool by_user)
 {
 	task->turn_env.conversation = &task->session->conversation;
 	record_report(task->session, by_user ? prompt_review_interrupted : prompt_review_failed, NULL);
-	tell_exit(task, NULL);
+	emit_exit(task, NULL);
 }
 
 static void finish(struct task *task)
@@ -209,8 +209,7 @@ static const struct task_kind kind = {
 
 /* ---- the start ---- */
 
-/* Consent cannot be asked for by somebody whom the user does not talk to; and whatever mode the user is in, a reviewer
- * proposes no plan. */
+/* The user does not talk to the reviewer, so it requests no approvals; and it never works in plan mode. */
 static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
 {
 	const struct config *config = session->env->config;
@@ -224,7 +223,7 @@ static struct settings *settings_of_reviewer(const struct session *session, stru
 	return settings;
 }
 
-static void tell_entry(struct task *task, const struct review_request *request)
+static void emit_entry(struct task *task, const struct review_request *request)
 {
 	char id[UUID_TEXT_SIZE];
 	auto_buf struct buf hint;
@@ -252,7 +251,7 @@ static void ask(struct task *task, struct str words)
 	struct task_input input = {.items = &item, .count = 1};
 	preamble_update(task->turn_env.conversation, task->settings);
 	record_message(task->turn_env.conversation, "user", words);
-	task_tell_message(task, &input);
+	task_emit_message(task, &input);
 	next_turn(task);
 }
 
@@ -272,7 +271,7 @@ int task_start_review(const struct task_owner *owner, struct str id, const struc
 	conversation_init(&review->conversation, session, &review->voice);
 	buf_init(&review->words, LIMIT_SSE_EVENT);
 	session_warn_unknown_model(session, task->id, task->settings);
-	tell_entry(task, request);
+	emit_entry(task, request);
 	if (request->target)
 		review_prompt_write(request->target, &words);
 	else

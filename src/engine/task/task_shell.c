@@ -1,10 +1,9 @@
-/* Commands of the user's own (Op run_user_shell_command). Where no Task runs, the command is one: what the user says
- * meanwhile joins it, and is answered when the command has ended. Beside a Task it is none: work that the model does is
- * not given up because its user looks at something meanwhile. Such a command tells its events as the Task's, may
- * outlive it, and ends with it where that is aborted.
+/* User shell commands (Op run_user_shell_command). If no Task runs, the command starts one: input that arrives
+ * meanwhile joins it and is answered when the command has ended. If a Task runs, the command runs in parallel: its
+ * events carry the Task's id, it may outlive the Task, and it ends if the Task is aborted.
  *
- * What came of a command is a message of the user's in the history. An item may not come between a call of the model
- * and its output, nor into a history that is being summarised: beside a Task it waits for the next Turn. */
+ * The report of a command is a user message in the history. An item must not come between a call of the model and its
+ * output, nor into a history that is being summarised, so during a Task the report waits for the next Turn. */
 #include "engine/task/task.h"
 
 #include "base/limits.h"
@@ -16,9 +15,9 @@
 #include "tool/exec/user_shell.h"
 
 struct session_shell {
-	struct list link; /* in the session's shells */
+	struct list link; /* in session->shells */
 	struct session *session;
-	struct task *task; /* that waits for this command, or NULL */
+	struct task *task; /* the Task that waits for this command, or NULL */
 	struct user_shell *shell;
 };
 
@@ -30,7 +29,7 @@ static void keep(struct session *session, struct str report)
 	bool must_wait = session->task && !task_is_waiting(session->task);
 	if (item.over || (must_wait && item.len + 1 > session->unheard.max - session->unheard.len)) {
 		session_warn(session, STR(""),
-		             "What this command printed was left out: it is too large for the model.");
+		             "The output of this command was discarded: it is too large for the model.");
 	} else if (must_wait) {
 		buf_append_str(&session->unheard, buf_str(&item));
 		buf_append_char(&session->unheard, '\n');
@@ -84,7 +83,7 @@ void session_abort_shells(struct session *session)
 {
 	struct session_shell *it;
 	while ((it = list_first(&session->shells, struct session_shell, link))) {
-		it->task = NULL; /* who aborts ends it */
+		it->task = NULL; /* its owner ends it */
 		user_shell_abort(it->shell);
 	}
 }

@@ -1,6 +1,6 @@
-/* A Task of the user's own words: Turns until the model has nothing to feed back and the user has said no
- * more. Where the history has grown too long it is compacted first, and the words wait: they belong behind
- * the summary, not into it. Input that waits is never lost, whatever ends the Task. */
+/* A Task of user input: Turns until the model has no calls left and no input is pending. If the history is too long, it
+ * is compacted first; the input waits, because it must follow the summary. Pending input is recorded in the history
+ * however the Task ends. */
 #include "engine/task/task.h"
 
 #include <stdio.h>
@@ -19,11 +19,11 @@
 
 struct task_user {
 	struct task task;
-	struct buf first;   /* what the Task began with, while a compaction goes first: lines as in `pending` */
-	struct buf pending; /* steered input waiting for the next Turn: a line per item, its mark and then JSON */
+	struct buf first;   /* the first input, while a compaction precedes it: lines as in `pending` */
+	struct buf pending; /* input for the next Turn: a line per item, a mark followed by JSON */
 	struct skills_given given;
-	struct task_input input; /* what `first` was made of, to be told; in the Task's arena */
-	bool waits;              /* for a command of the user's: no Turn before its end */
+	struct task_input input; /* the input of `first`, to be emitted with it; in the Task's arena */
+	bool waits;              /* for the end of a user shell command; no Turn starts before */
 };
 
 static struct task_user *user_of(struct task *task)
@@ -31,7 +31,7 @@ static struct task_user *user_of(struct task *task)
 	return container_of(task, struct task_user, task);
 }
 
-void task_tell_message(struct task *task, const struct task_input *input)
+void task_emit_message(struct task *task, const struct task_input *input)
 {
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
@@ -44,7 +44,7 @@ void task_tell_message(struct task *task, const struct task_input *input)
 	task_emit_item(task, EV_item_completed, &item);
 }
 
-/* What a line is: the user's words, or a skill that comes with them. */
+/* Marks of lines: a user message, or a skill that it mentions. */
 enum { MARK_WORDS = 'w', MARK_SKILL = 's' };
 
 static void record_lines(struct session *session, struct str lines)
@@ -72,7 +72,7 @@ static void on_skill(struct str item, void *self)
 	add_line(self, MARK_SKILL, item);
 }
 
-/* Appends the lines that input comes to. False, and none, if that is too much. */
+/* Appends the lines of an input. False, and no line is added: the input is too large. */
 static bool add_input(struct task_user *user, const struct task_input *input, struct buf *lines)
 {
 	struct task *task = &user->task;
@@ -86,11 +86,11 @@ static bool add_input(struct task_user *user, const struct task_input *input, st
 	return true;
 }
 
-/* Cut anywhere it would not be JSON any more, and spoil every request from then on. */
-static void tell_too_large(struct task *task)
+/* The input is discarded: a truncated item is invalid JSON and would break every later request. */
+static void emit_too_large(struct task *task)
 {
 	char text[160];
-	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was left out.",
+	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was discarded.",
 	         LIMIT_USER_ITEM / MIB);
 	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
 	task_emit(task, EV_error, &event);
@@ -111,7 +111,7 @@ static void begin(struct task *task, struct str lines, const struct task_input *
 	read_inbox(task, false);
 	if (lines.len) {
 		record_lines(session, lines);
-		task_tell_message(task, input);
+		task_emit_message(task, input);
 	}
 	conversation_record_settings(&session->conversation, task->id, task->settings);
 	task->turn = turn_start(&task->turn_env);
@@ -130,8 +130,8 @@ static bool take_pending(struct task_user *user)
 static void on_turn_end(struct task *task, bool needs_turn)
 {
 	struct task_user *user = user_of(task);
-	bool has_heard = read_inbox(task, false), has_input = user->pending.len;
-	if (!needs_turn && !has_input && !has_heard) {
+	bool has_messages = read_inbox(task, false), has_input = user->pending.len;
+	if (!needs_turn && !has_input && !has_messages) {
 		context_mark_task_end(&task->session->conversation.context);
 		task_succeed(task);
 	} else if (task_needs_compact(task)) {
@@ -156,8 +156,8 @@ static void on_compacted(struct task *task)
 	task->turn = turn_start(&task->turn_env);
 }
 
-/* What was said and not yet heard is kept in the history: the next Task's model reads it, also after a resume. */
-static void keep_unheard(struct task_user *user)
+/* Records pending input in the history, so that the next Task sends it to the model, also after a resume. */
+static void record_pending(struct task_user *user)
 {
 	if (user->first.len) {
 		preamble_update(&user->task.session->conversation, user->task.settings);
@@ -170,9 +170,9 @@ static void keep_unheard(struct task_user *user)
 static void on_cut_short(struct task *task, bool by_user)
 {
 	if (user_of(task)->first.len)
-		task_tell_message(task, &user_of(task)->input);
-	keep_unheard(user_of(task));
-	if (by_user && !user_of(task)->waits) /* the model had no part in what only waits */
+		task_emit_message(task, &user_of(task)->input);
+	record_pending(user_of(task));
+	if (by_user && !user_of(task)->waits) /* while it waits, the model does not work */
 		preamble_add_abort(&task->session->conversation);
 }
 
@@ -184,17 +184,17 @@ static void steer(struct task *task, const struct task_input *input)
 	if (input->count == 0)
 		return;
 	if (!add_input(user, input, &user->pending)) {
-		tell_too_large(task);
+		emit_too_large(task);
 		return;
 	}
 	if (user->waits)
 		task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
-	task_tell_message(task, input);
+	task_emit_message(task, input);
 }
 
 static void finish(struct task *task)
 {
-	keep_unheard(user_of(task));
+	record_pending(user_of(task));
 	buf_finish(&user_of(task)->first);
 	buf_finish(&user_of(task)->pending);
 	skills_given_finish(&user_of(task)->given);
@@ -221,7 +221,7 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 	buf_init(lines, 0);
 }
 
-/* With nothing said yet, and no Turn. */
+/* Without input and without a Turn. */
 static struct task_user *create(const struct task_owner *owner, struct str id)
 {
 	struct task_user *user = user_of(task_create(&kind, owner, id));
@@ -233,7 +233,7 @@ static struct task_user *create(const struct task_owner *owner, struct str id)
 void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input)
 {
 	struct session *session = owner->session;
-	if (input->count == 0 && !session->env->runs_unasked) { /* nothing said, nothing to begin */
+	if (input->count == 0 && !session->env->runs_unasked) { /* no input, so no Task */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}
@@ -244,7 +244,7 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
 	session_warn_unknown_model(session, task->id, task->settings);
 	if (input->count && !add_input(user, input, &lines)) {
-		tell_too_large(task);
+		emit_too_large(task);
 		task_complete(task);
 	} else if (task_needs_compact(task)) {
 		keep_input(user, input, &lines);
@@ -254,11 +254,11 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	}
 }
 
-/* What is to be heard, and what was said meanwhile. */
-static void begin_unsaid(struct task_user *user, bool interrupts_only)
+/* Starts a Turn on the inbox and the pending input. */
+static void begin_pending(struct task_user *user, bool interrupts_only)
 {
 	struct task *task = &user->task;
-	if (task_needs_compact(task)) { /* it waits, in the inbox */
+	if (task_needs_compact(task)) { /* the messages stay in the inbox meanwhile */
 		task_compact(task);
 		return;
 	}
@@ -270,12 +270,12 @@ static void begin_unsaid(struct task_user *user, bool interrupts_only)
 	task->turn = turn_start(&task->turn_env);
 }
 
-void task_start_heard(const struct task_owner *owner, struct str id, bool interrupts_only)
+void task_start_inbox(const struct task_owner *owner, struct str id, bool interrupts_only)
 {
-	begin_unsaid(create(owner, id), interrupts_only);
+	begin_pending(create(owner, id), interrupts_only);
 }
 
-/* ---- behind a command of the user's ---- */
+/* ---- after a user shell command ---- */
 
 struct task *task_start_waiting(const struct task_owner *owner, struct str id)
 {
@@ -301,5 +301,5 @@ void task_end_waiting(struct task *task)
 		return;
 	}
 	session_warn_unknown_model(task->session, task->id, task->settings);
-	begin_unsaid(user, false);
+	begin_pending(user, false);
 }
