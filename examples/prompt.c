@@ -1,7 +1,7 @@
 /* prompt.c — one prompt through libcodex: asks before a command runs or a file changes, and prints the answer.
  *   cc prompt.c $(pkg-config --cflags --libs codex) -o prompt && ./prompt "what is in this folder?"
- * Events are searched with strstr to need nothing but the library: inside a JSON text every quote is escaped, so what
- * looks like a member is one. A program of yours would use a JSON library. */
+ * Events are searched with strstr, so that the example needs only the library: quotes inside a JSON string are escaped,
+ * so a match is a member. A real program would use a JSON library. */
 #include <codex/codex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@ static void submit(codex_t *codex, const char *type, const char *member, int len
 	                 end);
 	if (n < (int)sizeof(line) && codex_submit(codex, line, (size_t)n) == CODEX_OK)
 		return;
-	fprintf(stderr, "not a submission (is a quote in it not escaped?): %s\n", line);
+	fprintf(stderr, "not a valid submission (is a quote not escaped?): %s\n", line);
 	exit(1);
 }
 
-/* The text of a member as it stands in the event, *len bytes; NULL if there is none. */
+/* The string value of a member, still escaped, of *len bytes; NULL: the event has no such member. */
 static const char *find(const char *event, const char *member, int *len)
 {
 	const char *start = strstr(event, member);

@@ -2,14 +2,14 @@
 
     python3 prompt.py "what is in this folder?"
 
-Python's own ctypes is all that it needs. Where the library is not installed for everybody, LD_LIBRARY_PATH says where.
+It needs only ctypes. If the library is not in the linker's path, set LD_LIBRARY_PATH to its folder.
 """
 import ctypes
 import json
 import sys
 
 lib = ctypes.CDLL("libcodex.so.0")
-TEXT_OUT = ctypes.POINTER(ctypes.c_void_p)  # not c_char_p: that would be copied, and the original could not be freed
+TEXT_OUT = ctypes.POINTER(ctypes.c_void_p)  # c_char_p would copy the text, and the original could not be freed
 lib.codex_create.restype = ctypes.c_void_p
 lib.codex_create.argtypes = [ctypes.c_char_p, TEXT_OUT]
 lib.codex_submit.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -19,7 +19,7 @@ lib.codex_destroy.argtypes = [ctypes.c_void_p]
 
 
 def take(text):
-    """A text that the library gave, as a str of ours."""
+    """Converts a text of the library to a str, and frees it."""
     value = ctypes.string_at(text).decode()
     lib.codex_free(text)
     return value
@@ -54,7 +54,7 @@ for msg in codex.events():
         kind = "exec_approval" if "command" in msg else "patch_approval"
         decision = "approved" if input("Allow this? (y/n) ") == "y" else "denied"
         codex.submit("2", kind, id=msg["call_id"], decision=decision)
-    elif msg["type"] == "error" and not failure:  # no key, no model, …: no task will complete
+    elif msg["type"] == "error" and not failure:  # no key, no model, …: no task_complete follows
         failure = msg["message"]
         codex.submit("3", "shutdown")
     elif msg["type"] == "task_complete" and not failure:

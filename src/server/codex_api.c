@@ -126,7 +126,7 @@ static bool takes_submissions(const struct codex_handle *handle)
 	return handle->event_bytes <= 2 * LIMIT_API_QUEUE;
 }
 
-/* The oldest submission, which stays in the list: only this thread removes it. NULL: there is none to submit. */
+/* The oldest submission, which stays in the list: only this thread removes it. NULL: no submission can be moved now. */
 static struct submission *first_submission(struct codex_handle *handle)
 {
 	pthread_mutex_lock(&handle->lock);
