@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/op_priv.h"
-#include "engine/turn/turn.h"
-#include "tool/tool.h"
 
 typedef void (*op_fn)(struct codex *codex, const struct submission *submission);
 

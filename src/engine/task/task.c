@@ -98,6 +98,24 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 	emit_diff(task);
 }
 
+static void end_early(struct task *task, bool by_user)
+{
+	drop_compact(task);
+	if (task->kind->on_cut_short)
+		task->kind->on_cut_short(task, by_user);
+}
+
+/* Emits an error event, then completes. info: CodexErrorInfo as JSON. */
+static void fail(struct task *task, const char *message, const char *info)
+{
+	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
+	task_emit(task, EV_error, &event);
+	drop_turn(task);
+	end_early(task, false);
+	task->turn_env.has_last_message = false;
+	task_complete(task);
+}
+
 /* ---- the Turns ---- */
 
 static void on_turn_end(void *self, bool needs_turn)
@@ -125,7 +143,7 @@ static void on_turn_failed(void *self)
 		task->turn = compact_ask(task->compact);
 		return;
 	}
-	task_fail(task, turn->failure, turn->failure_info);
+	fail(task, turn->failure, turn->failure_info);
 }
 
 static const struct turn_events turn_events = {.on_end = on_turn_end, .on_failed = on_turn_failed};
@@ -208,23 +226,6 @@ void task_complete(struct task *task)
 	end(task);
 }
 
-static void end_early(struct task *task, bool by_user)
-{
-	drop_compact(task);
-	if (task->kind->on_cut_short)
-		task->kind->on_cut_short(task, by_user);
-}
-
-void task_fail(struct task *task, const char *message, const char *info)
-{
-	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
-	task_emit(task, EV_error, &event);
-	drop_turn(task);
-	end_early(task, false);
-	task->turn_env.has_last_message = false;
-	task_complete(task);
-}
-
 /* ---- compaction ---- */
 
 bool task_needs_compact(const struct task *task)
@@ -239,7 +240,7 @@ void task_compact(struct task *task)
 	if (task->compact)
 		task->turn = compact_ask(task->compact);
 	else
-		task_fail(task, err.text, "\"other\"");
+		fail(task, err.text, "\"other\"");
 }
 
 /* The Task of Op compact takes no input. If it ends early, the history stays as it was. */

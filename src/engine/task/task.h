@@ -139,11 +139,10 @@ void task_succeed(struct task *task);
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare);
 /* True if the history has reached the size at which it is to be compacted. */
 bool task_needs_compact(const struct task *task);
-/* Starts a compaction; the Task must have no Turn. Ends in the kind's on_compacted, or in task_fail, perhaps at once.
+/* Starts a compaction; the Task must have no Turn. Ends in the kind's on_compacted, or in an error that ends the Task,
+ * perhaps at once.
  */
 void task_compact(struct task *task);
-/* Emits an error event, then completes. info: CodexErrorInfo as JSON. */
-void task_fail(struct task *task, const char *message, const char *info);
 void task_emit(struct task *task, enum event_tag tag, const void *body);
 /* item_started or item_completed. */
 void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *item);
