@@ -2,6 +2,8 @@
 // The numbers are those of the acceptance tests in the specification of subagents.
 
 import assert from 'node:assert/strict';
+import child_process from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -501,6 +503,54 @@ test('a reopened subagent keeps its own model', proto, async (t) => {
 	const models = (words) => model.requests().filter(({ body }) => textsOf({ body }, 'user').includes(words)).map(({ body }) => body.model);
 	assert.deepEqual([models('count pears'), models('now the plums')], [['gpt-5.4', 'gpt-5.4'], ['gpt-5.4']]);
 	assert.ok(model.requests().some(({ body }) => body.model === 'gpt-5.5'));
+});
+
+/** A session whose subagent 1 has counted pears, resumed by another process while `hold` holds the lock of the subagent. */
+async function reopenLocked(t, hold) {
+	const model = await startModel(t, [
+		when({ contains: 'pears', lacks: ['You are agent 0', 'plums'] }, message('Pears counted.')),
+		when({ contains: 'plums', lacks: 'You are agent 0' }, message('Plums, too.')),
+		{ reply: [spawn('count pears')] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [message('Done.')] },
+		// a new process
+		{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'now the plums' })] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const first = startProto(t, model, { config: on });
+	first.submit('1', userInput('go'));
+	const { session_id: thread } = (await first.next('session_configured')).msg;
+	await first.next('task_complete');
+	assert.equal((await first.end()).code, 0);
+	const [{ session_id: id }] = answers(model, 'subagent_spawn');
+	await hold(path.join(first.home, 'thread-writer-locks', `${id}.lock`));
+	const second = startProto(t, model, { home: first.home, cwd: first.cwd, args: ['--resume', thread] });
+	second.submit('1', userInput('go on'));
+	await second.next('task_complete');
+	assert.equal((await second.end()).code, 0);
+	return { sent: answers(model, 'subagent_send_message')[0], ends: answers(model, 'subagent_await').map((it) => it.completion) };
+}
+
+test('a subagent is reopened once the exited holder of its lock is gone', proto, async (t) => {
+	const { ends } = await reopenLocked(t, async (lock) => {
+		// flock(1) takes the lock and exits; its shell keeps the descriptor, as a child of a killed engine may.
+		const heir = child_process.spawn('bash', ['-c', 'exec 9>>"$1"; flock 9; echo locked; sleep 1', 'heir', lock]);
+		t.after(() => heir.kill('SIGKILL'));
+		await once(heir.stdout, 'data');
+	});
+	assert.deepEqual(ends.map((it) => it?.Completed?.last_message), ['Pears counted.', 'Plums, too.']);
+});
+
+test('a subagent that another process writes fails to reopen, and its parent gets the reason', proto, async (t) => {
+	const { sent, ends } = await reopenLocked(t, async (lock) => {
+		const holder = child_process.spawn('flock', [lock, '-c', 'echo locked; exec sleep 600'], { detached: true });
+		t.after(() => process.kill(-holder.pid, 'SIGKILL'));
+		await once(holder.stdout, 'data');
+	});
+	assert.equal(sent.agent_id, 1);
+	assert.equal(ends.length, 2);
+	assert.match(ends[1].Failed.message, /^agent_id 1 cannot be opened again: .*is being written by/);
 });
 
 both('17. a watchdog pings, and does not pile up', async (t, start) => {

@@ -98,6 +98,34 @@ void agents_record_taken(void *self)
 		best_effort(session_flush_rollout(root->session, NULL));
 }
 
+/* ---- closing ---- */
+
+void agents_retract(struct codex *child)
+{
+	const struct codex *root = root_of(child);
+	if (child->is_announced)
+		root->on_child(child, NULL, root->self);
+	child->is_announced = false;
+}
+
+static void close_child(struct agent *agent, void *self)
+{
+	struct codex *child = agent->session;
+	(void)self;
+	agents_retract(child);
+	agent->session = NULL;
+	child->ops->close(child);
+}
+
+/* Runs from the loop, not inside the failed Op of the Codex that it closes. */
+static void unload_failed(struct codex *child)
+{
+	struct agent *agent = child->env.agent;
+	auto_free char *text = steal(child->reopen_failure);
+	close_child(agent, NULL);
+	agent_end(agent, agent_outcome_failed, str_of(text));
+}
+
 /* ---- the inbox ---- */
 
 static void deliver(struct agent *agent, void *self)
@@ -123,6 +151,10 @@ static bool has_place(const struct agent *agent)
 static void on_hear(void *self)
 {
 	struct codex *codex = self;
+	if (codex->reopen_failure) {
+		unload_failed(codex);
+		return;
+	}
 	struct session *session = codex->session;
 	const struct agent_inbox *inbox = &codex->env.agent->inbox;
 	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
@@ -168,22 +200,6 @@ static bool interrupt(struct agent *agent, void *self)
 		return false;
 	task_abort(codex->session->task, turn_abort_reason_interrupted);
 	return true;
-}
-
-void agents_retract(struct codex *child)
-{
-	const struct codex *root = root_of(child);
-	if (root->on_child)
-		root->on_child(child, NULL, root->self);
-}
-
-static void close_child(struct agent *agent, void *self)
-{
-	struct codex *child = agent->session;
-	(void)self;
-	agents_retract(child);
-	agent->session = NULL;
-	child->ops->close(child);
 }
 
 void agents_set_quiet(struct codex *codex, bool is_quiet)
@@ -274,12 +290,15 @@ void agents_announce(struct codex *child)
 		.nickname = child->env.agent->label,
 		.depth = child->env.agent->depth,
 	};
-	if (root->on_child)
-		root->on_child(child, &about, root->self);
+	if (!root->on_child)
+		return;
+	child->is_announced = true;
+	root->on_child(child, &about, root->self);
 }
 
 void agents_close(struct codex *root)
 {
+	agents_settle_cancel(root);
 	if (root->agents)
 		agent_tree_clear(root->agents);
 }

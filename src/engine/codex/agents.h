@@ -13,6 +13,7 @@
 
 struct agent;
 struct codex;
+struct error;
 struct event;
 struct rollout_reader;
 struct session;
@@ -29,8 +30,11 @@ void agents_hold(struct codex *root, bool is_held);
 
 /* Restores the tree of a resumed root from its rollout. No subagent runs. */
 void agents_restore(struct session *session, const struct rollout_reader *reader);
-/* Settles the restored subagents that were active and emits their status; after session_configured. */
-void agents_settle_restored(struct session *session);
+/* A configure_session was carried out. Of a root: settles the restored subagents. Of a subagent that is reopened:
+ * applies its recorded settings and reads its inbox. */
+void agents_on_configured(struct codex *codex);
+/* It failed. A subagent that is reopened is unloaded and ends with this error; no-op for a root. */
+void agents_on_configure_failed(struct codex *codex, const struct error *err);
 
 /* Takes over an event of a subagent's Codex: updates the agent, and passes the event to its receiver. */
 void agents_take_event(struct codex *child, struct event *event);

@@ -255,27 +255,52 @@ static int take_settings(struct session *session, const struct settings *above, 
 	return session_change_settings(session, &change, err);
 }
 
-static int resume(struct codex *child, const struct codex *above, const char *path, struct error *err)
+/* The Codex of the parent; that of the root while the parent is not loaded. */
+static struct codex *owner_of(const struct agent *agent)
 {
-	struct op_configure_session op = {.resume_path = str_of(path)};
-	if (child->ops->open_session(child, STR(""), &op, err) != 0)
-		return -(int)err->code;
-	return take_settings(child->session, above->session->settings, err);
+	struct codex *parent = agent->parent->session;
+	return parent && parent->session ? parent : agent->tree->root->session;
 }
 
-/* The parent may be unloaded; then the root takes its place. */
+/* Submits the resume as an Op of the new Codex: its rollout is read on a worker, and the Op waits for a lock that an
+ * exiting process still holds. agents_on_configured or agents_on_configure_failed follows. */
 int agents_reopen(struct agent *agent, void *self, struct error *err)
 {
-	struct codex *root = self, *above = agent->parent->session ? agent->parent->session : root;
+	const struct codex *root = self;
 	unsigned long long id = agent->id;
 	auto_free char *path = rollout_list_find_id(config_home(root->env.config), str_of(agent->session_id), err);
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
-	struct codex *child = open_codex(above, agent);
-	if (resume(child, above, path, err) == 0) {
-		agents_announce(child);
+	struct codex *child = open_codex(owner_of(agent), agent);
+	struct op_configure_session resume = {.resume_path = str_of(path)};
+	struct op op = {.tag = OP_configure_session, .configure_session = &resume};
+	if (sq_push(&child->sq, STR(""), &op, err) == 0)
 		return 0;
-	}
 	drop(agent, child);
-	return error_wrap(err, "agent_id %llu cannot be opened again", id);
+	return -(int)err->code;
+}
+
+void agents_on_configured(struct codex *codex)
+{
+	struct error err;
+	const struct agent *agent = codex->env.agent;
+	if (!agent || !agent->parent) {
+		agents_settle_restored(codex);
+	} else if (take_settings(codex->session, owner_of(agent)->session->settings, &err) == 0) {
+		agents_announce(codex);
+		loop_defer(&codex->hear);
+	} else {
+		agents_on_configure_failed(codex, &err);
+	}
+}
+
+void agents_on_configure_failed(struct codex *codex, const struct error *err)
+{
+	const struct agent *agent = codex->env.agent;
+	if (!agent || !agent->parent)
+		return;
+	free(codex->reopen_failure);
+	codex->reopen_failure =
+		xasprintf("agent_id %llu cannot be opened again: %s", (unsigned long long)agent->id, err->text);
+	loop_defer(&codex->hear);
 }

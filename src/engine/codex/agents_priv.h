@@ -13,6 +13,12 @@ enum { MAX_ACTIVE_SUBAGENTS = 256 };
 must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
 
+/* Emits how the work of the restored subagents ended that were active. Their rollouts are read on a worker; the Ops of
+ * the root wait meanwhile. */
+void agents_settle_restored(struct codex *root);
+/* The root is about to be closed. */
+void agents_settle_cancel(struct codex *root);
+
 /* Gives a new Codex to the agent. */
 void agents_join(struct codex *child, struct agent *agent);
 /* Notifies the root's front end of a subagent's Codex, once its Session exists. */

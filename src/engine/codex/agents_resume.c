@@ -1,6 +1,8 @@
 /* Restores the subagents of a resumed root from its rollout. The rollout of each subagent that was active shows how its
  * work ended; without that it counts as canceled. The model reads the results with the next Task: a resume alone starts
  * none. */
+#include <string.h>
+
 #include "agent/agent_restore.h"
 #include "agent/agent_watchdog.h"
 #include "base/json.h"
@@ -10,6 +12,7 @@
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
+#include "loop/worker.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"
@@ -85,46 +88,113 @@ void agents_restore(struct session *session, const struct rollout_reader *reader
 
 /* ---- agents that were active ---- */
 
-/* False: its last turn did not end, or its rollout cannot be read. */
-static bool read_end(const struct agent *agent, const char *home, struct arena *arena, struct str *ret_message)
+/* The end of one agent's work, as its rollout shows it. */
+struct settle_entry {
+	uint64_t id;
+	char session_id[UUID_TEXT_SIZE];
+	bool has_ended; /* false: its last turn did not end, or its rollout cannot be read */
+	struct str message;
+};
+
+/* Outlives a root that is closed before the worker has finished. */
+struct settle_job {
+	struct codex *root; /* NULL: closed */
+	char *home;
+	VEC(struct settle_entry) entries;
+	struct arena arena; /* of the messages */
+};
+
+static void read_end(struct settle_job *job, struct settle_entry *entry)
 {
-	auto_free char *path = rollout_list_find_id(home, str_of(agent->session_id), NULL);
+	auto_free char *path = rollout_list_find_id(job->home, str_of(entry->session_id), NULL);
 	struct rollout_reader *reader = path ? rollout_reader_create(path, NULL) : NULL;
-	bool has_ended = false;
-	for (size_t i = reader && !reader->is_turn_open ? reader->records.count : 0; i > 0 && !has_ended; i--) {
+	for (size_t i = reader && !reader->is_turn_open ? reader->records.count : 0; i > 0 && !entry->has_ended; i--) {
 		struct str payload = reader->records.items[i - 1].payload;
 		if (!str_has_prefix(payload, "{\"type\":\"task_complete\""))
 			continue;
-		const struct json *json = json_parse_copy(arena, payload, NULL);
-		*ret_message = json_get_str(json, "last_agent_message");
-		has_ended = json;
+		const struct json *json = json_parse_copy(&job->arena, payload, NULL);
+		entry->message = json_get_str(json, "last_agent_message");
+		entry->has_ended = json;
 	}
 	rollout_reader_destroy(reader);
-	return has_ended;
 }
 
-static void settle(struct agent *agent, const char *home)
+static void on_read(void *self)
 {
-	auto_arena struct arena arena = {0};
-	struct str message = STR_NONE;
+	struct settle_job *job = self;
+	vec_for_each(entry, &job->entries)
+		read_end(job, entry);
+}
+
+static void settle(const struct codex *root, const struct settle_entry *entry)
+{
+	struct agent *agent = agent_tree_find(root->agents, entry->id);
+	if (!agent || !agent_is_active(agent))
+		return;
 	if (agent->status == subagent_status_ready)
 		agent_set_status(agent, subagent_status_idle);
-	else if (read_end(agent, home, &arena, &message))
-		agent_end(agent, agent_outcome_completed, message);
+	else if (entry->has_ended)
+		agent_end(agent, agent_outcome_completed, entry->message);
 	else
 		agent_end(agent, agent_outcome_canceled, STR("interrupted"));
 }
 
-void agents_settle_restored(struct session *session)
+static void job_destroy(struct settle_job *job)
 {
-	struct codex *codex = codex_of(session);
-	struct agent *agent;
-	if (!codex->agents)
-		return;
-	codex->is_quiet = true;
-	list_for_each(agent, &codex->agents->agents, link) {
-		if (agent->parent && agent_is_active(agent))
-			settle(agent, config_home(codex->env.config));
+	arena_finish(&job->arena);
+	vec_finish(&job->entries);
+	free(job->home);
+	free(job);
+}
+
+static void on_settled(void *self)
+{
+	struct settle_job *job = self;
+	struct codex *root = job->root;
+	if (root) {
+		root->settling = NULL;
+		root->is_quiet = true;
+		vec_for_each(entry, &job->entries)
+			settle(root, entry);
+		root->is_quiet = false;
 	}
-	codex->is_quiet = false;
+	job_destroy(job);
+	if (root)
+		root->ops->carry_out(root);
+}
+
+static struct settle_job *job_create(struct codex *root)
+{
+	const struct agent *agent;
+	struct settle_job *job = xnew(struct settle_job);
+	job->root = root;
+	job->home = xstrdup(config_home(root->env.config));
+	list_for_each(agent, &root->agents->agents, link) {
+		struct settle_entry entry = {.id = agent->id};
+		if (!agent->parent || !agent_is_active(agent))
+			continue;
+		memcpy(entry.session_id, agent->session_id, UUID_TEXT_SIZE);
+		vec_push(&job->entries, entry);
+	}
+	return job;
+}
+
+void agents_settle_restored(struct codex *root)
+{
+	if (!root->agents)
+		return;
+	struct settle_job *job = job_create(root);
+	if (job->entries.count) {
+		root->settling = job;
+		worker_run(root->env.loop, on_read, on_settled, job);
+	} else {
+		job_destroy(job);
+	}
+}
+
+void agents_settle_cancel(struct codex *root)
+{
+	if (root->settling)
+		root->settling->root = NULL;
+	root->settling = NULL;
 }

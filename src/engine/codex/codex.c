@@ -70,11 +70,17 @@ void services_preload(struct services *services)
 
 /* ---- the queues ---- */
 
+/* Submissions wait for a session that is being resumed. */
+static bool is_resuming(const struct codex *codex)
+{
+	return resume_wait_is_pending(&codex->resume_wait) || codex->settling;
+}
+
 static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
-	while (!resume_wait_is_pending(&codex->resume_wait) && (submission = sq_pop(&codex->sq))) {
+	while (!is_resuming(codex) && (submission = sq_pop(&codex->sq))) {
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
@@ -322,7 +328,7 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 enum codex_state codex_get_state(const struct codex *codex)
 {
 	const struct session *session = codex->session;
-	if (resume_wait_is_pending(&codex->resume_wait))
+	if (is_resuming(codex))
 		return CODEX_RUNNING;
 	if (codex->sq.count || codex->eq.count)
 		return CODEX_QUEUED;
@@ -355,6 +361,7 @@ void codex_close(struct codex *codex)
 	free(codex->env.client);
 	free(codex->env.client_version);
 	free(codex->failure);
+	free(codex->reopen_failure);
 	vec_finish(&codex->taken);
 	free(codex);
 }

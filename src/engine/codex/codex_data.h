@@ -18,6 +18,7 @@
 struct agent_tree;
 struct error;
 struct http_client;
+struct settle_job;
 
 /* Shared by all Codexes of a process. */
 struct services {
@@ -68,6 +69,9 @@ struct codex {
 	struct loop_deferred hear;     /* reads the inbox; set up with env.agent */
 	VEC(struct agent_taken) taken; /* of the inbox */
 	char *failure;                 /* of a subagent: the error that ends its Task */
+	char *reopen_failure;          /* of a subagent: the error of its resume */
+	bool is_announced;             /* of a subagent: on_child was called with it */
+	struct settle_job *settling;   /* of a root: reads rollouts of subagents; Ops wait for it */
 };
 
 /* The Codex that owns this Session. */

@@ -23,10 +23,12 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	}
 	if (op->resume_path.ptr && resume_wait_load(&codex->resume_wait, submission))
 		return;
-	if (codex_open_session(codex, submission->id, op, &err) == 0)
-		agents_settle_restored(codex->session);
-	else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err))
+	if (codex_open_session(codex, submission->id, op, &err) == 0) {
+		agents_on_configured(codex);
+	} else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err)) {
 		op_refuse_request(codex, submission, err.text);
+		agents_on_configure_failed(codex, &err);
+	}
 }
 
 void on_op_override_turn_context(struct codex *codex, const struct submission *submission)
