@@ -282,7 +282,7 @@ static void notify_parent(struct agent *agent)
 		message.text = buf_str(&words);
 	}
 	best_effort(agent_inbox_add(&parent->inbox, &message, NULL)); /* a result always fits */
-	if (!parent->parent) /* the inbox needs no words, but the record has nothing else of them */
+	if (!parent->parent) /* the root's inbox omits the text, but the rollout has it only here */
 		message.text = str_of(agent->result.text);
 	emit_added(parent, &message);
 	agent_waits_wake(parent);

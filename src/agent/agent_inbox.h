@@ -37,15 +37,15 @@ struct agent_inbox {
 void agent_inbox_init(struct agent_inbox *inbox);
 void agent_inbox_finish(struct agent_inbox *inbox);
 
-/* A message of the caller's, copied. */
+/* Copies the message. ERR_limit: the inbox is full, or the text too long. */
 must_check int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err);
-/* The next, interrupts first; NULL: none. Taken out: the caller's. */
+/* Removes the next message, now the caller's, interrupts first; NULL: the inbox is empty. */
 struct agent_message *agent_inbox_take(struct agent_inbox *inbox);
-/* The oldest of that sender. */
+/* The same, but the oldest of that sender. */
 struct agent_message *agent_inbox_take_from(struct agent_inbox *inbox, uint64_t sender);
-/* The oldest of that sender in one of the queues. */
+/* The same, but the oldest of that sender in one of the queues. */
 struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t sender, bool is_interrupt);
-/* The oldest of that sender that is a message, or the oldest end: what a wait looks for. Borrowed. */
+/* The oldest message of that sender, which stays in the inbox; borrowed. NULL: there is no such message. */
 const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
 bool agent_inbox_is_empty(const struct agent_inbox *inbox);
 void agent_message_destroy(struct agent_message *message); /* NULL is fine */

@@ -103,7 +103,7 @@ void agent_write_canceled(const struct agent *agent, struct str reason, struct j
 	jw_object_end(w);
 }
 
-/* ---- what a wait comes back with ---- */
+/* ---- the result of a wait ---- */
 
 static void write_message(const struct agent *reader, const struct agent_message *message, struct json_writer *w)
 {

@@ -22,7 +22,7 @@ static void restore_deleted(struct agent *agent)
 {
 	struct agent *below;
 	list_for_each(below, &agent->tree->agents, link) {
-		if (below->parent == agent) /* its own line was lost */
+		if (below->parent == agent) /* the line of its own deletion was lost */
 			below->parent = agent->tree->root;
 	}
 	agent_tree_forget(agent);

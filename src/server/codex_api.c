@@ -147,7 +147,8 @@ static void remove_submission(struct codex_handle *handle, struct submission *su
 }
 
 /* Moves submissions until the engine's queue is full. The engine drains it in the next iteration of the loop, or, while
- * a session is being resumed, after the resume, which emits an event in any case: on_event continues. */
+ * a session is being resumed, after the resume, which ends with an event (session_configured or error): on_event
+ * continues. */
 static bool move_submissions(struct codex_handle *handle)
 {
 	struct submission *submission;

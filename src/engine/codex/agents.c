@@ -391,7 +391,7 @@ void agents_take_event(struct codex *child, struct event *event)
 	agent_log_add(&child->env.agent->log, event);
 }
 
-/* The Session of a subagent whose requests are emitted by the root; NULL if its Codex has a listener of its own. */
+/* The Session of a subagent whose requests are emitted by the root; NULL: its Codex has a receiver of its own. */
 static struct session *asks_through_root(const struct agent *agent)
 {
 	struct codex *child = agent->parent ? agent->session : NULL;

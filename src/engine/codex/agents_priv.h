@@ -13,8 +13,8 @@ enum { MAX_ACTIVE_SUBAGENTS = 256 };
 must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
 
-/* Emits how the work of the restored subagents ended that were active. Their rollouts are read on a worker; the Ops of
- * the root wait meanwhile. */
+/* Emits how the work of the restored subagents ended that were active. Their rollouts are read on a worker; meanwhile
+ * the Ops and the events of the root wait, so that a client that has received session_configured can submit. */
 void agents_settle_restored(struct codex *root);
 /* The root is about to be closed. */
 void agents_settle_cancel(struct codex *root);

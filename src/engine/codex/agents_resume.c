@@ -159,8 +159,10 @@ static void on_settled(void *self)
 		root->is_quiet = false;
 	}
 	job_destroy(job);
-	if (root)
-		root->ops->carry_out(root);
+	if (!root)
+		return;
+	root->ops->carry_out(root);
+	loop_defer(&root->eq.wake);
 }
 
 static struct settle_job *job_create(struct codex *root)

@@ -98,7 +98,7 @@ static void on_resume_ready(void *self, const struct submission *submission)
 	carry_out(codex);
 }
 
-/* The event is given away. */
+/* Takes the event over. */
 static void deliver(struct codex *codex, struct event *event)
 {
 	if (codex->env.agent && codex->env.agent->parent) {
@@ -113,7 +113,7 @@ static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
-	if (!rollout_stall_pass(&codex->stall, codex->session))
+	if (codex->settling || !rollout_stall_pass(&codex->stall, codex->session))
 		return;
 	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
 		deliver(codex, event);

@@ -71,7 +71,7 @@ struct codex {
 	char *failure;                 /* of a subagent: the error that ends its Task */
 	char *reopen_failure;          /* of a subagent: the error of its resume */
 	bool is_announced;             /* of a subagent: on_child was called with it */
-	struct settle_job *settling;   /* of a root: reads rollouts of subagents; Ops wait for it */
+	struct settle_job *settling;   /* of a root: reads rollouts of subagents; Ops and events wait */
 };
 
 /* The Codex that owns this Session. */

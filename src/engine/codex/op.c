@@ -66,7 +66,7 @@ void op_dispatch(struct codex *codex, const struct submission *submission)
 
 /* ---- answers ---- */
 
-/* Call ids are the provider's, and some providers number the calls of each response: the approval of one agent's
+/* Call ids come from the provider, and some providers number the calls of each response: the approval of one agent's
  * command must not start the command of another agent. */
 bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {

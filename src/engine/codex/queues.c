@@ -1,6 +1,6 @@
 /* A full submission queue refuses instead of blocking: the thread that would block is the one that drains it. Events
- * gather while one callback runs and leave together in the next round of the loop: one wake-up, one rollout write and
- * one write to the client for everything that a single read from the model brought. */
+ * of one callback are delivered together in the next iteration of the loop: one wake-up, one rollout write and one
+ * write to the client for all events of a single read from the model. */
 #include "engine/codex/queues.h"
 
 #include "base/error.h"

@@ -3,7 +3,7 @@
  * Each owns its entries. on_wake runs from the loop after the first push to an empty queue, and drains it with pop.
  * The submission queue is bounded by LIMIT_SUBMISSIONS: a full queue refuses and never blocks. The event queue has no
  * limit of its own: its producers (the model's stream, commands' output) stop while a consumer holds the Codex, and one
- * round of the loop brings at most LIMIT_HTTP_BURST bytes of a stream.
+ * iteration of the loop reads at most LIMIT_HTTP_BURST bytes of a stream.
  * Loop thread only. */
 #ifndef ENGINE_QUEUES_H
 #define ENGINE_QUEUES_H

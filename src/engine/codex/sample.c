@@ -21,7 +21,7 @@ struct codex_sample {
 	struct context history;
 	struct str *input;
 	struct buf question; /* an item */
-	struct buf tools;    /* a copy: the Session's change with its settings */
+	struct buf tools;    /* copied: those of the Session change with its settings */
 	struct model_call *call;
 	struct buf text;
 	char *response_id;
