@@ -1,5 +1,5 @@
-/* A namespace is a list of its own on the wire, and here a word that each of its tools carries: a call names both, and
- * is looked up by both. Tools of one namespace stand together, whatever order they came in. */
+/* On the wire a namespace is a list of tools; here each tool has the name of its namespace, because calls are looked up
+ * by both names. The specs group tools by namespace in the order of their first tools. */
 #include "tool/dynamic_tools.h"
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
-/* dynamic_tools.h — tools that a client provides, as it describes them (app-server-wire 9).
+/* dynamic_tools.h — the tools that a client provides.
  *
- * Read from an array of specs in one of two forms: {type:"function"|"namespace",…}, or, of before, {name, description,
- * inputSchema, namespace?, deferLoading?}; kept, and written again, in the first. Immutable once read.
- * Owns: copies of everything. Thread: any. Errors: ERR_invalid in the words that clients know. */
+ * Read from an array of specs in one of two forms: {type:"function"|"namespace",…}, or the older {name, description,
+ * inputSchema, namespace?, deferLoading?}; stored and written in the first. Immutable after reading.
+ * Owns: copies of everything. Thread: any. Errors: ERR_invalid with the texts of codex 0.169. */
 #ifndef TOOL_DYNAMIC_TOOLS_H
 #define TOOL_DYNAMIC_TOOLS_H
 
@@ -28,9 +28,9 @@ struct dynamic_tools;
 struct dynamic_tools *dynamic_tools_read(struct str json, struct error *err);
 void dynamic_tools_destroy(struct dynamic_tools *tools); /* NULL is fine */
 
-/* NULL if there is none, or no tools. */
+/* NULL if not found; tools may be NULL. */
 const struct dynamic_tool *dynamic_tools_find(const struct dynamic_tools *tools, struct str namespace, struct str name);
-/* Writes what a model is told, an element of its tools array each; is_taken: names that others have. */
+/* Writes the elements of a request's tools array. is_taken: names of built-in tools, which are left out. */
 void dynamic_tools_write_specs(const struct dynamic_tools *tools, bool (*is_taken)(struct str name),
                                struct json_writer *w);
 /* Writes the array that dynamic_tools_read takes. */

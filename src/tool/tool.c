@@ -74,8 +74,8 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	return call;
 }
 
-/* A command that ends at a NUL is another command than the one the user was shown: no word of an argument
- * vector, and no path, can hold one. What is in a patch is checked where it is parsed. */
+/* Rejects NUL: a word of an argument vector or a path would end there, and the command that runs would differ from the
+ * one that the user approved. Patches are checked by their parser. */
 static int check_words(const struct record *record, const char *args, struct error *err)
 {
 	size_t count = 0;

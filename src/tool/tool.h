@@ -62,7 +62,7 @@ struct tool_call {
 	uint64_t started_ns;
 	/* private: of the tool */
 	void *state;
-	void (*stop)(struct tool_call *call); /* set with state: ends the work behind a call that is given up */
+	void (*stop)(struct tool_call *call); /* set with state: ends the work of a cancelled call */
 	/* private: of tool.c */
 	struct arena arena;
 	struct loop_deferred done;
@@ -70,11 +70,11 @@ struct tool_call {
 	void *self;
 };
 
-/* The row of a wire name, NULL if there is none. */
+/* The row of a wire name; NULL if it does not exist. */
 const struct tool_type *tool_find(struct str wire);
 const struct tool_type *tool_get(enum tool_tag tag);
 
-/* What a model calls. */
+/* The call as the model sent it. */
 struct tool_call_words {
 	struct str call_id;
 	struct str namespace; /* STR_NONE: none */

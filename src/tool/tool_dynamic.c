@@ -1,5 +1,5 @@
-/* The client is another program, and may be slow, wrong or gone: whatever becomes of it, the call ends, and the model
- * is told in words what it was. One text is the output as it stands; anything else is a list of parts. */
+/* The client is another program, which may be slow, return invalid content or disconnect: the call ends in every case,
+ * and the model gets the reason. A single text is the output as it is; anything else becomes a list of parts. */
 #include "tool/tool.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ static void write_image_part(struct str url, struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* False if it is none that is known. */
+/* False if its type is unknown. */
 static bool write_part(const struct tool_call *call, const struct json *item, struct json_writer *w)
 {
 	struct str type = json_get_str(item, "type");

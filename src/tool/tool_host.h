@@ -36,19 +36,19 @@ struct tool_host {
 	bool offers_update_plan;             /* to the model */
 	bool has_collab;                     /* features.collab */
 	bool asks_in_default_mode;           /* request_user_input is not for plan mode alone */
-	bool is_unattended;                  /* nobody can answer a question */
+	bool is_unattended;                  /* no user can answer a question */
 	bool allows_login_shell;             /* to the model's commands */
 	uint64_t question_timeout_ms;        /* how long one waits for an answer; 0: for ever */
 	const struct dynamic_tools *dynamic; /* of the client, which is there to carry them out; or NULL */
-	struct exec_sessions *exec;          /* commands of the Session that go on between calls */
+	struct exec_sessions *exec;          /* background commands of the Session */
 	bool mutes_output;                   /* the front end shows no output while a command runs */
 	bool begins_once_allowed; /* a command that is asked about begins after the answer, not before the question */
-	bool is_held;             /* nobody takes events now: commands wait with their output (tool_exec.h) */
+	bool is_held;             /* backpressure: the output of commands is not read (exec_command.h) */
 	struct list commands;     /* that have been started: struct exec_command, by tool/ */
 	struct text_budget output_budget; /* most of a tool's output that the model gets */
 
-	/* Environment for a command, NULL-terminated; good until the next is asked for. One of the model's is told what
-	 * the Task's sandbox forbids, and that nobody watches. */
+	/* The environment of a command, NULL-terminated; valid until the next call. For the model's commands it has
+	 * variables that describe the sandbox and disable interactive programs. */
 	const char *const *(*command_env)(struct tool_host *host, bool is_model);
 	/* Puts an event on the queue (copied). turn_id: of the Task it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
@@ -66,11 +66,11 @@ struct tool_host {
 	/* True if that exact command line was approved for the session before; remember adds it. */
 	bool (*is_approved)(struct tool_host *host, struct str key);
 	void (*remember)(struct tool_host *host, struct str key);
-	/* Who the Session is among the agents of its tree. by_thread: for the tools that name agents so. NULL: it has
-	 * not got those tools. */
+	/* The Session's node in the tree of agents. by_thread: for the tools that identify agents by thread id. NULL:
+	 * the Session does not have these tools. */
 	struct agent *(*agent)(struct tool_host *host, bool by_thread);
-	/* What the user has laid down about commands; read when first asked for. amend adds what begins with these
-	 * words to what is allowed, for good. */
+	/* The user's rules for commands; read on first use. amend stores a rule that allows commands with these first
+	 * words. */
 	const struct exec_policy *(*rules)(struct tool_host *host);
 	void (*amend)(struct tool_host *host, const struct str *words, size_t count);
 };

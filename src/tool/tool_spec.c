@@ -1,11 +1,11 @@
-/* Schemas follow from the argument rows: what a tool accepts and what a model is told cannot drift. */
+/* The schemas are made from the argument rows, so that they cannot differ from what the tools accept. */
 #include "tool/tool_spec.h"
 
 #include "base/json.h"
 #include "protocol/record/enum.h"
 #include "tool/tool_impl.h"
 
-/* core 4.1: a fact of the wire, so that constrained sampling yields what patch_parse reads */
+/* For constrained sampling: yields what patch_parse reads. */
 static const char apply_patch_grammar[] = "start: begin_patch hunk+ end_patch\n"
 					  "begin_patch: \"*** Begin Patch\" LF\n"
 					  "end_patch: \"*** End Patch\" LF?\n"

@@ -1,4 +1,4 @@
-/* tool_spec.h — the tools as the Responses API wants them told: {"type":"function",…} (core 1.5, 4.1). */
+/* tool_spec.h — the tools in the form of the Responses API: {"type":"function",…}. */
 #ifndef TOOL_TOOL_SPEC_H
 #define TOOL_TOOL_SPEC_H
 
@@ -8,7 +8,7 @@
 
 struct json_writer;
 
-/* The tools that name agents by their threads: one entry, of type "namespace" (subagents 8.1). */
+/* The tools that identify agents by thread id: one entry of type "namespace". */
 void tool_spec_write_agents(struct json_writer *w);
 
 /* One tool. freeform: as a custom tool with a grammar, for tools flagged so. */

@@ -93,7 +93,7 @@ static void on_answer(struct tool_call *call, const void *answer)
 	tool_call_finish_output(call, true);
 }
 
-/* ---- nobody answers ---- */
+/* ---- no answer ---- */
 
 static void on_timeout(void *self)
 {

@@ -37,7 +37,7 @@ test('help is the same however it is asked for, and fits 80 columns', async (t) 
 
 test('the help of a review lists what goes with one', async (t) => {
 	const { stdout } = await runCodex(t, ['review', '--help']);
-	assert.match(stdout, /^ +--base <BRANCH> +What changed against BRANCH/m);
+	assert.match(stdout, /^ +--base <BRANCH> +Review the changes against BRANCH/m);
 	assert.doesNotMatch(stdout, /--last\b|--all\b|--plan|--output-schema|--image|With re/);
 	const { code, stderr } = await runCodex(t, ['review', '--plan', '--uncommitted']);
 	assert.equal(code, 2);

@@ -55,7 +55,7 @@ test('y is an answer only while something is asked; a slash can be said', client
 	assert.match(result.stdout, /^1 user_message y$/m);
 	assert.match(result.stdout, /^2 user_message \/help me$/m);
 	assert.match(result.stdout, /^r conversation_path \{.*rollout/m);
-	assert.match(result.stderr, /nothing is asked[^]*there is no \/nosuch[^]*Behind a slash/);
+	assert.match(result.stderr, /nothing is asked[^]*unknown command \/nosuch[^]*Commands begin with a slash/);
 });
 
 test('nothing that a model says is obeyed by the terminal', client, async (t) => {

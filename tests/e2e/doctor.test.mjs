@@ -29,7 +29,7 @@ test('a machine that is well is said to be so, without asking anybody', (t) => {
 	assert.equal(report.schemaVersion, 1);
 	assert.equal(report.checks['config.load'].status, 'ok');
 	assert.equal(report.checks['auth.credentials'].status, 'ok');
-	assert.match(report.checks['network.provider_reachability'].summary, /not asked/);
+	assert.match(report.checks['network.provider_reachability'].summary, /not checked/);
 	assert.equal(report.checks['network.provider_reachability'].details.endpoint, '127.0.0.1:1');
 	assert.equal(report.exit, report.overallStatus === 'fail' ? 1 : 0);
 	for (const [id, check] of Object.entries(report.checks)) {
@@ -87,7 +87,7 @@ test('a session that some process has open is told with that process', (t) => {
 	const script = `exec 9>"${locked}"; flock 9; "${codexBin}" doctor --json`;
 	const run = spawnSync('sh', ['-c', script], { env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home }, encoding: 'utf8' });
 	const check = JSON.parse(run.stdout).checks['state.locks'];
-	assert.equal(check.summary, '1 sessions are open in some process; 1 lock files nobody holds');
+	assert.equal(check.summary, '1 sessions are open in running processes; 1 lock files are unused');
 	assert.match(check.details['held.lock'], /^process \d+$/);
 });
 
@@ -100,12 +100,12 @@ test('the index of sessions is looked at, and made anew if that is wished', (t) 
 	fs.writeFileSync(path.join(folder, `rollout-2026-11-20T10-00-00-${id}.jsonl`),
 		`{"type":"session_meta","payload":{"id":"${id}"}}\n{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}\n`);
 	const check = (...options) => examine(home, ...options).checks['state.index'];
-	assert.match(check().summary, /none yet/);
+	assert.match(check().summary, /not created yet/);
 	assert.equal(fs.existsSync(index), false);
-	assert.equal(check('--rebuild-index').summary, 'it knows 1 sessions, and the words of 1');
+	assert.equal(check('--rebuild-index').summary, '1 sessions, of which 1 with their text');
 	assert.equal(check().status, 'ok');
 	fs.writeFileSync(index, Buffer.alloc(100000, 'noise'));
-	assert.deepEqual([check().status, check().summary], ['warning', 'not used: it is damaged']);
+	assert.deepEqual([check().status, check().summary], ['warning', 'not in use: it is damaged']);
 	assert.equal(check('--rebuild-index').status, 'ok');
 	fs.rmSync(index);
 	fs.mkdirSync(path.join(index, 'in the way'), { recursive: true });

@@ -184,7 +184,7 @@ static void write_user_only(struct buf *out)
 #define USER_ONLY(key) #key,
 #include "config/config.def"
 	};
-	buf_append_c(out, "\n## What a project's file may not set\n\n"
+	buf_append_c(out, "\n## Keys that project files cannot set\n\n"
 	                  "These keys of a project's `.codex/config.toml` are ignored: ");
 	for (size_t i = 0; i < countof(keys); i++)
 		buf_printf(out, "%s`%s`", i ? ", " : "", keys[i]);

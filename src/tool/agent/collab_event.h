@@ -1,6 +1,6 @@
-/* collab_event.h — what a front end is told of a call that is about other agents: collab_*_begin and _end.
+/* collab_event.h — the events of calls that concern other agents: collab_*_begin and collab_*_end.
  *
- * Whatever the tool is called, its call looks the same to a client (subagents 8.2, 10.2). */
+ * Both families of tools (subagent_* and spawn_agent, wait, …) emit the same events. */
 #ifndef TOOL_COLLAB_EVENT_H
 #define TOOL_COLLAB_EVENT_H
 
@@ -12,7 +12,7 @@ struct agent_status;
 struct arena;
 struct tool_call;
 
-/* How an agent is, in the words of that protocol; NULL: there is none. */
+/* The status of an agent as these events have it. NULL: not found. */
 struct agent_status collab_status(const struct agent *agent, struct arena *arena);
 
 void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *launch);
@@ -23,7 +23,7 @@ void collab_tell_message_end(struct tool_call *call, const struct agent *to, str
 /* target: NULL for all of the reader's children. */
 void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target);
 void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
-/* The same for threads by id, known or not; of a wait that ran out only those are told that are done. */
+/* The same for threads by id, known or unknown. The event of a wait that timed out lists only completed agents. */
 void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
 void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
 void collab_tell_close_begin(struct tool_call *call, const struct agent *agent);

@@ -1,5 +1,5 @@
-/* Starting agents and talking to them. Every answer names the agent as it is after the call, so that a model never
- * has to ask for a list to know what it has done. Texts of errors: subagents 3, 4. */
+/* Starts agents and sends them messages. Every output has the state of the agent after the call, so that a model does
+ * not need subagent_list to see the effect. */
 #include "tool/agent/tool_agent.h"
 
 #include <ctype.h>

@@ -7,7 +7,7 @@
 #include "agent/agent_tree.h"
 #include "tool/tool.h"
 
-/* Who calls one of subagent_*; NULL: the call has been answered, for there are no such tools here. */
+/* The agent that calls a subagent_* tool. NULL: the session has no such tools, and the call is finished. */
 struct agent *tool_agent_self(struct tool_call *call);
 /* The same for the tools that name agents by their threads. */
 struct agent *tool_collab_self(struct tool_call *call);

@@ -31,7 +31,7 @@ void tool_subagent_cancel_start(struct tool_call *call)
 
 /* ---- prune ---- */
 
-/* What a prune did with one agent, or number. */
+/* The result of a prune for one agent or number. */
 struct pruned {
 	int64_t id;
 	char session_id[UUID_TEXT_SIZE]; /* "": there was none */

@@ -1,5 +1,5 @@
-/* subagent_await parks its call: no thread, no polling, one timer. What it comes back with is taken out of the
- * inbox, so that it is not told again by itself. Limits and texts: seed 001, subagents 3.5. */
+/* subagent_await keeps its call open with one timer: no thread, no polling. The messages that it returns are removed
+ * from the inbox, so that they are not delivered a second time. */
 #include "agent/agent_wait.h"
 
 #include "base/mem.h"

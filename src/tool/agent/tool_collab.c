@@ -1,5 +1,5 @@
-/* The same agents under the names that other engines gave their tools: by thread id, and with answers of their own
- * (subagents 8.1). Nicknames are given because clients show them. */
+/* The tools spawn_agent, send_input, resume_agent and close_agent of codex 0.169: they identify agents by thread id and
+ * have outputs of their own. Agents get nicknames because clients show them. */
 #include "tool/agent/tool_collab.h"
 
 #include <stdio.h>
@@ -47,8 +47,8 @@ struct agent *tool_agent_by_id(struct tool_call *call, const struct agent *self,
 	return agent && agent->parent ? agent : NULL;
 }
 
-/* An agent nobody knows is told as a call that failed, in the same shape as all others. */
-static void tell_unknown(struct tool_call *call, struct str id)
+/* A call for an unknown agent emits the events of a failed call. */
+static void emit_unknown(struct tool_call *call, struct str id)
 {
 	struct agent_status unknown = {.tag = agent_status_not_found};
 	if (uuid_is_valid(id))
@@ -205,7 +205,7 @@ void tool_close_agent_start(struct tool_call *call)
 	if (!self)
 		return;
 	if (!agent || agent == self || !agent_is_below(agent, self)) {
-		tell_unknown(call, args->target);
+		emit_unknown(call, args->target);
 		if (agent)
 			tool_call_finishf(call, false, "agent with id %.*s not found", STR_ARG(args->target));
 		return;

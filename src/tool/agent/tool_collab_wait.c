@@ -30,7 +30,7 @@ static void stop(struct tool_call *call)
 	call->state = NULL;
 }
 
-/* {"status":{id:…},"timed_out":…}: those that are done. What they had to say has been heard with it. */
+/* {"status":{id:…},"timed_out":…} with the completed agents. Their final messages count as delivered. */
 static void answer(struct tool_call *call, struct agent *self, bool timed_out)
 {
 	const struct args_wait_agent *args = call->args;

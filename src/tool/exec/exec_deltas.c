@@ -1,9 +1,8 @@
-/* The first bytes are told at once, so that a prompt is seen when it is printed. What follows within EXEC_PACE_MS waits
- * and is told together: a command that prints a line at a time would else cost its watchers more in envelopes than in
- * output.
+/* The first bytes are emitted at once, so that a prompt is visible when it is printed. Bytes that follow within
+ * EXEC_PACE_MS are collected into one event: one event for each line of a command would have more overhead than output.
  *
- * What an event costs is counted as the dearer of its two forms: base64 for clients of events, text for those of
- * the app-server, where a control character takes six bytes. */
+ * The size of an event is that of the larger of its two forms: base64 in the event protocol, text in the app-server's,
+ * where a control character takes six bytes. */
 #include "tool/exec/exec_deltas.h"
 
 #include <inttypes.h>

@@ -86,7 +86,7 @@ static bool read_commands(struct exec_command *command, struct arena *arena, str
 	return false;
 }
 
-/* True if program has one of the names, whatever its version suffix. */
+/* True if program has one of the names, with or without a version suffix. */
 static bool is_named(const char *program, const char *const *names)
 {
 	const char *name = shell_base_name(program);

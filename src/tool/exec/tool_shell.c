@@ -1,5 +1,5 @@
-/* shell and shell_command (core 2.5): one command, from start to end, with a time limit. Older forms that
- * models call by habit; both end in the same text. */
+/* shell and shell_command: one command with a time limit. Models trained on older forms call them; both return the same
+ * text. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -24,7 +24,7 @@ struct shell_run {
 	struct output out, err; /* the two streams */
 };
 
-/* What the two tools' arguments have in common. */
+/* The arguments that both tools have. */
 struct shell_request {
 	const char *const *argv;
 	size_t argc;
@@ -203,7 +203,7 @@ static void on_answer(struct tool_call *call, const void *decision)
 	begin_if(run, exec_gate_read(&run->command, decision));
 }
 
-/* The interrupt leaves nothing running that this call began (core 2.5). */
+/* An interrupt terminates the command and its descendants. */
 static void stop(struct tool_call *call)
 {
 	struct str text = STR("aborted by user");

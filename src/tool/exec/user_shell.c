@@ -1,6 +1,6 @@
-/* No gate and no sandbox stands before this command: who types it could type it into any terminal. All the rest is as
- * for the model's commands, so that a client shows both with one piece of code. The two streams are kept apart for the
- * end event, and the model reads them one behind the other, cut to what it gets of any command. */
+/* The command needs no approval and has no sandbox: its user could type it into any terminal. Its events are those of
+ * the model's commands, so that clients need no further code. The end event has the two streams apart; the model gets
+ * stdout followed by stderr, truncated like any output. */
 #include "tool/exec/user_shell.h"
 
 #include "base/clock.h"

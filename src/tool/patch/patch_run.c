@@ -1,6 +1,6 @@
-/* Two trips to a worker thread with the decision between them: the first reads the files and works out
- * what would change, the second writes. What the user approves is exactly what is then written: a file
- * that changed in the meantime fails the commit. */
+/* Two jobs on worker threads with the approval between them: the first reads the files and plans the changes, the
+ * second writes them. Exactly the approved changes are written: a file that changed in the meantime fails the commit.
+ */
 #include "tool/patch/patch_run.h"
 
 #include "base/buf.h"
@@ -81,7 +81,7 @@ struct patch_run {
 	char *cwd;
 	bool is_working; /* a worker has it: not to be freed */
 	bool is_parsed;
-	bool is_begun;      /* patch_apply_begin was told */
+	bool is_begun;      /* patch_apply_begin was emitted */
 	bool is_committing; /* files are being written */
 	bool is_auto_approved;
 	struct patch patch;
@@ -213,7 +213,7 @@ static void commit(struct patch_run *run)
 	work(run, commit_job, on_committed);
 }
 
-/* ---- the decision (core 4.8) ---- */
+/* ---- the decision ---- */
 
 static bool is_inside(const struct tool_host *host, const struct patch_change *change)
 {
@@ -301,7 +301,7 @@ static void on_answer(struct tool_call *call, const void *answer)
 	}
 }
 
-/* The patch is begun before anybody is asked about it (protocol-v1 4), so that a UI has what the question is about. */
+/* patch_apply_begin precedes the approval request, so that a UI has the changes to show. */
 static void ask(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
@@ -366,7 +366,7 @@ static void on_planned(void *self)
 	finish(run, false, buf_str(&text));
 }
 
-/* What a worker holds is freed when it comes back. */
+/* A run whose job is on a worker thread is freed when the job returns. */
 static void stop(struct tool_call *call)
 {
 	struct patch_run *run = call->state;

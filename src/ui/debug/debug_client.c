@@ -234,7 +234,7 @@ static const struct typed {
 static void on_typed_help(struct debug_client *client, struct str argument)
 {
 	(void)client, (void)argument;
-	note("A line of text is what you say to the model. Behind a slash:");
+	note("A line of text is sent to the model. Commands begin with a slash:");
 	for (size_t i = 0; i < countof(typed_words); i++)
 		fprintf(stderr, "  /%-9s %-5s %s\n", typed_words[i].word, typed_words[i].argument, typed_words[i].doc);
 	note("  //…              A text that begins with a slash");
@@ -257,7 +257,7 @@ static void run_typed(struct debug_client *client, struct str line)
 	if (typed)
 		typed->run(client, rest.ptr ? str_trim(rest) : STR(""));
 	else
-		fprintf(stderr, "there is no /%.*s; /help tells what there is\n", STR_ARG(word));
+		fprintf(stderr, "unknown command /%.*s; /help lists the commands\n", STR_ARG(word));
 }
 
 /* y, n and a are answers only while something is asked. */

@@ -48,8 +48,8 @@ static const struct cli_argument arguments[] = {
 
 static const char details[] = "Type what you want to say; every event comes back as a line: id, type, text.\n"
 			      "When a command or a patch waits for you, y allows it, n refuses it, a allows it\n"
-			      "always. Ctrl-C interrupts the task; twice, it ends the session. /help tells what\n"
-			      "else can be typed; /raw sends any line of JSON as it is.\n"
+			      "always. Ctrl-C interrupts the task; twice, it ends the session. /help lists the\n"
+			      "commands; /raw sends any line of JSON as it is.\n"
 			      "\n"
 			      "  $ codex debug-client -c approval_policy=untrusted\n"
 			      "  $ codex debug-client unix:///tmp/codex.sock\n"

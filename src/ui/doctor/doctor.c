@@ -179,20 +179,21 @@ static const struct cli_option rows[] = {
 	{"enable", 0, CLI_LIST, COMMON(enable), "FEATURE", NULL, "Same as -c features.FEATURE=true; repeatable"},
 	{"disable", 0, CLI_LIST, COMMON(disable), "FEATURE", NULL, "Same as -c features.FEATURE=false; repeatable"},
 	{"profile", 'p', CLI_TEXT, COMMON(profile), "NAME", NULL, "Use the configuration profile NAME"},
-	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Folder whose settings count"},
+	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Check the settings for this folder"},
 	{"json", 0, CLI_FLAG, offsetof(struct doctor_options, is_json), NULL, NULL, "Print JSON"},
 	{"network", 0, CLI_FLAG, offsetof(struct doctor_options, asks_network), NULL, NULL,
-         "Also ask whether the provider can be reached"},
+         "Also connect to the provider"},
 	{"rebuild-index", 0, CLI_FLAG, offsetof(struct doctor_options, rebuilds_index), NULL, NULL,
-         "Make the index of sessions anew, from their files"},
+         "Rebuild the index of sessions from their files"},
 	{"no-color", 0, CLI_FLAG, offsetof(struct doctor_options, has_no_color), NULL, NULL, "Print without colour"},
 };
 
 const struct cli_command doctor_command = {
 	.name = "codex doctor",
-	.about = "Say what works here, what does not, and what to do about it.",
+	.about = "Check the installation and the system: what works, what does not, and what to do.",
 	.usage = "Usage: codex doctor [OPTIONS]",
-	.details = "It changes nothing without --rebuild-index and, without --network, asks nobody.\n",
+	.details = "It changes nothing without --rebuild-index, and connects to no server without\n"
+		   "--network.\n",
 	.options = rows,
 	.option_count = countof(rows),
 };

@@ -1,4 +1,4 @@
-/* The checks themselves. Each says in one line how things are, lists what it went by, and what to do if that is bad. */
+/* The checks. Each reports one line with the result, details, and advice if something is wrong. */
 #include "ui/doctor/doctor.h"
 
 #include <dirent.h>
@@ -58,8 +58,8 @@ static void check_config(struct doctor *doctor)
 	size_t count = 0;
 	doctor_detail(doctor, "CODEX_HOME", "%s", doctor->home ? doctor->home : "none");
 	if (!doctor->config) {
-		doctor_report(doctor, DOCTOR_fail, "mend the file that the message names", "%s",
-		              doctor->config_error.text);
+		doctor_report(doctor, DOCTOR_fail, "correct the file that the message names, or try another profile",
+		              "%s", doctor->config_error.text);
 		return;
 	}
 	auto_free char *file = path_join(config_home(doctor->config), "config.toml");
@@ -78,7 +78,7 @@ static void check_credentials(struct doctor *doctor)
 {
 	struct error err;
 	if (!doctor->config) {
-		doctor_report(doctor, DOCTOR_warning, NULL, "not looked at: the configuration cannot be loaded");
+		doctor_report(doctor, DOCTOR_warning, NULL, "not checked: the configuration cannot be loaded");
 		return;
 	}
 	doctor_detail(doctor, "provider", "%s", doctor->config->model_provider);
@@ -86,9 +86,9 @@ static void check_credentials(struct doctor *doctor)
 	if (!provider)
 		doctor_report(doctor, DOCTOR_fail, NULL, "%s", err.text);
 	else if (provider->key_source)
-		doctor_report(doctor, DOCTOR_ok, NULL, "a key is there, from %s", provider->key_source);
+		doctor_report(doctor, DOCTOR_ok, NULL, "API key found: %s", provider->key_source);
 	else
-		doctor_report(doctor, DOCTOR_ok, NULL, "%s is asked without a key", provider->name);
+		doctor_report(doctor, DOCTOR_ok, NULL, "%s needs no API key", provider->name);
 	model_provider_destroy(provider);
 }
 
@@ -132,13 +132,13 @@ static void check_provider(struct doctor *doctor)
 	auto_free char *text = provider ? xstrdup(provider->base_url) : NULL;
 	model_provider_destroy(provider);
 	if (!text || !http_url_parse(str_of(text), &url)) {
-		doctor_report(doctor, DOCTOR_warning, NULL, "not asked: first mend %s",
+		doctor_report(doctor, DOCTOR_warning, NULL, "not checked: first correct %s",
 		              doctor->config ? "auth.credentials" : "config.load");
 		return;
 	}
 	doctor_detail(doctor, "endpoint", "%.*s:%.*s", STR_ARG(url.host), STR_ARG(url.port));
 	if (!doctor->asks_network) {
-		doctor_report(doctor, DOCTOR_ok, NULL, "not asked; --network asks it");
+		doctor_report(doctor, DOCTOR_ok, NULL, "not checked; --network connects to it");
 		return;
 	}
 	auto_free char *host = str_dup(url.host), *port = str_dup(url.port);
@@ -173,14 +173,15 @@ static void check_sandbox(struct doctor *doctor)
 	const char *name = probe(doctor, backend, &err);
 	doctor_detail(doctor, "sandbox_backend", "%s", enum_wire(&enum_sandbox_backend, (int)backend));
 	if (!is_needed)
-		doctor_report(doctor, DOCTOR_warning, NULL, "commands run without a sandbox: sandbox_mode says so");
+		doctor_report(doctor, DOCTOR_warning, NULL,
+		              "commands run without a sandbox, because sandbox_mode is danger-full-access");
 	else if (name)
 		doctor_report(doctor, DOCTOR_ok, NULL, "commands run in %s", name);
 	else
-		doctor_report(doctor, DOCTOR_fail, "docs/sandbox.md says what a backend needs", "%s", err.text);
+		doctor_report(doctor, DOCTOR_fail, "see docs/sandbox.md for what each backend needs", "%s", err.text);
 }
 
-/* One that fails matters as much as it is missed: check_sandbox says whether. */
+/* A backend that fails is a warning only: check_sandbox reports whether one works. */
 static void check_backend(struct doctor *doctor, enum sandbox_backend backend)
 {
 	struct error err;
@@ -218,7 +219,7 @@ static void check_kernel(struct doctor *doctor)
 	detail_file(doctor, "user name spaces, at most", "/proc/sys/user/max_user_namespaces");
 	detail_file(doctor, "for ordinary users", "/proc/sys/kernel/unprivileged_userns_clone");
 	detail_file(doctor, "restricted by AppArmor", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-	doctor_report(doctor, DOCTOR_ok, NULL, "what sandboxes can be made of");
+	doctor_report(doctor, DOCTOR_ok, NULL, "kernel features for sandboxes");
 }
 
 /* ---- the state on disk ---- */
@@ -226,16 +227,17 @@ static void check_kernel(struct doctor *doctor)
 static void check_state(struct doctor *doctor)
 {
 	if (!doctor->home) {
-		doctor_report(doctor, DOCTOR_fail, "set CODEX_HOME or HOME", "there is no place for sessions");
+		doctor_report(doctor, DOCTOR_fail, "set CODEX_HOME or HOME", "the folder for sessions is unknown");
 		return;
 	}
 	auto_free char *sessions = path_join(doctor->home, "sessions");
 	bool is_there = dir_exists(doctor->home);
 	doctor_detail(doctor, "sessions", "%s%s", sessions, dir_exists(sessions) ? "" : " (missing)");
 	if (!is_there)
-		doctor_report(doctor, DOCTOR_ok, NULL, "%s will be made by the first session", doctor->home);
+		doctor_report(doctor, DOCTOR_ok, NULL, "the first session creates %s", doctor->home);
 	else if (access(doctor->home, W_OK | X_OK) != 0 || (dir_exists(sessions) && access(sessions, W_OK | X_OK) != 0))
-		doctor_report(doctor, DOCTOR_fail, "make it yours (chown), or set CODEX_HOME to another folder",
+		doctor_report(doctor, DOCTOR_fail,
+		              "make the folder writable for you (chown), or set CODEX_HOME to another one",
 		              "sessions cannot be written: %s", strerror(errno));
 	else
 		doctor_report(doctor, DOCTOR_ok, NULL, "sessions can be written");
@@ -243,14 +245,15 @@ static void check_state(struct doctor *doctor)
 
 static void report_index(struct doctor *doctor, const struct rollout_index_state *state)
 {
-	static const char advice[] = "codex doctor --rebuild-index makes it anew; until then files are read instead";
+	static const char advice[] =
+		"run: codex doctor --rebuild-index (until then lists and searches read the files, which is slower)";
 	if (!state->exists)
-		doctor_report(doctor, DOCTOR_ok, NULL, "there is none yet: lists and searches read the files");
+		doctor_report(doctor, DOCTOR_ok, NULL, "not created yet: the first list or search creates it");
 	else if (state->problem || !state->is_sound)
-		doctor_report(doctor, DOCTOR_warning, advice, "not used: %s",
-		              state->problem ? state->problem : "it is damaged, or of another version");
+		doctor_report(doctor, DOCTOR_warning, advice, "not in use: %s",
+		              state->problem ? state->problem : "it is damaged or has another version");
 	else
-		doctor_report(doctor, DOCTOR_ok, NULL, "it knows %llu sessions, and the words of %llu",
+		doctor_report(doctor, DOCTOR_ok, NULL, "%llu sessions, of which %llu with their text",
 		              (unsigned long long)state->files, (unsigned long long)state->texts);
 }
 
@@ -295,7 +298,7 @@ static void check_locks(struct doctor *doctor)
 	}
 	if (dir)
 		closedir(dir);
-	doctor_report(doctor, DOCTOR_ok, NULL, "%zu sessions are open in some process; %zu lock files nobody holds",
+	doctor_report(doctor, DOCTOR_ok, NULL, "%zu sessions are open in running processes; %zu lock files are unused",
 	              held, left);
 }
 
@@ -304,13 +307,13 @@ static void check_disk(struct doctor *doctor)
 	struct statvfs fs;
 	const char *place = doctor->home && dir_exists(doctor->home) ? doctor->home : "/";
 	if (statvfs(place, &fs) != 0) {
-		doctor_report(doctor, DOCTOR_warning, NULL, "cannot tell: %s", strerror(errno));
+		doctor_report(doctor, DOCTOR_warning, NULL, "cannot read the free space: %s", strerror(errno));
 		return;
 	}
 	unsigned long long mib = (unsigned long long)fs.f_bavail * fs.f_frsize / MIB;
 	doctor_detail(doctor, "place", "%s", place);
 	doctor_report(doctor, mib < DOCTOR_LOW_DISK_MIB ? DOCTOR_warning : DOCTOR_ok,
-	              mib < DOCTOR_LOW_DISK_MIB ? "make room" : NULL, "%llu MiB are free", mib);
+	              mib < DOCTOR_LOW_DISK_MIB ? "free some disk space" : NULL, "%llu MiB are free", mib);
 }
 
 const struct doctor_check doctor_checks[] = {

@@ -50,15 +50,15 @@ static const struct cli_option session_rows[] = {
 };
 
 static const struct cli_word exec_words[] = {
-	{.word = "resume", .doc = "Go on from a recorded session, given by id or name, or by --last"},
-	{.word = "review", .doc = "Have a reviewer look at code, and print what it found"},
-	{.word = "fork", .doc = "Go on in a copy of a recorded session, given as for resume"},
+	{.word = "resume", .doc = "Continue a recorded session: an id, a name, or --last"},
+	{.word = "review", .doc = "Review code and print the findings"},
+	{.word = "fork", .doc = "Continue in a copy of a recorded session"},
 };
 
 static const struct cli_argument exec_arguments[] = {
 	{.name = "[PROMPT]",
-         .doc = "What to do. Read from standard input if absent or \"-\"; if both are there, what standard input holds "
-                "is added to the prompt as a <stdin> block."},
+         .doc = "The task. Read from standard input if absent or \"-\"; if there is a prompt as well, standard "
+                "input is appended to it as a <stdin> block."},
 };
 
 static const char exec_details[] = "Examples:\n"
@@ -67,11 +67,12 @@ static const char exec_details[] = "Examples:\n"
 				   "  codex exec --json \"list the exported functions\" | jq .\n"
 				   "  codex exec resume --last \"now write a test for it\"\n"
 				   "\n"
-				   "A session's id stands in the banner, and in thread.started of --json.\n";
+				   "The id of a session is in the banner, and in thread.started of --json.\n";
 
 const struct cli_command exec_command = {
 	.name = "codex exec",
-	.about = "Do one task without asking: the answer goes to standard output, all else to standard error.",
+	.about = "Run one task without approvals. The answer goes to standard output, everything else to standard "
+                 "error.",
 	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
 		 "       codex exec [OPTIONS] resume|fork <SESSION | --last> [PROMPT]\n"
 		 "       codex exec [OPTIONS] review <--uncommitted | --base BRANCH |\n"
@@ -87,7 +88,7 @@ const struct cli_command exec_command = {
 };
 
 static const struct cli_argument review_arguments[] = {
-	{.name = "[PROMPT]", .doc = "What to review, in words. Read from standard input if \"-\""},
+	{.name = "[PROMPT]", .doc = "Instructions for the review. Read from standard input if \"-\""},
 };
 
 static const char review_details[] = "Examples:\n"
@@ -99,7 +100,7 @@ static const char review_details[] = "Examples:\n"
 
 const struct cli_command review_command = {
 	.name = "codex review",
-	.about = "Have a reviewer look at code: what it found goes to standard output.",
+	.about = "Review code. The findings go to standard output.",
 	.usage = "Usage: codex review [OPTIONS] <--uncommitted | --base BRANCH | --commit SHA |\n"
 		 "                               PROMPT>",
 	.details = review_details,
@@ -112,9 +113,10 @@ const struct cli_command review_command = {
 
 static const struct cli_argument session_arguments[] = {
 	{.name = "[SESSION]",
-         .doc = "Its id, the beginning of one that no other has, or its name. Without one, and without --last, the "
-                "sessions are listed: to choose from on a terminal, else as a table."},
-	{.name = "[PROMPT]", .doc = "What to do. Asked for on a terminal if absent, else read from standard input"},
+         .doc = "An id, a unique prefix of one, or a name. Without it and without --last the sessions are listed: "
+                "on a terminal you can choose one, elsewhere they are printed as a table."},
+	{.name = "[PROMPT]",
+         .doc = "The next task. If absent, it is asked for on a terminal, else read from standard input"},
 };
 
 static const char resume_details[] = "Examples:\n"
@@ -122,12 +124,12 @@ static const char resume_details[] = "Examples:\n"
 				     "  codex resume --all | grep parser  # of any folder, as a table\n"
 				     "  codex resume 01a1fb55 \"and now the tests\"\n"
 				     "\n"
-				     "It goes on as `codex exec resume` does: without asking, in the folder that you\n"
-				     "are in (or --cd).\n";
+				     "Like `codex exec resume` it requests no approvals and works in the current\n"
+				     "folder (or --cd).\n";
 
 const struct cli_command resume_command = {
 	.name = "codex resume",
-	.about = "Go on with a recorded session.",
+	.about = "Continue a recorded session.",
 	.usage = "Usage: codex resume [OPTIONS] [SESSION | --last] [PROMPT]",
 	.details = resume_details,
 	.arguments = session_arguments,
@@ -141,11 +143,11 @@ static const char fork_details[] = "Examples:\n"
 				   "  codex fork                        # choose one of this folder\n"
 				   "  codex fork --last \"try it the other way\"\n"
 				   "\n"
-				   "The session itself stays as it is.\n";
+				   "The session itself is unchanged.\n";
 
 const struct cli_command fork_command = {
 	.name = "codex fork",
-	.about = "Go on in a copy of a recorded session.",
+	.about = "Continue in a copy of a recorded session.",
 	.usage = "Usage: codex fork [OPTIONS] [SESSION | --last] [PROMPT]",
 	.details = fork_details,
 	.arguments = session_arguments,

@@ -175,7 +175,7 @@ int exec_prompt_check(const struct buf *prompt, struct error *err)
 	                 LIMIT_INPUT_CHARS, count);
 }
 
-/* ---- what nobody wants any more ---- */
+/* ---- unread input ---- */
 
 static bool stdin_is_pipe(void)
 {

@@ -108,7 +108,9 @@ static int run_status(struct app_server_daemon *daemon, struct error *err)
 static int run_version(struct app_server_daemon *daemon, struct error *err)
 {
 	if (!app_server_daemon_find(daemon))
-		return error_set(err, ERR_connect, "nobody listens at %s", daemon->socket);
+		return error_set(err, ERR_connect,
+		                 "no server listens at %s; start one with: codex app-server daemon start",
+		                 daemon->socket);
 	return print(daemon, "running");
 }
 

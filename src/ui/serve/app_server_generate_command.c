@@ -30,12 +30,12 @@ struct generation {
 #define ROW_OUT                                                                                                   \
 	{                                                                                                         \
 		.name = "out", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(struct generate_options, out), \
-		.value = "DIR", .doc = "Folder to write to; made if it is not there"                              \
+		.value = "DIR", .doc = "Folder to write to; created if it does not exist"                         \
 	}
 #define ROW_EXPERIMENTAL                                                                                             \
 	{                                                                                                            \
 		.name = "experimental", .kind = CLI_FLAG, .offset = offsetof(struct generate_options, experimental), \
-		.doc = "Also what clients get only with the capability experimentalApi"                              \
+		.doc = "Include everything that needs the capability experimentalApi"                                \
 	}
 #define ROW_TAKEN(name_, letter_, field)                                             \
 	{                                                                            \
@@ -69,8 +69,8 @@ const struct cli_command app_server_generate_schema_command = {
 	.about = "Write the app-server's protocol as JSON Schema (draft 7).",
 	.usage = "Usage: codex app-server generate-json-schema [OPTIONS] --out <DIR>",
 	.details = "A file for each message: v2/ThreadStartParams.json, ClientRequest.json, …, each\n"
-		   "with all it refers to. codex_app_server_protocol.schemas.json has everything.\n"
-		   "Types are made from it by tools such as quicktype; for TypeScript there is\n"
+		   "self-contained. codex_app_server_protocol.schemas.json has everything.\n"
+		   "Tools such as quicktype make types from it; for TypeScript, use\n"
 		   "codex app-server generate-ts.\n",
 	.options = schema_rows,
 	.option_count = countof(schema_rows),
@@ -104,12 +104,12 @@ static int run(const struct generate_options *options, struct error *err,
 {
 	auto_free char *cwd = getcwd(NULL, 0);
 	if (!cwd)
-		return error_sys(err, errno, "cannot tell which folder this is");
+		return error_sys(err, errno, "cannot determine the working folder");
 	auto_free char *folder = path_join(cwd, options->out);
 	struct generation generation = {.folder = folder};
 	int status = write_files(options->experimental, on_file, err, &generation);
 	if (status == 0)
-		fprintf(stderr, "%zu files are in %s\n", generation.files, options->out);
+		fprintf(stderr, "wrote %zu files to %s\n", generation.files, options->out);
 	return status;
 }
 

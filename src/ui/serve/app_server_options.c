@@ -23,7 +23,7 @@ const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
             "Where clients come: stdio:// (default), unix://, unix://PATH, ws://IP:PORT, off"),
 	ROW(stdio, "stdio", 0, CLI_FLAG, NULL, NULL, "The same as --listen stdio://"),
 	ROW(bearer.mode, "ws-auth", 0, CLI_TEXT, "MODE", "capability-token|signed-bearer-token",
-            "What a WebSocket client must show; needed where other machines reach the port"),
+            "Authentication of WebSocket clients; required if other machines can reach the port"),
 	ROW(bearer.token_file, "ws-token-file", 0, CLI_TEXT, "FILE", NULL, "File with the capability token"),
 	ROW(bearer.token_sha256, "ws-token-sha256", 0, CLI_TEXT, "HEX", NULL, "SHA-256 of the capability token"),
 	ROW(bearer.secret_file, "ws-shared-secret-file", 0, CLI_TEXT, "FILE", NULL,

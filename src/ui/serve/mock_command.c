@@ -1,6 +1,5 @@
-/* The command around mock_model: options in, one line out that says where it listens, exit status 1 if a request did
- * not fit the script. A test needs nothing else: it reads the line, runs its client, ends the server with SIGTERM and
- * looks at the status. */
+/* The command around mock_model. It prints one line with its address and exits with 1 if a request did not match the
+ * script, so that a test can read the line, run its client, send SIGTERM and check the status. */
 #include "ui/serve/mock_command.h"
 
 #include <inttypes.h>
@@ -28,8 +27,8 @@ struct command {
 	}
 
 static const struct cli_option rows[] = {
-	ROW(script, "script", CLI_TEXT, "FILE", "What to answer: one JSON object per request"),
-	ROW(listen, "listen", CLI_TEXT, "HOST:PORT", "Where to listen; port 0, the default, takes any that is free"),
+	ROW(script, "script", CLI_TEXT, "FILE", "The replies: one JSON object per request"),
+	ROW(listen, "listen", CLI_TEXT, "HOST:PORT", "Address to listen on; port 0, the default, picks a free one"),
 	ROW(record, "record", CLI_TEXT, "FILE", "Append each request to FILE as a line of JSON, keys masked"),
 	ROW(allow_remote, "allow-remote", CLI_FLAG, NULL, "Permit an address that other machines can reach"),
 };
@@ -49,13 +48,13 @@ static const char details[] =
 	"  $ codex exec -c model_provider=mock -c model_providers.mock.name=mock \\\n"
 	"      -c model_providers.mock.base_url=http://127.0.0.1:43117/v1 \"say hello\"\n"
 	"\n"
-	"It ends on Ctrl-C or SIGTERM, with status 0 if every request fitted the script,\n"
-	"else 1. All that a script can say is in docs/mock-model.md.\n";
+	"It ends on Ctrl-C or SIGTERM, with status 0 if every request matched the script,\n"
+	"else 1. docs/mock-model.md describes the scripts.\n";
 
 const struct cli_command mock_model_command = {
 	.name = "codex mock-model",
-	.about = "Run a model that says what its script says: a server for the Responses API that needs no network, no "
-		 "key and no luck. Point any Codex client at the address it prints.",
+	.about = "Run a scripted model: a server for the Responses API that needs no network and no key. Use the "
+		 "address that it prints as the base_url of a provider.",
 	.usage = "Usage: codex mock-model --script FILE [OPTIONS]",
 	.details = details,
 	.options = rows,
@@ -87,7 +86,7 @@ static int check_options(struct command *command, struct error *err)
 	command->options.record_path = command->record;
 	command->options.allow_remote = command->allow_remote;
 	if (!command->script)
-		return error_set(err, ERR_usage, "--script FILE is needed; --help shows what can be in it");
+		return error_set(err, ERR_usage, "--script FILE is required; --help shows an example");
 	return command->listen ? parse_listen(command, command->listen, err) : 0;
 }
 

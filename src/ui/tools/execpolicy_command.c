@@ -34,7 +34,7 @@ static const struct cli_option check_rows[] = {
 };
 
 static const struct cli_argument check_arguments[] = {
-	{"COMMAND…", "The command's words; options behind the first belong to it"},
+	{"COMMAND…", "The command and its arguments; options after the first word belong to it"},
 };
 
 static const struct cli_command check_command = {

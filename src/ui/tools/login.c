@@ -69,7 +69,9 @@ static int store_key(const char *home)
 	struct error err;
 	struct buf key;
 	if (isatty(STDIN_FILENO)) {
-		fprintf(stderr, "--with-api-key wants the key on standard input, where nobody sees it:\n  %s\n",
+		fprintf(stderr,
+		        "--with-api-key reads the key from standard input, which keeps it out of the process list:\n  "
+		        "%s\n",
 		        key_example);
 		return EXIT_FAILED;
 	}

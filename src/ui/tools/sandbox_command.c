@@ -42,7 +42,7 @@ static const struct cli_option rows[] = {
 	{"disable", 0, CLI_LIST, COMMON(disable), "FEATURE", NULL, "Same as -c features.FEATURE=false; repeatable"},
 	{"profile", 'p', CLI_TEXT, COMMON(profile), "NAME", NULL, "Use the configuration profile NAME"},
 	{"sandbox", 's', CLI_TEXT, COMMON(sandbox), "MODE", "read-only|workspace-write|danger-full-access",
-         "What the command may touch; without it what config.toml says"},
+         "Limits on what the command can read, write and connect to; default: sandbox_mode of config.toml"},
 	{"permissions", 'P', CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
          ":read-only|:workspace|:danger-full-access", "The same by the name of a permission profile"},
 	{"permission-profile", 0, CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
@@ -53,7 +53,7 @@ static const struct cli_option rows[] = {
 };
 
 static const struct cli_argument arguments[] = {
-	{"COMMAND…", "The command's words; options behind the first belong to it"},
+	{"COMMAND…", "The command and its arguments; options after the first word belong to it"},
 };
 
 const struct cli_command sandbox_command = {
@@ -65,7 +65,7 @@ const struct cli_command sandbox_command = {
 		   "  codex sandbox --full-auto -- make test\n"
 		   "  codex sandbox -c sandbox_backend=landlock -- true\n"
 		   "\n"
-		   "What each mode allows: docs/sandbox.md. What works here: codex doctor.\n",
+		   "docs/sandbox.md describes the modes; codex doctor reports which backends work.\n",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
 	.options = rows,
