@@ -38,6 +38,7 @@ enum {
 	LIMIT_STREAM_QUEUE = 64 * KIB,       /* pending output that causes backpressure */
 	LIMIT_WATCHER_HOLD_MS = 2000,        /* that a slow subscriber of a thread may delay the others */
 	LIMIT_STREAM_KEEP = 16 * KIB,        /* of an emptied queue's memory, kept for reuse */
+	LIMIT_STREAM_FREE = 4 * MIB,         /* memory of a larger chunk is freed on a worker */
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* pending output at which the connection is closed */
 	LIMIT_STREAM_LINGER_MS = 10000,      /* for a destroyed stream to flush */
 	LIMIT_HURRY_MS = 500,                /* the same in a program that exits */
@@ -47,6 +48,7 @@ enum {
 	LIMIT_THREAD_CONFIGS = 16,           /* cached configurations of threads */
 	LIMIT_RPC_PENDING = 1024,            /* unanswered requests of one client that cause backpressure */
 	LIMIT_THREAD_NOTE = 64 * KIB,        /* the notes on a thread beside its rollout */
+	LIMIT_RPC_LIST = 240 * MIB,          /* a list in a response, encoded on a worker */
 	LIMIT_RPC_ERROR = 64 * KIB,          /* the message of an error response */
 	LIMIT_CLIENT_COMMANDS = 256,         /* concurrent commands of one client */
 	LIMIT_CLIENT_COMMAND_MS = 10 * 1000, /* default timeout of a client's command */

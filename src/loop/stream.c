@@ -1,6 +1,7 @@
-/* Two buffers: senders append to `pending`; when the socket is full, pending becomes `inflight`, which belongs to libuv
- * until it is written, and senders continue with the other one. The first attempt is always a direct write, so a peer
- * that keeps up costs one copy and one system call per iteration of the loop.
+/* A queue of chunks: senders append to the last one. When the socket is full, the first chunk belongs to libuv until it
+ * is written, and senders continue with the next one. Large bytes that are handed over form a chunk of their own and
+ * are not copied. The first attempt is always a direct write, so a peer that keeps up costs one copy and one system
+ * call per iteration of the loop.
  *
  * A read buffer exists from on_alloc to on_read only, so an idle stream holds none. */
 #include "loop/stream.h"
@@ -9,7 +10,14 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "loop/loop.h"
+#include "loop/worker.h"
+
+struct chunk {
+	struct buf bytes;
+	bool is_whole; /* handed over: nothing is appended to it */
+};
 
 struct stream {
 	/* private */
@@ -22,10 +30,10 @@ struct stream {
 	struct loop *loop;
 	const struct stream_events *events; /* NULL once ended or destroyed */
 	void *self;
-	struct buf pending;
-	struct buf inflight;
+	VEC(struct chunk) chunks; /* oldest first */
+	size_t queued;            /* bytes in all chunks, written ones of the first chunk included */
 	uv_write_t write;
-	bool is_writing; /* inflight belongs to libuv */
+	bool is_writing; /* the first chunk belongs to libuv */
 	bool is_reading;
 	bool wants_drain;  /* a send returned false */
 	bool is_destroyed; /* by its owner; exists only until it is flushed */
@@ -37,8 +45,9 @@ struct stream {
 static void on_closed(uv_handle_t *handle)
 {
 	struct stream *stream = container_of(handle, struct stream, handle);
-	buf_finish(&stream->pending);
-	buf_finish(&stream->inflight);
+	vec_for_each(it, &stream->chunks)
+		buf_finish(&it->bytes);
+	vec_finish(&stream->chunks);
 	free(stream);
 }
 
@@ -71,49 +80,73 @@ static void stream_end(struct stream *stream)
 	events->on_end(&err, stream->self);
 }
 
-/* Empties a buffer and frees the memory of a burst: there may be a thousand streams. */
-static void drained(struct buf *buf)
+static void on_free(void *self)
 {
-	if (buf->cap > LIMIT_STREAM_KEEP)
-		buf_finish(buf);
+	free(self);
+}
+
+static void on_freed(void *self)
+{
+	(void)self;
+}
+
+/* Returning hundreds of megabytes to the kernel takes tens of milliseconds. */
+static void free_chunk(struct stream *stream, struct chunk *chunk)
+{
+	if (chunk->bytes.cap > LIMIT_STREAM_FREE)
+		worker_run(stream->loop, on_free, on_freed, buf_take(&chunk->bytes));
 	else
-		buf_clear(buf);
+		buf_finish(&chunk->bytes);
+}
+
+/* The first chunk is written. Keeps the memory of a small one if no other follows: there may be a thousand streams. */
+static void pop_chunk(struct stream *stream)
+{
+	struct chunk *first = &stream->chunks.items[0];
+	stream->queued -= first->bytes.len;
+	if (stream->chunks.count == 1 && !first->is_whole && first->bytes.cap <= LIMIT_STREAM_KEEP) {
+		buf_clear(&first->bytes);
+		return;
+	}
+	free_chunk(stream, first);
+	memmove(first, first + 1, --stream->chunks.count * sizeof(*first));
 }
 
 static void on_written(uv_write_t *write, int status);
 
 static void write_rest(struct stream *stream, size_t sent)
 {
-	struct buf spare = stream->inflight;
-	stream->inflight = stream->pending;
-	stream->pending = spare;
-	uv_buf_t rest = uv_buf_init(stream->inflight.data + sent, (unsigned)(stream->inflight.len - sent));
+	const struct buf *first = &stream->chunks.items[0].bytes;
+	uv_buf_t rest = uv_buf_init(first->data + sent, (unsigned)(first->len - sent));
 	int status = uv_write(&stream->write, &stream->uv, &rest, 1, on_written);
 	stream->is_writing = status == 0;
 	if (status < 0)
 		stream->failure = status;
 }
 
-/* Runs no callback, so that it may be used while sending. */
-static void stream_flush(struct stream *stream)
+static bool write_first(struct stream *stream)
 {
-	if (stream->is_writing || stream->failure || stream->pending.len == 0)
-		return;
-	uv_buf_t all = uv_buf_init(stream->pending.data, (unsigned)stream->pending.len);
+	const struct buf *first = &stream->chunks.items[0].bytes;
+	uv_buf_t all = uv_buf_init(first->data, (unsigned)first->len);
 	int sent = uv_try_write(&stream->uv, &all, 1);
 	if (sent == UV_EAGAIN)
 		sent = 0;
 	if (sent < 0)
 		stream->failure = sent;
-	else if ((size_t)sent == stream->pending.len)
-		drained(&stream->pending);
-	else
+	else if ((size_t)sent < first->len)
 		write_rest(stream, (size_t)sent);
+	else
+		pop_chunk(stream);
+	return !stream->is_writing && !stream->failure;
 }
 
-static size_t stream_queued(const struct stream *stream)
+/* Runs no callback, so that it may be used while sending. */
+static void stream_flush(struct stream *stream)
 {
-	return stream->pending.len + (stream->is_writing ? stream->inflight.len : 0);
+	if (stream->is_writing || stream->failure)
+		return;
+	while (stream->queued && write_first(stream))
+		;
 }
 
 /* Handles the result of a flush: an error, completion, or room again. A callback may destroy the stream. */
@@ -121,9 +154,9 @@ static void stream_settle(struct stream *stream)
 {
 	if (stream->failure) {
 		stream_end(stream);
-	} else if (stream->is_destroyed && stream_queued(stream) == 0) {
+	} else if (stream->is_destroyed && stream->queued == 0) {
 		stream_close(stream);
-	} else if (stream->events && stream->wants_drain && stream_queued(stream) <= LIMIT_STREAM_QUEUE / 2) {
+	} else if (stream->events && stream->wants_drain && stream->queued <= LIMIT_STREAM_QUEUE / 2) {
 		stream->wants_drain = false;
 		if (stream->events->on_writable)
 			stream->events->on_writable(stream->self);
@@ -143,7 +176,7 @@ static void on_written(uv_write_t *write, int status)
 	if (uv_is_closing(&stream->handle))
 		return;
 	stream->is_writing = false;
-	drained(&stream->inflight);
+	pop_chunk(stream);
 	if (status < 0)
 		stream->failure = status;
 	on_flush(stream);
@@ -187,8 +220,6 @@ static struct stream *stream_alloc(struct loop *loop, const struct stream_events
 	stream->loop = loop;
 	stream->events = events;
 	stream->self = self;
-	buf_init(&stream->pending, LIMIT_STREAM_QUEUE_HARD);
-	buf_init(&stream->inflight, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&stream->flush, loop, on_flush, stream);
 	return stream;
 }
@@ -241,19 +272,64 @@ void stream_hand_over(struct stream *stream, const struct stream_events *events,
 	stream->self = self;
 }
 
+/* The limit excludes the chunk that is being written. */
+static bool is_over(const struct stream *stream, size_t extra)
+{
+	size_t pending = stream->queued - (stream->is_writing ? stream->chunks.items[0].bytes.len : 0);
+	return pending + extra > LIMIT_STREAM_QUEUE_HARD;
+}
+
+/* The chunk that senders append to. */
+static struct buf *last_chunk(struct stream *stream)
+{
+	size_t count = stream->chunks.count;
+	bool is_taken = count && (stream->chunks.items[count - 1].is_whole || (count == 1 && stream->is_writing));
+	if (!count || is_taken) {
+		vec_push(&stream->chunks, (struct chunk){0});
+		buf_init(&stream->chunks.items[count++].bytes, LIMIT_STREAM_QUEUE_HARD);
+	}
+	return &stream->chunks.items[count - 1].bytes;
+}
+
+/* Bytes were queued. */
+static bool send_queued(struct stream *stream)
+{
+	if (stream->queued >= LIMIT_STREAM_READ)
+		stream_flush(stream);
+	loop_defer(&stream->flush);
+	if (stream->queued > LIMIT_STREAM_QUEUE)
+		stream->wants_drain = true;
+	return !stream->wants_drain;
+}
+
 bool stream_send(struct stream *stream, struct str bytes)
 {
 	if (!stream->events || stream->failure)
 		return true;
-	buf_append_str(&stream->pending, bytes);
-	if (stream->pending.over)
+	if (is_over(stream, bytes.len)) {
 		stream->failure = UV_ENOBUFS;
-	else if (stream->pending.len >= LIMIT_STREAM_READ)
-		stream_flush(stream);
-	loop_defer(&stream->flush);
-	if (stream_queued(stream) > LIMIT_STREAM_QUEUE)
-		stream->wants_drain = true;
-	return !stream->wants_drain;
+	} else if (bytes.len) {
+		buf_append_str(last_chunk(stream), bytes);
+		stream->queued += bytes.len;
+	}
+	return send_queued(stream);
+}
+
+bool stream_send_owned(struct stream *stream, struct buf *bytes)
+{
+	bool has_ended = !stream->events || stream->failure;
+	if (!has_ended && is_over(stream, bytes->len))
+		stream->failure = UV_ENOBUFS;
+	if (has_ended || stream->failure || !bytes->len) {
+		buf_finish(bytes);
+		return has_ended || send_queued(stream);
+	}
+	if (!stream->queued && stream->chunks.count)
+		buf_finish(&stream->chunks.items[--stream->chunks.count].bytes); /* kept for reuse */
+	stream->queued += bytes->len;
+	vec_push(&stream->chunks, (struct chunk){*bytes, true});
+	buf_init(bytes, bytes->max);
+	return send_queued(stream);
 }
 
 static void stream_linger(struct stream *stream)
@@ -271,7 +347,7 @@ void stream_destroy(struct stream *stream, enum stream_end how)
 	stream_pause(stream);
 	if (how != STREAM_NOW)
 		stream_flush(stream);
-	if (how == STREAM_FLUSH && !stream->failure && stream_queued(stream)) {
+	if (how == STREAM_FLUSH && !stream->failure && stream->queued) {
 		stream_linger(stream);
 		return;
 	}

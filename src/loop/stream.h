@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 
+struct buf;
 struct error;
 struct loop;
 struct stream;
@@ -40,6 +41,8 @@ void stream_destroy(struct stream *stream, enum stream_end how);
 /* Queues a copy. Bytes queued within one iteration of the loop are sent in one write. Returns false when more than
  * LIMIT_STREAM_QUEUE is pending: continue after on_writable. Past LIMIT_STREAM_QUEUE_HARD the stream fails (on_end). */
 bool stream_send(struct stream *stream, struct str bytes);
+/* The same without a copy: takes the memory of bytes, which is empty afterwards. For large messages. */
+bool stream_send_owned(struct stream *stream, struct buf *bytes);
 
 /* Replaces the callbacks, for a new owner. Both sets must have on_bytes. */
 void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self);

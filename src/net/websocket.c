@@ -131,6 +131,24 @@ bool websocket_send(struct websocket *websocket, struct str text)
 	return !websocket->is_full;
 }
 
+bool websocket_send_head(struct websocket *websocket, size_t length)
+{
+	enum { FIN = 0x80, LENGTH_64 = 127, HEAD_SIZE = 10 };
+	uint8_t head[HEAD_SIZE] = {FIN | WSLAY_TEXT_FRAME, LENGTH_64};
+	if (websocket->role != WEBSOCKET_SERVER || websocket->is_close_sent || length <= UINT16_MAX)
+		return false;
+	for (int i = 0; i < 8; i++)
+		head[2 + i] = (uint8_t)((uint64_t)length >> (56 - 8 * i));
+	on_wslay_send(head, sizeof(head), 0, websocket);
+	return true;
+}
+
+bool websocket_send_rest(struct websocket *websocket, struct str bytes)
+{
+	on_wslay_send((const uint8_t *)bytes.ptr, bytes.len, 0, websocket);
+	return !websocket->is_full;
+}
+
 static void send_close(struct websocket *websocket, enum websocket_code code, struct str reason)
 {
 	char payload[CONTROL_MAX] = {(char)(code >> 8), (char)(code & 0xff)};

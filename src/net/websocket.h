@@ -56,6 +56,10 @@ const struct error *websocket_error(const struct websocket *websocket);
 
 /* Sends a message in one frame; text must be UTF-8. Nothing is sent after a close. Returns the result of output. */
 bool websocket_send(struct websocket *websocket, struct str text);
+/* Sends only the head of a text frame. The owner sends its payload of this length at once, with websocket_send_rest or
+ * on its own. False if the frame must be masked, is short, or a close was sent. */
+bool websocket_send_head(struct websocket *websocket, size_t length);
+bool websocket_send_rest(struct websocket *websocket, struct str bytes);
 /* Sends a close frame, once. The peer answers with its own. */
 void websocket_close(struct websocket *websocket, enum websocket_code code, const char *reason);
 /* The output has room again, after it returned false. */

@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 
+struct buf;
 struct error;
 struct transport;
 
@@ -29,6 +30,7 @@ struct transport_events {
 
 struct transport_kind {
 	bool (*send)(struct transport *transport, struct str frames);
+	bool (*send_large)(struct transport *transport, struct str head, struct buf *body, struct str tail);
 	void (*pause)(struct transport *transport);
 	void (*resume)(struct transport *transport);
 	void (*destroy)(struct transport *transport, bool flush);
@@ -45,6 +47,13 @@ struct transport {
 static inline bool transport_send(struct transport *transport, struct str frames)
 {
 	return transport->kind->send(transport, frames);
+}
+
+/* The same for one large frame: head, body and tail, which ends with the newline. Takes the memory of body, which is
+ * empty afterwards, and does not copy it. */
+static inline bool transport_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	return transport->kind->send_large(transport, head, body, tail);
 }
 
 /* No frame is delivered until transport_resume, not even one that was received already. May be called in on_frame. */

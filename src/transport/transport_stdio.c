@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -156,6 +157,19 @@ static bool stdio_send(struct transport *transport, struct str frames)
 	return true; /* a file causes no backpressure */
 }
 
+static bool stdio_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	const struct stdio *stdio = stdio_of(transport);
+	stdio_send(transport, head);
+	if (stdio->out) {
+		stream_send_owned(stdio->out, body);
+	} else {
+		stdio_send(transport, buf_str(body));
+		buf_finish(body);
+	}
+	return stdio_send(transport, tail);
+}
+
 static void on_out_writable(void *self)
 {
 	struct stdio *stdio = self;
@@ -176,7 +190,13 @@ static void stdio_destroy(struct transport *transport, bool flush)
 	free(stdio);
 }
 
-static const struct transport_kind stdio_kind = {stdio_send, stdio_pause, stdio_resume, stdio_destroy};
+static const struct transport_kind stdio_kind = {
+	.send = stdio_send,
+	.send_large = stdio_send_large,
+	.pause = stdio_pause,
+	.resume = stdio_resume,
+	.destroy = stdio_destroy,
+};
 
 static bool is_stream(int fd)
 {

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/stream.h"
@@ -115,6 +116,29 @@ static bool socket_send(struct transport *transport, struct str frames)
 	return has_room;
 }
 
+/* For the role of a client, whose frames are masked. */
+static bool send_copy(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	auto_buf struct buf frame;
+	buf_init(&frame, LIMIT_STREAM_QUEUE_HARD);
+	buf_append_str(&frame, head);
+	buf_append_str(&frame, buf_str(body));
+	buf_append_str(&frame, tail);
+	buf_finish(body);
+	return socket_send(transport, buf_str(&frame));
+}
+
+static bool socket_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	struct socket *socket = socket_of(transport);
+	struct str end = str_trim(tail); /* the message has no newline */
+	if (!websocket_send_head(socket->websocket, head.len + body->len + end.len))
+		return send_copy(transport, head, body, tail);
+	websocket_send_rest(socket->websocket, head);
+	stream_send_owned(socket->stream, body);
+	return websocket_send_rest(socket->websocket, end);
+}
+
 static void on_writable(void *self)
 {
 	struct socket *socket = self;
@@ -137,7 +161,13 @@ static void socket_destroy(struct transport *transport, bool flush)
 	free(socket);
 }
 
-static const struct transport_kind socket_kind = {socket_send, socket_pause, socket_resume, socket_destroy};
+static const struct transport_kind socket_kind = {
+	.send = socket_send,
+	.send_large = socket_send_large,
+	.pause = socket_pause,
+	.resume = socket_resume,
+	.destroy = socket_destroy,
+};
 static const struct stream_events stream_events = {
 	.on_bytes = on_bytes,
 	.on_end = on_stream_end,

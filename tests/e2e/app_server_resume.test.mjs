@@ -164,7 +164,7 @@ test('a damaged rollout is resumed as far as it goes', options, async (t) => {
 });
 
 test('a fork goes its own way, from wherever it began', options, async (t) => {
-	const model = await startModel(t, [run('echo hi'), ...['one', 'two', 'three', 'four', 'five', 'six'].map((words) => say(words))]);
+	const model = await startModel(t, [run('echo hi'), ...['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((words) => say(words))]);
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });
 	const { thread } = await server.request('thread/start', FREE);
@@ -335,6 +335,40 @@ test('others are answered while a large session is resumed', options, async (t) 
 	assert.equal(isResumed, false);
 	assert.equal((await resumed).thread.id, id);
 	await turn(server, thread.id, 'first');
+});
+
+/** A numbered session of turns with one answer each. */
+function writeTurns(home, count, words) {
+	const { id, file } = writeLargeSession(home, 0);
+	let ordinal = readLines(file).length;
+	const lines = [];
+	const event = (payload) => lines.push(JSON.stringify({ timestamp: '2026-11-20T10:00:00.123Z', ordinal: ordinal++,
+		type: 'event_msg', payload }));
+	for (let at = 0; at < count; at++) {
+		const turn_id = `01a1fb55-e849-7942-b12b-${String(at).padStart(12, '0')}`;
+		event({ type: 'task_started', turn_id });
+		const content = [{ type: 'Text', text: `${at} ${words}` }];
+		event({ type: 'item_completed', thread_id: id, turn_id, item: { type: 'AgentMessage', id: `m${at}`, content } });
+		event({ type: 'task_complete', turn_id, last_agent_message: null });
+	}
+	fs.appendFileSync(file, lines.join('\n') + '\n');
+	return id;
+}
+
+test('all turns of a large session are in the responses of resume, read and fork', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const home = makeHome(t, model);
+	const id = writeTurns(home, 2000, 'and so on "with quotes" '.repeat(100));
+	const server = await startAppServer(t, model, { home });
+	const { thread: resumed } = await server.request('thread/resume', { threadId: id });
+	const { thread: read } = await server.request('thread/read', { threadId: id, includeTurns: true });
+	const { thread: forked } = await server.request('thread/fork', { threadId: id });
+	for (const { turns } of [resumed, read, forked]) {
+		assert.deepEqual(turns.map(({ items }) => parseInt(items[0].text)), Array.from({ length: 2000 }, (_, at) => at));
+		assert.ok(turns.every(({ status, itemsView }) => status === 'completed' && itemsView === 'full'));
+	}
+	assert.deepEqual(resumed.turns, read.turns);
+	await turn(server, id, 'first');
 });
 
 test('a fork of a fork of a fork … is a copy in the end', options, async (t) => {

@@ -166,6 +166,17 @@ static bool client_send(struct transport *transport, struct str frames)
 	return true;
 }
 
+static bool client_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	auto_buf struct buf frame;
+	buf_init(&frame, LIMIT_STREAM_QUEUE_HARD);
+	buf_append_str(&frame, head);
+	buf_append_str(&frame, buf_str(body));
+	buf_append_str(&frame, tail);
+	buf_finish(body);
+	return client_send(transport, buf_str(&frame));
+}
+
 static void client_flow(struct transport *transport)
 {
 	(void)transport;
@@ -176,7 +187,13 @@ static void client_gone(struct transport *transport, bool flush)
 	(void)transport, (void)flush;
 }
 
-static const struct transport_kind client_kind = {client_send, client_flow, client_flow, client_gone};
+static const struct transport_kind client_kind = {
+	.send = client_send,
+	.send_large = client_send_large,
+	.pause = client_flow,
+	.resume = client_flow,
+	.destroy = client_gone,
+};
 
 /* ---- clients ---- */
 

@@ -34,6 +34,17 @@ static bool client_send(struct transport *transport, struct str frames)
 	return !client->is_full;
 }
 
+static const char *large_body; /* where the last one was in memory */
+
+static bool client_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
+{
+	large_body = body->data;
+	client_send(transport, head);
+	client_send(transport, buf_str(body));
+	buf_finish(body);
+	return client_send(transport, tail);
+}
+
 static void client_pause(struct transport *transport)
 {
 	container_of(transport, struct client, transport)->is_paused = true;
@@ -49,7 +60,13 @@ static void client_gone(struct transport *transport, bool flush)
 	(void)transport, (void)flush;
 }
 
-static const struct transport_kind client_kind = {client_send, client_pause, client_resume, client_gone};
+static const struct transport_kind client_kind = {
+	.send = client_send,
+	.send_large = client_send_large,
+	.pause = client_pause,
+	.resume = client_resume,
+	.destroy = client_gone,
+};
 
 struct fixture {
 	struct loop *loop;
@@ -144,6 +161,26 @@ static int tear_down(void **state)
 
 /* ---- the envelope ---- */
 
+static struct rpc_request *make_request(struct fixture *f, enum app_method_tag tag, const char *thread_id)
+{
+	struct arena arena = {0};
+	struct rpc_request *request = arena_new(&arena, struct rpc_request);
+	request->arena = arena;
+	request->server = f->server;
+	request->method = &app_methods[tag];
+	request->params = arena_alloc(&request->arena, request->method->params->size);
+	if (thread_id)
+		*(struct str *)request->params = str_of(thread_id); /* thread_id is its first field */
+	list_init(&request->queued);
+	return request;
+}
+
+static void drop_request(struct rpc_request *request)
+{
+	struct arena arena = request->arena;
+	arena_finish(&arena);
+}
+
 static void messages_are_told_apart(void **state)
 {
 	(void)state;
@@ -198,6 +235,26 @@ static void a_frame_is_one_line_whatever_is_in_it(void **state)
 	buf_finish(&out);
 }
 
+/* The loop's work does not depend on the size of the list: neither is it encoded there nor copied. */
+static void a_list_that_was_encoded_before_is_sent_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	struct app_thread_loaded_list_response response = {.next_cursor = STR("\"data\":[]")};
+	struct rpc_request *request = make_request(f, METHOD_thread_loaded_list, NULL);
+	struct buf items;
+	buf_init(&items, KIB);
+	buf_append_c(&items, "\"a\",\"b\"");
+	const char *was_at = items.data;
+	request->id = STR("7");
+	request->connection = f->clients[0].connection;
+	rpc_reply_with_items(request, &response, "result.data", &items);
+	assert_ptr_equal(large_body, was_at);
+	assert_string_equal(heard(f, 0), "{\"id\":7,\"result\":{\"data\":[\"a\",\"b\"],"
+	                                 "\"nextCursor\":\"\\\"data\\\":[]\"}}\n");
+	buf_finish(&items);
+	drop_request(request);
+}
+
 static void every_method_can_be_found_by_its_name(void **state)
 {
 	(void)state;
@@ -210,26 +267,6 @@ static void every_method_can_be_found_by_its_name(void **state)
 }
 
 /* ---- order of requests ---- */
-
-static struct rpc_request *make_request(struct fixture *f, enum app_method_tag tag, const char *thread_id)
-{
-	struct arena arena = {0};
-	struct rpc_request *request = arena_new(&arena, struct rpc_request);
-	request->arena = arena;
-	request->server = f->server;
-	request->method = &app_methods[tag];
-	request->params = arena_alloc(&request->arena, request->method->params->size);
-	if (thread_id)
-		*(struct str *)request->params = str_of(thread_id); /* thread_id is its first field */
-	list_init(&request->queued);
-	return request;
-}
-
-static void drop_request(struct rpc_request *request)
-{
-	struct arena arena = request->arena;
-	arena_finish(&arena);
-}
 
 static struct rpc_request *ran[8];
 static size_t ran_count;
@@ -572,6 +609,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_told_apart),
 		cmocka_unit_test(a_frame_is_one_line_whatever_is_in_it),
+		cmocka_unit_test_setup_teardown(a_list_that_was_encoded_before_is_sent_as_it_is, set_up, tear_down),
 		cmocka_unit_test(every_method_can_be_found_by_its_name),
 		cmocka_unit_test_setup_teardown(requests_of_one_thread_keep_their_order_and_others_do_not_wait, set_up,
 	                                        tear_down),

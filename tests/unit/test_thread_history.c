@@ -1,6 +1,7 @@
 /* Turns and items from rollouts of every age, without a loaded session. */
 #include "temp.h"
 
+#include "app_server/history/history_json.h"
 #include "app_server/history/thread_history.h"
 #include "rollout/rollout_reader.h"
 
@@ -269,6 +270,69 @@ static void test_numbered_file(void **state)
 	assert_int_equal(history.turns[2].items[0].tag, app_thread_item_context_compaction);
 }
 
+static void check_json(const struct thread_history *history, const struct history_json *json)
+{
+	auto_buf struct buf all;
+	struct json_writer w = json_writer(&all);
+	buf_init(&all, 4 * 1024 * 1024);
+	for (size_t i = 0; i < history->count; i++)
+		record_encode(&record_app_turn, &history->turns[i], &w);
+	assert_true(str_eq(buf_str(&json->text), buf_str(&all)));
+}
+
+/* As a turn that ran has gone on since the file was read: once the last one, once another. */
+static void test_json_with_a_running_turn(void **state)
+{
+	struct history_json json = {0};
+	struct error err;
+	for (int i = 0; i < 3; i++) {
+		event(i, "{\"type\":\"user_message\",\"message\":\"hi\"}");
+		event(i, "{\"type\":\"agent_message\",\"message\":\"well\"}");
+	}
+	struct thread_history history = read_file(state);
+	assert_int_equal(history.count, 3);
+	history_json_write(&history, &arena, &json);
+	check_json(&history, &json);
+	for (size_t i = 3; i-- > 0;) {
+		history.turns[i].items_count--;
+		history.turns[i].status = app_turn_status_in_progress;
+		history_json_replace(&json, i, &history.turns[i]);
+		check_json(&history, &json);
+	}
+	history.turns[1].items_count++;
+	history_json_replace(&json, 1, &history.turns[1]);
+	history_json_replace(&json, 2, &history.turns[2]);
+	check_json(&history, &json);
+	assert_int_equal(history_json_check(&json, &err), 0);
+	history_json_finish(&json);
+}
+
+static void test_json_of_no_turns(void **state)
+{
+	struct history_json json = {0};
+	struct thread_history history = read_file(state);
+	history_json_write(&history, &arena, &json);
+	check_json(&history, &json);
+	history_json_finish(&json);
+}
+
+/* Nothing of it may be sent, nor anything be added to it. */
+static void test_json_that_is_too_large(void **state)
+{
+	struct history_json json = {0};
+	struct error err;
+	event(1, "{\"type\":\"user_message\",\"message\":\"hi\"}");
+	struct thread_history history = read_file(state);
+	history_json_write(&history, &arena, &json);
+	json.text.max = json.text.len;
+	struct app_turn longer = history.turns[0];
+	longer.items_view = app_turn_items_view_not_loaded;
+	history_json_replace(&json, 0, &longer);
+	assert_int_equal(history_json_check(&json, &err), -ERR_limit);
+	assert_non_null(strstr(err.text, "thread/turns/list"));
+	history_json_finish(&json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +343,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_numbered_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mixed_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subagents, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_with_a_running_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_of_no_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_that_is_too_large, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,80 @@ static void what_waits_is_sent_when_flushed_at_the_end(void **state)
 	assert_int_equal(f->drained, 0);
 }
 
+static void append_frame(struct fixture *f, struct buf *out)
+{
+	buf_printf(out, "%*zu\n", FRAME_SIZE - 1, f->sent++);
+}
+
+/* Head, body and tail are of whole frames here, so that receive can follow them. */
+static void send_large(struct fixture *f, size_t frames)
+{
+	struct buf head, body, tail;
+	buf_init(&head, 1 * MIB), buf_init(&body, 64 * MIB), buf_init(&tail, 1 * MIB);
+	append_frame(f, &head);
+	for (size_t i = 0; i < frames; i++)
+		append_frame(f, &body);
+	append_frame(f, &tail);
+	transport_send_large(f->transport, buf_str(&head), &body, buf_str(&tail));
+	assert_null(body.data); /* its memory was taken */
+	buf_finish(&head), buf_finish(&tail);
+}
+
+static void large_frames_keep_their_place(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	for (int round = 1; round <= 2; round++) {
+		send_frame(f);
+		send_large(f, 8 * KIB);
+		send_frame(f);
+		send_large(f, 1);
+		send_large(f, 4 * KIB);
+		send_frame(f);
+		for (int i = 0; i < 10000 && f->received < f->sent; i++) {
+			turn(f);
+			receive(f, &bytes);
+		}
+		assert_int_equal(f->received, f->sent);
+		turn(f);
+		assert_int_equal(f->drained, round);
+	}
+}
+
+static void a_large_frame_is_flushed_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	send_large(f, 8 * KIB);
+	send_frame(f);
+	transport_destroy(steal(f->transport), true);
+	for (int i = 0; i < 10000 && f->received < f->sent; i++) {
+		receive(f, &bytes);
+		turn(f);
+	}
+	assert_int_equal(f->received, f->sent);
+}
+
+static void more_than_the_hard_limit_ends_the_connection(void **state)
+{
+	struct fixture *f = *state;
+	enum { SOME = 16 * MIB };
+	for (size_t sent = 0; sent < (size_t)LIMIT_STREAM_QUEUE_HARD + 2 * SOME; sent += SOME) {
+		struct buf body;
+		buf_init(&body, SOME);
+		assert_non_null(buf_reserve(&body, SOME - 1));
+		body.len = SOME - 1;
+		transport_send_large(f->transport, STR(""), &body, STR("\n"));
+		assert_null(body.data);
+	}
+	for (int i = 0; i < 10 && !f->ended; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	assert_true(f->is_broken);
+}
+
 static void on_connect(int fd, void *self)
 {
 	(void)self;
@@ -332,6 +406,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reader_that_is_gone_is_no_drain, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_break_is_told_also_after_the_end_and_while_paused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(large_frames_keep_their_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_large_frame_is_flushed_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_than_the_hard_limit_ends_the_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_for_whom_there_is_no_descriptor_is_sent_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sender_goes_on_when_half_of_the_queue_is_gone, setup, teardown),

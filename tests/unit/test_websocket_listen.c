@@ -402,6 +402,41 @@ static void test_a_slow_reader(void **state)
 	assert_true(transport_send(f->clients[0].transport, STR("on\n")));
 }
 
+/* One unfragmented message, whose parts were sent without being put together. */
+static void test_a_large_message(void **state)
+{
+	struct fixture *f = *state;
+	enum { BODY = 300 * KIB, MESSAGE = 2 + BODY + 1 };
+	auto_buf struct buf got, body;
+	uint64_t len = 0;
+	buf_init(&got, MIB);
+	buf_init(&body, MIB);
+	memset(buf_reserve(&body, BODY), 'x', BODY);
+	body.len = BODY;
+	listen_on(f, "ws://127.0.0.1:0");
+	auto_close int fd = open_client(f, dial_tcp(f), STR_NONE);
+	transport_send(f->clients[0].transport, STR("a\n"));
+	transport_send_large(f->clients[0].transport, STR("[\""), &body, STR("]\n"));
+	transport_send(f->clients[0].transport, STR("z\n"));
+	receive(f, fd, &got, STR("\x81\x01z"));
+	assert_int_equal(got.len, 3 + 10 + MESSAGE + 3);
+	assert_memory_equal(got.data,
+	                    "\x81\x01"
+	                    "a\x81\x7f",
+	                    5);
+	for (int i = 0; i < 8; i++)
+		len = len << 8 | (uint8_t)got.data[5 + i];
+	assert_int_equal(len, MESSAGE);
+	assert_memory_equal(got.data + 13, "[\"xxx", 5);
+	assert_memory_equal(got.data + 13 + MESSAGE - 2, "x]", 2);
+	body.len = 0;
+	buf_append_c(&body, "short");
+	transport_send_large(f->clients[0].transport, STR("<"), &body, STR(">\n"));
+	buf_clear(&got);
+	receive(f, fd, &got, STR(">"));
+	assert_str(buf_str(&got), "\x81\x07<short>");
+}
+
 static void test_a_unix_socket(void **state)
 {
 	struct fixture *f = *state;
@@ -701,6 +736,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_closes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_clients, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_slow_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_large_message, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_unix_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_file_of_a_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),

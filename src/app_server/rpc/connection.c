@@ -86,6 +86,14 @@ void connection_send(struct connection *connection, struct buf *out)
 	buf_reuse(out);
 }
 
+void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail)
+{
+	if (!connection->transport)
+		buf_finish(body);
+	else if (!transport_send_large(connection->transport, head, body, tail))
+		fall_behind(connection);
+}
+
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag)
 {
 	bool is_experimental = app_notifications[tag].flags & EXPERIMENTAL_API;

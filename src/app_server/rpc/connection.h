@@ -73,6 +73,8 @@ void connection_destroy(struct connection *connection);
 void connection_send(struct connection *connection, struct buf *out);
 /* Queues an encoded frame. If the queue is above its soft limit afterwards, the client is slow until it drains. */
 void connection_send_frame(struct connection *connection, struct str frame);
+/* The same for one large frame, see transport_send_large. Takes the memory of body. */
+void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail);
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag);
 void connection_opt_out(struct connection *connection, enum app_notification_tag tag);
 /* Sends a notification to this client only. */

@@ -42,6 +42,22 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result)
 	return RPC_DONE;
 }
 
+enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
+                                      struct buf *items)
+{
+	auto_arena struct arena arena = {0};
+	struct buf *out = &request->server->out;
+	rpc_write_result(out, request->id, request->method->result, result);
+	const struct json *list = json_path(json_parse(&arena, buf_str(out), NULL), path);
+	if (json_is(list, JSON_array)) {
+		size_t at = (size_t)(list->span.ptr + 1 - out->data);
+		connection_send_large(request->connection, str_n(out->data, at), items, str_skip(buf_str(out), at));
+		buf_clear(out);
+	}
+	finish(request);
+	return RPC_DONE;
+}
+
 enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code code, struct str message,
                                struct str data)
 {

@@ -16,6 +16,7 @@
 #include "protocol/message/app.h"
 
 struct app_server;
+struct buf;
 struct connection;
 struct error;
 struct rpc_request;
@@ -44,6 +45,10 @@ struct rpc_request {
 
 /* result: a struct of method->result. */
 enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
+/* The same for a result with a large list, which was encoded on a worker: items (JSON, separated by commas) are sent as
+ * the items of the list at `path` in the response, which is empty in result. Takes the memory of items. */
+enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
+                                      struct buf *items);
 enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Fails with err's text; the code is APP_INTERNAL_ERROR for a system error, else APP_INVALID_REQUEST. */

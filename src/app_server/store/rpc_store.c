@@ -74,7 +74,9 @@ enum rpc_verdict on_rpc_thread_list(struct rpc_request *request, const struct ap
 static int run_read(struct store_job *job, struct error *err)
 {
 	const struct app_thread_read_params *params = job->params;
-	return stored_turns_read(job, params->thread_id, params->include_turns, err);
+	if (stored_turns_read(job, params->thread_id, params->include_turns, err) != 0)
+		return -1;
+	return params->include_turns ? stored_turns_encode(job, err) : 0;
 }
 
 static void reply_read(struct store_job *job)
@@ -84,15 +86,14 @@ static void reply_read(struct store_job *job)
 	struct app_thread view;
 	if (!stored_turns_join(job, params->thread_id, &view))
 		return;
-	if (params->include_turns) {
-		view.turns = stored->history.turns;
-		view.turns_count = stored->history.count;
-	}
 	const struct thread *loaded = threads_find(job->request->server, params->thread_id);
 	struct app_thread_read_state state =
 		thread_note_state(loaded ? &loaded->note : &stored->note, params->thread_id, &job->arena);
 	struct app_thread_read_response response = {.thread = &view, .read_state = stored->is_found ? &state : NULL};
-	rpc_reply(job->request, &response);
+	if (params->include_turns)
+		rpc_reply_with_items(job->request, &response, "result.thread.turns", &stored->turns.text);
+	else
+		rpc_reply(job->request, &response);
 }
 
 enum rpc_verdict on_rpc_thread_read(struct rpc_request *request, const struct app_thread_read_params *params)

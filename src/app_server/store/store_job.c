@@ -25,6 +25,19 @@ static void on_work(void *self)
 		job->err.code = ERR_none;
 }
 
+static void on_free(void *self)
+{
+	struct store_job *job = self;
+	if (job->finish)
+		job->finish(job);
+	arena_finish(&job->arena);
+}
+
+static void on_freed(void *self)
+{
+	free(self);
+}
+
 static void on_done(void *self)
 {
 	struct store_job *job = self;
@@ -36,8 +49,12 @@ static void on_done(void *self)
 		job->reply(job);
 	rollout_listings_unref(job->listings);
 	rollout_index_unref(job->index);
-	arena_finish(&job->arena);
-	free(job);
+	if (job->is_large) {
+		worker_run(job->loop, on_free, on_freed, job);
+		return;
+	}
+	on_free(job);
+	on_freed(job);
 }
 
 static bool names_loaded(const struct rpc_request *request)
@@ -63,6 +80,7 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	void *params = arena_alloc(&job->arena, record->size);
 	record_copy(record, request->params, &job->arena, params);
 	job->request = request;
+	job->loop = request->server->loop;
 	job->params = params;
 	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
 	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));

@@ -30,10 +30,13 @@ struct store_job {
 	bool is_loaded;                    /* whether the thread was loaded when the job started */
 	atomic_bool stop;                  /* the client has disconnected: the worker stops early */
 	/* for run and reply */
+	bool is_large; /* set by run: the arena is freed on a worker */
 	struct arena arena;
 	void *out;
-	store_job_reply_fn undo; /* NULL, or called on the loop after run failed, before the response */
+	void (*finish)(struct store_job *job); /* NULL, or frees what is not in the arena; on any thread */
+	store_job_reply_fn undo;               /* NULL, or called on the loop after run failed, before the response */
 	/* private */
+	struct loop *loop;
 	store_job_run_fn run;
 	store_job_reply_fn reply;
 	struct error err;

@@ -24,6 +24,12 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
 	return store_job_start(request, sizeof(struct stored_turns), run, reply);
 }
 
+static void finish_turns(struct store_job *job)
+{
+	struct stored_turns *out = job->out;
+	history_json_finish(&out->turns);
+}
+
 static int read_history(struct store_job *job, const char *path, struct stored_turns *out, struct error *err)
 {
 	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
@@ -31,6 +37,7 @@ static int read_history(struct store_job *job, const char *path, struct stored_t
 		return -1;
 	thread_history_read(reader, &job->arena, &out->history);
 	rollout_reader_destroy(reader);
+	job->is_large = true;
 	return 0;
 }
 
@@ -57,12 +64,23 @@ int stored_turns_read(struct store_job *job, struct str thread_id, bool with_tur
 	return with_turns ? read_history(job, path, out, err) : 0;
 }
 
-/* The running turn has lines in the file, but no end. */
-static void mark_running(const struct thread *thread, struct thread_history *history)
+int stored_turns_encode(struct store_job *job, struct error *err)
 {
+	struct stored_turns *out = job->out;
+	job->finish = finish_turns;
+	history_json_write(&out->history, &job->arena, &out->turns);
+	return history_json_check(&out->turns, err);
+}
+
+/* The running turn has lines in the file, but no end. */
+static void mark_running(const struct thread *thread, struct stored_turns *stored)
+{
+	const struct thread_history *history = &stored->history;
 	struct app_turn *turn = thread->turn ? thread_history_find(history, str_of(thread->turn->id)) : NULL;
-	if (turn && !turn->has_completed_at)
-		turn->status = app_turn_status_in_progress;
+	if (!turn || turn->has_completed_at)
+		return;
+	turn->status = app_turn_status_in_progress;
+	history_json_replace(&stored->turns, (size_t)(turn - history->turns), turn);
 }
 
 bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_thread *ret)
@@ -82,7 +100,7 @@ bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_t
 		return true;
 	stored_thread_join(job->request->server, &job->arena, ret);
 	ret->has_can_accept_direct_input = ret->can_accept_direct_input = true;
-	mark_running(thread, &out->history);
+	mark_running(thread, out);
 	return true;
 }
 

@@ -6,13 +6,14 @@
 
 #include "app_server/store/store_job.h"
 #include "app_server/threads/thread_note.h"
-#include "app_server/history/thread_history.h"
+#include "app_server/history/history_json.h"
 
 struct stored_turns {
 	bool is_found; /* the rollout exists */
 	struct app_thread thread;
 	struct thread_note note;
 	struct thread_history history; /* if requested */
+	struct history_json turns;     /* if encoded */
 	void *more;                    /* the method's own result from the worker */
 };
 
@@ -21,6 +22,8 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
                                     store_job_reply_fn reply);
 /* On the worker. A missing file is not an error yet: a loaded thread may have none. */
 int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
+/* On the worker, after the turns were read. ERR_limit if they are too large for a response. */
+int stored_turns_encode(struct store_job *job, struct error *err);
 /* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. False: the
  * request was refused because the thread does not exist. */
 bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_thread *ret);

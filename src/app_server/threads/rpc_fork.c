@@ -18,7 +18,7 @@ static void answer(struct thread *thread, struct rpc_request *request)
 {
 	auto_arena struct arena arena = {0};
 	const struct app_thread_fork_params *params = request->params;
-	const struct thread_load *load = thread->opening.load;
+	struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
 	bool shows_turns = !params->exclude_turns; /* params are freed with the response */
 	struct app_thread_start_response response;
@@ -27,11 +27,10 @@ static void answer(struct thread *thread, struct rpc_request *request)
 	thread_set_last_turn(thread, thread_history_last(&load->history));
 	rpc_thread_describe(thread, &arena, &response);
 	struct app_thread view = *response.thread;
-	if (shows_turns) {
-		response.thread->turns = load->history.turns;
-		response.thread->turns_count = load->history.count;
-	}
-	rpc_reply(request, &response);
+	if (shows_turns)
+		rpc_reply_with_items(request, &response, "result.thread.turns", &load->turns.text);
+	else
+		rpc_reply(request, &response);
 	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_started_notification event = {&view};
 	thread_notify(thread, NOTIFY_thread_started, &event);
@@ -97,5 +96,6 @@ enum rpc_verdict on_rpc_thread_fork(struct rpc_request *request, const struct ap
 	                                              source && source->turn ? source->turn->id : NULL,
 	                                              request->connection->client_name, params->ephemeral);
 	return rpc_wait(request, on_cancel,
-	                thread_load_create(request->server, params->thread_id, params->path, fork, on_loaded, request));
+	                thread_load_create(request->server, params->thread_id, params->path, fork,
+	                                   !params->exclude_turns, on_loaded, request));
 }

@@ -34,9 +34,9 @@ static struct app_thread_item *find_item(struct app_thread_item *items, size_t c
 }
 
 /* The file may end in the running turn, which is then not interrupted and may have open items without a line yet. */
-static void add_running(const struct thread *thread, struct thread_history *history, struct arena *arena)
+static void add_running(const struct thread *thread, struct thread_load *load, struct arena *arena)
 {
-	struct app_turn *turn = thread->turn ? thread_history_find(history, str_of(thread->turn->id)) : NULL;
+	struct app_turn *turn = thread->turn ? thread_history_find(&load->history, str_of(thread->turn->id)) : NULL;
 	const struct thread_item *it;
 	size_t count = turn ? turn->items_count : 0, open = 0;
 	if (!turn)
@@ -54,6 +54,7 @@ static void add_running(const struct thread *thread, struct thread_history *hist
 	turn->items = items;
 	turn->items_count = count;
 	turn->status = app_turn_status_in_progress;
+	history_json_replace(&load->turns, (size_t)(turn - load->history.turns), turn);
 }
 
 static void answer(struct thread *thread, struct rpc_request *request, struct thread_load *load)
@@ -65,13 +66,9 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	struct app_thread_start_response all;
 	thread_load_tell_git(load, thread);
 	rpc_thread_describe(thread, &arena, &all);
-	add_running(thread, &load->history, &arena);
+	add_running(thread, load, &arena);
 	if (!thread->turn)
 		thread_set_last_turn(thread, thread_history_last(&load->history));
-	if (shows_turns) {
-		all.thread->turns = load->history.turns;
-		all.thread->turns_count = load->history.count;
-	}
 	struct app_thread_resume_response response = {
 		.thread = all.thread,
 		.model = all.model,
@@ -91,7 +88,10 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		.items_backwards_cursor =
 			history_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
 	};
-	rpc_reply(request, &response);
+	if (shows_turns)
+		rpc_reply_with_items(request, &response, "result.thread.turns", &load->turns.text);
+	else
+		rpc_reply(request, &response);
 	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
 	thread_notify(thread, NOTIFY_thread_goal_cleared, &cleared);
@@ -201,10 +201,11 @@ static void on_loaded(struct thread_load *load, void *self)
 
 static enum rpc_verdict load(struct rpc_request *request, struct str id, struct str path, bool is_new_watcher)
 {
+	const struct app_thread_resume_params *params = request->params;
 	struct resume *resume = arena_new(&request->arena, struct resume);
 	resume->request = request;
 	resume->is_new_watcher = is_new_watcher;
-	resume->load = thread_load_create(request->server, id, path, NULL, on_loaded, resume);
+	resume->load = thread_load_create(request->server, id, path, NULL, !params->exclude_turns, on_loaded, resume);
 	return rpc_wait(request, on_cancel, resume);
 }
 

@@ -95,7 +95,7 @@ enum rpc_verdict on_rpc_thread_revert(struct rpc_request *request, const struct 
 		return rpc_fail(request, APP_INVALID_REQUEST, "ephemeral threads cannot be reverted");
 	if (thread->turn)
 		return refuse_running(request);
-	return rpc_wait(
-		request, on_cancel,
-		thread_load_create(request->server, params->thread_id, str_of(thread->path), NULL, on_loaded, request));
+	return rpc_wait(request, on_cancel,
+	                thread_load_create(request->server, params->thread_id, str_of(thread->path), NULL, false,
+	                                   on_loaded, request));
 }

@@ -18,6 +18,7 @@ static void on_free(void *self)
 {
 	struct thread_load *load = self;
 	rollout_reader_destroy(load->reader);
+	history_json_finish(&load->turns);
 	arena_finish(&load->arena);
 	free(load->home);
 	free(load->id);
@@ -72,8 +73,11 @@ static void on_work(void *self)
 	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
 		load->err.code = ERR_invalid;
 	if (load->reader)
-		rollout_reader_forget(
-			load->reader); /* the engine reads the file itself: do not keep two copies of a large one */
+		rollout_reader_forget(load->reader); /* the engine reads the file itself: one copy is enough */
+	if (load->wants_turns && !load->err.code) {
+		history_json_write(&load->history, &load->arena, &load->turns);
+		history_json_check(&load->turns, &load->err);
+	}
 }
 
 static void on_done(void *self)
@@ -87,13 +91,14 @@ static void on_done(void *self)
 }
 
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
-                                       struct thread_fork *fork, thread_load_done_fn done, void *self)
+                                       struct thread_fork *fork, bool wants_turns, thread_load_done_fn done, void *self)
 {
 	struct thread_load *load = xnew(struct thread_load);
 	load->loop = server->loop;
 	load->home = xstrdup(config_home(server->config));
 	load->id = str_dup(id);
 	load->fork = fork;
+	load->wants_turns = wants_turns;
 	load->done = done;
 	load->self = self;
 	if (path.ptr) {

@@ -5,7 +5,7 @@
 #ifndef APP_SERVER_THREAD_LOAD_H
 #define APP_SERVER_THREAD_LOAD_H
 
-#include "app_server/history/thread_history.h"
+#include "app_server/history/history_json.h"
 #include "app_server/threads/thread_note.h"
 #include "base/error.h"
 
@@ -24,7 +24,8 @@ struct thread_load {
 	struct error err;              /* err.code != 0: the load failed */
 	struct rollout_reader *reader; /* NULL on error */
 	struct thread_history history;
-	struct str name; /* set by the user, or absent */
+	struct history_json turns; /* if requested */
+	struct str name;           /* set by the user, or absent */
 	struct thread_note note;
 	/* private */
 	struct arena arena;
@@ -33,13 +34,14 @@ struct thread_load {
 	struct thread_fork *fork;
 	thread_load_done_fn done;
 	void *self;
-	bool is_done, is_dropped;
+	bool wants_turns, is_done, is_dropped;
 };
 
-/* path: its rollout; absent: search by id. fork: NULL, or makes a copy, which is loaded in its place; ownership
- * passes to the load. */
+/* path: its rollout; absent: search by id. fork: NULL, or makes a copy, which is loaded in its place; ownership passes
+ * to the load. wants_turns: the turns are also encoded as JSON. */
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
-                                       struct thread_fork *fork, thread_load_done_fn done, void *self);
+                                       struct thread_fork *fork, bool wants_turns, thread_load_done_fn done,
+                                       void *self);
 /* Continues with the settings of the last turn, unless the request overrides them. In the arena. */
 void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena);
 /* Sets the source of the thread. */
