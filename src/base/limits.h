@@ -49,6 +49,7 @@ enum {
 	LIMIT_RPC_PENDING = 1024,            /* unanswered requests of one client that cause backpressure */
 	LIMIT_THREAD_NOTE = 64 * KIB,        /* the notes on a thread beside its rollout */
 	LIMIT_RPC_LIST = 240 * MIB,          /* a list in a response, encoded on a worker */
+	LIMIT_WARNING = 64 * KIB,            /* the text of a warning event; it may quote several paths */
 	LIMIT_RPC_ERROR = 64 * KIB,          /* the message of an error response */
 	LIMIT_CLIENT_COMMANDS = 256,         /* concurrent commands of one client */
 	LIMIT_CLIENT_COMMAND_MS = 10 * 1000, /* default timeout of a client's command */

@@ -337,6 +337,18 @@ test("a project's rules ask and forbid where the user trusts it, and allow only 
 	assert.deepEqual([known.asked.length, known.made('y'), known.made('no')], [0, true, false]);
 });
 
+test('a warning about rules names the hash in a project whose path is long', proto, async (t) => {
+	const cwd = path.join(tempDir(t, 'project'), 'a'.repeat(200), 'b'.repeat(200), 'c'.repeat(200));
+	const text = 'prefix_rule(pattern=["touch"])\n';
+	fs.mkdirSync(path.join(cwd, '.codex/rules'), { recursive: true });
+	fs.writeFileSync(path.join(cwd, '.codex/rules/x.rules'), text);
+	const config = `${settings('untrusted')}[projects."${cwd}"]\ntrust_level = "trusted"\n`;
+	const { warnings } = await play(t, [run('touch y')], { cwd, config, answers: ['denied'] });
+	const hash = createHash('sha256').update(text).digest('hex');
+	const remedy = new RegExp(`trusted_hashes = \\["sha256:${hash}"\\] to \\[projects\\."${cwd}"\\] in /.*/config\\.toml$`, 'm');
+	assert.match(warnings.join('\n'), remedy);
+});
+
 test('a sandboxed command cannot write settings or rules that let a later session out', needs('exec'), async (t) => {
 	const cwd = tempDir(t, 'project'), outside = path.join(tempDir(t, 'outside'), 'made');
 	fs.mkdirSync(path.join(cwd, '.git'));

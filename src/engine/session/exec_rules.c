@@ -34,16 +34,16 @@ static int is_rules_file(const struct dirent *entry)
 static int add_strict(const struct reading *reading, struct str text, const char *path, struct error *err)
 {
 	size_t dropped;
-	char hash[CONFIG_HASH_SIZE], warning[ERROR_TEXT_MAX];
+	char hash[CONFIG_HASH_SIZE];
 	int status = exec_policy_add_strict(reading->policy, text, path, &dropped, err);
 	if (status != 0 || !dropped)
 		return status;
 	config_content_hash(text, hash);
 	auto_free char *project = str_dup(path_dir(reading->folder));
-	snprintf(warning, sizeof(warning),
-	         "%s: rules that allow commands are ignored in a project's file (%zu); to let them count, add "
-	         "trusted_hashes = [\"%s\"] to [projects.\"%s\"] in %s/config.toml",
-	         path, dropped, hash, project, config_home(reading->config));
+	auto_free char *warning =
+		xasprintf("%s: rules that allow commands are ignored in a project's file (%zu); to let them count, add "
+	                  "trusted_hashes = [\"%s\"] to [projects.\"%s\"] in %s/config.toml",
+	                  path, dropped, hash, project, config_home(reading->config));
 	reading->on_warning(warning, reading->self);
 	return 0;
 }

@@ -103,12 +103,13 @@ void session_emit_item(struct session *session, struct str turn_id, enum event_t
 
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 {
-	char text[ERROR_TEXT_MAX];
+	auto_buf struct buf text;
 	va_list args;
+	buf_init(&text, LIMIT_WARNING);
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	buf_vprintf(&text, format, args);
 	va_end(args);
-	struct ev_warning event = {.message = str_of(text)};
+	struct ev_warning event = {.message = text.over ? STR("A warning was too long to be shown.") : buf_str(&text)};
 	session_emit(session, sub_id, EV_warning, &event);
 }
 
