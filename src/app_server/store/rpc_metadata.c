@@ -70,14 +70,9 @@ static void reply_metadata(struct store_job *job)
 	struct error err;
 	const struct app_thread_metadata_update_params *params = job->params;
 	struct app_server *server = job->request->server;
-	const struct stored_turns *stored = job->out;
 	struct app_thread view;
-	if (!stored->is_found && !threads_find(server, params->thread_id)) {
-		rpc_fail(job->request, APP_INVALID_REQUEST, "no rollout found for thread id %.*s",
-		         STR_ARG(params->thread_id));
+	if (!stored_turns_join(job, params->thread_id, "no rollout found for thread id", &view))
 		return;
-	}
-	stored_turns_join(job, params->thread_id, &view);
 	struct thread_note *note = stored_turns_note(job, params->thread_id);
 	if (set_metadata(params, &view, note, &job->arena, &err) != 0 ||
 	    thread_note_keep(server, params->thread_id, note, &err) != 0) {

@@ -53,7 +53,7 @@ static void reply_update(struct store_job *job)
 	const struct app_thread_read_state_update_params *params = job->params;
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
-	if (!stored_turns_join(job, params->thread_id, &view))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
 		return;
 	if (!stored->is_found) {
 		rpc_fail(job->request, APP_INVALID_REQUEST, "thread read state unavailable");

@@ -84,7 +84,7 @@ static void reply_read(struct store_job *job)
 	const struct app_thread_read_params *params = job->params;
 	struct stored_turns *stored = job->out;
 	struct app_thread view;
-	if (!stored_turns_join(job, params->thread_id, &view))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
 		return;
 	const struct thread *loaded = threads_find(job->request->server, params->thread_id);
 	struct app_thread_read_state state =

@@ -247,7 +247,7 @@ static void reply_occurrences(struct store_job *job)
 		.has_limit = params->has_limit,
 		.limit = params->limit,
 	};
-	if (!stored_turns_join(job, params->thread_id, &view))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
 		return;
 	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
 		rpc_fail_with(job->request, &err);

@@ -60,7 +60,7 @@ static void reply_turns(struct store_job *job)
 		.limit = params->limit,
 		.is_descending = !params->has_sort_direction || params->sort_direction == app_sort_direction_desc,
 	};
-	if (!stored_turns_join(job, params->thread_id, &view))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
 		return;
 	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
 		rpc_fail_with(job->request, &err);
@@ -170,7 +170,8 @@ static void reply_items(struct store_job *job)
 	struct app_thread_item_entry *entries;
 	struct history_page page;
 	struct error err;
-	if (!stored_turns_join(job, params->thread_id, &view) || refuse_turn(job, params->turn_id))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view) ||
+	    refuse_turn(job, params->turn_id))
 		return;
 	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
 	struct history_page_query query = {
@@ -219,7 +220,8 @@ static void reply_items_read(struct store_job *job)
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
 	struct app_thread_item_entry *entries;
-	if (!stored_turns_join(job, params->thread_id, &view) || refuse_turn(job, params->turn_id))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view) ||
+	    refuse_turn(job, params->turn_id))
 		return;
 	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
 	struct app_thread_items_read_response response = {

@@ -144,7 +144,7 @@ static void reply(struct store_job *job)
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
 	size_t end;
-	if (!stored_turns_join(job, params->thread_id, &view))
+	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
 		return;
 	struct timeline timeline = make(&stored->history, &job->arena);
 	if (!find_end(job, &timeline, &end)) {

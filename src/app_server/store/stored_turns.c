@@ -83,12 +83,12 @@ static void mark_running(const struct thread *thread, struct stored_turns *store
 	history_json_replace(&stored->turns, (size_t)(turn - history->turns), turn);
 }
 
-bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_thread *ret)
+bool stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal, struct app_thread *ret)
 {
 	struct stored_turns *out = job->out;
 	struct thread *thread = threads_find(job->request->server, thread_id);
 	if (!out->is_found && !thread) {
-		rpc_fail(job->request, APP_INVALID_REQUEST, "thread not loaded: %.*s", STR_ARG(thread_id));
+		rpc_fail(job->request, APP_INVALID_REQUEST, "%s %.*s", refusal, STR_ARG(thread_id));
 		return false;
 	}
 	if (!out->is_found) {

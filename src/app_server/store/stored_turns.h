@@ -25,8 +25,9 @@ int stored_turns_read(struct store_job *job, struct str thread_id, bool with_tur
 /* On the worker, after the turns were read. ERR_limit if they are too large for a response. */
 int stored_turns_encode(struct store_job *job, struct error *err);
 /* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. False: the
- * request was refused because the thread does not exist. */
-bool stored_turns_join(struct store_job *job, struct str thread_id, struct app_thread *ret);
+ * thread does not exist, and the request was refused with these words before the id. */
+must_check bool stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal,
+                                  struct app_thread *ret);
 /* On the loop: a copy of the note of the loaded thread, else of the one on disk; in the job's arena. */
 struct thread_note *stored_turns_note(struct store_job *job, struct str thread_id);
 
