@@ -25,6 +25,30 @@ async function listen(t, args = [], url = 'ws://127.0.0.1:0', model = null) {
 	return { ...program, cwd, where: { port: Number(port), host: url.includes('[') ? '::1' : '127.0.0.1' } };
 }
 
+test('a setting is written although its client has left and the file has changed meanwhile', options, async (t) => {
+	const home = makeHome(t, null), file = path.join(home, 'config.toml');
+	const program = launch(t, codexBin, ['app-server', '--listen', 'ws://127.0.0.1:0'], { env: cleanEnv(home) });
+	const port = await waitFor(program.child.stderr, () => program.result.stderr,
+		(text) => /note: .*\n/.test(text) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(text)?.[1]);
+	const where = { port: Number(port), host: '127.0.0.1' };
+	const writer = await connectRpc(t, where), other = await connectRpc(t, where);
+
+	/* The lock keeps the worker from comparing the file; the second answer shows that it was read before. */
+	const lock = launch(t, 'flock', [home, 'sh', '-c', 'echo held; read line']);
+	await waitFor(lock.child.stdout, () => lock.result.stdout, (text) => text.includes('held'));
+	writer.request('config/value/write', { keyPath: 'model', value: 'written', mergeStrategy: 'replace' }).catch(() => {});
+	await echo(writer, 'it was read');
+	fs.appendFileSync(file, '[tui]\nnotifications = true\n');
+	writer.socket.socket.destroy();
+	await new Promise((wake) => setTimeout(wake, 200)); // otherwise the client is still there, which is the easier case
+	await echo(other, 'it has left');
+	lock.child.stdin.end('\n');
+	const isWritten = () => /^model = "written"$/m.test(fs.readFileSync(file, 'utf8'));
+	while (!isWritten()) await new Promise((wake) => setTimeout(wake, 5));
+	assert.match(fs.readFileSync(file, 'utf8'), /^notifications = true$/m);
+	assert.equal((await other.request('config/read', {})).config.model, 'written');
+});
+
 /** Resolves once a server listens there. */
 const served = async (file) => {
 	const isServed = () => new Promise((resolve) => {

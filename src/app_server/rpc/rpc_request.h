@@ -70,7 +70,7 @@ void rpc_request_refuse_long(struct connection *connection, struct str head);
 void rpc_request_cancel(struct rpc_request *request);
 /* Runs a queued request. */
 void rpc_request_run(struct rpc_request *request);
-/* Runs the handler of a waiting request again, because its data has changed. The request may be freed on return. */
+/* Calls the handler of a waiting request again, because its subject has changed. It may be gone on return. */
 void rpc_request_run_again(struct rpc_request *request);
 
 /* One handler per implemented method: on_rpc_<tag>. params has the type of the row's record. */

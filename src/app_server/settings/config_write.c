@@ -1,10 +1,9 @@
 /* The new text is checked by loading the whole configuration with it, which is the only check that finds every error
- * of a next start. A worker writes the file; the client can disconnect meanwhile, and the file is written all the
- * same.
+ * of a next start. A worker writes the file; if the client disconnects meanwhile, the file is written all the same.
  *
- * Other processes change the file, too. The worker holds a lock while it compares the file with the text that was
- * edited and replaces it; if they differ, the request starts again with the new file. The lock is on the folder,
- * because each change replaces the file. */
+ * Other processes change the file as well. The worker holds a lock while it compares the file with what was read for
+ * the edit and replaces it; if they differ, the request's handler runs again with the file as it is now, also for a
+ * client that has left. The folder is locked, because each change replaces the file. */
 #include "app_server/settings/config_write.h"
 
 #include <errno.h>
@@ -19,6 +18,7 @@
 
 #include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
+#include "app_server/settings/process_settings.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -34,8 +34,9 @@ struct changed_path {
 };
 
 struct config_write {
-	struct rpc_request *request; /* NULL after its client has disconnected */
-	struct app_server *server;
+	struct settings_job job;
+	struct rpc_request *request; /* NULL once its client has left; then: */
+	struct rpc_request *orphan;  /* a copy without a connection, owned */
 	struct arena arena;
 	struct toml_edit edit;
 	struct buf before; /* the file as it was read */
@@ -51,8 +52,35 @@ struct config_write {
 	const char *code; /* error code for clients; NULL: an internal error */
 };
 
+/* ---- requests of clients that have left ---- */
+
+static struct rpc_request *orphan_create(const struct rpc_request *request)
+{
+	struct arena arena = {0};
+	struct rpc_request *orphan = arena_new(&arena, struct rpc_request);
+	const struct record *record = request->method->params;
+	orphan->server = request->server;
+	orphan->method = request->method;
+	orphan->params = arena_alloc(&arena, record->size);
+	record_copy(record, request->params, &arena, orphan->params);
+	orphan->arena = arena;
+	return orphan;
+}
+
+static void orphan_destroy(struct rpc_request *orphan)
+{
+	if (!orphan)
+		return;
+	struct arena arena = orphan->arena;
+	arena_finish(&arena);
+}
+
+/* ---- begin and end ---- */
+
 static void destroy(struct config_write *write)
 {
+	settings_job_finish(&write->job);
+	orphan_destroy(write->orphan);
 	toml_edit_finish(&write->edit);
 	buf_finish(&write->before);
 	vec_finish(&write->paths);
@@ -66,8 +94,9 @@ static void destroy(struct config_write *write)
 struct config_write *config_write_create(struct rpc_request *request)
 {
 	struct config_write *write = xnew(struct config_write);
-	write->request = request;
-	write->server = request->server;
+	settings_job_init(&write->job, request->server);
+	write->request = request->connection ? request : NULL;
+	write->orphan = request->connection ? NULL : request;
 	write->path = path_join(config_home(request->server->config), "config.toml");
 	write->target = realpath(write->path, NULL);
 	if (!write->target)
@@ -245,6 +274,9 @@ enum rpc_verdict config_write_refuse(struct config_write *write)
 		rpc_fail_data(request, APP_INVALID_REQUEST, str_of(write->err.text), buf_str(&data));
 	else if (request)
 		rpc_fail(request, APP_INTERNAL_ERROR, "%s", write->err.text);
+	else
+		fprintf(stderr, "codex app-server: %s was not changed for a client that has left: %s\n", write->path,
+		        write->err.text);
 	destroy(write);
 	return verdict;
 }
@@ -252,8 +284,8 @@ enum rpc_verdict config_write_refuse(struct config_write *write)
 static void on_cancel(struct rpc_request *request)
 {
 	struct config_write *write = request->self;
+	write->orphan = orphan_create(request);
 	write->request = NULL;
-	write->server = NULL;
 }
 
 /* Locks the folder on a worker; the lock is held while a small file is written. A file system without locks is not
@@ -298,28 +330,30 @@ static void on_work(void *self)
 
 static void start_over(struct config_write *write)
 {
-	struct rpc_request *request = write->request;
+	struct rpc_request *request = write->request ? write->request : steal(write->orphan);
 	destroy(write);
-	if (request)
-		rpc_request_run_again(request);
+	rpc_request_run_again(request);
 }
 
 static void on_written(void *self)
 {
 	struct config_write *write = self;
-	if (write->is_stale) {
+	struct app_server *server = write->job.server;
+	if (write->is_stale && server) {
 		start_over(write);
 		return;
 	}
+	if (write->is_stale)
+		error_set(&write->err, ERR_busy, "another process changed the file while this server ended");
 	if (write->err.code != ERR_none) {
 		error_wrap(&write->err, "the configuration was not changed");
 		config_write_refuse(write);
 		return;
 	}
-	if (write->request) {
-		config_view_reload(write->server);
+	if (server)
+		config_view_reload(server);
+	if (write->request)
 		write->reply(write, write->request, write->config);
-	}
 	destroy(write);
 }
 
@@ -328,15 +362,15 @@ enum rpc_verdict config_write_commit(struct config_write *write, config_write_re
 	struct str text = buf_str(&write->edit.text);
 	write->reply = reply;
 	if (config_view_check(&text, &write->err) == 0)
-		write->config = config_view_load(write->server, NULL, &text, &write->err);
+		write->config = config_view_load(write->job.server, NULL, &text, &write->err);
 	if (!write->config) {
 		error_wrap(&write->err, "Invalid configuration");
 		fail_invalid(write);
 		return config_write_refuse(write);
 	}
 	write->err = (struct error){0};
-	worker_run(write->server->loop, on_work, on_written, write);
-	return rpc_wait(write->request, on_cancel, write);
+	worker_run(write->job.server->loop, on_work, on_written, write);
+	return write->request ? rpc_wait(write->request, on_cancel, write) : RPC_WAIT;
 }
 
 /* ---- answers ---- */

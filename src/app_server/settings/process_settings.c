@@ -22,6 +22,7 @@ struct process_settings *process_settings_create(struct app_server *server)
 	struct process_settings *settings = xnew(struct process_settings);
 	settings->server = server;
 	list_init(&settings->watched);
+	list_init(&settings->jobs);
 	return settings;
 }
 
@@ -34,11 +35,27 @@ static void drop_hint(struct process_settings *settings, struct hint *hint)
 	settings->watched_count--;
 }
 
+void settings_job_init(struct settings_job *job, struct app_server *server)
+{
+	job->server = server;
+	list_append(&server->settings->jobs, &job->link);
+}
+
+void settings_job_finish(struct settings_job *job)
+{
+	list_remove(&job->link);
+}
+
 void process_settings_destroy(struct process_settings *settings)
 {
 	struct hint *it;
+	struct settings_job *job;
 	if (!settings)
 		return;
+	list_for_each(job, &settings->jobs, link) {
+		job->server = NULL;
+		list_remove(&job->link);
+	}
 	list_for_each(it, &settings->watched, link)
 		drop_hint(settings, it);
 	loop_timer_destroy(settings->timer);

@@ -16,11 +16,18 @@ struct process_settings;
 struct skill_places;
 struct skills_list_entry;
 
+/* Work for a client that may leave before it is done; embedded. */
+struct settings_job {
+	struct list link;
+	struct app_server *server; /* NULL once the server has ended */
+};
+
 struct process_settings {
 	/* read-only */
 	VEC(struct str) switches; /* "features.NAME=true"; owned */
 	/* private */
 	struct app_server *server;
+	struct list jobs;         /* struct settings_job */
 	struct loop_timer *timer; /* runs while changes of skills are gathered; NULL before the first */
 	struct list watched;      /* struct hint, the last requested at the end */
 	size_t watched_count;
@@ -28,6 +35,9 @@ struct process_settings {
 
 struct process_settings *process_settings_create(struct app_server *server);
 void process_settings_destroy(struct process_settings *settings); /* NULL is fine */
+
+void settings_job_init(struct settings_job *job, struct app_server *server);
+void settings_job_finish(struct settings_job *job);
 
 /* Replaces an earlier switch of the same feature. Threads that run keep their configuration. */
 void process_settings_switch(struct process_settings *settings, const char *feature, bool is_on);
