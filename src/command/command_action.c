@@ -1,6 +1,6 @@
-/* Every known program is a row: how it is described, and which of its options take the next word. What a pipeline does
- * to a text on its way to the reader (head, sort, wc) and what only says something (echo) is left out of the
- * description as long as something else remains. */
+/* Every known program is a row: how it is described, and which of its options take the next word. Programs that shape
+ * text in a pipeline (head, sort, wc) or only print (echo) are omitted from the description unless nothing else
+ * remains. */
 #include "command/command_action.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@ struct program;
 struct describing {
 	const struct plain_command *command;
 	const struct program *program;
-	size_t at; /* of the first word behind the program's name */
+	size_t at; /* of the first word after the program's name */
 };
 
 typedef bool (*describe_fn)(const struct describing *d, struct command_action *ret);
@@ -41,7 +41,7 @@ static bool takes_value(const struct describing *d, const char *option)
 	return false;
 }
 
-/* The nth word that is neither an option nor an option's value; NULL if there are not so many. */
+/* The nth word that is neither an option nor an option's value; NULL if there are fewer. */
 static const char *operand(const struct describing *d, size_t nth)
 {
 	bool are_options_over = false;
@@ -57,7 +57,7 @@ static const char *operand(const struct describing *d, size_t nth)
 	return NULL;
 }
 
-/* The word behind one of these options, or NULL. */
+/* The word after one of these options, or NULL. */
 static const char *value_of(const struct describing *d, const char *const *options)
 {
 	for (size_t i = d->at; i + 1 < d->command->count; i++)
@@ -75,7 +75,7 @@ static bool has_word(const struct describing *d, const char *text)
 	return false;
 }
 
-/* What people call a path: its last part that says something. */
+/* The last part of a path that is a meaningful name. */
 static struct str display_name(struct str path)
 {
 	static const char *const mute[] = {"build", "dist", "node_modules", "src"};
@@ -118,7 +118,7 @@ static bool describe_read(const struct describing *d, struct command_action *ret
 	return !operand(d, 1) && describe_file(operand(d, 0), ret);
 }
 
-/* head -20 is an old way that says no more than -n 20, but is not described. */
+/* `head -20` means -n 20, but codex 0.169 does not describe it. */
 static bool describe_end(const struct describing *d, struct command_action *ret)
 {
 	const char *first = word(d, d->at);
@@ -127,7 +127,7 @@ static bool describe_end(const struct describing *d, struct command_action *ret)
 	return describe_read(d, ret);
 }
 
-/* A program's text first, then the file. */
+/* The program text comes first, then the file. */
 static bool describe_script(const struct describing *d, struct command_action *ret)
 {
 	return operand(d, 0) && !operand(d, 2) && describe_file(operand(d, 1), ret);
@@ -169,7 +169,7 @@ static bool describe_fd(const struct describing *d, struct command_action *ret)
 	return operand(d, 0) ? describe_query(d, ret) : describe_list(d, ret);
 }
 
-/* Find's folders stand before its first test. */
+/* The folders of find precede its first test. */
 static bool describe_find(const struct describing *d, struct command_action *ret)
 {
 	static const char *const tests[] = {"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", NULL};
@@ -195,7 +195,7 @@ static bool describe_git(const struct describing *d, struct command_action *ret)
 	"--sort "                                                                                                     \
 	"--threads --type --type-not "
 
-/* grep's -r, -E, -T, -d and -M take no value that matters; rg's do. */
+/* -r, -E, -T, -d and -M take no value in grep; in rg they do. */
 #define PLAIN_GREP_VALUED                                                                                     \
 	" -A -B -C -D -d -e -f -m --after-context --before-context --context --exclude --exclude-dir --file " \
 	"--include "                                                                                          \
@@ -243,7 +243,7 @@ static bool describe(const struct plain_command *command, struct command_action 
 
 /* --- the whole ------------------------------------------------------------------------------------------- */
 
-/* Says or shapes something on the way, and writes no file. */
+/* True for a program that prints or shapes text and writes no file. */
 static bool is_beside(const struct plain_command *command)
 {
 	static const char *const names[] = {"column", "cut",  "echo", "head", "printf", "sort",
@@ -255,7 +255,7 @@ static bool is_beside(const struct plain_command *command)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
-	/* With a script and no file they shape what comes in. */
+	/* With a script and no file, these shape their input. */
 	return command->count == 2 && (strcmp(name, "sed") == 0 || strcmp(name, "awk") == 0);
 }
 
@@ -271,7 +271,7 @@ static struct str join(const struct plain_command *command, struct arena *arena)
 	return arena_str(arena, buf_str(&text));
 }
 
-/* What is read below a folder that was changed to is found below it. */
+/* Prefixes the path of an action by the folder that an earlier `cd` entered. */
 static void enter(struct command_action *action, struct str folder, struct arena *arena)
 {
 	if (action->kind == ACTION_read && folder.ptr && action->path.ptr[0] != '/')

@@ -1,8 +1,8 @@
-/* command_action.h — what a command is about, for people who watch: it reads a file, lists files, searches, or does
- * something else. Only a description: nothing is decided by it.
+/* command_action.h — describes a command for display: it reads a file, lists files, searches, or does something else.
+ * No decision depends on it.
  *
- * Thread: any. Ownership: the actions' texts live in the arena or are the argv's. Source: protocol-v1 (parsed_cmd),
- * app-server-wire 5 (commandActions); what counts as what was observed on 0.169.0. */
+ * Thread: any. Ownership: the actions' texts live in the arena or are those of argv. The categories are those that
+ * codex 0.169 shows. */
 #ifndef COMMAND_COMMAND_ACTION_H
 #define COMMAND_COMMAND_ACTION_H
 
@@ -15,12 +15,13 @@ enum command_action_kind { ACTION_unknown, ACTION_read, ACTION_list_files, ACTIO
 struct command_action {
 	enum command_action_kind kind;
 	struct str command; /* as one would type it */
-	struct str name;    /* read: the file's, for display */
+	struct str name;    /* read: the file's name, for display */
 	struct str path;    /* read: the file, from the command's folder; else for display, may be absent */
 	struct str query;   /* search: may be absent */
 };
 
-/* Returns how many; none for a command that only changes its folder. One thing unknown makes the whole unknown. */
+/* Returns the number of actions: 0 for a command that only changes its folder, and one unknown action if any part is
+ * unknown. */
 size_t command_actions(const char *const *argv, struct arena *arena, struct command_action **ret);
 
 #endif

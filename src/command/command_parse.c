@@ -1,6 +1,6 @@
-/* A grammar of allowed things, not of forbidden ones: each byte outside quotes must be one that stands for itself in
- * all three shells, or one of the joining operators. So a construct that is new, rare or of one shell only falls out
- * as "don't know" without being named here. What is named are the few words and bytes that look plain and are not. */
+/* The grammar lists what is allowed instead of what is forbidden: each byte outside quotes must either mean itself in
+ * all three shells or be one of the joining operators. So a construct that is new, rare or specific to one shell is
+ * not understood without being listed. The lists below hold the few words and bytes that look plain but are special. */
 #include "command/command_parse.h"
 
 #include "base/glob.h"
@@ -19,22 +19,22 @@ enum word_state {
 
 struct reader {
 	struct str rest;
-	char *out;                      /* where the next word's text goes; room for all of them */
+	char *out;                      /* buffer for the text of all words */
 	VEC(struct command_word) words; /* of all commands */
 	VEC(size_t) starts;             /* of each command, in words */
-	bool wants_command;             /* an operator stands before that needs something after it */
+	bool wants_command;             /* an operator before needs a command after it */
 };
 
-/* Bytes that mean themselves wherever they stand in a word; beyond ASCII only in quotes. */
+/* Bytes that mean themselves anywhere in a word; bytes beyond ASCII only in quotes. */
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       (c != '\0' && strchr("_-./,:@%+", c));
 }
 
-/* What is plain only in its place: a name has no marks that one shell or another reads as more; an equals sign makes an
- * assignment of a name, and zsh takes =word for a path of its own; # begins a comment; ~ is a home folder at the start,
- * and where a list or a value begins. */
+/* Bytes that are plain in some places only. A name has no characters that one of the shells treats specially. "="
+ * makes an assignment, and zsh expands =word to a path; # starts a comment; ~ is a home folder at the start of a word
+ * and of a list's or assignment's value. */
 static bool is_plain_at(char c, char before, bool is_name)
 {
 	bool is_first = before == '\0';
@@ -49,7 +49,7 @@ static bool is_plain_at(char c, char before, bool is_name)
 	return is_plain(c);
 }
 
-/* The bytes of a pattern at the start of text, 0 for none: brackets with what they choose from, if that is plain. */
+/* The length of the pattern at the start of text, 0 without one: "*", "?", or brackets around plain bytes. */
 static size_t pattern_length(struct str text)
 {
 	if (text.ptr[0] == '*' || text.ptr[0] == '?')
@@ -65,7 +65,7 @@ static bool ends_word(char c)
 	return c != '\0' && strchr(" \t\n;&|", c);
 }
 
-/* Up to the closing quote. Only "…" can hold what is not itself, and a NUL ends every argument. */
+/* Reads up to the closing quote. Only "…" can expand its content. */
 static bool read_quoted(struct reader *reader)
 {
 	char quote = reader->rest.ptr[0];
@@ -114,7 +114,7 @@ static enum word_state read_word(struct reader *reader, bool is_name)
 	return WORD_READ;
 }
 
-/* Words that begin a structure, or that the shell's grammar treats otherwise than a command's name. */
+/* Words that begin a control structure, or that the grammar treats differently from a command's name. */
 static bool is_special_name(const char *name)
 {
 	static const char *const names[] = {
@@ -139,7 +139,7 @@ static void skip_blanks_and_comment(struct reader *reader)
 			*rest = str_skip(*rest, 1);
 }
 
-/* The words up to an operator, a line's end or the script's. */
+/* Reads the words up to an operator, the end of the line or of the script. */
 static bool read_command(struct reader *reader, bool *ret_is_empty)
 {
 	size_t start = reader->words.count;
@@ -156,7 +156,7 @@ static bool read_command(struct reader *reader, bool *ret_is_empty)
 	return true;
 }
 
-/* Cuts off the operator after a command. Line ends may stand anywhere between commands, the others only behind one. */
+/* Removes the operator after a command. Line ends may follow anything; other operators only a command. */
 static bool read_operator(struct reader *reader, bool is_empty)
 {
 	struct str *rest = &reader->rest;
@@ -198,7 +198,7 @@ static bool parse_script(struct str script, struct arena *arena, struct command_
 {
 	if (script.len > LIMIT_COMMAND_PARSE)
 		return false;
-	/* A word is no longer than what it is read from, and ends where a separator or the script does. */
+	/* A word is not longer than its source, and ends at a separator or at the end of the script. */
 	struct reader reader = {.rest = script, .out = arena_alloc_raw(arena, script.len + 1)};
 	bool is_known = read_script(&reader);
 	if (is_known)
@@ -232,7 +232,7 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 	return true;
 }
 
-/* A bracket expression may match by the user's locale and a quoted one means itself, so it becomes a star. */
+/* Replaces bracket expressions by "*": their meaning depends on the locale, and a quoted one means itself. */
 static struct str widen_brackets(const char *text, char *out)
 {
 	size_t len = 0;

@@ -1,7 +1,7 @@
-/* Two tables, one of names and one of options. A name counts as safe only where it means the system's program: bare,
- * or in a system folder; ./ls is whatever the repository put there. Stricter than upstream's, each for a case in the
- * tests: programs outside the system folders, a pattern where it could become an option, uniq with a second operand
- * (it writes there), options shortened as git understands them (--outp). */
+/* Two tables, one of names and one of options. A name counts as safe only if it means the system's program: bare, or
+ * in a system folder; ./ls can be any program of the repository. This is stricter than codex 0.169, with a test for
+ * each case: programs outside the system folders, a pattern that could become an option, a second operand of uniq
+ * (which it writes to), and abbreviated options of git (--outp). */
 #include "command/command_safety.h"
 
 #include "base/str.h"
@@ -38,7 +38,7 @@ static bool can_vary(const struct plain_command *command)
 	return false;
 }
 
-/* The long option is one of these, shortened or with a value too. */
+/* True if text is one of these long options, abbreviated or with a value. */
 static bool is_long_option(const char *text, const char *const *list)
 {
 	if (strncmp(text, "--", 2) != 0 || text[2] == '\0')
@@ -77,7 +77,7 @@ static bool is_find_safe(const struct plain_command *command)
 	return !can_vary(command);
 }
 
-/* -z among joined short options too: -nz. */
+/* Also finds -z among joined short options: -nz. */
 static bool is_rg_safe(const struct plain_command *command)
 {
 	static const char *const runs[] = {"--search-zip", "--pre", "--hostname-bin", NULL};
@@ -113,7 +113,7 @@ static bool is_sed_safe(const struct plain_command *command)
 	       (command->count == 3 || has_file);
 }
 
-/* A dash alone is an operand (standard input), and after two dashes everything is. */
+/* "-" is an operand (standard input), and all words after "--" are. */
 static bool is_uniq_safe(const struct plain_command *command)
 {
 	size_t operands = 0;
@@ -143,8 +143,8 @@ static bool only_lists_remotes(const struct plain_command *command)
 	return command->count == 2 || (command->count == 3 && is_in(word(command, 2), lists));
 }
 
-/* Without those of git's own options that change nothing but how it speaks. -C is none of them: it chooses the
- * repository, and with it the programs that git runs for it. */
+/* Skips the options of git that change only its output. -C is not one of them: it chooses the repository and with it
+ * the programs that git runs for it. */
 static struct plain_command skip_git_options(const struct plain_command *command)
 {
 	static const char *const harmless[] = {"--no-pager", "--no-optional-locks", NULL};
@@ -152,7 +152,7 @@ static struct plain_command skip_git_options(const struct plain_command *command
 	for (;;) {
 		if (!is_in(word(&rest, 1), harmless))
 			return rest;
-		rest.words++; /* the name is not looked at again */
+		rest.words++; /* the name is not used again */
 		rest.count--;
 	}
 }
@@ -174,7 +174,8 @@ static bool is_git_safe(const struct plain_command *command)
 	return !is_word(&git, 1, "branch") || only_lists_branches(&git);
 }
 
-/* None of these letters among the short options, however they are joined; none of these long ones. */
+/* True if none of these letters is among the short options, joined or not, and none of these long options is present.
+ */
 static bool has_none_of(const struct plain_command *command, const char *letters, const char *const *names)
 {
 	for (size_t i = 1; i < command->count; i++) {
@@ -204,7 +205,7 @@ static bool is_tree_safe(const struct plain_command *command)
 	return has_none_of(command, "oR", writes);
 }
 
-/* Anything that is not known to say when, or how to write it, could set the clock. */
+/* Words that are not known to format or choose a time could set the clock. */
 static bool is_date_safe(const struct plain_command *command)
 {
 	static const char *const says[] = {"-u", "-R", "-I", "--utc", "--universal", "--rfc-email", "--iso-8601", NULL};
@@ -218,7 +219,7 @@ static bool is_date_safe(const struct plain_command *command)
 	return !can_vary(command);
 }
 
-/* "command -v git": where it is, not what it does. */
+/* `command -v git` prints where git is and does not run it. */
 static bool is_command_safe(const struct plain_command *command)
 {
 	return is_word(command, 1, "-v") && command->count == 3 && !can_vary(command);
@@ -320,7 +321,7 @@ static bool forces_clean(const struct plain_command *command, size_t from)
 	return false;
 }
 
-/* With a pattern up to the subcommand it is not known which one runs. */
+/* If a word up to the subcommand has a pattern, the subcommand is unknown. */
 static bool is_git_dangerous(const struct plain_command *command)
 {
 	static const char *const deletes[] = {"-d", "-D", "--delete", NULL};
@@ -346,7 +347,7 @@ static bool is_rm_dangerous(const struct plain_command *command)
 	return false;
 }
 
-/* "git" or "rm" if the word names or could name that program; NULL: neither. */
+/* "git" or "rm" if the word is or could become the name of that program, else NULL. */
 static const char *judged_program(const struct command_word *word)
 {
 	static const char *const programs[] = {"git", "rm"};
@@ -368,7 +369,7 @@ static const char *skip_sudo(struct plain_command *command)
 	return name ? name : "";
 }
 
-/* The script of a shell in a shell; NULL if there is none. An option word with a pattern counts as -c. */
+/* The script of a nested shell, or NULL. An option word with a pattern counts as -c. */
 static const char *nested_script(const struct plain_command *command)
 {
 	for (size_t i = 1;

@@ -1,6 +1,6 @@
-/* One pass with a state that says what the next word of a command means. What a word is made of matters in three places
- * only: the command's name, rm's options, and the script of a nested shell; so words are gathered without their quotes,
- * and everything else falls through. */
+/* One pass with a state for the meaning of the next word. The content of a word matters in three places only: the
+ * command's name, the options of rm, and the script of a nested shell. So words are collected without their quotes,
+ * and everything else is skipped. */
 #include "command/command_scan.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "command/shell.h"
 
 enum {
-	DEPTH_MAX = 8,     /* of shells in shells and substitutions in quotes */
-	STEPS_FACTOR = 16, /* bytes looked at, by the script's: what is nested is looked at again */
+	DEPTH_MAX = 8,     /* nested shells, and substitutions in quotes */
+	STEPS_FACTOR = 16, /* steps per byte of the script: nested scripts are scanned again */
 };
 
 enum expected {
-	NAME,           /* a command's name may come */
-	NAME_SOMEWHERE, /* behind sudo's options and their values */
+	NAME,           /* a command's name is next */
+	NAME_SOMEWHERE, /* after sudo, its options and their values */
 	RM_OPTION,
 	SHELL_OPTION,
 	SHELL_SCRIPT,
@@ -27,8 +27,8 @@ enum expected {
 struct scan {
 	struct str rest;
 	enum expected expected;
-	bool is_target;  /* the next word is a redirection's */
-	struct str here; /* the here-document's end, absent if there is none */
+	bool is_target;  /* the next word is the target of a redirection */
+	struct str here; /* the end mark of the here-document; absent: none */
 	int depth;
 	size_t *steps; /* left, for all depths together */
 	char closer;   /* ends a script inside another: ) or ` */
@@ -114,7 +114,7 @@ static void take_word(struct scan *scan, const char *word)
 	}
 }
 
-/* Up to the closing quote; what is substituted inside "…" is a script, too. */
+/* Reads up to the closing quote; a substitution inside "…" is scanned as a script. */
 static void take_quoted(struct scan *scan, char quote)
 {
 	struct str *rest = &scan->rest;
@@ -162,7 +162,7 @@ static bool is_line(struct str line, struct str wanted)
 	return str_eq(line, wanted);
 }
 
-/* The lines that are a document, and no commands. */
+/* Skips the lines of a here-document. */
 static void skip_here(struct scan *scan)
 {
 	struct str line;
@@ -171,7 +171,7 @@ static void skip_here(struct scan *scan)
 	scan->here = STR_NONE;
 }
 
-/* << and the word after it, without the quotes around it; <<< has none. */
+/* Reads "<<" and the word after it without its quotes. "<<<" has no document. */
 static void begin_here(struct scan *scan)
 {
 	struct str *rest = &scan->rest;

@@ -1,10 +1,10 @@
 /* command_scan.h — looks for `rm -f` in shell text that cannot be read as plain commands.
  *
- * The opposite of command_parse: that one says nothing unless it is sure; this one guesses, and may be wrong both ways.
- * It finds what people write (in loops, groups, substitutions, behind assignments, sudo or a nested shell) and passes
- * over quotes, comments and here-documents. So it serves to ask once more, never to allow.
+ * Unlike command_parse.h, which answers only when it is sure, this guesses and may be wrong both ways. It finds the
+ * usual forms (in loops, groups, substitutions, after assignments, with sudo or a nested shell) and skips quotes,
+ * comments and here-documents. So it can cause a question to the user and never allows anything.
  *
- * Owns nothing. Thread: any. Source: core 2.2, and what 0.169.0 refuses. */
+ * Owns nothing. Thread: any. */
 #ifndef COMMAND_COMMAND_SCAN_H
 #define COMMAND_COMMAND_SCAN_H
 

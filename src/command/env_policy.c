@@ -1,5 +1,5 @@
-/* Lists are short (some dozens of variables, a handful of patterns), so everything is a linear walk
- * over one vector in the order that core 2.6 gives; an index would cost more than it saves. */
+/* Lists are short (a few dozen variables, a few patterns), so each step is a linear walk over one vector, in the
+ * order: inherit, exclude, set, include_only. */
 #include "command/env_policy.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const struct str core_names[] = {STR("HOME"), STR("LOGNAME"),  STR("PATH"
                                         STR("TMP"),  STR("LANG"),     STR("LC_ALL"), STR("LC_CTYPE")};
 static const struct str default_excludes[] = {STR("*KEY*"), STR("*SECRET*"), STR("*TOKEN*")};
 
-/* A screen that nobody looks at: programs should neither draw nor wait for a key. */
+/* Variables for a command without a screen: programs should neither draw nor wait for a key. */
 static const struct env_var plain_terminal[] = {
 	{STR("NO_COLOR"), STR("1")},       {STR("TERM"), STR("dumb")},      {STR("LANG"), STR("C.UTF-8")},
 	{STR("LC_CTYPE"), STR("C.UTF-8")}, {STR("LC_ALL"), STR("C.UTF-8")}, {STR("COLORTERM"), STR("")},
@@ -37,7 +37,7 @@ static struct str name_of(const char *var)
 	return equals ? str_n(var, (size_t)(equals - var)) : str_of(var);
 }
 
-/* What an environment can hold: anything else would read back as another variable. */
+/* Other names would be read back as a different variable. */
 bool env_is_name(struct str name)
 {
 	return name.len && str_find_char(name, '=') < 0 && str_find_char(name, '\0') < 0;

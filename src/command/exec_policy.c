@@ -1,6 +1,6 @@
-/* Rules are few, so a list is searched. They share one arena with the texts they were read from: a policy only grows,
- * and ends as a whole. The examples in a rule (match, not_match) are tried when it is read, so that a rule which does
- * not say what its author meant is found before it decides anything. */
+/* Rules are few, so they are searched linearly. They share one arena with their texts, because a policy only grows
+ * and ends as a whole. The examples in a rule (match, not_match) are checked when it is read, so that a rule that
+ * does not mean what its author intended is found before it decides anything. */
 #include "command/exec_policy.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include "command/rules_parse.h"
 #include "command/shell.h"
 
-/* One word of a command, or any of several. */
+/* One word of a command, or alternatives for it. */
 struct element {
 	struct str *choices;
 	size_t count;
@@ -211,7 +211,7 @@ static int read_justification(const struct reading *reading, struct rule *rule)
 	return 0;
 }
 
-/* An example is a list of words, or a line as one would type it. */
+/* An example is a list of words, or a command line. */
 static int read_example(const struct reading *reading, const struct rules_value *value, struct plain_command *ret)
 {
 	const char **argv = NULL;
@@ -281,7 +281,7 @@ static int read_rule(const struct reading *reading, struct rule *rule)
 	return code ? code : read_justification(reading, rule);
 }
 
-/* Rules about hosts and about where programs lie are upstream's too; nothing here asks them. */
+/* codex 0.169 also has rules about hosts and program locations; they are accepted and not used. */
 static bool is_other_rule(const struct rules_call *call)
 {
 	return str_is(call->name, "host_executable") || str_is(call->name, "network_rule");

@@ -1,6 +1,5 @@
-/* A recursive descent over bytes: the format is small enough that tokens of their own would only be carried about.
- * Blanks, comments and line ends mean nothing inside parentheses, so one skip serves everywhere but between calls,
- * where a line's end or a semicolon has to stand. */
+/* A recursive descent over bytes; the format is too small for a tokenizer. Blanks, comments and line ends are skipped
+ * anywhere inside parentheses. Between calls a line end or a semicolon is required. */
 #include "command/rules_parse.h"
 
 #include "base/error.h"
@@ -14,7 +13,7 @@ struct parser {
 	const char *start;
 	struct arena *arena;
 	struct error *err;
-	char *out; /* where the next text goes; room for all of them */
+	char *out; /* buffer for all texts */
 	unsigned depth;
 };
 
@@ -79,7 +78,7 @@ static struct str take_name(struct parser *parser)
 
 /* --- values --------------------------------------------------------------------------------------------------- */
 
-/* What stands behind a backslash. Starlark keeps the backslash before what is no escape. */
+/* Decodes the character after a backslash. Like Starlark, keeps the backslash of an unknown escape. */
 static size_t unescape(char c, char *out)
 {
 	static const char from[] = "nrt\\'\"", to[] = "\n\r\t\\'\"";
@@ -138,7 +137,7 @@ static int parse_list(struct parser *parser, char end, struct rules_value *ret)
 		vec_push(&items, item);
 		skip_blanks(parser);
 		if (!code && !take(parser, ',') && peek(parser) != end)
-			code = fail(parser, "a list goes on with a comma or ends here");
+			code = fail(parser, "expected a comma or the end of the list");
 	}
 	ret->count = items.count;
 	ret->items = arena_array(parser->arena, struct rules_value, items.count + 1);
@@ -192,7 +191,7 @@ static int parse_value(struct parser *parser, struct rules_value *ret)
 
 /* --- calls ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts off "name =" if it stands here. */
+/* Removes "name =" if it is next. */
 static struct str take_keyword(struct parser *parser)
 {
 	struct str before = parser->rest, name = take_name(parser);
@@ -236,7 +235,7 @@ static int parse_call(struct parser *parser, struct rules_call *call)
 		;
 	char c = peek(parser);
 	if (!code && parser->rest.len > 0 && c != '\n' && c != '#' && !take(parser, ';'))
-		code = fail(parser, "a line should end behind a rule");
+		code = fail(parser, "expected the end of the line after a rule");
 	return code;
 }
 
@@ -244,7 +243,7 @@ int rules_parse(struct str text, const char *source, struct arena *arena, struct
                 size_t *ret_count, struct error *err)
 {
 	struct parser parser = {.rest = text, .source = source, .start = text.ptr, .arena = arena, .err = err};
-	parser.out = arena_alloc_raw(arena, text.len + 1); /* a text is no longer than what it is read from */
+	parser.out = arena_alloc_raw(arena, text.len + 1); /* a text is not longer than its source */
 	VEC(struct rules_call) calls = {0};
 	int code = 0;
 	for (skip_blanks(&parser); !code && parser.rest.len > 0; skip_blanks(&parser)) {

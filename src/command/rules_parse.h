@@ -1,11 +1,12 @@
 /* rules_parse.h — the text of a .rules file as calls with literal arguments.
  *
- * The format is upstream's Starlark, of which this reads what is data: calls of functions by name, at the top level,
- * whose arguments are texts, lists, True, False, None or numbers, with or without a name; comments; trailing commas.
- * Variables, operators, loops and definitions are refused, with the place: who judges commands should not run programs.
+ * The format is the subset of Starlark that is data: calls of functions by name, at the top level, whose arguments
+ * are texts, lists, True, False, None or numbers, with or without a name; comments; trailing commas. Variables,
+ * operators, loops and definitions are errors with a line number: the file that restricts commands must not be a
+ * program.
  *
- * Ownership: everything lives in the arena; texts without escapes are slices of the input. Errors are
- * "SOURCE:LINE: what is wrong" (ERR_config). At most LIMIT_RULES_DEPTH lists in lists. Source: core 2.4. */
+ * Ownership: everything lives in the arena; texts without escapes are slices of the input. Errors are "SOURCE:LINE:
+ * reason" (ERR_config). At most LIMIT_RULES_DEPTH nested lists. */
 #ifndef COMMAND_RULES_PARSE_H
 #define COMMAND_RULES_PARSE_H
 
@@ -40,7 +41,7 @@ struct rules_call {
 int rules_parse(struct str text, const char *source, struct arena *arena, struct rules_call **ret_calls,
                 size_t *ret_count, struct error *err);
 
-/* The argument by that name, or at that position; NULL if it was not given. */
+/* The argument with that name or at that position, or NULL. */
 const struct rules_value *rules_argument_find(const struct rules_call *call, const char *name, size_t position);
 
 #endif

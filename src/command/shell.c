@@ -1,9 +1,9 @@
-/* The account is looked up in /etc/passwd itself, not through NSS: NSS may load libraries and ask a
- * server, and this runs on the loop's thread. Accounts kept elsewhere are served by $SHELL.
+/* The account is looked up in /etc/passwd without NSS, because NSS may load libraries and query a server, and this
+ * runs on the loop's thread. For accounts that are stored elsewhere $SHELL is used.
  *
- * Quoting tries three styles on the longest possible stretch of a word: none, '…', "…". A byte rules
- * out the styles that would change it in some shell (also in fish and in Python's shlex), so a word
- * falls into several stretches only when no single style holds all of it. */
+ * Quoting tries three styles on the longest possible part of a word: none, '…', "…". A byte excludes the styles that
+ * would change it in some shell (also in fish and in Python's shlex), so a word is split only if no style fits all of
+ * it. */
 #include "command/shell.h"
 
 #include <pwd.h>
@@ -56,7 +56,7 @@ static bool is_usable(const char *path)
 	return path && path[0] == '/' && shell_is_known(path) && access(path, X_OK) == 0;
 }
 
-/* The shell of this user's line in /etc/passwd, or NULL. Owned by the caller. */
+/* The shell in this user's line of /etc/passwd, or NULL. Owned by the caller. */
 static char *passwd_shell(void)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -104,7 +104,7 @@ static unsigned styles_of(unsigned char c)
 	if (is_plain(c))
 		return STYLE_BARE | STYLE_SINGLE | STYLE_DOUBLE;
 	switch (c) {
-	case '^': /* history in old shells; safe only as the first byte in single quotes */
+	case '^': /* history expansion in old shells; safe only as the first byte in single quotes */
 		return 0;
 	case '\'':
 	case '\\':
@@ -118,7 +118,7 @@ static unsigned styles_of(unsigned char c)
 	}
 }
 
-/* Bytes at the start of word that one style can hold, and the simplest such style. */
+/* The number of bytes at the start of word that one style fits, and the simplest such style. */
 static size_t stretch_of(struct str word, enum quote_style *ret_style)
 {
 	bool caret = word.ptr[0] == '^';
@@ -165,7 +165,7 @@ void shell_join(struct buf *out, const char *const *argv)
 	}
 }
 
-/* One word from *rest to *out, and what ends it. */
+/* Reads one word from *rest to *out, and its end. */
 static bool split_word(struct str *rest, char **out)
 {
 	char quote = '\0';
@@ -188,7 +188,7 @@ static bool split_word(struct str *rest, char **out)
 
 bool shell_split(struct str line, struct arena *arena, const char ***ret_argv)
 {
-	/* Every word but the last is followed by a blank, which makes room for its end. */
+	/* A blank follows every word but the last, which leaves room for the NUL. */
 	char *out = arena_alloc_raw(arena, line.len + 1);
 	const char **argv = arena_array(arena, const char *, line.len / 2 + 2);
 	size_t count = 0;

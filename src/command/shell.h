@@ -1,8 +1,7 @@
 /* shell.h — the user's shell, and argument vectors as text.
  *
- * Owns: the path of the user's shell, found once. Thread: loop only.
- * Source: core 2.5 (command wrapping); quoting as Rust's shlex writes it, so that clients that
- * split the text with it, or compare it with upstream's, find what they expect. */
+ * Owns: the path of the user's shell, looked up once. Thread: the loop's. Quoting is that of Rust's shlex, so that
+ * clients can split the text with it and compare it with that of codex 0.169. */
 #ifndef COMMAND_SHELL_H
 #define COMMAND_SHELL_H
 
@@ -21,11 +20,11 @@ const char *shell_base_name(const char *path);
 /* True for the shells that understand -c and -l: bash, zsh, sh. */
 bool shell_is_known(const char *path);
 
-/* The name of a program that is the system's: bare, or in a system folder. NULL for ./ls, which is whatever the
- * repository put there. */
+/* The name of a program of the system: bare, or in a system folder. NULL for ./ls, which can be any program of the
+ * repository. */
 const char *shell_system_name(const char *path);
 
-/* A known shell that is the system's or the user's own: what it is given to run says what it will do. */
+/* True for a known shell that is the system's or the user's own, so that its script shows what it will run. */
 bool shell_is_trusted(const char *path);
 
 enum { SHELL_ARGC = 3 };
@@ -37,8 +36,8 @@ void shell_argv(const char *shell, const char *script, bool login, const char *r
 void shell_join(struct buf *out, const char *const *argv);
 /* Appends one word quoted so that any POSIX shell reads it back unchanged. */
 void shell_quote(struct buf *out, struct str word);
-/* The words of a line as shlex reads them: blanks part them, quotes and backslashes join. Nothing is expanded. False if
- * a quote is not closed. The words and the array (NULL at its end) live in the arena. */
+/* Splits a line into words as shlex does: blanks separate them, quotes and backslashes join, nothing is expanded.
+ * False if a quote is not closed. The words and the array (NULL at its end) live in the arena. */
 bool shell_split(struct str line, struct arena *arena, const char ***ret_argv);
 
 #endif

@@ -1,6 +1,5 @@
-/* The tail is a ring so that a command that prints gigabytes costs one copy of each byte and no more memory than the
- * cap. It lies behind the head in one buffer, which grows: most commands print a few lines, and what fits is text as
- * it lies. */
+/* The tail is a ring, so a command that prints gigabytes costs one copy of each byte and no more memory than the cap.
+ * Head and tail are in one buffer that grows: most commands print a few lines, which are then contiguous text. */
 #include "process/output.h"
 
 #include <inttypes.h>
@@ -38,7 +37,7 @@ static struct str take_front(struct str *bytes, size_t count)
 	return front;
 }
 
-/* The ring is full: bytes take the place of its oldest ones. */
+/* The ring is full: bytes replace its oldest ones. */
 static void ring_append(struct output *output, struct str bytes)
 {
 	char *ring = output->kept.data + output->head_max;
@@ -84,7 +83,7 @@ bool output_is_full(const struct output *output)
 	return output->dropped || output->kept.len == output->kept.max;
 }
 
-/* Length of s without a character at its end whose last bytes are missing. */
+/* The length of s without an incomplete character at its end. */
 static size_t whole_characters(struct str s)
 {
 	for (size_t back = 1; back <= 3 && back <= s.len; back++) {
@@ -96,7 +95,7 @@ static size_t whole_characters(struct str s)
 	return s.len;
 }
 
-/* The tail from its oldest byte on: two parts, as it is a ring. */
+/* The tail from its oldest byte on, in two parts. */
 struct ring {
 	struct str parts[2];
 };
@@ -120,7 +119,7 @@ static void ring_take_back(struct ring *ring, size_t count)
 	ring->parts[0].len -= count - second;
 }
 
-/* At most the three of a character whose first byte is gone. */
+/* The continuation bytes of a character whose first byte was dropped; at most 3. */
 static size_t leading_continuations(const struct ring *ring)
 {
 	size_t count = 0;
@@ -133,7 +132,7 @@ static size_t leading_continuations(const struct ring *ring)
 	return count;
 }
 
-/* Nearly all output is UTF-8: it is put where it is wanted first, and only what turns out not to be takes a detour. */
+/* Replaces ill-formed UTF-8 from `from` on. Nearly all output is well-formed and stays in place. */
 static void mend(struct buf *out, size_t from)
 {
 	struct str text = str_skip(buf_str(out), from);
@@ -148,9 +147,9 @@ static void mend(struct buf *out, size_t from)
 	text_append_utf8_lossy(out, buf_str(&raw));
 }
 
-/* Between head and tail: each is cut where a character ends, so that the cut itself shows no U+FFFD. */
+/* Head and tail are cut at the end of a character, so that the cut adds no U+FFFD. */
 struct gap {
-	size_t head, skipped; /* how much of the head stays, and of the tail goes */
+	size_t head, skipped; /* bytes of the head that stay, and bytes of the tail that are skipped */
 	char note[OUTPUT_NOTE_MAX];
 	size_t note_len;
 };
@@ -165,7 +164,7 @@ static struct gap gap_of(const struct output *output, const struct ring *tail)
 	return gap;
 }
 
-/* Head, note and tail, but the last held_back bytes. Where nothing is dropped, the tail is no ring. */
+/* Appends head, note and tail without the last held_back bytes. If nothing was dropped, the tail is no ring. */
 static void append_kept(const struct output *output, size_t held_back, struct buf *out)
 {
 	struct str all = buf_str(&output->kept);
@@ -192,7 +191,7 @@ void output_text(const struct output *output, struct buf *out)
 	append_kept(output, 0, out);
 }
 
-/* Turns the ring until its oldest byte comes first. */
+/* Rotates the ring until its oldest byte is first. */
 static void straighten(struct output *output)
 {
 	struct str ring = tail_of(output);
@@ -228,7 +227,7 @@ void output_take(struct output *output, struct buf *out)
 	mend(out, 0);
 }
 
-/* The last bytes of what is kept in one piece, oldest first; at most 3. */
+/* The last bytes that are contiguous in the output, oldest first; at most 3. */
 static size_t last_bytes(const struct output *output, char out[3])
 {
 	struct str all = buf_str(&output->kept), tail = tail_of(output);

@@ -1,6 +1,6 @@
 /* The lock is on the folder itself (flock): shared by all that rely on it, exclusive for the one that removes it.
  * Another process may remove the folder between the open and the lock, so its identity is checked after the lock. The
- * remover holds its lock for two system calls; whoever needs the folder meanwhile waits for that. */
+ * remover holds its lock for two system calls; another engine that needs the folder waits for that. */
 #include "process/placeholder.h"
 
 #include <errno.h>

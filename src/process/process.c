@@ -50,7 +50,7 @@ struct process {
 	struct error *error; /* why it never ran, or NULL */
 	int nowhere;         /* /dev/null, once output is skipped; -1 */
 	size_t handles;      /* not yet closed by libuv */
-	unsigned pauses;     /* not yet resumed */
+	unsigned pauses;     /* resumes still to come */
 	bool is_ended;       /* on_end has run */
 	bool is_dropped;     /* destroyed by its owner */
 	bool is_lingering;
@@ -150,8 +150,8 @@ static void report_output(struct stream *stream, size_t len)
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
 }
 
-/* What came in while the loop was busy elsewhere is output, too. A background process may go on printing, so there
- * is an end to it: what a pipe can hold. */
+/* Reads what the pipe holds. Data that arrived while the loop was busy is output, too. A background process may keep
+ * printing, so the amount is limited to what a pipe can hold. */
 static void read_rest(struct stream *stream)
 {
 	uv_os_fd_t fd;
@@ -169,7 +169,8 @@ static void read_rest(struct stream *stream)
 	}
 }
 
-/* A terminal that was hung up is over for libuv after the next read that does not fill its buffer, which none does. */
+/* libuv ends reading from a terminal that was hung up after the next read that does not fill its buffer. Its reads
+ * never do, so the rest is read here. */
 static bool has_more(struct stream *stream)
 {
 	if (!stream->process->has_terminal)
@@ -193,7 +194,7 @@ static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf)
 	end_if_complete(process);
 }
 
-/* From now on the pipes are read for the sake of whoever writes into them. */
+/* After this the pipes are read only so that their writers do not block. */
 static void linger(struct process *process)
 {
 	bool has_room = lingering_count < LIMIT_EXEC_LINGERING;
@@ -210,7 +211,7 @@ static void linger(struct process *process)
 
 static int output_fd(struct process *process);
 
-/* Nobody holds the terminal any more, but the system may still be moving to our end what was printed. */
+/* True if no process has the terminal open any more. The kernel may still be transferring its last output. */
 static bool is_hung_up(struct process *process)
 {
 	struct pollfd end = {.fd = output_fd(process)};
@@ -240,7 +241,8 @@ static void start_drain(struct process *process)
 		loop_timer_start(process->drain, process->drain_ms);
 }
 
-/* Nothing comes of it, and nobody is waited for: a process that hangs in its start may hold the pipes for long. */
+/* The command never ran. The pipes are closed without waiting for their end, because a process that hangs in its
+ * start may hold them for long. */
 static void report_failure(struct process *process, const struct error *err)
 {
 	if (process->is_ended || process->is_dropped)
@@ -257,7 +259,7 @@ static void report_failure(struct process *process, const struct error *err)
 static void on_child_end(int wait_status, const struct error *err, void *self)
 {
 	struct process *process = self;
-	if (!supervisor_pid()) /* it was killed: nobody else would end what it left */
+	if (!supervisor_pid()) /* it was killed: nothing else would terminate its orphans */
 		process_reaper_kill_now(&process->reaped);
 	process_reaper_ended(&process->reaped);
 	if (process->is_dropped) {
@@ -277,7 +279,7 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 	end_if_complete(process);
 }
 
-/* What was to happen to it meanwhile happens now. */
+/* Carries out a kill that was requested before the process existed. */
 static void on_child_start(void *self)
 {
 	struct process *process = self;
@@ -294,7 +296,7 @@ static void on_child_run(void *self)
 		process->handler.on_run(process->self);
 }
 
-/* It must not run later, when nobody expects it any more. */
+/* The command must not run later. */
 static void on_child_silence(const struct error *err, void *self)
 {
 	struct process *process = self;
@@ -304,7 +306,7 @@ static void on_child_silence(const struct error *err, void *self)
 
 static const struct supervisor_handler child_handler = {on_child_start, on_child_run, on_child_end, on_child_silence};
 
-/* The reaper stops: nothing will be reported any more, and nothing may stay on the loop. */
+/* The reaper stops: nothing is reported any more, and no handle may stay on the loop. */
 static void on_reaper_stop(struct reaped_command *reaped)
 {
 	struct process *process = container_of(reaped, struct process, reaped);

@@ -1,6 +1,6 @@
-/* A tree is found by what it cannot easily shed, when it is to be killed: descent, session, a mark in the environment
- * (process_tree). What sheds all of that while several commands run is nobody's in particular; it is still below the
- * supervisor, and ends with the engine. */
+/* To kill a tree, its members are found by marks that are hard to remove: descent, session, a variable of the
+ * environment (process_tree.h). A process that has removed all of them while several commands ran cannot be
+ * attributed to one of them; it is below the supervisor and ends with the engine. */
 #include "process/process_reaper.h"
 
 #include <signal.h>
@@ -11,7 +11,8 @@
 #include "process/placeholder.h"
 #include "process/tree_kill.h"
 
-/* A tree that got TERM and whose time runs. Who got it is known by name: a parent may die of it, and a child not. */
+/* A tree that has got TERM and gets KILL when the timer expires. Its members are listed, because TERM may end a
+ * parent and leave its child. */
 struct kill_job {
 	struct list link;
 	struct process_mark mark;
@@ -19,7 +20,7 @@ struct kill_job {
 	struct loop_timer *timer;
 };
 
-static _Thread_local struct { /* a thread is an engine of its own (libcodex) */
+static _Thread_local struct { /* per thread, as an engine of libcodex has one */
 	struct list commands, jobs;
 	bool has_lists;
 } reaper;
@@ -60,7 +61,7 @@ static void on_grace_over(void *self)
 		loop_timer_start(job->timer, LIMIT_KILL_GRACE_MS);
 }
 
-/* Takes what is known. */
+/* Takes the list `known`. */
 static void job_create(const struct reaped_command *reaped, struct process_tree *known)
 {
 	struct kill_job *job = xnew(struct kill_job);
@@ -144,7 +145,7 @@ bool process_reaper_leave(void)
 	if (is_done)
 		placeholders_release();
 	else
-		placeholders_drop(); /* the supervisor takes them away, after the last command */
+		placeholders_drop(); /* the supervisor removes them after the last command */
 	return is_done;
 }
 

@@ -1,14 +1,13 @@
-/* process_reaper.h — no process left behind.
+/* process_reaper.h — termination of the processes that commands leave.
  *
- * All commands are below a supervisor (supervisor.h), which reaps what they leave. Ended are
- *  - the tree of a command that is interrupted, times out or is destroyed: at once, TERM and then,
- *    LIMIT_KILL_GRACE_MS later, KILL to what is left;
- *  - everything else when the engine ends, whether it says so (process_reaper_stop) or is killed. Until then
- *    what a command that ended by itself left in the background (`server &`) goes on, so that later commands
- *    can use it.
+ * All commands are below a supervisor (supervisor.h), which reaps their orphans. Terminated are
  *
- * Owns: kill jobs; one set per thread, as an engine of libcodex has one. Thread: the loop's only. No polling.
- * Source: core 2.5, 3. */
+ *  - the tree of a command that is interrupted, times out or is destroyed: TERM at once, and KILL to
+ *    what is left LIMIT_KILL_GRACE_MS later;
+ *  - everything else when the engine ends, in order (process_reaper_stop) or by a signal. Until then, background
+ *    processes of a command that has ended by itself (`server &`) continue, so that later commands can use them.
+ *
+ * Owns: kill jobs, one set per thread. Thread: the loop's. No polling. */
 #ifndef PROCESS_PROCESS_REAPER_H
 #define PROCESS_PROCESS_REAPER_H
 
@@ -19,30 +18,31 @@
 
 struct loop;
 
-/* For who runs the loop, before it is destroyed: ends everything that commands of this thread have left, TERM and then
- * KILL. Blocks until it is gone; at once if there is nothing. Commands that still ran are over without on_end. Returns
- * how many processes would not end. Commands may be started anew after it. */
+/* For the owner of the loop, before it destroys the loop: terminates everything that commands of this thread have
+ * left, with TERM and then KILL. Blocks until it has ended; returns at once if there is nothing. on_end does not run
+ * for commands that were still running. Returns how many processes could not be terminated. Commands can be started
+ * again afterwards. */
 size_t process_reaper_stop(void);
-/* The same for a program that ends next: waits a moment at most (supervisor_leave); what does not end on TERM by then
- * is left to the supervisor, which outlives the engine for that. True if all has ended already. */
+/* The same for a program that exits next: waits briefly (supervisor_leave). The supervisor, which outlives the engine
+ * for this, terminates the rest. True if everything has ended. */
 bool process_reaper_leave(void);
 
-/* For process.c: one command as the reaper knows it, from before its start until its owner is freed. */
+/* For process.c: one command, from before its start until its owner is freed. */
 struct reaped_command {
 	struct list link;
 	struct process_mark mark;
 	bool is_condemned; /* its tree has been killed, or will be */
 	struct loop *loop;
-	void (*on_stop)(struct reaped_command *reaped); /* the reaper stops: let go of everything */
+	void (*on_stop)(struct reaped_command *reaped); /* the reaper stops: release everything */
 };
 
 void process_reaper_add(struct reaped_command *reaped); /* also makes the mark */
 void process_reaper_remove(struct reaped_command *reaped);
-/* The command itself has been waited for. */
+/* The command itself has been reaped. */
 void process_reaper_ended(struct reaped_command *reaped);
-/* Ends the tree: TERM now, KILL later. */
+/* Terminates the tree: TERM now, KILL later. */
 void process_reaper_kill(struct reaped_command *reaped);
-/* Ends the tree with KILL now. */
+/* Terminates the tree with KILL now. */
 void process_reaper_kill_now(struct reaped_command *reaped);
 
 #endif

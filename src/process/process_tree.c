@@ -1,10 +1,10 @@
-/* Why /proc and not process groups: `setsid`, a double fork or a terminal of its own takes a process
- * out of its group and session, and a dead parent takes it out of its line of descent. What stays is
- * that its orphans come to the nearest subreaper, which is the supervisor, and that it inherited its environment. A
- * daemon that drops the latter is still below the supervisor, and ends when the engine ends.
+/* /proc is used because process groups are not enough: `setsid`, a double fork or a terminal of its own takes a
+ * process out of its group and session, and the death of its parent takes it out of its line of descent. Two facts
+ * remain: the nearest subreaper, which is the supervisor, adopts it, and it inherited an environment. A daemon that
+ * clears its environment is still below the supervisor and ends with the engine.
  *
- * A pid alone never names a process: between a look and a signal the number may have changed hands.
- * The pair of pid and start time does, and a pidfd holds on to it while the signal is sent. */
+ * A pid alone does not identify a process, because the number can be reused between a snapshot and a signal. The pid
+ * and the start time do, and a pidfd refers to the process while the signal is sent. */
 #include "process/process_tree.h"
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ static uint64_t ticks_now(void)
 	return (uint64_t)now.tv_sec * per_second + (uint64_t)now.tv_nsec * per_second / 1000000000u;
 }
 
-/* Random once, then counted: unique in this engine and, in all likelihood, on this machine. */
+/* The first id is random and the next ones count up: unique in this engine and practically unique on this machine. */
 void process_mark_init(struct process_mark *mark)
 {
 	static _Thread_local uint64_t last_id;
@@ -87,7 +87,7 @@ static bool read_entry(pid_t pid, struct process_entry *entry)
 	return parse_stat(text, entry);
 }
 
-/* The number that a folder of /proc is named by, or 0. */
+/* The pid of a folder in /proc, or 0. */
 static pid_t pid_of_name(const char *name)
 {
 	uint64_t pid;
@@ -144,7 +144,7 @@ static uint64_t find_mark(struct str environment)
 	return at < 0 ? 0 : strtoull(environment.ptr + at + sizeof(needle) - 1, NULL, 16);
 }
 
-/* The mark that the process was started with, or 0. */
+/* The mark in the environment that the process was started with, or 0. */
 static uint64_t mark_of(struct process_entry *entry)
 {
 	if (entry->is_mark_read)
@@ -152,7 +152,7 @@ static uint64_t mark_of(struct process_entry *entry)
 	char path[64];
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_ENVIRONMENT);
-	buf_append_char(&text, '\0'); /* so that the first variable, too, follows a NUL */
+	buf_append_char(&text, '\0'); /* a NUL precedes the first variable, too */
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)entry->pid);
 	best_effort(file_read(path, &text, NULL));
 	entry->mark_id = find_mark(buf_str(&text));
@@ -160,7 +160,7 @@ static uint64_t mark_of(struct process_entry *entry)
 	return entry->mark_id;
 }
 
-/* True if the process by itself, whoever its parents are, belongs to the command. */
+/* True if the process itself belongs to the command, regardless of its parents. */
 static bool is_rooted(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark)
 {
 	if (entry->started < mark->started)
@@ -170,13 +170,14 @@ static bool is_rooted(struct process_tree *tree, struct process_entry *entry, co
 	bool same_session = mark->pid && entry->session == mark->pid;
 	if (same_session && !mark->is_reaped)
 		return true;
-	/* Without its leader a session's number may be given out anew, but not to somebody below the supervisor who
-	 * carries no mark: all that it starts carries one. */
+	/* The number of a session can be reused after its leader has ended, but not by a process below the supervisor
+	 * without a mark: all that the supervisor starts has one. */
 	uint64_t id = mark_of(entry);
 	return id == mark->id || (id == 0 && same_session && tree->root);
 }
 
-/* An orphan (or below one) that has no trace of any command: whose else can it be? */
+/* True for an orphan, or a descendant of one, that has no mark of any command and started while only this command
+ * ran. */
 static bool is_stray_of(struct process_tree *tree, struct process_entry *orphan, const struct process_mark *mark)
 {
 	return tree->root && orphan->pid != mark->pid && orphan->started >= mark->started &&

@@ -74,7 +74,7 @@ RAW_CODE static int child_raise_fd(int fd)
 }
 
 /* Closes every other descriptor before the exec. An exec can take long, and a reader of the engine's pipes would wait
- * for it. Where the system refuses close_range, only FD_CLOEXEC closes them. *report moves. */
+ * for it. If the system refuses close_range, only FD_CLOEXEC closes them. *report moves. */
 RAW_CODE static void child_close_rest(int first, int *report)
 {
 	if (*report != first && raw_syscall(SYS_dup3, *report, first, O_CLOEXEC, 0) == first)

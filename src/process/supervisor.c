@@ -1,9 +1,9 @@
-/* Why a process between the engine and its commands: the kernel gives orphans to the nearest living ancestor that is a
- * subreaper, and gives them up when that one is gone. As long as the engine itself was that ancestor, its death by
- * SIGKILL set every daemon free, and no other process could have known which they were.
+/* The kernel gives orphans to the nearest living ancestor that is a subreaper, and to init when that one has ended.
+ * If the engine itself were that ancestor, its death by SIGKILL would release all daemons, and no other process could
+ * know which they were. So a process of its own is that ancestor.
  *
- * The fork shares the engine's memory copy-on-write; the supervisor touches a few pages of it. Asking it to start a
- * command costs one message each way. */
+ * The fork shares the engine's memory copy-on-write; the supervisor writes to a few pages of it. Starting a command
+ * costs one message in each direction. */
 #include "process/supervisor.h"
 
 #include <errno.h>
@@ -34,17 +34,17 @@ struct supervisor {
 	pid_t pid;
 	struct supervisor_requests requests;
 	int reports;                /* -1: closed */
-	uv_poll_t poll;             /* on reports; kept up by running commands only */
-	struct list children;       /* in the order in which they were asked for */
+	uv_poll_t poll;             /* on reports; referenced while commands run */
+	struct list children;       /* in the order of their requests */
 	struct loop_timer *silence; /* while a command has no process yet */
 	size_t running, asked;
 	uint32_t last_id;
-	unsigned handles; /* not closed yet */
+	unsigned handles; /* not yet closed by libuv */
 };
 
 static _Thread_local struct supervisor *supervisor;
 
-/* ---- its end ---- */
+/* ---- end ---- */
 
 static void handle_closed(struct supervisor *it)
 {
@@ -62,7 +62,7 @@ static void on_requests_closed(uv_handle_t *handle)
 	handle_closed(container_of((uv_poll_t *)handle, struct supervisor, requests.poll));
 }
 
-/* It is told nothing any more: a supervisor that still has much to report must not wait for a reader. */
+/* Closes the pipe of reports: a supervisor that still writes to it must not wait for a reader. */
 static void stop_reports(struct supervisor *it)
 {
 	uv_poll_stop(&it->poll);
@@ -70,7 +70,7 @@ static void stop_reports(struct supervisor *it)
 	it->reports = -1;
 }
 
-/* Lets go of a supervisor that has been waited for. */
+/* The supervisor has been reaped. */
 static void supervisor_destroy(struct supervisor *it)
 {
 	if (supervisor == it)
@@ -81,7 +81,7 @@ static void supervisor_destroy(struct supervisor *it)
 	uv_close((uv_handle_t *)&it->poll, on_poll_closed);
 }
 
-/* It has a process, or never will. */
+/* The child has a process, or will never have one. */
 static void child_answered(struct supervisor_child *child)
 {
 	struct supervisor *it = child->supervisor;
@@ -109,7 +109,7 @@ static void wait_for(pid_t pid, int *ret_status)
 		continue;
 }
 
-/* It was killed, or answers no more. */
+/* The supervisor was killed, or its pipe has failed. */
 static void supervisor_lost(struct supervisor *it)
 {
 	struct list orphans;
@@ -125,14 +125,14 @@ static void supervisor_lost(struct supervisor *it)
 	supervisor_destroy(it);
 	while ((child = list_first(&orphans, struct supervisor_child, link))) {
 		struct error err;
-		error_set(&err, ERR_io, "cannot run %s: the process that watches over commands was ended; try again",
+		error_set(&err, ERR_io, "cannot run %s: the process that supervises commands was ended; try again",
 		          child->name);
 		child_done(child);
 		child->handler->on_end(SIGKILL, child->pid ? NULL : &err, child->self);
 	}
 }
 
-/* False if it took too long. */
+/* False after the timeout. */
 static bool wait_for_end(pid_t pid, int patience_ms)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -144,15 +144,15 @@ static bool wait_for_end(pid_t pid, int patience_ms)
 	return status != 0;
 }
 
-/* Asks it to end everything and itself. */
-static void dismiss(struct supervisor *it)
+/* Makes it terminate all commands and itself. */
+static void request_end(struct supervisor *it)
 {
 	struct supervisor_child *child;
 	while ((child = list_first(&it->children, struct supervisor_child, link)))
 		child_done(child);
 	shutdown(it->requests.socket, SHUT_RDWR);
 	stop_reports(it);
-	kill(it->pid, SIGCONT); /* somebody may have stopped it */
+	kill(it->pid, SIGCONT); /* it may be stopped */
 }
 
 bool supervisor_leave(void)
@@ -160,7 +160,7 @@ bool supervisor_leave(void)
 	struct supervisor *it = supervisor;
 	if (!it)
 		return true;
-	dismiss(it);
+	request_end(it);
 	bool has_ended = wait_for_end(it->pid, LEAVE_MS);
 	if (has_ended)
 		wait_for(it->pid, NULL);
@@ -174,7 +174,7 @@ size_t supervisor_end(void)
 	int status = 0;
 	if (!it)
 		return 0;
-	dismiss(it);
+	request_end(it);
 	if (!wait_for_end(it->pid, LIMIT_SUPERVISOR_END_MS))
 		kill(it->pid, SIGKILL);
 	wait_for(it->pid, &status);
@@ -182,9 +182,9 @@ size_t supervisor_end(void)
 	return WIFEXITED(status) ? (size_t)WEXITSTATUS(status) : 1;
 }
 
-/* ---- what it reports ---- */
+/* ---- reports ---- */
 
-static void tell_end(struct supervisor_child *child, const struct supervisor_report *report)
+static void report_end(struct supervisor_child *child, const struct supervisor_report *report)
 {
 	struct spawn_failure failure = {(enum spawn_step)report->value, report->sys};
 	struct error err;
@@ -197,7 +197,7 @@ static void tell_end(struct supervisor_child *child, const struct supervisor_rep
 	child->handler->on_end(report->value, has_failed ? &err : NULL, child->self);
 }
 
-static void tell_start(struct supervisor_child *child, pid_t pid)
+static void report_start(struct supervisor_child *child, pid_t pid)
 {
 	child->pid = pid;
 	child_answered(child);
@@ -205,23 +205,23 @@ static void tell_start(struct supervisor_child *child, pid_t pid)
 	child->handler->on_start(child->self);
 }
 
-static void tell(struct supervisor *it, const struct supervisor_report *report)
+static void dispatch(struct supervisor *it, const struct supervisor_report *report)
 {
 	struct supervisor_child *child;
 	list_for_each(child, &it->children, link) {
 		if (child->id != report->id)
 			continue;
 		if (report->event == SUPERVISOR_STARTED)
-			tell_start(child, report->value);
+			report_start(child, report->value);
 		else if (report->event == SUPERVISOR_RUNS)
 			child->handler->on_run(child->self);
 		else
-			tell_end(child, report);
+			report_end(child, report);
 		return;
 	}
 }
 
-/* False if there is nothing to read for now, or the supervisor is gone. */
+/* False if there is nothing to read now, or the supervisor has ended. */
 static bool take_reports(struct supervisor *it)
 {
 	struct supervisor_report reports[REPORTS_AT_ONCE];
@@ -231,7 +231,7 @@ static bool take_reports(struct supervisor *it)
 	if (got <= 0)
 		supervisor_lost(it);
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(reports[0]) && supervisor == it; i++)
-		tell(it, &reports[i]);
+		dispatch(it, &reports[i]);
 	return supervisor == it;
 }
 
@@ -241,7 +241,7 @@ static void on_reports(uv_poll_t *poll, int status, int events)
 	take_reports(container_of(poll, struct supervisor, poll));
 }
 
-/* The first that has waited too long, or at least waits. */
+/* The first child without a process that was requested before this time. */
 static struct supervisor_child *find_waiting(struct supervisor *it, uint64_t asked_before_ms)
 {
 	struct supervisor_child *child;
@@ -252,7 +252,7 @@ static struct supervisor_child *find_waiting(struct supervisor *it, uint64_t ask
 	return NULL;
 }
 
-/* First what it has reported meanwhile: it may be us who did not listen. */
+/* Reads pending reports first: the loop may have been busy. */
 static void on_silence(void *self)
 {
 	struct supervisor *it = self;
@@ -263,7 +263,7 @@ static void on_silence(void *self)
 	while (supervisor == it && (child = find_waiting(it, now - LIMIT_SUPERVISOR_MS))) {
 		struct error err;
 		error_set(&err, ERR_io,
-		          "cannot run %s: the process that watches over commands (%d) does not answer; "
+		          "cannot run %s: the process that supervises commands (%d) does not answer; "
 		          "was it stopped?",
 		          child->name, (int)it->pid);
 		child->is_overdue = true;
@@ -273,9 +273,9 @@ static void on_silence(void *self)
 		loop_timer_start(it->silence, child->asked_ms + LIMIT_SUPERVISOR_MS - now);
 }
 
-/* ---- its beginning ---- */
+/* ---- start ---- */
 
-/* Not below 3, where an engine that was started without its standard streams would get them. */
+/* Moves fd above 2: an engine that was started without its standard streams would get one of them. */
 static bool raise_fd(int *fd)
 {
 	int low = *fd;
@@ -290,12 +290,12 @@ static int open_ends(int requests[2], int reports[2], struct error *err)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, requests) != 0 || pipe2(reports, O_CLOEXEC) != 0 ||
 	    !raise_fd(&requests[0]) || !raise_fd(&reports[0]))
-		return error_sys(err, errno, "cannot watch over commands");
+		return error_sys(err, errno, "cannot start the process that supervises commands");
 	fcntl(reports[0], F_SETFL, O_NONBLOCK);
 	return 0;
 }
 
-/* No handler of ours may run in the supervisor. */
+/* All signals are blocked, so that no handler of the engine runs in the supervisor. */
 static pid_t fork_supervisor(int requests, int reports)
 {
 	sigset_t all, before;
@@ -308,7 +308,7 @@ static pid_t fork_supervisor(int requests, int reports)
 	return pid;
 }
 
-/* A command that waited to be sent. */
+/* Reports a pending command that could not be sent. */
 static void on_refused(uint32_t id, int sys, void *self)
 {
 	struct supervisor *it = self;
@@ -338,7 +338,7 @@ static struct supervisor *supervisor_create(struct loop *loop, struct error *err
 	int requests[2] = {-1, -1}, reports[2] = {-1, -1};
 	pid_t pid = -1;
 	if (open_ends(requests, reports, err) == 0 && (pid = fork_supervisor(requests[1], reports[1])) < 0)
-		error_sys(err, errno, "cannot watch over commands");
+		error_sys(err, errno, "cannot start the process that supervises commands");
 	if (pid < 0) {
 		close_both(requests);
 		close_both(reports);
@@ -406,7 +406,8 @@ static bool give_placeholder(const char *path, int fd, void *self)
 	return supervisor_requests_put(&it->requests, buf_str(&request), &fd, 1, 0, NULL) == 0;
 }
 
-/* A supervisor that takes nothing has been killed; once that is noticed the next command gets another. */
+/* A supervisor that accepts nothing has been killed. When the end of its pipe is noticed, the next command gets a new
+ * one. */
 static int ask(struct supervisor *it, const struct spawn_plan *plan, uint32_t id, struct error *err)
 {
 	const int fds[SUPERVISOR_FDS] = {plan->fds[0], plan->fds[1], plan->fds[2], plan->extra_fd};
@@ -415,7 +416,9 @@ static int ask(struct supervisor *it, const struct spawn_plan *plan, uint32_t id
 	if (write_request(plan, id, &request, err) != 0)
 		return -(int)ERR_limit;
 	if (!placeholders_give(it->pid, give_placeholder, it))
-		return error_set(err, ERR_io, "cannot run %s: its sandbox cannot be watched over; try again",
+		return error_set(err, ERR_io,
+		                 "cannot run %s: its sandbox cannot be handed to the process that supervises commands; "
+		                 "try again",
 		                 name_of(plan));
 	int status = supervisor_requests_put(&it->requests, buf_str(&request), fds,
 	                                     plan->extra_fd ? SUPERVISOR_FDS : SUPERVISOR_FDS - 1, id, err);

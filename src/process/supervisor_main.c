@@ -1,7 +1,7 @@
-/* Runs in a fork of the engine that executes nothing: so it needs no program of its own to be found, in an application
- * that embeds the engine as little as anywhere. What is shared with the engine stays shared only as long as
- * nobody writes to it; so while it waits the supervisor allocates nothing, and a request lives in a mapping that goes
- * with it. At the end it may allocate as everybody does: glibc sees to that in a fork, threads or no threads. */
+/* Runs in a fork of the engine that executes no other program, so that no program has to be found, also in an
+ * application that embeds the engine. Memory stays shared with the engine while neither writes to it, so the
+ * supervisor allocates nothing while it waits, and a request lives in a mapping that ends with it. At the end it may
+ * allocate: glibc makes that safe after a fork of a process with threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,30 +29,30 @@ enum { REQUESTS = 3, EXITS, CHILDREN, UNUSED }; /* its descriptors */
 static pid_t commands[LIMIT_COMMANDS]; /* 0: free */
 static uint32_t ids[LIMIT_COMMANDS];   /* of these */
 
-/* What a start needs until its exec, in one mapping: this, the lists, the texts, the stack. */
+/* The memory of a start until its exec, in one mapping: this struct, the lists, the texts, the stack. */
 struct start_memory {
 	struct spawn_plan plan;
 	const char *slots[];
 };
 
-/* A command that has not executed its file yet. That may take as long as a file system likes; so it is watched, and
- * everything else goes on. */
+/* A command that has not executed its file yet. That can take long on a slow file system, so starts are watched while
+ * everything else continues. */
 static struct start {
 	pid_t pid;
 	uint32_t id;
-	int report;      /* of spawn_begin; -1: there is no more to learn, it only has to die */
-	uint64_t due_ms; /* until then it must run */
-	bool is_late;    /* that has been reported */
+	int report;      /* of spawn_begin; -1: all is known, and the process has yet to end */
+	uint64_t due_ms; /* the deadline of the exec */
+	bool is_late;    /* the missed deadline has been reported */
 	struct spawn_failure failure;
-	struct start_memory *memory; /* which it uses */
+	struct start_memory *memory; /* of the process */
 	size_t size;
 } starts[LIMIT_STARTS];
 static size_t start_count;
 
-/* ---- place ---- */
+/* ---- setup ---- */
 
-/* Away from the terminal, whose Ctrl-C is the engine's to read, and from all that the engine has open: its readers must
- * see it end, its listeners be free. */
+/* Leaves the terminal, whose Ctrl-C only the engine handles, and closes all descriptors of the engine: their readers
+ * must see the end when the engine closes them, and its ports must become free. */
 static void leave_engine(int requests, int exits)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -72,7 +72,8 @@ static void leave_engine(int requests, int exits)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* All signals are blocked since before the fork; SIGCHLD comes as something to read, and no other one matters. */
+/* All signals have been blocked since before the fork; SIGCHLD is read from a descriptor, and the others are ignored.
+ */
 static void watch_children(void)
 {
 	sigset_t child;
@@ -95,7 +96,7 @@ static pid_t *find_command(pid_t pid)
 	return NULL;
 }
 
-static void tell(uint32_t id, enum supervisor_event event, int value, int sys)
+static void send_report(uint32_t id, enum supervisor_event event, int value, int sys)
 {
 	struct supervisor_report report = {id, event, value, sys};
 	while (write(EXITS, &report, sizeof(report)) < 0 && errno == EINTR)
@@ -111,7 +112,7 @@ static struct start *find_start(pid_t pid)
 	return NULL;
 }
 
-/* Its place is another's from then on. */
+/* The last start moves to its slot. */
 static void start_release(struct start *start)
 {
 	mem_close_slot(&start->report);
@@ -119,7 +120,7 @@ static void start_release(struct start *start)
 	*start = starts[--start_count];
 }
 
-/* True if it runs and is no start any more. */
+/* True if it runs and has been removed from the starts. */
 static bool start_look(struct start *start)
 {
 	struct spawn_failure failure;
@@ -133,7 +134,7 @@ static bool start_look(struct start *start)
 	if (state == SPAWN_FAILED || start->is_late)
 		return false;
 	if (start->memory->plan.reports_run)
-		tell(start->id, SUPERVISOR_RUNS, 0, 0);
+		send_report(start->id, SUPERVISOR_RUNS, 0, 0);
 	start_release(start);
 	return true;
 }
@@ -143,7 +144,7 @@ static void start_ended(struct start *start, int wait_status)
 {
 	uint32_t id = start->id;
 	if (start_look(start)) {
-		tell(id, SUPERVISOR_ENDED, wait_status, 0);
+		send_report(id, SUPERVISOR_ENDED, wait_status, 0);
 		return;
 	}
 	struct start it = *start;
@@ -151,12 +152,13 @@ static void start_ended(struct start *start, int wait_status)
 	if (it.is_late)
 		return;
 	if (it.failure.step)
-		tell(id, SUPERVISOR_FAILED, it.failure.step, it.failure.sys);
+		send_report(id, SUPERVISOR_FAILED, it.failure.step, it.failure.sys);
 	else
-		tell(id, SUPERVISOR_ENDED, wait_status, 0);
+		send_report(id, SUPERVISOR_ENDED, wait_status, 0);
 }
 
-/* Reports and kills what is overdue; the rest is looked at. Returns for how long it may wait, -1: for ever. */
+/* Kills and reports the starts past their deadline and checks the others. Returns the time until the next deadline,
+ * -1 without one. */
 static int look_at_starts(void)
 {
 	uint64_t now = start_count ? clock_now_ms() : 0, next = UINT64_MAX;
@@ -167,7 +169,7 @@ static int look_at_starts(void)
 		if (start->due_ms <= now && !start->failure.step) {
 			start->is_late = true;
 			kill(start->pid, SIGKILL);
-			tell(start->id, SUPERVISOR_FAILED, SPAWN_late, 0);
+			send_report(start->id, SUPERVISOR_FAILED, SPAWN_late, 0);
 		} else if (start->due_ms < next && start->report >= 0) {
 			next = start->due_ms;
 		}
@@ -184,10 +186,10 @@ static void ended(pid_t pid, int wait_status)
 	if (start)
 		start_ended(start, wait_status);
 	else if (command)
-		tell(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
+		send_report(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
 }
 
-/* False if there is no child any more, dead or alive. */
+/* False if no child is left, alive or dead. */
 static bool reap(void)
 {
 	int status;
@@ -215,7 +217,7 @@ static bool receive(void *to, size_t len)
 	return got >= 0 && (size_t)got == len;
 }
 
-/* The head of a request and its descriptors, 0 for those that do not come; false: the engine is gone. */
+/* Receives the head of a request and its descriptors, 0 for those that are absent. False: the engine has ended. */
 static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS])
 {
 	union supervisor_control control;
@@ -295,17 +297,17 @@ static void start(const struct supervisor_request *request, struct start_memory 
 	bool has_room = command && start_count < LIMIT_STARTS;
 	it.pid = has_room ? spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report) : -1;
 	if (it.pid < 0) {
-		tell(request->id, SUPERVISOR_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
+		send_report(request->id, SUPERVISOR_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
 		munmap(memory, size);
 		return;
 	}
 	*command = it.pid;
 	ids[command - commands] = it.id;
 	starts[start_count++] = it;
-	tell(it.id, SUPERVISOR_STARTED, it.pid, 0);
+	send_report(it.id, SUPERVISOR_STARTED, it.pid, 0);
 }
 
-/* False: the engine is gone. */
+/* False: the engine has ended. */
 static bool take_placeholder(const struct supervisor_request *request, int fd)
 {
 	char path[PATH_MAX];
@@ -315,7 +317,7 @@ static bool take_placeholder(const struct supervisor_request *request, int fd)
 	return true;
 }
 
-/* The same. */
+/* Returns as take_placeholder. */
 static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
@@ -341,9 +343,9 @@ static bool serve(void)
 	return request.is_placeholder ? take_placeholder(&request, fds[0]) : serve_command(&request, fds);
 }
 
-/* ---- life and end ---- */
+/* ---- main loop and end ---- */
 
-/* True once all children are gone. */
+/* True when no child is left. */
 static bool reap_within(uint64_t time_ms)
 {
 	struct pollfd deaths = {.fd = CHILDREN, .events = POLLIN};
@@ -356,7 +358,7 @@ static bool reap_within(uint64_t time_ms)
 	return !reap();
 }
 
-/* Returns how many are left. */
+/* Returns how many processes are left. */
 static size_t end_all(void)
 {
 	auto_process_tree struct process_tree known = {0};
@@ -365,7 +367,7 @@ static size_t end_all(void)
 	tree_signal(getpid(), NULL, &known, SIGTERM);
 	if (reap_within(LIMIT_KILL_GRACE_MS))
 		return 0;
-	/* Whoever a dead parent leaves to us shows up in the next round. */
+	/* orphans of a killed parent show up in the next round */
 	for (int round = 0; round < LIMIT_KILL_ROUNDS; round++) {
 		tree_kill(getpid(), NULL, &known);
 		if (reap_within(LIMIT_KILL_GRACE_MS / LIMIT_KILL_ROUNDS))
@@ -374,8 +376,8 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
-/* Waits for something to do. True if there is a request, or the engine is gone. Starts that are many and slow hold up
- * further ones, in the socket. */
+/* Waits for an event. True if a request came or the engine has ended. If LIMIT_STARTS starts are pending, further
+ * requests stay in the socket. */
 static bool wait_for_request(void)
 {
 	static struct pollfd wakes[2 + LIMIT_STARTS] = {{.fd = REQUESTS}, {.fd = CHILDREN, .events = POLLIN}};
@@ -397,9 +399,9 @@ void supervisor_main(int requests, int exits)
 	leave_engine(requests, exits);
 	placeholders_forget();
 	watch_children();
-	for (bool goes_on = true; goes_on;)
-		goes_on = !wait_for_request() || serve();
-	dup2(0, EXITS); /* /dev/null: from now on nobody is told */
+	for (bool is_running = true; is_running;)
+		is_running = !wait_for_request() || serve();
+	dup2(0, EXITS); /* /dev/null: nothing reads the reports any more */
 	size_t left = end_all();
 	placeholders_release();
 	_exit(left < 255 ? (int)left : 255);

@@ -1,13 +1,14 @@
-/* supervisor_priv.h — what an engine and its supervisor say to each other. For process/supervisor*.c only.
+/* supervisor_priv.h — the messages between an engine and its supervisor. For process/supervisor*.c only.
  *
- * Through a socket the engine sends a request with the command's descriptors (spawn_plan's three, and the extra one if
- * there is one) and, after it, its texts, each with a NUL: the file, the folder if there is one, the words, the
- * environment. A request may instead give it a placeholder (placeholder.h), a descriptor and a path, which it
- * takes away when everything has ended; to that there is no reply. Requests are taken in the order in which they are
- * sent. When the engine's end of the socket closes, all ends.
+ * Through a socket the engine sends requests. A request has the descriptors of the command (the three of spawn_plan
+ * and the extra one, if any) and is followed by its texts, each with a NUL: the folder, if any, the paths, the wanted
+ * files, the arguments and the environment. Another kind of request passes a placeholder (placeholder.h), a
+ * descriptor and a path, which the supervisor removes when all commands have ended; it is not answered. Requests are
+ * handled in the order in which they are sent. When the engine's end of the socket closes, the supervisor terminates
+ * everything.
  *
- * Through a pipe the supervisor reports each command: that there is a process; at a terminal, that it has been
- * executed; then that it has ended or could not be started. */
+ * Through a pipe the supervisor reports for each command that it has a process; if requested, that it has executed
+ * its file; then that it has ended or could not be started. */
 #ifndef PROCESS_SUPERVISOR_PRIV_H
 #define PROCESS_SUPERVISOR_PRIV_H
 
@@ -38,7 +39,7 @@ union supervisor_control {
 
 enum supervisor_event {
 	SUPERVISOR_STARTED, /* value: its pid */
-	SUPERVISOR_RUNS,    /* it has been executed; for a command at a terminal only */
+	SUPERVISOR_RUNS,    /* the file has been executed; if requested */
 	SUPERVISOR_FAILED,  /* value: a spawn_step, sys: errno */
 	SUPERVISOR_ENDED,   /* value: the status of waitpid(2) */
 };
@@ -49,7 +50,7 @@ struct supervisor_report {
 	int32_t value, sys;
 };
 
-/* The life of the supervisor, in a process of its own. */
+/* The main function of the supervisor, in a process of its own. */
 void supervisor_main(int requests, int exits) __attribute__((noreturn));
 
 #endif

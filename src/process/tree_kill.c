@@ -1,8 +1,8 @@
-/* A tree may grow while it is looked at. A process with a fatal signal pending cannot fork, so each round of
- * look-and-kill leaves only what the round did not see; rounds go on until one sees nothing new.
+/* A tree may grow while it is read. A process with a pending fatal signal cannot fork, so each round leaves only
+ * processes that it did not see; rounds repeat until one sees nothing new.
  *
- * The command itself holds the tree together: it adopts what would otherwise get away from it (spawn.h). So it is
- * stopped first, that it makes nothing new, and killed last. */
+ * The command holds its tree together, because it adopts its orphans (spawn.h). So it is stopped first, which keeps
+ * it from starting processes, and killed last. */
 #include "process/tree_kill.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static bool is_member(struct process_tree *tree, struct process_entry *entry, co
 	return belongs || process_tree_descends(tree, entry, known);
 }
 
-/* To the group that the process leads, or to it alone: at its very beginning it leads none. */
+/* Signals the group that the process leads, or the process alone if it does not lead one yet. */
 static void signal_group(pid_t leader, int sig)
 {
 	if (kill(-leader, sig) != 0 && errno == ESRCH)
@@ -30,7 +30,7 @@ size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_t
 	size_t count = 0;
 	if (process_tree_read(&tree, root, NULL) != 0) {
 		if (mark && mark->pid && !mark->is_reaped && sig)
-			signal_group(mark->pid, sig); /* without /proc, its group is all we know */
+			signal_group(mark->pid, sig); /* without /proc only its group is known */
 		return 0;
 	}
 	vec_for_each(entry, &tree.entries) {
@@ -50,7 +50,7 @@ static bool is_command(const struct process_entry *entry, const struct process_m
 	return mark && entry->pid == mark->pid && !mark->is_reaped;
 }
 
-/* One look-and-kill of all but the command; adds who was seen. False if nobody was new. */
+/* Kills all members but the command, once; adds those that it saw. False if it saw no new one. */
 static bool kill_round(pid_t root, const struct process_mark *mark, struct process_tree *known,
                        struct process_tree *killed)
 {
@@ -77,7 +77,7 @@ bool tree_kill(pid_t root, const struct process_mark *mark, struct process_tree 
 	while (round < LIMIT_KILL_ROUNDS && kill_round(root, mark, known, &killed))
 		round++;
 	if (mark && mark->pid && !mark->is_reaped)
-		/* Also if it has ended: numbers are not given out anew that soon. */
+		/* Also after its end: a pid is not reused that soon. */
 		signal_group(mark->pid, SIGKILL);
 	return round < LIMIT_KILL_ROUNDS;
 }

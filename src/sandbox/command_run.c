@@ -101,7 +101,7 @@ static void on_run(void *self)
 static const struct process_handler quiet_handler = {on_output, on_end, NULL};
 static const struct process_handler full_handler = {on_output, on_end, on_run};
 
-/* What came before the process. The input was limited then, so it fits. */
+/* Passes on the pauses and the input that came before the process. The input was within the limit, so it fits. */
 static void catch_up(struct command_run *run)
 {
 	for (unsigned i = 0; i < run->pauses; i++)

@@ -1,7 +1,7 @@
-/* Three system calls that glibc has no names for, with structs of our own: the headers of a distribution know the ABI
- * of its kernel, and the kernel that this runs on may be younger.
+/* glibc has no functions for the three system calls, and the structs are defined here because the headers of a
+ * distribution describe the ABI of its own kernel, which may be older than the running one.
  *
- * Reading is not handled at all, so that no rule is needed for it and no check is made. */
+ * Reading is not handled at all, so it needs no rule and is not checked. */
 #include "sandbox/landlock.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int ruleset_open(bool no_tcp)
 	return (int)syscall(__NR_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
 }
 
-/* A file gets what makes sense for a file; the kernel refuses more. */
+/* A file gets only the rights that apply to files; the kernel rejects others. */
 static int rule_add(int ruleset, const char *path, uint64_t folder_rights, uint64_t file_rights)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
-/* landlock.h — the kernel's Landlock: what this process and its children may write, for good.
+/* landlock.h — the kernel's Landlock: permanent limits on what this process and its children can write.
  *
- * Owns nothing. Thread: restricts the calling one and what it starts. Source: core 16, and landlock(7). */
+ * Owns nothing. Thread: restricts the calling one and all that it starts. See landlock(7). */
 #ifndef SANDBOX_LANDLOCK_H
 #define SANDBOX_LANDLOCK_H
 
@@ -9,15 +9,15 @@
 
 struct error;
 
-/* What is needed here: ABI 6 is the first that keeps signals and abstract sockets inside (Linux 6.12). */
+/* ABI 6 (Linux 6.12) is the first that confines signals and abstract sockets. */
 enum { LANDLOCK_ABI_NEEDED = 6 };
 
-/* The version that the kernel speaks; 0 if it has none, or it is switched off. */
+/* The ABI version of the kernel; 0 if Landlock is missing or disabled. */
 int landlock_abi(void);
 
-/* Everything can still be read and executed. Written can be what lies below the paths; devices can be used below
- * `devices` (files or folders; those that are missing are passed over). No signal and no ptrace reaches a process
- * outside; no_tcp: TCP is of no use either. Needs no_new_privs. */
+/* Everything can still be read and executed. Only paths below `writable` can be written, and only devices at or below
+ * `devices` can be used; missing ones are skipped. Signals and ptrace cannot reach a process outside. no_tcp: TCP
+ * cannot be used either. Needs no_new_privs. */
 struct landlock_rules {
 	const char *const *writable; /* ends with NULL */
 	const char *const *devices;  /* ends with NULL */

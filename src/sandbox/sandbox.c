@@ -1,6 +1,6 @@
-/* What works is found by trying, not by reading versions and settings: distributions forbid user name
- * spaces in more ways than can be listed. The trials run beside everything else, each backend's once and only when
- * somebody asks for it, and whoever asks meanwhile waits for the same result. */
+/* The backends are tested by trials instead of versions and settings, because distributions forbid user name spaces
+ * in more ways than can be listed. Trials run asynchronously, once per backend and on first use; all callers that
+ * wait meanwhile get the same result. */
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>
@@ -31,12 +31,12 @@ struct sandbox_probe {
 	struct loop_deferred done;
 };
 
-/* What is known of a driver. A thread is an engine of its own (libcodex): each asks for itself. */
+/* The result of a driver's trials, per thread, as a thread is an engine of its own (libcodex). */
 static _Thread_local struct finding {
 	bool is_tried;
 	bool works;
 	size_t variant;
-	char reason[REASON_MAX]; /* why it does not */
+	char reason[REASON_MAX]; /* why it does not work */
 } findings[DRIVERS];
 
 static _Thread_local struct {
@@ -51,7 +51,7 @@ static _Thread_local struct {
 static const char advice[] = "install bubblewrap (the program bwrap), or choose --sandbox danger-full-access to run "
 			     "commands without one";
 
-/* The drivers that may serve a choice: from the first to before the second. */
+/* The drivers for a choice are those from first_of to before end_of. */
 static size_t first_of(enum sandbox_backend backend)
 {
 	return backend == sandbox_backend_auto ? 0 : chosen[backend];
@@ -62,7 +62,7 @@ static size_t end_of(enum sandbox_backend backend)
 	return backend == sandbox_backend_auto ? DRIVERS : chosen[backend] + 1;
 }
 
-/* The first that works or has not been tried; end_of(backend) if there is none. */
+/* The first driver that works or has not been tried; end_of(backend) without one. */
 static size_t candidate(enum sandbox_backend backend)
 {
 	size_t at = first_of(backend);
@@ -105,7 +105,7 @@ static void driver_tried(bool works)
 	trials_go_on();
 }
 
-/* Keeps the first line of what the trial had to say. */
+/* Keeps the first line of a trial's error output. */
 static void note_reason(struct str text)
 {
 	struct str line = STR("");
@@ -185,7 +185,7 @@ static void tell_waiting(void)
 	}
 }
 
-/* Tries what somebody still waits for, or ends. */
+/* Starts the next trial that a caller waits for, or ends the trials. */
 static void trials_go_on(void)
 {
 	tell_waiting();
@@ -323,7 +323,7 @@ const struct launch *sandbox_launch(struct sandboxed_command *sandboxed, const c
 	return &sandboxed->launch;
 }
 
-/* What is guarded and missing is there from now on. */
+/* Creates placeholders for the protected paths that do not exist. */
 static int hold_places(struct sandbox_plan *plan, struct error *err)
 {
 	int status = 0;

@@ -1,14 +1,13 @@
-/* bubblewrap as the sandbox: its own mount, pid and network name spaces around one command.
+/* bubblewrap as the sandbox: mount, pid and network name spaces for one command.
  *
- * Order matters in its arguments: the whole file system read-only first (or writable, if that is what
- * the policy says), then a private /dev and /proc, then the plan's paths, parents before children.
+ * The order of the arguments matters: first the whole file system, read-only (or writable, if the policy says so),
+ * then a private /dev and /proc, then the paths of the plan, parents before children.
  *
- * Run by root it would keep all of root's capabilities, also those that undo the mounts; so all are
- * dropped but the three without which root would be less than the owner of the user's files. Two
- * variants differ in the user name space: one's own root needs none, a root without CAP_SYS_ADMIN (in
- * a container) does; bwrap makes one by itself for everybody else. A machine that allows neither with
- * a /proc of its own gets the third, which leaves the outer /proc in place: the user name space then
- * keeps outside processes out of reach. */
+ * Run by root it would keep all capabilities of root, including those that undo the mounts. So all are dropped except
+ * three, without which root could not access the files of the user. Two variants differ in the user name space: the
+ * real root needs none, a root without CAP_SYS_ADMIN (in a container) does; for other users bwrap makes one by
+ * itself. A machine that allows neither with a private /proc gets the third, which keeps the outer /proc: there the
+ * user name space keeps outside processes out of reach. */
 #include "sandbox/sandbox_priv.h"
 
 #include <errno.h>
@@ -62,7 +61,7 @@ static bool is_absolute_path_list(struct str list)
 	return true;
 }
 
-/* The system's own first; a relative PATH could find one that a command left in the workspace. */
+/* Prefers the system's bwrap. A relative PATH could name one that a command left in the workspace. */
 static const char *find_bwrap(void)
 {
 	static _Thread_local char path[PATH_MAX];
@@ -97,7 +96,7 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	add(args, "--dev", "/dev", NULL);
 	if (variant->has_proc) {
 		add(args, "--proc", "/proc", NULL);
-		add(args, "--remount-ro", "/proc", NULL); /* root could change the kernel's settings there */
+		add(args, "--remount-ro", "/proc", NULL); /* root could change kernel settings there */
 	}
 	for (size_t i = first; i < plan->paths.count; i++) {
 		const char *guard = items[i].is_fleeting ? "--ro-bind-try" : "--ro-bind";
@@ -106,7 +105,7 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	}
 }
 
-/* The filter of system calls comes through a pipe, which holds it whole. bwrap puts it on itself inside, too. */
+/* The filter is passed through a pipe, which holds it as a whole. bwrap applies it to its own process inside, too. */
 static int filter_open(const struct sandbox_plan *plan, struct error *err)
 {
 	struct sock_filter code[SANDBOX_FILTER_MAX];
@@ -122,7 +121,7 @@ static int filter_open(const struct sandbox_plan *plan, struct error *err)
 	return status == 0 ? steal_fd(&out) : status;
 }
 
-/* bwrap gives up at 9000 words, and says so in a way that nobody could make sense of. */
+/* bwrap rejects more than 9000 arguments, with an unclear message. */
 static int check_length(const struct args *args, struct error *err)
 {
 	if (args->items.count <= BWRAP_WORDS_MAX)
@@ -165,7 +164,7 @@ static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandboxe
 	return build(find_bwrap(), &variants[variant], plan, sandboxed, err);
 }
 
-/* bwrap itself is the one program that is surely there to be run inside. */
+/* The trial runs bwrap inside, the one program that certainly exists. */
 static int trial(size_t variant, struct sandboxed_command *sandboxed, struct error *err)
 {
 	const char *bwrap = find_bwrap();

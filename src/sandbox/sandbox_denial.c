@@ -1,8 +1,9 @@
-/* Words first, as in every tool's own messages; then the one signal that only a filter of system calls sends. A shell
- * reports a command that a signal ended as 128 and the signal's number. What exits well was not stopped, whatever it
- * printed on the way.
+/* Checks the usual messages first, then the one signal that only the filter of system calls sends. A shell reports a
+ * command that a signal ended as 128 plus the signal's number. A command that exits with 0 was not stopped,
+ * even if it printed such a message.
  *
- * One pass over the output: it may be a megabyte, and every failed command is looked at. */
+ * The output is scanned once: it can be a megabyte, and every failed command is checked. The file is short because it
+ * is one scan over the table of sandbox_denial.def. */
 #include "sandbox/sandbox_denial.h"
 
 #include <ctype.h>
@@ -27,7 +28,7 @@ static bool begins_with_word(struct str text)
 	return false;
 }
 
-/* The line around `at`, cut to what fits a message. */
+/* The line around `at`, cut to SANDBOX_EVIDENCE_MAX. */
 static struct str line_at(struct str text, size_t at)
 {
 	size_t from = at, to = at;

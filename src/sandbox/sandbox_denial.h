@@ -1,8 +1,7 @@
-/* sandbox_denial.h — did the sandbox stop this command, or did it fail by itself?
+/* sandbox_denial.h — guesses whether the sandbox stopped a command, or whether the command failed by itself.
  *
- * A guess from outside: the system tells a program only that it may not, and the program prints what it likes. So the
- * answer serves to ask somebody, or to tell the model why; it never allows anything.
- * Owns nothing. Thread: any. Source: core 2.5. */
+ * The system only refuses a call, and a program prints what it likes, so this is a guess. The result decides whether
+ * to ask for approval and what the model reads; it never allows anything. Owns nothing. Thread: any. */
 #ifndef SANDBOX_SANDBOX_DENIAL_H
 #define SANDBOX_SANDBOX_DENIAL_H
 
@@ -10,16 +9,16 @@
 
 #include "base/str.h"
 
-/* How a command that ran inside a sandbox ended, and what it said. */
+/* The end and the output of a command that ran in a sandbox. */
 struct sandbox_outcome {
-	int exit_code; /* as struct process_result has it */
+	int exit_code; /* as in struct process_result */
 	int signal;    /* 0 if it exited */
 	struct str out;
-	struct str err; /* STR("") where both streams are one */
+	struct str err; /* STR("") if both streams are merged */
 };
 
-/* True if the sandbox is the likely reason for the failure. ret_evidence (NULL: not wanted) becomes the line of the
- * output that says so, borrowed, at most SANDBOX_EVIDENCE_MAX bytes; STR_NONE if the way it ended says it. */
+/* True if the sandbox is the likely reason for the failure. ret_evidence (may be NULL) becomes the line of the output
+ * that shows it, borrowed, at most SANDBOX_EVIDENCE_MAX bytes; STR_NONE if the exit status or signal shows it. */
 enum { SANDBOX_EVIDENCE_MAX = 512 };
 bool sandbox_denial_is_likely(const struct sandbox_outcome *outcome, struct str *ret_evidence);
 

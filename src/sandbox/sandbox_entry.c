@@ -1,7 +1,8 @@
-/* The order is forced: name spaces and mounts need privileges, Landlock forbids mounts, and the filter of system calls
- * forbids all of it; so it comes last. Each step holds for whatever the command starts, and none can be taken back.
+/* The order of the steps is fixed: name spaces and mounts need privileges, Landlock forbids mounts, and the filter of
+ * system calls forbids all of these, so it comes last. Each step holds for all that the command starts, and none can
+ * be undone.
  *
- * The plan comes as arguments, one a path. Whoever runs this by hand can only sandbox himself in. */
+ * The plan is passed as arguments, one per path. A user who runs this by hand can only restrict their own process. */
 #include "sandbox/sandbox_entry.h"
 
 #include <errno.h>
@@ -26,8 +27,8 @@
 
 #define HIDDEN_WORD "--codex-run-in-sandbox"
 
-/* One letter a setting; a path begins with '+' (writable), '-' (not) or '~' (not, if it is there), a variable
- * with '='. */
+/* Each setting is a letter; a path begins with '+' (writable), '-' (read-only) or '~' (read-only if it exists), a
+ * variable with '='. */
 enum {
 	VARIABLE = '=',
 	WRITABLE = '+',
@@ -41,14 +42,14 @@ enum {
 
 static bool is_offered;
 
-/* A terminal that it was given it may open again by these names; of others only those that are its own, if it has any:
- * the last two. */
+/* The names by which a command may open the terminal that it was given; the last two are for terminals of its own, if
+ * it has any. */
 static const char *const devices[] = {"/dev/null",       "/dev/zero", "/dev/full",       "/dev/random",
                                       "/dev/urandom",    "/dev/tty",  "/proc/self/fd/0", "/proc/self/fd/1",
                                       "/proc/self/fd/2", "/dev/ptmx", "/dev/pts"};
 enum { OWN_TERMINALS = 2, GIVEN_AT = 6, GIVEN = 3 };
 
-/* Without these root would be less than the owner of the user's files. */
+/* Without these, root could not access the files of the user. */
 static const unsigned kept_by_root[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER};
 
 bool sandbox_entry_wants(int argc, char **argv)
@@ -75,7 +76,7 @@ const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const
 	while (argv && argv[count])
 		count++;
 	const char **words = arena_array(arena, const char *, plan->paths.count + count + 5);
-	words[at++] = "/proc/self/exe"; /* the very program that runs, also if its file was replaced */
+	words[at++] = "/proc/self/exe"; /* the running program, also if its file was replaced */
 	words[at++] = HIDDEN_WORD;
 	words[at++] = arena_printf(arena, "%s%s%s%s", how->has_mounts ? "m" : "", how->has_user_namespace ? "u" : "",
 	                           plan->has_network ? "n" : "", how->is_trial ? "t" : "");
@@ -95,7 +96,7 @@ const char *sandbox_entry_env(const char *name, const char *value, struct arena 
 	return arena_printf(arena, "%c%s=%s", VARIABLE, name, value);
 }
 
-/* Returns where the command begins; 0 for a line that the engine did not write. */
+/* Returns the index of the command's first word; 0 for a line that the engine did not write. */
 static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struct sandbox_plan *plan)
 {
 	const char *settings = argv[2];
@@ -107,7 +108,7 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 		if (strcmp(argv[i], "--") == 0)
 			return i + 1;
 		bool is_writable = argv[i][0] == WRITABLE, is_fleeting = argv[i][0] == FLEETING;
-		if (argv[i][0] == VARIABLE) { /* for what comes after us: our own loader has done its work */
+		if (argv[i][0] == VARIABLE) { /* for the command: this program's loader has already run */
 			putenv(argv[i] + 1);
 			continue;
 		}
@@ -131,7 +132,7 @@ static bool is_kept(unsigned capability)
 	return false;
 }
 
-/* Taking one off the bounding set needs a privilege; where that is missing, no_new_privs holds alone. */
+/* Dropping a capability from the bounding set needs a privilege; without it, no_new_privs alone has to do. */
 static int drop_capabilities(struct error *err)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -144,7 +145,7 @@ static int drop_capabilities(struct error *err)
 		if (is_root && is_kept(i))
 			continue;
 		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0 && errno == EINVAL)
-			break; /* the kernel knows no more of them */
+			break; /* the kernel knows no further capability */
 		sets[i / 32].effective &= ~bit;
 		sets[i / 32].permitted &= ~bit;
 	}
@@ -155,7 +156,7 @@ static int drop_capabilities(struct error *err)
 	return 0;
 }
 
-/* Without mounts of its own the terminals in /dev are everybody's. */
+/* Without mounts of its own, the terminals in /dev are those of all users. */
 static void list_devices(bool has_mounts, const char *out[countof(devices) + 1])
 {
 	size_t count = 0;
@@ -177,7 +178,7 @@ static int restrict_files(const struct sandbox_plan *plan, bool has_mounts, stru
 	}
 	if (has_mounts && access("/dev/shm", F_OK) == 0)
 		writable[count++] = "/dev/shm";
-	/* A network of its own reaches nobody; in it, TCP does no harm. */
+	/* A private network reaches no other process, so TCP is harmless in it. */
 	bool no_tcp = !plan->has_network && !has_mounts;
 	const char *usable[countof(devices) + 1];
 	list_devices(has_mounts, usable);
@@ -202,11 +203,11 @@ static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct
 	return 0;
 }
 
-/* A new user name space forgets who wanted us to end with him. */
+/* A new user name space clears the parent-death signal. */
 static int follow_parent(pid_t parent, struct error *err)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
-		return error_set(err, ERR_cancelled, "whoever wanted the command is gone");
+		return error_set(err, ERR_cancelled, "the process that requested the command has ended");
 	return 0;
 }
 
@@ -225,14 +226,14 @@ static int sandbox_in(const struct sandbox_entry_how *how, const struct sandbox_
 	return status == 0 ? follow_parent(parent, err) : status;
 }
 
-/* Without the ceremony at the end of a program: half of it may be forbidden by now. */
+/* Exits without exit handlers: the filter may deny their calls. */
 static __attribute__((noreturn)) void fail(const char *what, const char *text)
 {
 	fprintf(stderr, "codex sandbox: %s%s\n", what, text);
 	_exit(SANDBOX_ENTRY_FAILED);
 }
 
-/* As a shell would end. The word sandbox is left out: it is taken for a sign that the sandbox stopped the command. */
+/* As a shell reports it. The word "sandbox" is avoided, because it would count as a sign of a denial. */
 static __attribute__((noreturn)) void become(char **argv)
 {
 	execvp(argv[0], argv);

@@ -1,12 +1,12 @@
-/* Written by hand rather than with a library: the program is a list of numbers with one answer, and the few calls
- * that are judged by an argument need no more than a comparison each. Everything not named is allowed: a list of
- * what programs need would break the next compiler.
+/* The filter is written by hand instead of with a library: it is a list of numbers with one answer, and the few calls
+ * that are judged by an argument need one comparison each. Calls that are not listed are allowed; a list of what
+ * programs need would break the next compiler.
  *
- * The numbers are searched for by halves. The kernel tries a new filter with every number that it knows, once for
- * each command, to remember which are always allowed; with a list in a row that took longer than all the rest.
+ * The numbers are searched by bisection. For each command the kernel runs a new filter with every number it knows, to
+ * remember which calls are always allowed; with a linear list that took longer than everything else.
  *
- * Arguments are 64 bits wide; only the lower half of those that the kernel itself takes as int is looked at. Pointers
- * cannot be followed, so nothing here depends on a path. */
+ * Arguments have 64 bits; for those that the kernel takes as int only the lower half is checked. Pointers cannot be
+ * followed, so nothing here depends on a path. */
 #include "sandbox/sandbox_filter.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #endif
 
 enum {
-	SEARCH_GROUP = 3,     /* so small that a row is as good */
+	SEARCH_GROUP = 3,     /* below this size a linear search is as fast */
 	X32_BIT = 0x40000000, /* x86: the same calls under other numbers */
 	NAME_SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
 	              CLONE_NEWNET,
@@ -78,7 +78,7 @@ static void load_arg(struct program *to, int index)
 	                 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(__u32) : 0));
 }
 
-/* If the loaded value compares, the next `yes` steps are passed over, else the next `no`. */
+/* If the comparison holds, skips the next `yes` instructions, else the next `no`. */
 static void compare(struct program *to, unsigned how, unsigned value, size_t yes, size_t no)
 {
 	put(to, (struct sock_filter)BPF_JUMP(BPF_JMP | how | BPF_K, value, (__u8)yes, (__u8)no));
@@ -99,7 +99,7 @@ static void allow(struct program *to)
 	answer(to, SECCOMP_RET_ALLOW);
 }
 
-/* Numbers in order, and where to go on for one that is not among them: a jump for each group, filled in at the end. */
+/* Sorted numbers, and the target for a number that is not listed: one jump per group, filled in at the end. */
 struct search {
 	int calls[countof(denied)];
 	size_t jumps[countof(denied)];
@@ -133,8 +133,8 @@ static void search_group(struct program *to, struct search *search, size_t from,
 	put(to, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
 }
 
-/* The lower half follows its comparison; the upper one is jumped to, less than 256 steps away.
- * list_denied sorts. */
+/* The lower half follows its comparison; the upper half is jumped to, less than 256 instructions away. list_denied
+ * sorts. */
 static void search_calls(struct program *to, struct search *search, size_t from, size_t count)
 {
 	if (count <= SEARCH_GROUP) {
@@ -158,7 +158,8 @@ static void deny_calls(struct program *to, const struct sandbox_filter_spec *spe
 		to->code[search.jumps[i]].k = (__u32)(to->len - search.jumps[i] - 1);
 }
 
-/* Begins a rule of one call that looks at arguments: `steps` follow, and each way through them ends in an answer. */
+/* Begins the rule of one call that checks arguments: `steps` instructions follow, and each path through them ends
+ * with an answer. */
 static void begin_call(struct program *to, int call, size_t steps)
 {
 	compare(to, BPF_JEQ, (unsigned)call, 0, steps);
@@ -175,7 +176,7 @@ static void rule_clone(struct program *to)
 	answer(to, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* Typing into the terminal that somebody else reads from. */
+/* Simulates input to a terminal that another program reads. */
 static void rule_ioctl(struct program *to)
 {
 	begin_call(to, __NR_ioctl, 5);
@@ -186,7 +187,7 @@ static void rule_ioctl(struct program *to)
 	allow(to);
 }
 
-/* What is asked for another process than oneself, 0. */
+/* Calls for another process; 0 is the caller. */
 static void rule_self(struct program *to, int call, int who_at)
 {
 	begin_call(to, call, 4);
@@ -196,7 +197,7 @@ static void rule_self(struct program *to, int call, int who_at)
 	allow(to);
 }
 
-/* Device nodes; pipes, sockets and plain files are made with the same call. */
+/* Device nodes. Pipes, sockets and plain files are made with the same call. */
 static void rule_mknod(struct program *to, int call, int mode_at)
 {
 	begin_call(to, call, 6);
@@ -220,7 +221,7 @@ static void rule_socket(struct program *to, enum sandbox_filter_net net)
 	allow(to);
 }
 
-/* A pair is a pipe in both directions. A pair of datagram sockets is more: sendmsg takes an address there. */
+/* A stream pair is a pipe in both directions. A pair of datagram sockets could send to any address with sendmsg. */
 static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 {
 	bool is_any = net == SANDBOX_NET_SHARED;
@@ -239,8 +240,8 @@ static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 	allow(to);
 }
 
-/* Of a process of the same user these ask for no more than its number. A thread may so set its own only as 0; where
- * nobody outside has a number, they are left alone. */
+/* These calls need only the number of a process of the same user. So a thread can use them on itself only as 0; with
+ * a pid name space, where no outside process has a number, they are allowed. */
 static void rules_schedule(struct program *to)
 {
 	rule_self(to, __NR_sched_setaffinity, 0);

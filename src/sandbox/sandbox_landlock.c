@@ -1,12 +1,12 @@
-/* Landlock and seccomp as the sandbox: the engine's own executable sets them up and then becomes the command, so there
- * is nothing to install and no process in between.
+/* Landlock and seccomp as the sandbox: the engine's own executable sets them up and then becomes the command, so
+ * nothing has to be installed and no process stays between. The file is short because all of that is in
+ * sandbox_entry.c.
  *
- * Landlock grants rights for all that lies below a folder and cannot take any back further down. So it cannot say
- * "writable, but not .git", and it has no say over modes, owners and times of files. Both are held by mounts in a
- * name space of its own, which is what the first two variants do; Landlock then holds the same line a second time,
- * and signals, ptrace and abstract sockets with it. Where name spaces are forbidden the third is left: it writes
- * nothing, so there is nothing to guard, and what Landlock does not judge is denied as a system call. It keeps
- * read-only; any other policy is refused, rather than kept by half. */
+ * Landlock grants rights below a folder and cannot withdraw them further down, so it cannot express "writable except
+ * .git", and it does not control modes, owners and times of files. Mounts in a private name space do both in the
+ * first two variants; Landlock repeats the limits there and confines signals, ptrace and abstract sockets. If name
+ * spaces are forbidden, the third variant is left: it allows no writes, so no path needs protection, and the filter
+ * denies the calls that Landlock does not control. It supports read-only mode; any other policy is refused. */
 #include "sandbox/sandbox_priv.h"
 
 #include "base/error.h"

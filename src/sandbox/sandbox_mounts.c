@@ -1,8 +1,9 @@
-/* Trees are copied before anything becomes read-only, and put in place afterwards, parents before children: what is
- * writable then stands in front of a read-only world, and what is guarded in front of what is writable. This takes the
- * mount calls that work on descriptors (Linux 5.12), which is less than the Landlock that is needed anyway.
+/* Trees are copied before anything becomes read-only and attached afterwards, parents before children: writable paths
+ * cover the read-only file system, and protected paths cover writable ones. This uses the mount calls that work on
+ * descriptors (Linux 5.12), which every kernel with the required Landlock has.
  *
- * A copy of a mount has no writers yet, so making it read-only cannot fail because somebody writes in the original. */
+ * A copied mount has no writers yet, so making it read-only cannot fail because of a file that is open for writing in
+ * the original. */
 #include "sandbox/sandbox_mounts.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static int write_text(const char *path, const char *text, struct error *err)
 	return fd_write_all(fd, text, strlen(text), err);
 }
 
-/* The user stays who he is. */
+/* Maps the user and group to themselves. */
 static int map_ids(uid_t uid, gid_t gid, struct error *err)
 {
 	char map[64];
@@ -75,7 +76,7 @@ static int namespaces_enter(const struct sandbox_plan *plan, bool has_user_names
 	return has_user_namespace ? map_ids(uid, gid, err) : 0;
 }
 
-/* Tests and servers that talk to themselves go on working. */
+/* Brings the loopback up, for tests and servers that connect to themselves. */
 static int loopback_start(struct error *err)
 {
 	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
@@ -126,7 +127,7 @@ struct place {
 	unsigned attributes;
 };
 
-/* Where there is no such folder nobody needs it. */
+/* A folder that does not exist needs no replacement. */
 static int fresh_place(const struct place *place, struct error *err)
 {
 	const char *path = place->path;
@@ -142,8 +143,8 @@ static int fresh_place(const struct place *place, struct error *err)
 	return 0;
 }
 
-/* Memory that programs share by name, and terminals, apart from everybody else's: who can open the user's terminals
- * can read what is typed there, and write what they take for commands. */
+/* Gives the command a /dev/shm and terminals of its own: a process that can open the terminals of the user can read
+ * what is typed there and write input for them. */
 static int private_places(struct error *err)
 {
 	static const struct place memory = {"/dev/shm", "tmpfs", "mode", "1777",
@@ -169,7 +170,7 @@ static int view_build(const struct sandbox_plan *plan, int *trees, struct error 
 	return status == 0 ? private_places(err) : status;
 }
 
-/* The current folder is still the one behind the new mounts. */
+/* Enters the folder again: the old one is below the new mounts. */
 static int folder_enter_again(const char *cwd, struct error *err)
 {
 	return chdir(cwd) == 0 ? 0 : error_sys(err, errno, "cannot enter %s in the sandbox", cwd);
@@ -179,7 +180,7 @@ int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespac
 {
 	char cwd[PATH_MAX];
 	if (!getcwd(cwd, sizeof(cwd)))
-		return error_sys(err, errno, "cannot tell the current folder");
+		return error_sys(err, errno, "cannot determine the current folder");
 	int status = namespaces_enter(plan, has_user_namespace, err);
 	if (status == 0 && !plan->has_network)
 		status = loopback_start(err);

@@ -1,6 +1,6 @@
-/* sandbox_mounts.h — the calling process's own view of the file system, made from a plan (sandbox_priv.h).
+/* sandbox_mounts.h — the calling process's own view of the file system, made from a plan (sandbox_plan.h).
  *
- * Owns nothing; what it sets up ends with the last process in it. Thread: the only one of its process. */
+ * Owns nothing; the mounts end with the last process in them. Thread: the only one of its process. */
 #ifndef SANDBOX_SANDBOX_MOUNTS_H
 #define SANDBOX_SANDBOX_MOUNTS_H
 
@@ -9,8 +9,8 @@
 struct error;
 struct sandbox_plan;
 
-/* New mount and IPC name spaces, without network also a new one with nothing but the loopback; in a new user name
- * space if asked. In that view all is read-only but the plan's writable paths. */
+/* Makes new mount and IPC name spaces, without network also a network name space with only a loopback; all in a new
+ * user name space if requested. Only the plan's writable paths are writable in them. */
 int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespace, struct error *err);
 
 #endif

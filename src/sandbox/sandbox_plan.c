@@ -1,5 +1,5 @@
-/* One list answers both questions — what to mount how, and whether the engine itself may write to a
- * path — so that the sandbox and the engine's own conscience cannot disagree. */
+/* One list says how to mount each path and whether the engine itself may write to it, so the sandbox and the engine's
+ * own writes follow the same policy. */
 #include "sandbox/sandbox_plan.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "process/placeholder.h"
 
-/* What steers git and codex outside of the sandbox, so a command inside must not change it. */
+/* Names that configure git and codex outside of the sandbox: commands must not change them. */
 static const char *const guarded_names[] = {".git", ".codex", ".agents"};
 
 enum { GIT_POINTER_MAX = 8192 };
@@ -41,7 +41,7 @@ static int add_root(struct sandbox_plan *plan, struct arena *arena, const char *
 	return 0;
 }
 
-/* A temporary folder is a root if there is one. */
+/* A temporary folder is a root if it exists. */
 static void add_temporary(struct sandbox_plan *plan, struct arena *arena, const char *path)
 {
 	if (path && path[0] == '/' && dir_exists(path) && is_canonical(path))
@@ -61,7 +61,7 @@ static int add_roots(struct sandbox_plan *plan, const struct sandbox_policy *pol
 	return status;
 }
 
-/* What the first line of a file names, from a folder on; NULL if there is no such place. The arena's. */
+/* The path in the first line of a file, relative to a folder; NULL if it does not exist. In the arena. */
 static const char *read_pointer(struct arena *arena, const char *folder, const char *file, const char *key)
 {
 	auto_buf struct buf text;
@@ -77,8 +77,8 @@ static const char *read_pointer(struct arena *arena, const char *folder, const c
 	return realpath(path, real) ? arena_cstr(arena, str_of(real)) : NULL;
 }
 
-/* A .git file says where the repository is: "gitdir: <path>". That of a work tree says in turn where the one is that it
- * belongs to, whose settings and hooks are its own, too. */
+/* A .git file names the repository: "gitdir: <path>". The repository of a work tree names in turn the one that it
+ * belongs to, whose settings and hooks apply to it as well. */
 static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *file)
 {
 	const char *own = read_pointer(arena, root, file, "gitdir:");
@@ -90,8 +90,8 @@ static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, co
 		add(plan, common, false, false);
 }
 
-/* In a temporary folder of all users everybody can make what is missing: there is nothing to keep a command from.
- * And everybody can take away what is there, also between this look and the start of the command. */
+/* In a temporary folder of all users, any of them can create a missing path, so it cannot be protected. They can also
+ * remove an existing one, even between this check and the start of the command. */
 static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *name,
                       bool is_temporary, struct error *err)
 {
@@ -112,7 +112,7 @@ static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char
 	return 0;
 }
 
-/* The first `named` roots were named by somebody; the others are temporary folders. */
+/* The first `named` roots are from the policy; the others are temporary folders. */
 static int guard_roots(struct sandbox_plan *plan, struct arena *arena, size_t named, struct error *err)
 {
 	int status = 0;
@@ -136,7 +136,7 @@ static const struct sandbox_path *find_around(const struct sandbox_plan *plan, c
 	return found;
 }
 
-/* Rules, settings and the login decide over the commands of later, so no command may change them. */
+/* Rules, settings and the login apply to later commands, so no command may change them. */
 static void guard_home(struct sandbox_plan *plan, struct arena *arena, const char *home)
 {
 	char real[PATH_MAX];
@@ -144,8 +144,8 @@ static void guard_home(struct sandbox_plan *plan, struct arena *arena, const cha
 		add(plan, arena_cstr(arena, str_of(real)), false, false);
 }
 
-/* Nothing can be mounted over and moved away, but what lies above it can: a command could give the workspace a new
- * .git by putting another folder in the place of a parent's. So the folders in between are mounts of their own. */
+/* A mount point cannot be moved away, but a folder above it can: a command could give the workspace a new .git by
+ * replacing a parent folder. So the folders between are mounts of their own. */
 static void pin_parents(struct sandbox_plan *plan, struct arena *arena)
 {
 	size_t count = plan->paths.count;
@@ -160,7 +160,8 @@ static void pin_parents(struct sandbox_plan *plan, struct arena *arena)
 	}
 }
 
-/* By path; of equal paths the writable one first: a root that somebody named is meant. Then what must be there. */
+/* Sorts by path; of equal paths the writable one first, because a named root has precedence, then those that must
+ * exist. */
 static int compare_paths(const void *a, const void *b)
 {
 	const struct sandbox_path *left = a, *right = b;
@@ -208,8 +209,8 @@ void sandbox_plan_finish(struct sandbox_plan *plan)
 	vec_finish(&plan->paths);
 }
 
-/* Resolves path as far as it exists and appends the rest. False if the rest cannot be trusted to stay below: a dangling
- * link, or a step up. */
+/* Resolves path as far as it exists and appends the rest. False if the rest could lead elsewhere: a dangling link, or
+ * "..". */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
 	auto_free char *head = xstrdup(path);

@@ -10,8 +10,8 @@
 struct sandbox_path {
 	const char *path;
 	bool is_writable;
-	bool is_missing;  /* guarded, but not there */
-	bool is_fleeting; /* guarded in a folder of everybody's: it may be gone by the time it is mounted */
+	bool is_missing;  /* protected, but does not exist */
+	bool is_fleeting; /* protected in a folder of all users: it may be gone when it is mounted */
 };
 
 struct sandbox_plan {
@@ -22,7 +22,7 @@ struct sandbox_plan {
 
 int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
                       struct error *err);
-void sandbox_plan_finish(struct sandbox_plan *plan); /* also a half-built one */
+void sandbox_plan_finish(struct sandbox_plan *plan); /* also a partial one */
 #define auto_sandbox_plan __attribute__((cleanup(sandbox_plan_finish)))
 
 #endif

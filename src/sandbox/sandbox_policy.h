@@ -19,19 +19,19 @@ struct sandbox_policy {
 	const char *const *writable_roots; /* besides cwd, /tmp and tmpdir */
 	size_t writable_root_count;
 	bool network_access;
-	bool has_terminal; /* of its own: it may keep it, as nobody else's session is at the other end */
+	bool has_terminal; /* the command gets a terminal of its own */
 	bool exclude_tmpdir;
 	bool exclude_slash_tmp;
 	const char *cwd;
 	const char *tmpdir; /* $TMPDIR, or NULL */
-	const char *home;   /* where the engine's own settings lie: never writable, unless named as a root; or NULL */
+	const char *home; /* the folder of the engine's own settings: never writable, unless named as a root; or NULL */
 };
 
-/* True if commands under this mode run in a sandbox of ours: read_only and workspace_write. */
+/* True if commands in this mode run in a sandbox of the engine: read_only and workspace_write. */
 bool sandbox_is_needed(enum sandbox_mode mode);
 
-/* True if a command under this policy could write to path (absolute; it need not exist). For the engine's own writes,
- * which no sandbox limits. Links are followed; what cannot be resolved cannot be written. */
+/* True if a command under this policy could write to path (absolute; it need not exist). The engine checks its own
+ * writes with this. Links are followed; a path that cannot be resolved is not writable. */
 bool sandbox_can_write(const struct sandbox_policy *policy, const char *path);
 
 #endif

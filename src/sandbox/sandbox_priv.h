@@ -1,4 +1,4 @@
-/* sandbox_priv.h — what sandbox.c and the backends share. */
+/* sandbox_priv.h — the interface between sandbox.c and the backends. */
 #ifndef SANDBOX_SANDBOX_PRIV_H
 #define SANDBOX_SANDBOX_PRIV_H
 
@@ -9,24 +9,24 @@
 
 struct sandbox_driver;
 
-/* A command with the sandbox before it. */
+/* A command inside its sandbox. */
 struct sandboxed_command {
 	struct arena arena;
 	const struct sandbox_driver *driver; /* NULL for a trial */
 	struct launch launch;                /* in the arena, or borrowed; the descriptor is owned */
 };
 
-/* One way to build a sandbox. Drivers may work in some variants only; variants are tried in order. */
+/* A backend. Some drivers have variants, which are tried in order; the first that works is used. */
 struct sandbox_driver {
 	const char *name;
 	size_t variants;
-	const char *const *details; /* one a variant: how it does it */
-	/* A command that ends with 0 if the variant works here; fails with ERR_unsupported if it cannot be tried. */
+	const char *const *details; /* for each variant: how it works */
+	/* Fills in a command that exits with 0 if the variant works here; ERR_unsupported if it cannot be tried. */
 	int (*trial)(size_t variant, struct sandboxed_command *sandboxed, struct error *err);
-	/* The words that make the sandbox set a variable, put after the first env_at of its own. */
+	/* The words that make the sandbox set a variable. They are inserted after the first env_at words. */
 	size_t env_at;
 	const char *const *(*env_words)(const char *name, const char *value, struct arena *arena);
-	/* Puts the sandbox before sandbox->argv. */
+	/* Replaces launch.argv by the command line of the sandbox around it. */
 	int (*wrap)(size_t variant, const struct sandbox_plan *plan, struct sandboxed_command *sandboxed,
 	            struct error *err);
 };

@@ -133,13 +133,13 @@ static void a_wrong_file_adds_nothing_and_names_the_place(void **state)
 		{"x = ['a']", "x.rules:1: a rule is a call"},
 		{"prefix_rule(pattern=x)", "x.rules:1: a value is a text"},
 		{"prefix_rule(pattern=['a'] + ['b'])", "x.rules:1: an argument is followed"},
-		{"prefix_rule(pattern=['a' 'b'])", "x.rules:1: a list goes on"},
+		{"prefix_rule(pattern=['a' 'b'])", "x.rules:1: expected a comma"},
 		{"prefix_rule(pattern=['a\nb'])", "x.rules:1: a text is not closed"},
 		{"prefix_rule(pattern=['a", "x.rules:1: a text is not closed"},
-		{"prefix_rule(pattern=['a'", "x.rules:1: a list goes on"},
+		{"prefix_rule(pattern=['a'", "x.rules:1: expected a comma"},
 		{"prefix_rule(pattern=['a']", "x.rules:1: an argument is followed"},
 		{"prefix_rule(pattern=['\xff'])", "x.rules:1: this text is not UTF-8"},
-		{"prefix_rule(pattern=['a']) prefix_rule(pattern=['b'])", "x.rules:1: a line should end"},
+		{"prefix_rule(pattern=['a']) prefix_rule(pattern=['b'])", "x.rules:1: expected the end"},
 		{"f([[[[[[[[[[[[[[[[[[[[[[", "x.rules:1: too many lists"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
