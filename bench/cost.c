@@ -1,11 +1,11 @@
-/* cost.c — runs a command and prints what it cost on descriptor 3: microseconds of CPU of its own, the same
- * with all its children, peak KiB of the largest process, wall microseconds, exit status.
+/* cost.c — runs a command and prints its cost on descriptor 3: microseconds of CPU of its own, the same with all its
+ * children, peak KiB of the largest process, wall microseconds, exit status.
  *
- * Children that the command leaves behind without waiting for them come to us (a subreaper), so that nobody
- * looks cheap by not looking after its children; those that do not end within two seconds are not counted.
+ * Orphans of the command are adopted (subreaper), so that a command does not look cheap because it does not wait for
+ * its children; those that have not ended after two seconds are not counted.
  *
- * A program of its own because a peak is inherited over exec: measured from a Python process, every
- * command would seem to need at least Python's memory. */
+ * It is a program of its own because the peak is inherited over exec: measured from a Python process, every command
+ * would seem to need at least Python's memory. */
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static long long now(void)
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* Of an ended process that nobody has waited for yet. */
+/* The CPU time of an ended process that has not been reaped yet. */
 static long long cpu_of(pid_t pid)
 {
 	clockid_t clock;

@@ -1,5 +1,5 @@
-/* The budget is spent from the root downwards, as the reference spends it, so that a file at the root
- * means the same in every folder below. A file of nothing but blanks costs nothing and hides nothing. */
+/* The budget is spent from the root downwards, as in codex 0.169, so that a file at the root means the same in every
+ * folder below. A blank file uses no budget and hides no other file. */
 #include "workspace/agents_md.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 static const struct str default_markers[] = {{".git", 4}};
 static const struct str first_names[] = {{"AGENTS.override.md", 18}, {"AGENTS.md", 9}};
 
-/* -1 for what is no readable regular file. */
+/* -1 unless it is a readable regular file. */
 static int open_regular(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -47,7 +47,7 @@ static bool read_bytes(int fd, struct buf *out, bool *ret_is_cut)
 	}
 }
 
-/* Without the part of a character that a cut left at the end. */
+/* Removes an incomplete character at the end. */
 static struct str whole_characters(struct str text)
 {
 	for (size_t back = 1; back < 4 && back <= text.len; back++) {
@@ -116,7 +116,7 @@ static size_t find_root(const struct agents_md_options *options, const char *pat
 
 /* ---- where a file really lies ---- */
 
-/* Of the file that is open, not of the name, which may be given to another one meanwhile. Owned. */
+/* The real path of the open file; its name may refer to another file meanwhile. Owned. */
 static char *real_path(int fd, const char *path)
 {
 	char link[32], real[PATH_MAX];
@@ -125,9 +125,9 @@ static char *real_path(int fd, const char *path)
 	return len > 0 && (size_t)len < sizeof(real) ? xstrndup(real, (size_t)len) : realpath(path, NULL);
 }
 
-/* Why the file may not be read; NULL if it may. A project below CODEX_HOME (a work tree that was made there) may have
- * links within itself. A fallback name of a project's configuration may be any path; /proc shows the engine's own
- * environment, with its keys. */
+/* The reason why the file may not be read, or NULL. A project below CODEX_HOME (a work tree) may have links within
+ * itself. A fallback name of a project's configuration can be any path, and /proc shows the environment of the engine
+ * with its keys. */
 static const char *why_refused(const struct agents_md_options *options, const char *root, const char *path,
                                const char *real)
 {
@@ -153,7 +153,7 @@ static int open_allowed(const struct agents_md_options *options, const char *roo
 	return real && !why ? steal_fd(&fd) : -1;
 }
 
-/* The first of the folder's names that is a file which may be read: open, with its path (owned). -1: none is. */
+/* Opens the first of the folder's names that is a file which may be read, and returns its path (owned). -1: none. */
 static int find_file(const struct agents_md_options *options, const char *root, const char *folder, char **ret_path)
 {
 	for (size_t i = 0; i < countof(first_names) + options->fallback_count; i++) {
@@ -206,7 +206,7 @@ static void read_folder(struct project *project, const char *root, const char *f
 		project->bytes_left = 0;
 }
 
-/* Calls visit for each folder from the project's root down to the cwd, as long as it says to go on. */
+/* Calls visit for each folder from the project's root down to the cwd while it returns true. */
 static void walk_project(const struct agents_md_options *options,
                          bool (*visit)(const char *root, const char *folder, void *self), void *self)
 {

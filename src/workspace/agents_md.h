@@ -1,10 +1,10 @@
-/* agents_md.h — what the user wants every session to know: AGENTS.md, global and of the project.
+/* agents_md.h — the instructions of the user for every session: AGENTS.md, global and of the project.
  *
- * Read when the first turn needs it, never at start-up. Files are looked at in this order: the global one
- * in CODEX_HOME; then, from the project's root down to the cwd, one a folder. AGENTS.override.md goes
- * before AGENTS.md, that before the fallback names. What cannot be read is passed over.
+ * They are read when the first turn needs them. The files are searched in this order: the global one in CODEX_HOME,
+ * then one per folder from the project's root down to the cwd. In a folder AGENTS.override.md has precedence over
+ * AGENTS.md, and that over the fallback names. Files that cannot be read are skipped.
  *
- * Owns: nothing. Blocking, small: any thread. Source: core 8. */
+ * Owns: nothing. Blocks for a few small files. Thread: any. */
 #ifndef WORKSPACE_AGENTS_MD_H
 #define WORKSPACE_AGENTS_MD_H
 
@@ -21,19 +21,19 @@ struct agents_md_options {
 	size_t max_bytes;            /* of all project files together; 0: none of them */
 	const struct str *fallbacks; /* more file names to try in each folder */
 	size_t fallback_count;
-	const struct str *root_markers; /* what makes a folder the project's root; NULL: .git */
+	const struct str *root_markers; /* names that mark the root of a project; NULL: .git */
 	size_t root_marker_count;       /* 0 with a pointer: the project is the cwd alone */
-	/* A project's file may be a link. It never leads into home, where the keys are; only in a project that the
-	 * user trusts it may lead out of the project. Such a file is passed over, and on_refused is called; it may be
-	 * NULL. */
+	/* A project's file may be a link. It must not lead into home, where the keys are; out of the project it may
+	 * lead only in a project that the user trusts. Another link is skipped, and on_refused (may be NULL) is
+	 * called. */
 	bool is_trusted;
 	void (*on_refused)(const char *path, const char *why, void *self);
 	void *self;
 };
 
-/* Appends the text, valid UTF-8, to out; false if there is none. *ret_is_cut: max_bytes left something out. */
+/* Appends the text as UTF-8 to out; false without one. *ret_is_cut: max_bytes cut it. */
 bool agents_md_read(const struct agents_md_options *options, struct buf *out, bool *ret_is_cut);
-/* Their paths, in that order, and how many there are; nothing is read. */
+/* Returns the number of the files and their paths in that order; reads no content. */
 size_t agents_md_list(const struct agents_md_options *options, struct arena *arena, struct str **ret);
 
 #endif

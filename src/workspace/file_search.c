@@ -1,6 +1,6 @@
-/* All paths lie in one buffer, so that a million of them are one allocation and a scan runs through memory. Scores are
- * reckoned for every path, alignments for the few that are shown. Who types on narrows: what did not fit the beginning
- * of a query will not fit the whole of it, so only what did is looked at again. */
+/* All paths are in one buffer, so a million of them are one allocation and a scan reads memory sequentially. Scores
+ * are computed for every path, alignments only for the few that are shown. A longer query can only match paths that
+ * its beginning matched, so only those are matched again. */
 #include "workspace/file_search.h"
 
 #include "base/arena.h"
@@ -33,8 +33,8 @@ struct file_search {
 	struct fuzzy *fuzzy;
 	char *query;
 	size_t matched; /* entries */
-	/* Of those, by number: up to fit_count the query was found to fit; from retry_at on its beginning was, and
-	 * whether it does is still to be seen. */
+	/* Indices of paths: the query matches those up to fit_count; its beginning matched those from retry_at on,
+	 * which have yet to be matched. */
 	VEC(uint32_t) fitting;
 	size_t fit_count, retry_at;
 	struct hit hits[LIMIT_SEARCH_RESULTS];
@@ -72,7 +72,7 @@ void file_search_destroy(struct file_search *search)
 	free(search);
 }
 
-/* Leaves in `fitting` what fits or may fit, and nothing between. */
+/* Compacts `fitting` to the paths that match or may match. */
 static void close_gap(struct file_search *search)
 {
 	uint32_t *items = search->fitting.items;
@@ -119,7 +119,7 @@ static void add_entry(struct file_search *search, const struct file_walk_entry *
 		vec_push(&search->entries, entry);
 }
 
-/* True if there is nothing more to walk. */
+/* True when everything has been walked. */
 static bool walk_one(struct file_search *search)
 {
 	struct file_walk_entry found;
@@ -176,7 +176,7 @@ static bool match_entry(struct file_search *search, uint32_t number)
 	return score > 0;
 }
 
-/* False once all is matched. */
+/* False when everything has been matched. */
 static bool match_one(struct file_search *search)
 {
 	if (search->retry_at < search->fitting.count) {

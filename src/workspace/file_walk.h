@@ -1,10 +1,11 @@
 /* file_walk.h — the files and folders below a root, one at a time.
  *
- * Hidden ones are among them, .git is not. What .ignore says is left out, and in a repository what .gitignore (also
- * above the root) and .git/info/exclude say. A link is an entry, what it leads to is not walked: there are no loops.
- * Deeper than LIMIT_WALK_DEPTH is not looked. Patterns have LIMIT_WALK_STEPS and LIMIT_WALK_ENTRY_STEPS an entry; where
- * a hostile file has used them up, what it would ignore is found.
- * Owns: the folders it has open. Blocks: for a worker. Nothing here fails: what cannot be read is not there. */
+ * Hidden entries are included, .git is not. Entries ignored by .ignore are skipped, and in a repository those ignored
+ * by .gitignore (also above the root) and .git/info/exclude. A link is an entry and is not followed, so there are no
+ * loops. Depth is limited to LIMIT_WALK_DEPTH. Patterns have a budget of LIMIT_WALK_STEPS, and LIMIT_WALK_ENTRY_STEPS
+ * per entry; when a hostile file has used it up, the entries that it ignores are found.
+ *
+ * Owns: the open folders. Blocks: for a worker. No function fails: entries that cannot be read are skipped. */
 #ifndef WORKSPACE_FILE_WALK_H
 #define WORKSPACE_FILE_WALK_H
 
@@ -22,12 +23,12 @@ struct file_walk_entry {
 enum file_walk_step {
 	FILE_WALK_end,
 	FILE_WALK_entry,
-	FILE_WALK_passed, /* something was left out; there may be more */
+	FILE_WALK_passed, /* entries were skipped because of a limit */
 };
 
 struct file_walk *file_walk_create(const char *root);
 void file_walk_destroy(struct file_walk *walk); /* NULL is fine */
-/* Looks at one name, so that the caller may stop between any two: a folder may hold a million that are ignored. */
+/* Reads one name, so that the caller can stop at any of them: a folder may hold a million that are ignored. */
 enum file_walk_step file_walk_next(struct file_walk *walk, struct file_walk_entry *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* The best alignment by rows, one for each letter of a word: best[j] is the score of all letters so far with the last
- * of them at j, and run[j] the bonus that a run through j has earned. Where the letters are is only wanted for the few
- * paths that are shown, so the way back is noted only then. */
+/* Finds the best alignment row by row, one row per letter: best[j] is the score of all letters so far with the last
+ * one at j, and run[j] the bonus of a run that ends at j. The positions are recorded only for the few paths that are
+ * shown. */
 #include "workspace/fuzzy.h"
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 	}
 }
 
-/* Are the letters there at all? Most paths end here. */
+/* Checks that the letters occur at all; most paths fail here. */
 static bool occurs(const struct fuzzy *fuzzy, const struct word *word, size_t begin)
 {
 	size_t i = 0;

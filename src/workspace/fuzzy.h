@@ -1,10 +1,10 @@
-/* fuzzy.h — how well some typed letters fit a path.
+/* fuzzy.h — scores how well typed letters match a path.
  *
- * A query is words between blanks; the letters of each must occur in the path, in their order, whatever their case.
- * Letters at the beginning of a part or word count more, gaps count against; a path whose last part has it all comes
- * before the others, one whose last part is the query before those.
- * Owns: room to reckon. Thread: one at a time. Nothing here fails.
- * Source: the scores of app-server captures [fuzzy], which these weights reproduce. */
+ * A query is words separated by blanks; the letters of each must occur in the path in their order, in either case.
+ * Letters at the start of a part or word score more, gaps score less. A path whose last part contains the whole query
+ * ranks before the others, and one whose last part equals it first.
+ *
+ * Owns: scratch memory. Thread: one at a time. No function fails. The weights reproduce the scores of codex 0.169. */
 #ifndef WORKSPACE_FUZZY_H
 #define WORKSPACE_FUZZY_H
 
@@ -16,13 +16,13 @@
 
 struct fuzzy;
 
-/* A query beyond LIMIT_FUZZY_QUERY characters fits nothing. */
+/* A query of more than LIMIT_FUZZY_QUERY characters matches nothing. */
 struct fuzzy *fuzzy_create(struct str query);
 void fuzzy_destroy(struct fuzzy *fuzzy); /* NULL is fine */
 
-/* 0: it does not fit. Paths of more than LIMIT_FUZZY_PATH characters are looked at no further. */
+/* 0: no match. Only the first LIMIT_FUZZY_PATH characters of a path are used. */
 uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder);
-/* The same, and which characters (not bytes) of the path are meant, rising; borrowed until the next call. */
+/* The same, with the indices of the matched characters (not bytes) in ascending order; borrowed until the next call. */
 uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const uint32_t **ret_indices,
                      size_t *ret_count);
 

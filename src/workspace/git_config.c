@@ -1,5 +1,5 @@
-/* Starting git to read one line of its configuration costs more than a whole session's start should.
- * The format is small: sections, keys, quotes, comments, and lines that go on after a backslash. */
+/* Starting git to read one line of its configuration would cost more than the whole start of a session. The format is
+ * small: sections, keys, quotes, comments, and continued lines. */
 #include "workspace/git_config.h"
 
 #include "base/limits.h"

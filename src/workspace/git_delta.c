@@ -1,6 +1,6 @@
-/* git knows best what differs, so it is asked, in steps, each a row of `steps`, on a stage that a worker prepares and
- * removes. Files that are not tracked are put into the stage's index as empty ones: one diff then shows all, with the
- * paths of the whole work tree. Not by `git add`: that runs `git status` in each submodule. */
+/* git itself computes the difference, in steps that are rows of `steps`, on a stage that a worker prepares and
+ * removes. Untracked files are added to the stage's index as empty ones, so that one diff shows everything with the
+ * paths of the whole work tree. `git add` is not used, because it runs `git status` in each submodule. */
 #include "workspace/git_delta.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "process/process.h"
 #include "workspace/git_stage.h"
 
-/* What the worker sees; it outlives a delta that ends meanwhile. */
+/* The data of the worker; it outlives a delta that is destroyed meanwhile. */
 struct preparation {
 	struct git_delta *delta; /* NULL: gone */
 	struct loop *loop;
@@ -43,14 +43,14 @@ struct git_delta {
 
 /* ---- steps ---- */
 
-/* Each takes what its step has printed. */
+/* Each function handles the output of its step. */
 
 static int on_user(struct git_delta *delta, struct error *err)
 {
 	return git_stage_take_user(delta->stage, buf_str(&delta->out), err);
 }
 
-/* Commits of this side alone, and after a minus those that they stand on. None: HEAD itself is known elsewhere. */
+/* Local commits, and with a minus those that they are based on. None: HEAD itself is on a remote. */
 static int on_commits(struct git_delta *delta, struct error *err)
 {
 	struct str rest = buf_str(&delta->out), line;
@@ -180,7 +180,7 @@ static int judge(struct git_delta *delta, const struct process_result *result, s
 	return error_set(err, ERR_not_found, "%.*s", STR_ARG(line.len ? line : STR("git failed without a message")));
 }
 
-/* The step that adds is repeated, a part of the paths each time, and left out if there are none. */
+/* The add step repeats with a part of the paths each time, and is skipped without paths. */
 static void choose_next(struct git_delta *delta)
 {
 	if (delta->step != STEP_ADD || is_added(delta))

@@ -1,12 +1,13 @@
-/* git_delta.h — what a work tree has that its remote repositories do not have: the commit that both know, and a patch
- * from there to the files as they are, including those that git does not track.
+/* git_delta.h — the difference between a work tree and its remote repositories: the last common commit, and a patch
+ * from there to the current files, including untracked ones.
  *
- * git runs on a stage (git_stage.h): nothing of the repository is executed, and nothing in it changes. So no filter
- * runs (a changed file of git-lfs is in the patch as it lies in the work tree), and the patch has only the commit of a
- * submodule; an untracked repository inside the work tree is left out.
- * Owns: the stage, and the git that runs. Loop thread only. on_done runs once, never inside git_delta_create, unless
- * the delta is destroyed before; it may destroy it. err there (ERR_not_found: no repository, or no remote knows its
- * commits) is NULL when all went well; sha and patch are borrowed. Source: app-server-wire 22, gitDiffToRemote. */
+ * git runs on a stage (git_stage.h): it executes nothing of the repository and changes nothing in it. So no filter
+ * runs (a changed file of git-lfs is in the patch as it is in the work tree), the patch has only the commit of a
+ * submodule, and an untracked repository inside the work tree is omitted.
+ *
+ * Owns: the stage, and the running git. Thread: the loop's. on_done runs once, never inside git_delta_create and not
+ * after destroy; it may destroy the delta. Its err is NULL on success (ERR_not_found: no repository, or no remote has
+ * its commits); sha and patch are borrowed. */
 #ifndef WORKSPACE_GIT_DELTA_H
 #define WORKSPACE_GIT_DELTA_H
 

@@ -1,6 +1,6 @@
-/* A list of what is harmless, not of what is dangerous: every version of git adds settings that run something. The
- * reader understands what git itself writes; anything rarer (a continued line, a value after a section's bracket) is
- * taken for dangerous instead of being parsed. */
+/* The list has what is harmless instead of what is dangerous, because every version of git adds settings that run
+ * something. The reader understands what git itself writes; rarer forms (a continued line, a value after a section's
+ * bracket) count as dangerous. */
 #include "workspace/git_inert.h"
 
 #include <errno.h>
@@ -169,7 +169,7 @@ static bool is_missing(const char *folder, const char *name)
 	return length > 0 && length < PATH_MAX && lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* All three make a repository for git; part of them, and nobody has made one. */
+/* git needs all three to recognise a repository. */
 static size_t count_parts(const char *folder)
 {
 	static const char *const parts[] = {"HEAD", "objects", "refs"};

@@ -1,7 +1,7 @@
-/* Four small files answer what three git commands would: HEAD names a ref, the ref (or packed-refs) holds
- * the commit, config the remote. In a linked work tree .git is a file that leads to the private folder,
- * and that one's commondir to the shared one. Nothing read is believed: a ref must look like one before
- * it becomes part of a path, a commit must be hex. */
+/* Four small files contain what three git commands would print: HEAD names a ref, the ref (or packed-refs) holds the
+ * commit, config the remote. In a linked work tree .git is a file that names its private folder, whose commondir
+ * names the shared one. The content is not trusted: a ref must be valid before it becomes part of a path, a commit
+ * must be hex. */
 #include "workspace/git_info.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void git_dirs_finish(struct git_dirs *dirs)
 }
 #define auto_git_dirs __attribute__((cleanup(git_dirs_finish)))
 
-/* An empty folder by that name (a sandbox may leave one) is no repository; git thinks so, too. HEAD may be a link that
- * leads nowhere: an unborn branch. */
+/* An empty folder of that name (a sandbox placeholder) is no repository, as for git. HEAD may be a dangling link: an
+ * unborn branch. */
 static bool is_repository(const char *marker)
 {
 	struct stat st;
@@ -133,7 +133,7 @@ static char *find_packed(const struct git_dirs *dirs, struct str ref)
 	return NULL;
 }
 
-/* What a loose ref holds, the work tree's own before the shared one. */
+/* The content of a loose ref: the work tree's own, then the shared one. */
 static char *read_ref(const struct git_dirs *dirs, const char *ref)
 {
 	char *text = read_text(dirs->own, ref);
@@ -166,7 +166,7 @@ static char *branch_of(const char *head)
 	if (!str_cut_prefix(&name, "ref:"))
 		return NULL;
 	name = str_trim(name);
-	/* A repository with reftables has this in HEAD for those who only know files. */
+	/* The HEAD of a repository with reftables, for programs that only know ref files. */
 	if (!is_ref(name) || !str_cut_prefix(&name, "refs/heads/") || str_is(name, ".invalid"))
 		return NULL;
 	return str_dup(name);

@@ -1,7 +1,8 @@
-/* git_info.h — what .git says about a folder, read from its files: no process is started.
+/* git_info.h — facts about a folder's repository, read from its files without starting a process; see
+ * gitrepository-layout(5).
  *
- * Owns: the texts of a struct git_info until git_info_finish. Blocking, small: any thread.
- * No errors: what cannot be read is not known. Source: core 10 (session_meta.git), gitrepository-layout(5). */
+ * Owns: the texts of a struct git_info until git_info_finish. Blocks for a few small files. Thread: any. There are no
+ * errors: facts that cannot be read are unknown. */
 #ifndef WORKSPACE_GIT_INFO_H
 #define WORKSPACE_GIT_INFO_H
 
@@ -19,7 +20,7 @@ bool git_info_is_repo(const char *cwd);
 /* The folder that has the .git; owned, NULL outside a repository. */
 char *git_info_find_root(const char *cwd);
 /* root: of git_info_find_root. The git folder of this work tree, and the one it shares with the other work trees of its
- * repository (the same, if there are none); both owned, NULL and false where .git leads nowhere. */
+ * repository (the same without other work trees); both owned, NULL and false where .git leads nowhere. */
 bool git_info_find_dirs(const char *root, char **ret_own, char **ret_common);
 /* False outside a repository; *ret is then all NULL. */
 bool git_info_read(const char *cwd, struct git_info *ret);

@@ -1,6 +1,6 @@
-/* Everything is made by descriptor in a folder that no command can write to, so nothing that is swapped meanwhile in
- * the work tree leads a write elsewhere. What git itself follows from there (`common`, a link) is only read: objects
- * that git writes go to the stage's own `objects`. */
+/* Everything is created by descriptor in a folder that no command can write to, so a path swapped in the work tree
+ * cannot redirect a write. git only reads the files that it reaches from there (`common`, links): it writes objects to
+ * the stage's own `objects`. */
 #include "workspace/git_stage.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ static int make_folders(const struct git_stage *stage, struct error *err)
 	return create_file(stage, "objects/info/alternates", STR("../common/objects\n"), err);
 }
 
-/* A link that leads nowhere is a file that the repository has not. */
+/* A dangling link stands for a file that the repository lacks. */
 static int make_links(const struct git_stage *stage, struct error *err)
 {
 	static const char *const links[][2] = {
@@ -101,7 +101,7 @@ static int copy_file(const struct git_stage *stage, const char *folder, const ch
 	return copy_bytes(from, to, path, err);
 }
 
-/* An index may be split: the larger part is a file of its own then. */
+/* A split index has its larger part in a file of its own. */
 static int copy_shared_indexes(const struct git_stage *stage, struct error *err)
 {
 	DIR *folder = opendir(stage->own);
@@ -117,7 +117,7 @@ static int copy_shared_indexes(const struct git_stage *stage, struct error *err)
 
 /* ---- its configuration ---- */
 
-/* How contents and names are compared: a key means itself alone, whoever wrote it. */
+/* Settings for comparing contents and names. They run nothing, regardless of who wrote them. */
 static const char *const harmless_keys[] = {"autocrlf",   "eol",      "excludesfile",     "filemode",
                                             "ignorecase", "symlinks", "precomposeunicode"};
 
@@ -159,7 +159,7 @@ static int write_config(const struct git_stage *stage, struct error *err)
 	return create_file(stage, "config", buf_str(&text), err);
 }
 
-/* The repository's own word goes before the user's: it is appended last. */
+/* The repository's value is appended last and so overrides the user's. */
 static int take_own(const struct git_stage *stage, struct error *err)
 {
 	auto_free char *path = path_join(stage->common, "config");
@@ -178,7 +178,7 @@ static int take_own(const struct git_stage *stage, struct error *err)
 	return append_keys(stage, &keys, err);
 }
 
-/* Where git looks if nothing names the file. */
+/* The default path. */
 static void write_default_ignores(struct buf *out)
 {
 	const char *folder = env_own("XDG_CONFIG_HOME");
@@ -215,7 +215,7 @@ static void remove_folder(const char *path)
 	host_remove(path, true, true, &never, &ignored);
 }
 
-/* Of engines that were killed: nobody holds their lock. */
+/* Removes the stages of killed engines, which nothing locks. */
 static void sweep(const char *above)
 {
 	DIR *folder = opendir(above);
@@ -233,7 +233,7 @@ static void sweep(const char *above)
 		closedir(folder);
 }
 
-/* While `above` is locked, so that nobody sweeps away what has no lock of its own yet. */
+/* Runs while `above` is locked, so that no other engine removes a stage that is not locked yet. */
 static int make_folder(struct git_stage *stage, const char *above, struct error *err)
 {
 	char *path = path_join(above, STAGE_PREFIX "XXXXXX");
@@ -338,7 +338,7 @@ const char *git_stage_commit(const struct git_stage *stage)
 	return stage->commit;
 }
 
-/* ---- what git is started with ---- */
+/* ---- environment of git ---- */
 
 static void drop_git_variables(struct env *env)
 {
@@ -352,7 +352,7 @@ static void drop_git_variables(struct env *env)
 	}
 }
 
-/* A git that is too old for one of these has the next: without a home it finds no configuration of the user's. */
+/* A git too old for one of these variables uses the next: without a home it finds no user configuration. */
 static void hide_user(const struct git_stage *stage, struct env *env)
 {
 	static const char *const homes[] = {"HOME", "XDG_CONFIG_HOME"};

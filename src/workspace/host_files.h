@@ -1,9 +1,8 @@
-/* host_files.h — what a client of the app-server may do to files of this machine.
+/* host_files.h — the file operations that clients of the app-server can request.
  *
- * All of it blocks: to be called on a worker. Links are followed where the system follows them; a tree that is removed
- * or copied is never left through a link. A stop flag, set from any thread, ends long work with ERR_cancelled.
- * Owns: nothing. Errors: err->sys where the system refused, else err->text is what to tell.
- * Source: app-server-wire 16. */
+ * All of them block: for a worker. Links are followed where the system follows them; removing or copying a tree never
+ * leaves it through a link. A stop flag, set from any thread, ends long operations with ERR_cancelled. Owns: nothing.
+ * Errors: err->sys if the system refused, else err->text. */
 #ifndef WORKSPACE_HOST_FILES_H
 #define WORKSPACE_HOST_FILES_H
 
@@ -17,13 +16,13 @@
 struct error;
 
 struct host_info {
-	bool is_folder, is_file; /* links followed; a link that leads nowhere is neither */
+	bool is_folder, is_file; /* links followed; false for both: a dangling link */
 	bool is_link;
 	int64_t created_ms, changed_ms; /* since 1970; 0: unknown */
 };
 
 struct host_entry {
-	struct str name; /* UTF-8; what was none in the name is replaced */
+	struct str name; /* UTF-8; ill-formed bytes of the name are replaced */
 	bool is_folder, is_file;
 };
 
@@ -36,7 +35,7 @@ int host_info_read(const char *path, struct host_info *ret, struct error *err);
 /* Sorted by name; the array and the names live in the arena. */
 int host_folder_list(const char *path, struct arena *arena, struct host_entry **ret, size_t *ret_count,
                      struct error *err);
-/* force: fine if nothing is there. Folders that are not empty need recursive. */
+/* force: no error if the path does not exist. Folders that are not empty need recursive. */
 int host_remove(const char *path, bool recursive, bool force, const atomic_bool *stop, struct error *err);
 /* Folders need recursive. Files keep their permissions, links stay links, existing files are overwritten. */
 int host_copy(const char *from, const char *to, bool recursive, const atomic_bool *stop, struct error *err);

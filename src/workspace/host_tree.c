@@ -1,5 +1,5 @@
-/* Whole trees, by descriptors: every folder is opened once, below its parent and without following a link, and what is
- * in it is named relative to it. So nobody who swaps a folder for a link meanwhile can lead the work elsewhere. */
+/* Operations on trees work by descriptors: every folder is opened once, relative to its parent and without following
+ * a link, and its entries are named relative to it. So swapping a folder for a link cannot redirect the operation. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static int remove_content(struct work *work, int at, const char *name, int depth
 	return -(int)work->err->code;
 }
 
-/* What somebody else removes meanwhile is removed, too. */
+/* An entry that another process removes meanwhile counts as removed. */
 static int remove_at(struct work *work, int at, const char *name, int depth)
 {
 	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
@@ -116,7 +116,7 @@ static int copy_bytes(struct work *work, int from, int to)
 		if (got < 0 && errno != EINTR)
 			break;
 	}
-	/* Some file systems cannot do that between them. Where it stopped both offsets are. */
+	/* Some file systems cannot copy between each other. Both offsets are where it stopped. */
 	auto_free char *piece = xmalloc(COPY_PIECE);
 	ssize_t got;
 	while ((got = read(from, piece, COPY_PIECE)) != 0) {
@@ -209,7 +209,7 @@ static int copy_at(struct work *work, int from_at, const char *from, int to_at, 
 	                         "fs/copy only supports regular files, directories, and symlinks");
 }
 
-/* Where `to` would be, links resolved as far as it is there. */
+/* The path of `to` with links resolved as far as it exists. */
 static bool is_below(const char *to, const char *folder)
 {
 	auto_free char *real = realpath(folder, NULL);
