@@ -4,6 +4,7 @@
 
 #include "app_server/app_server_priv.h"
 #include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
 #include "app_server/threads/threads.h"
@@ -43,7 +44,7 @@ static const struct server_events server_events = {on_client_pace, on_client_gon
 
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err)
 {
-	struct connection *connection = connection_create(server);
+	struct connection *connection = app_server_add_client(server);
 	struct transport *transport =
 		transport_stdio_create(server->loop, in, out, &connection_events, connection, err);
 	if (!transport) {
@@ -70,6 +71,7 @@ struct app_server *app_server_create(const struct app_server_options *options)
 		.overrides = options->overrides,
 		.override_count = options->override_count,
 		.events = &server_events,
+		.requests = &rpc_requests,
 		.on_sweep = on_sweep,
 	};
 	app_server_init(server, &setup);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app_server/rpc/connection.h"
+#include "app_server/rpc/server.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -20,7 +21,7 @@ static void on_connect(int fd, struct pending_client *pending, void *self)
 {
 	struct app_server_listen *listen = self;
 	struct error err;
-	struct connection *connection = connection_create(listen->server);
+	struct connection *connection = app_server_add_client(listen->server);
 	struct transport *transport = transport_websocket_open(listen->loop, fd, STR_NONE, WEBSOCKET_SERVER,
 	                                                       &connection_events, connection, &err);
 	connection_set_pending(connection, pending);

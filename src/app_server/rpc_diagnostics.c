@@ -27,7 +27,7 @@ static bool read_resident_bytes(int64_t *ret)
 	return true;
 }
 
-/* Requests that wait for others' answers are queued; all others are in flight. */
+/* A request that waits for the answer to an earlier one is queued; all others are in flight. */
 static void count_requests(const struct app_server *server, int64_t *ret_running, int64_t *ret_queued)
 {
 	struct connection *connection;
@@ -35,7 +35,7 @@ static void count_requests(const struct app_server *server, int64_t *ret_running
 	*ret_running = *ret_queued = 0;
 	list_for_each(connection, &server->connections, link) {
 		list_for_each(request, &connection->requests, link) {
-			if (list_empty(&request->queued))
+			if (list_empty(&request->entry.link))
 				(*ret_running)++;
 			else
 				(*ret_queued)++;

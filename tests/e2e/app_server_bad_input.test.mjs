@@ -71,7 +71,7 @@ test('lines that cannot be read have a note that says where they break', options
 	}
 	const { code, stderr } = await server.end();
 	assert.equal(code, 0);
-	const notes = stderr.split('\n').filter((it) => it.includes('passed over'));
+	const notes = stderr.split('\n').filter((it) => it.includes('was ignored'));
 	assert.equal(notes.length, cases.length, stderr);
 	cases.forEach(([, note], i) => assert.ok(notes[i].includes(note), `${notes[i]}\nshould say: ${note}`));
 });
@@ -96,7 +96,7 @@ test('a line may have 16 MiB, and one that is longer is answered with an error',
 	await goesOn(server);
 	const { code, stderr } = await server.end();
 	assert.equal(code, 0);
-	assert.equal(stderr.match(/message \d+ of a client is longer than 16 MiB and was passed over/g).length, 4, stderr);
+	assert.equal(stderr.match(/message \d+ of a client is longer than 16 MiB and was ignored/g).length, 4, stderr);
 	assert.equal(server.messages.filter(({ id }) => id === 'long').length, 2);
 	assert.equal(server.messages.filter(({ id, error }) => id === 7 && error).length, 0);
 });

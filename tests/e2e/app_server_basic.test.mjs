@@ -84,7 +84,7 @@ test('lines that are no messages are passed over with a note', options, async (t
 	server.write('{"method":"unknown/notification","params":{}}\n');
 	assert.deepEqual(await server.request('mock/experimentalMethod', { value: 'still here', unknown: 1 }), { echoed: 'still here' });
 	const { stderr } = await server.end();
-	assert.match(stderr, /message 3 of a client was passed over: line 1 column 1: expected a value/);
+	assert.match(stderr, /message 3 of a client was ignored: line 1 column 1: expected a value/);
 	assert.match(stderr, /an answer to request 3 was ignored: no such request is pending/);
 });
 

@@ -245,7 +245,7 @@ static void open_clients(struct clients *clients, unsigned flags)
 	clients->server = app_server_create(&options);
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *client = &clients->all[i];
-		client->connection = connection_create(clients->server);
+		client->connection = app_server_add_client(clients->server);
 		client->transport = (struct transport){&client_kind, &connection_events, client->connection};
 		connection_attach(client->connection, &client->transport);
 		if (i != STRANGER && (flags & SAYS_HELLO))

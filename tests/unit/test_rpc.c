@@ -1,5 +1,5 @@
-/* The JSON-RPC layer alone: the envelope, the order of requests, requests to clients. Clients are connections on a
- * transport that records the messages. */
+/* The JSON-RPC layer without a program around it: the envelope, the order of requests, questions to clients. Clients
+ * are connections on a transport that records what is sent. */
 #include "test.h"
 
 #include "app_server/app_server.h"
@@ -102,7 +102,7 @@ static void connect_client(struct fixture *f, int which)
 {
 	struct client *client = &f->clients[which];
 	buf_init(&client->sent, LIMIT_LINE);
-	client->connection = connection_create(f->server);
+	client->connection = app_server_add_client(f->server);
 	client->transport = (struct transport){&client_kind, &connection_events, client->connection};
 	connection_attach(client->connection, &client->transport);
 	tell(f, which,
@@ -171,7 +171,7 @@ static struct rpc_request *make_request(struct fixture *f, enum app_method_tag t
 	request->params = arena_alloc(&request->arena, request->method->params->size);
 	if (thread_id)
 		*(struct str *)request->params = str_of(thread_id); /* thread_id is its first field */
-	list_init(&request->queued);
+	rpc_scope_entry_init(&request->entry);
 	return request;
 }
 
@@ -181,7 +181,7 @@ static void drop_request(struct rpc_request *request)
 	arena_finish(&arena);
 }
 
-static void messages_are_told_apart(void **state)
+static void messages_are_distinguished(void **state)
 {
 	(void)state;
 	static const struct {
@@ -266,27 +266,44 @@ static void every_method_can_be_found_by_its_name(void **state)
 	assert_int_equal(app_notification_find(STR("")), NOTIFY_count);
 }
 
-/* ---- order of requests ---- */
+/* ---- the order of requests ---- */
 
-static struct rpc_request *ran[8];
+static struct rpc_scope_entry *ran[8];
 static size_t ran_count;
 
-static void on_run(struct rpc_request *request)
+static void on_run(struct rpc_scope_entry *entry)
 {
-	ran[ran_count++] = request;
+	ran[ran_count++] = entry;
 }
 
-static void requests_of_one_thread_keep_their_order_and_others_do_not_wait(void **state)
+static struct {
+	struct rpc_scope_entry entry;
+	struct app_thread_unsubscribe_params params; /* thread_id alone, the first field of the others */
+} made[8];
+static size_t made_count;
+
+static struct rpc_scope_entry *make_entry(enum app_method_tag tag, const char *thread_id)
+{
+	struct rpc_scope_entry *entry = &made[made_count].entry;
+	made[made_count].params.thread_id = str_of(thread_id);
+	entry->method = &app_methods[tag];
+	entry->params = &made[made_count++].params;
+	entry->run = on_run;
+	rpc_scope_entry_init(entry);
+	return entry;
+}
+
+static void requests_of_one_thread_keep_their_order(void **state)
 {
 	struct fixture *f = *state;
 	struct rpc_scopes scopes;
-	ran_count = 0;
-	rpc_scopes_init(&scopes, f->loop, on_run);
-	struct rpc_request *first = make_request(f, METHOD_turn_start, "a");
-	struct rpc_request *second = make_request(f, METHOD_turn_start, "a");
-	struct rpc_request *third = make_request(f, METHOD_thread_unsubscribe, "a");
-	struct rpc_request *other = make_request(f, METHOD_turn_start, "b");
-	struct rpc_request *free_one = make_request(f, METHOD_model_list, NULL);
+	ran_count = made_count = 0;
+	rpc_scopes_init(&scopes, f->loop);
+	struct rpc_scope_entry *first = make_entry(METHOD_turn_start, "a");
+	struct rpc_scope_entry *second = make_entry(METHOD_turn_start, "a");
+	struct rpc_scope_entry *third = make_entry(METHOD_thread_unsubscribe, "a");
+	struct rpc_scope_entry *other = make_entry(METHOD_turn_start, "b");
+	struct rpc_scope_entry *free_one = make_entry(METHOD_model_list, NULL);
 	assert_true(rpc_scope_enter(&scopes, first));
 	rpc_scope_hold(&scopes, first);
 	assert_false(rpc_scope_enter(&scopes, second));
@@ -302,18 +319,17 @@ static void requests_of_one_thread_keep_their_order_and_others_do_not_wait(void 
 	assert_ptr_equal(ran[1], third);
 	assert_true(rpc_scope_enter(&scopes, first)); /* the scope was freed */
 	rpc_scopes_finish(&scopes);
-	drop_request(first), drop_request(second), drop_request(third), drop_request(other), drop_request(free_one);
 }
 
-static void one_that_is_gone_holds_up_nobody(void **state)
+static void a_cancelled_request_leaves_its_queue(void **state)
 {
 	struct fixture *f = *state;
 	struct rpc_scopes scopes;
-	ran_count = 0;
-	rpc_scopes_init(&scopes, f->loop, on_run);
-	struct rpc_request *first = make_request(f, METHOD_turn_start, "a");
-	struct rpc_request *second = make_request(f, METHOD_turn_start, "a");
-	struct rpc_request *third = make_request(f, METHOD_turn_start, "a");
+	ran_count = made_count = 0;
+	rpc_scopes_init(&scopes, f->loop);
+	struct rpc_scope_entry *first = make_entry(METHOD_turn_start, "a");
+	struct rpc_scope_entry *second = make_entry(METHOD_turn_start, "a");
+	struct rpc_scope_entry *third = make_entry(METHOD_turn_start, "a");
 	rpc_scope_hold(&scopes, first);
 	assert_false(rpc_scope_enter(&scopes, second));
 	assert_false(rpc_scope_enter(&scopes, third));
@@ -323,19 +339,18 @@ static void one_that_is_gone_holds_up_nobody(void **state)
 	assert_int_equal(ran_count, 1);
 	assert_ptr_equal(ran[0], third);
 	rpc_scopes_finish(&scopes);
-	drop_request(first), drop_request(second), drop_request(third);
 }
 
 static void readers_share_and_a_writer_is_alone(void **state)
 {
 	struct fixture *f = *state;
 	struct rpc_scopes scopes;
-	ran_count = 0;
-	rpc_scopes_init(&scopes, f->loop, on_run);
-	struct rpc_request *read_one = make_request(f, METHOD_config_read, NULL);
-	struct rpc_request *read_two = make_request(f, METHOD_skills_list, NULL);
-	struct rpc_request *write = make_request(f, METHOD_config_value_write, NULL);
-	struct rpc_request *read_three = make_request(f, METHOD_config_read, NULL);
+	ran_count = made_count = 0;
+	rpc_scopes_init(&scopes, f->loop);
+	struct rpc_scope_entry *read_one = make_entry(METHOD_config_read, NULL);
+	struct rpc_scope_entry *read_two = make_entry(METHOD_skills_list, NULL);
+	struct rpc_scope_entry *write = make_entry(METHOD_config_value_write, NULL);
+	struct rpc_scope_entry *read_three = make_entry(METHOD_config_read, NULL);
 	rpc_scope_hold(&scopes, read_one);
 	assert_true(rpc_scope_enter(&scopes, read_two));
 	rpc_scope_hold(&scopes, read_two);
@@ -350,29 +365,29 @@ static void readers_share_and_a_writer_is_alone(void **state)
 	assert_ptr_equal(ran[0], write);
 	assert_ptr_equal(ran[1], read_three);
 	rpc_scopes_finish(&scopes);
-	drop_request(read_one), drop_request(read_two), drop_request(write), drop_request(read_three);
 }
 
 static struct rpc_scopes *holding;
 
-/* As most requests that had to wait do: they wait for a worker next. */
-static void on_run_and_hold(struct rpc_request *request)
+/* Like most requests: it waits for a worker next. */
+static void on_run_and_hold(struct rpc_scope_entry *entry)
 {
-	ran[ran_count++] = request;
-	rpc_scope_hold(holding, request);
+	ran[ran_count++] = entry;
+	rpc_scope_hold(holding, entry);
 }
 
-static void those_that_waited_hold_their_scope_when_they_run(void **state)
+static void a_queued_request_holds_its_scope_when_it_runs(void **state)
 {
 	struct fixture *f = *state;
 	struct rpc_scopes scopes;
-	struct rpc_request *all[6];
+	struct rpc_scope_entry *all[6];
 	static const bool writes[] = {true, false, false, true, false, true};
-	ran_count = 0;
+	ran_count = made_count = 0;
 	holding = &scopes;
-	rpc_scopes_init(&scopes, f->loop, on_run_and_hold);
+	rpc_scopes_init(&scopes, f->loop);
 	for (size_t i = 0; i < countof(all); i++) {
-		all[i] = make_request(f, writes[i] ? METHOD_config_value_write : METHOD_config_read, NULL);
+		all[i] = make_entry(writes[i] ? METHOD_config_value_write : METHOD_config_read, NULL);
+		all[i]->run = on_run_and_hold;
 		assert_int_equal(rpc_scope_enter(&scopes, all[i]), i == 0);
 		if (i == 0)
 			rpc_scope_hold(&scopes, all[i]);
@@ -386,8 +401,6 @@ static void those_that_waited_hold_their_scope_when_they_run(void **state)
 	for (size_t i = 0; i < ran_count; i++)
 		assert_ptr_equal(ran[i], all[i + 1]);
 	rpc_scopes_finish(&scopes);
-	for (size_t i = 0; i < countof(all); i++)
-		drop_request(all[i]);
 }
 
 /* ---- questions ---- */
@@ -607,15 +620,14 @@ static void requests_that_wait_go_with_their_client(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_are_told_apart),
+		cmocka_unit_test(messages_are_distinguished),
 		cmocka_unit_test(a_frame_is_one_line_whatever_is_in_it),
 		cmocka_unit_test_setup_teardown(a_list_that_was_encoded_before_is_sent_as_it_is, set_up, tear_down),
 		cmocka_unit_test(every_method_can_be_found_by_its_name),
-		cmocka_unit_test_setup_teardown(requests_of_one_thread_keep_their_order_and_others_do_not_wait, set_up,
-	                                        tear_down),
-		cmocka_unit_test_setup_teardown(one_that_is_gone_holds_up_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(requests_of_one_thread_keep_their_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_cancelled_request_leaves_its_queue, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_share_and_a_writer_is_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(those_that_waited_hold_their_scope_when_they_run, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_queued_request_holds_its_scope_when_it_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_answer_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_the_failure_of_the_last_client_fails_the_question, set_up,
 	                                        tear_down),

@@ -4,10 +4,7 @@
 
 #include <stdio.h>
 
-#include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc.h"
-#include "app_server/rpc/rpc_ask.h"
-#include "app_server/rpc/rpc_request.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -33,7 +30,7 @@ static void review_reading(struct connection *connection)
 static void review_holds(struct connection *connection)
 {
 	struct client_resource *it;
-	connection->server->events->on_client_pace(connection->server);
+	connection->owner->on_pace(connection);
 	list_for_each(it, &connection->resources, link) {
 		if (it->type->hold)
 			it->type->hold(it, connection->is_slow);
@@ -41,21 +38,21 @@ static void review_holds(struct connection *connection)
 	review_reading(connection);
 }
 
-static void on_patience_over(void *self)
+static void on_overdue(void *self)
 {
 	struct connection *connection = self;
 	connection->is_overdue = true;
 	review_holds(connection);
 }
 
-static void fall_behind(struct connection *connection)
+static void become_slow(struct connection *connection)
 {
 	if (connection->is_slow)
 		return;
 	connection->is_slow = true;
-	if (!connection->patience)
-		connection->patience = loop_timer_create(connection->server->loop, on_patience_over, connection);
-	loop_timer_start(connection->patience, LIMIT_WATCHER_HOLD_MS);
+	if (!connection->hold_timer)
+		connection->hold_timer = loop_timer_create(connection->loop, on_overdue, connection);
+	loop_timer_start(connection->hold_timer, LIMIT_WATCHER_HOLD_MS);
 	review_holds(connection);
 }
 
@@ -64,7 +61,7 @@ static void on_drain(void *self)
 	struct connection *connection = self;
 	connection->is_slow = connection->is_overdue = false;
 	connection->unread_count = 0;
-	loop_timer_stop(connection->patience);
+	loop_timer_stop(connection->hold_timer);
 	review_holds(connection);
 }
 
@@ -73,17 +70,7 @@ static void on_drain(void *self)
 void connection_send_frame(struct connection *connection, struct str frame)
 {
 	if (connection->transport && !transport_send(connection->transport, frame))
-		fall_behind(connection);
-}
-
-void connection_send(struct connection *connection, struct buf *out)
-{
-	if (out->over)
-		fprintf(stderr, "codex app-server: a message is larger than %d MiB and was not sent\n",
-		        LIMIT_STREAM_QUEUE_HARD / MIB);
-	else
-		connection_send_frame(connection, buf_str(out));
-	buf_reuse(out);
+		become_slow(connection);
 }
 
 void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail)
@@ -91,7 +78,7 @@ void connection_send_large(struct connection *connection, struct str head, struc
 	if (!connection->transport)
 		buf_finish(body);
 	else if (!transport_send_large(connection->transport, head, body, tail))
-		fall_behind(connection);
+		become_slow(connection);
 }
 
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag)
@@ -108,11 +95,12 @@ void connection_opt_out(struct connection *connection, enum app_notification_tag
 
 void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params)
 {
-	struct buf *out = &connection->server->out;
+	struct buf *out = connection->out;
 	if (!connection_wants(connection, tag))
 		return;
-	rpc_write_notification(out, &app_notifications[tag], params, clock_unix_ms());
-	connection_send(connection, out);
+	if (rpc_write_notification(out, &app_notifications[tag], params, clock_unix_ms()))
+		connection_send_frame(connection, buf_str(out));
+	buf_reuse(out);
 }
 
 /* ---- in ---- */
@@ -132,12 +120,10 @@ static void on_frame(struct str frame, void *self)
 	connection->frame_count++;
 	connection->unread_count += connection->is_slow;
 	if (rpc_read(frame, &arena, &message, &err) != 0)
-		fprintf(stderr, "codex app-server: message %llu of a client was passed over: %s\n",
+		fprintf(stderr, "codex app-server: message %llu of a client was ignored: %s\n",
 		        (unsigned long long)connection->frame_count, err.text);
-	else if (message.kind == RPC_REQUEST)
-		rpc_request_take(connection, &message);
-	else if (message.kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
-		rpc_asks_answer(&connection->server->asks, connection, &message);
+	else
+		connection->owner->on_message(connection, &message);
 	review_reading(connection);
 }
 
@@ -145,9 +131,9 @@ static void on_long_frame(struct str head, void *self)
 {
 	struct connection *connection = self;
 	connection->frame_count++;
-	fprintf(stderr, "codex app-server: message %llu of a client is longer than %d MiB and was passed over\n",
+	fprintf(stderr, "codex app-server: message %llu of a client is longer than %d MiB and was ignored\n",
 	        (unsigned long long)connection->frame_count, LIMIT_LINE / MIB);
-	rpc_request_refuse_long(connection, head);
+	connection->owner->on_long_message(connection, head);
 }
 
 static void on_end(const struct error *err, void *self)
@@ -157,7 +143,7 @@ static void on_end(const struct error *err, void *self)
 	connection->has_ended = true;
 	connection->is_slow = false;
 	review_holds(connection);
-	app_server_sweep(connection->server);
+	connection->owner->on_end(connection);
 }
 
 const struct transport_events connection_events = {on_frame, on_long_frame, on_end, on_drain};
@@ -181,32 +167,29 @@ void connection_set_pending(struct connection *connection, struct pending_client
 	pending_client_hand_over(pending, on_evict, connection);
 }
 
-struct connection *connection_create(struct app_server *server)
+struct connection *connection_create(struct app_server *server, const struct connection_owner *owner, struct loop *loop,
+                                     struct buf *out)
 {
 	struct connection *connection = xnew(struct connection);
 	connection->server = server;
+	connection->owner = owner;
+	connection->loop = loop;
+	connection->out = out;
+	list_init(&connection->link);
 	list_init(&connection->requests);
 	list_init(&connection->resources);
-	server->connection_count++;
-	list_append(&server->connections, &connection->link);
 	return connection;
 }
 
 void connection_destroy(struct connection *connection)
 {
-	struct rpc_request *request;
 	struct client_resource *resource;
 	if (!connection)
 		return;
-	list_remove(&connection->link);
-	connection->server->connection_count--;
 	transport_destroy(steal(connection->transport), true);
 	pending_client_destroy(connection->pending);
-	connection->server->events->on_client_gone(connection->server, connection);
-	rpc_asks_forget(&connection->server->asks, connection);
-	loop_timer_destroy(connection->patience);
-	while ((request = list_first(&connection->requests, struct rpc_request, link)))
-		rpc_request_cancel(request);
+	connection->owner->on_destroy(connection);
+	loop_timer_destroy(connection->hold_timer);
 	while ((resource = list_first(&connection->resources, struct client_resource, link)))
 		resource->type->end(resource);
 	free(connection->client_name);

@@ -1,10 +1,10 @@
-/* connection.h — one client on one transport: its capabilities, its unanswered requests, its resources.
+/* connection.h — one client on one transport: its capabilities, the number of its unanswered requests, its resources.
  *
- * Owns: its transport, requests and resources. Borrows: the server. Loop thread only.
- * At LIMIT_RPC_PENDING unanswered requests the connection stops reading; no request is dropped. From a client that does
- * not read, it still takes LIMIT_UNREAD_SUBMISSIONS messages, so that the client can interrupt. A slow client holds the
- * threads it watches, for at most LIMIT_WATCHER_HOLD_MS if they have other watchers; then its send queue grows up to
- * LIMIT_STREAM_QUEUE_HARD, where the client is disconnected. */
+ * Owns: its transport and its resources. Borrows: its owner, the server. Loop thread only.
+ * At LIMIT_RPC_PENDING unanswered requests the connection stops reading; no request is dropped. A client that does not
+ * read its output may still send LIMIT_UNREAD_SUBMISSIONS messages, so that it can interrupt. A slow client holds the
+ * threads that it subscribes to, for at most LIMIT_WATCHER_HOLD_MS if they have other subscribers; then its send queue
+ * grows up to LIMIT_STREAM_QUEUE_HARD, where the client is disconnected. */
 #ifndef APP_SERVER_CONNECTION_H
 #define APP_SERVER_CONNECTION_H
 
@@ -19,8 +19,24 @@
 struct app_server;
 struct buf;
 struct client_resource;
+struct connection;
+struct loop;
 struct loop_timer;
 struct pending_client;
+struct rpc_message;
+
+/* The owner's part of a connection: it dispatches the messages and ends what the client started. Each must be set. */
+struct connection_owner {
+	void (*on_message)(struct connection *connection, const struct rpc_message *message);
+	/* A line longer than LIMIT_LINE was skipped; head is its beginning. */
+	void (*on_long_message)(struct connection *connection, struct str head);
+	/* The client became slow, was waited for long enough, or caught up. */
+	void (*on_pace)(struct connection *connection);
+	/* The transport has ended: the owner destroys the connection outside of this call. */
+	void (*on_end)(struct connection *connection);
+	/* The connection is being destroyed: nothing may point to it when this returns. */
+	void (*on_destroy)(struct connection *connection);
+};
 
 /* The kind of a resource, set by the room that implements it. */
 struct client_resource_type {
@@ -37,40 +53,43 @@ struct client_resource {
 
 struct connection {
 	/* read-only */
-	struct list link; /* in the server */
+	struct list link; /* the owner's */
 	struct app_server *server;
 	bool is_initialized;
 	bool has_experimental_api;
-	bool has_outcome_events;            /* it has the capability turnOutcomeEvents */
+	bool has_outcome_events;            /* receives turn/failed and turn/cancelled */
 	char *client_name, *client_version; /* NULL before initialize */
+	struct list requests;               /* not answered yet; the owner's */
 	size_t request_count;
 	bool is_slow;    /* its send queue is above the soft limit */
 	bool is_overdue; /* it has been slow for LIMIT_WATCHER_HOLD_MS */
+	bool has_ended;  /* its transport has */
 	/* private */
-	struct transport *transport;    /* NULL once it has ended */
+	const struct connection_owner *owner;
+	struct loop *loop;
+	struct buf *out;
+	struct transport *transport;    /* NULL before connection_attach */
 	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
-	struct list requests;           /* not answered yet */
 	struct list resources;          /* struct client_resource, oldest first */
 	uint64_t frame_count;           /* numbers malformed messages in the log */
 	size_t unread_count;            /* messages received since it became slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
-	struct loop_timer *patience; /* NULL until it is slow for the first time */
+	struct loop_timer *hold_timer; /* NULL until it is slow for the first time */
 	bool is_paused;
-	bool has_ended;
 };
 
-/* A new client of the server. The caller creates a transport with connection_events and the connection as self, then
- * attaches it (the connection's from then on), or destroys the connection. */
-struct connection *connection_create(struct app_server *server);
+/* A new connection of the server, to which the owner belongs; notifications are encoded in `out`, which is empty
+ * between calls. The caller creates a transport with connection_events and the connection as self, then attaches it
+ * (the connection's from then on), or destroys the connection. */
+struct connection *connection_create(struct app_server *server, const struct connection_owner *owner, struct loop *loop,
+                                     struct buf *out);
 extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
 /* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
 void connection_set_pending(struct connection *connection, struct pending_client *pending);
-/* Cancels its requests and ends its resources; the threads it watched keep running. NULL is fine. */
+/* Calls on_destroy and ends the client's resources. NULL is fine. */
 void connection_destroy(struct connection *connection);
 
-/* Sends what is in out and empties it. */
-void connection_send(struct connection *connection, struct buf *out);
 /* Queues an encoded frame. If the queue is above its soft limit afterwards, the client is slow until it drains. */
 void connection_send_frame(struct connection *connection, struct str frame);
 /* The same for one large frame, see transport_send_large. Takes the memory of body. */

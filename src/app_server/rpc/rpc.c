@@ -127,7 +127,7 @@ void rpc_write_too_long(struct buf *out, struct str head)
 	rpc_write_error(out, peek_id(head), APP_INVALID_REQUEST, str_of(text), STR_NONE);
 }
 
-void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms)
+bool rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms)
 {
 	size_t start = out->len;
 	struct json_writer w = json_writer(out);
@@ -137,6 +137,10 @@ void rpc_write_notification(struct buf *out, const struct app_notification *type
 	record_encode(type->params, params, &w);
 	jw_member_i64(&w, "emittedAtMs", now_ms);
 	end_frame(&w, start);
+	if (out->over)
+		fprintf(stderr, "codex app-server: a notification %s is larger than %zu MiB and was not sent\n",
+		        type->wire.ptr, out->max / MIB);
+	return !out->over;
 }
 
 void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params)

@@ -35,7 +35,8 @@ void rpc_write_result_json(struct buf *out, struct str id, struct str json);
 void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
 /* The error response to a line longer than LIMIT_LINE; head: its beginning. */
 void rpc_write_too_long(struct buf *out, struct str head);
-void rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
+/* Returns false, with a note on standard error, if the frame does not fit. */
+bool rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
 void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
 #include "base/error.h"

@@ -4,6 +4,7 @@
 #include "app_server/rpc/rpc_request.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
@@ -18,16 +19,26 @@ static void request_destroy(struct rpc_request *request)
 {
 	if (!request)
 		return;
-	rpc_scope_leave(&request->server->scopes, request);
+	rpc_scope_leave(&request->server->scopes, &request->entry);
 	list_remove(&request->link);
 	struct arena arena = request->arena;
 	arena_finish(&arena);
 }
 
-/* Ends a request after its response. One whose handler still runs is freed by the handler's caller. */
+static void send_out(struct connection *connection, struct buf *out)
+{
+	if (out->over)
+		fprintf(stderr, "codex app-server: a message is larger than %d MiB and was not sent\n",
+		        LIMIT_STREAM_QUEUE_HARD / MIB);
+	else
+		connection_send_frame(connection, buf_str(out));
+	buf_reuse(out);
+}
+
+/* The answer is written; who waited is done with it. A request that runs is ended by who runs it. */
 static void finish(struct rpc_request *request)
 {
-	connection_send(request->connection, &request->server->out);
+	send_out(request->connection, &request->server->out);
 	if (!request->is_waiting)
 		return;
 	struct connection *connection = request->connection;
@@ -90,11 +101,15 @@ enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, 
 	return RPC_WAIT;
 }
 
-void rpc_request_cancel(struct rpc_request *request)
+/* The client is gone. */
+static void cancel_all(struct connection *connection)
 {
-	if (request->is_waiting)
-		request->on_cancel(request);
-	request_destroy(request);
+	struct rpc_request *request;
+	while ((request = list_first(&connection->requests, struct rpc_request, link))) {
+		if (request->is_waiting)
+			request->on_cancel(request);
+		request_destroy(request);
+	}
 }
 
 /* ---- what runs ---- */
@@ -149,7 +164,7 @@ void rpc_request_run_again(struct rpc_request *request)
 	handlers[request->method - app_methods](request);
 }
 
-void rpc_request_run(struct rpc_request *request)
+static void run(struct rpc_request *request)
 {
 	if (answer(request) != RPC_WAIT) {
 		struct connection *connection = request->connection;
@@ -158,7 +173,12 @@ void rpc_request_run(struct rpc_request *request)
 		return;
 	}
 	request->is_waiting = true;
-	rpc_scope_hold(&request->server->scopes, request);
+	rpc_scope_hold(&request->server->scopes, &request->entry);
+}
+
+static void on_run(struct rpc_scope_entry *entry)
+{
+	run(container_of(entry, struct rpc_request, entry));
 }
 
 /* ---- what comes in ---- */
@@ -174,7 +194,7 @@ static void refuse(struct connection *connection, struct str id, const char *for
 	buf_vprintf(&text, format, args);
 	va_end(args);
 	rpc_write_error(&connection->server->out, id, APP_INVALID_REQUEST, buf_str(&text), STR_NONE);
-	connection_send(connection, &connection->server->out);
+	send_out(connection, &connection->server->out);
 }
 
 static void refuse_unknown(struct connection *connection, const struct rpc_message *message)
@@ -186,13 +206,13 @@ static void refuse_unknown(struct connection *connection, const struct rpc_messa
 	for (size_t i = 0; i < METHOD_count; i++)
 		buf_printf(&text, "%s`%s`", i ? ", " : "", app_methods[i].wire.ptr);
 	rpc_write_error(&connection->server->out, message->id, APP_INVALID_REQUEST, buf_str(&text), STR_NONE);
-	connection_send(connection, &connection->server->out);
+	send_out(connection, &connection->server->out);
 }
 
 static int decode_params(struct rpc_request *request, const struct json *params, struct error *err)
 {
 	const struct record *record = request->method->params;
-	request->params = arena_alloc(&request->arena, record->size);
+	request->entry.params = request->params = arena_alloc(&request->arena, record->size);
 	if (params && params->type != JSON_null)
 		return record_decode(record, params, &request->arena, request->params, err);
 	if (request->method->flags & PARAMS_OPTIONAL)
@@ -245,7 +265,9 @@ static struct rpc_request *request_create(struct connection *connection, const s
 	request->connection = connection;
 	request->method = method;
 	request->id = arena_str(&request->arena, id);
-	list_init(&request->queued);
+	rpc_scope_entry_init(&request->entry);
+	request->entry.method = method;
+	request->entry.run = on_run;
 	list_append(&connection->requests, &request->link);
 	connection->request_count++;
 	return request;
@@ -276,7 +298,7 @@ static bool check_paths(struct connection *connection, const struct rpc_message 
 	return true;
 }
 
-void rpc_request_take(struct connection *connection, const struct rpc_message *message)
+static void take(struct connection *connection, const struct rpc_message *message)
 {
 	const struct app_method *method = app_method_find(message->method);
 	struct error err;
@@ -293,16 +315,18 @@ void rpc_request_take(struct connection *connection, const struct rpc_message *m
 	if (decode_params(request, message->body, &err) != 0)
 		refuse(connection, message->id, "Invalid request: %s", err.text);
 	else if (check_gate(connection, method, message) && check_paths(connection, message)) {
-		if (rpc_scope_enter(&connection->server->scopes, request))
-			rpc_request_run(request);
+		if (rpc_scope_enter(&connection->server->scopes, &request->entry))
+			run(request);
 		return;
 	}
 	request_destroy(request);
 	connection_on_answered(connection);
 }
 
-void rpc_request_refuse_long(struct connection *connection, struct str head)
+static void refuse_long(struct connection *connection, struct str head)
 {
 	rpc_write_too_long(&connection->server->out, head);
-	connection_send(connection, &connection->server->out);
+	send_out(connection, &connection->server->out);
 }
+
+const struct server_requests rpc_requests = {take, refuse_long, cancel_all};

@@ -11,6 +11,7 @@
 #ifndef APP_SERVER_RPC_REQUEST_H
 #define APP_SERVER_RPC_REQUEST_H
 
+#include "app_server/rpc/rpc_scope.h"
 #include "base/arena.h"
 #include "base/list.h"
 #include "protocol/message/app.h"
@@ -19,8 +20,9 @@ struct app_server;
 struct buf;
 struct connection;
 struct error;
+struct rpc_message;
 struct rpc_request;
-struct rpc_scope;
+struct server_requests;
 
 enum rpc_verdict { RPC_DONE, RPC_WAIT, RPC_FAIL };
 
@@ -35,9 +37,8 @@ struct rpc_request {
 	void *params;  /* of method->params */
 	struct arena arena;
 	/* private */
-	struct list link;        /* in the connection's requests */
-	struct list queued;      /* in a scope's queue */
-	struct rpc_scope *scope; /* held or waited for; NULL: none */
+	struct list link; /* in the connection's requests */
+	struct rpc_scope_entry entry;
 	rpc_cancel_fn on_cancel;
 	void *self;
 	bool is_waiting;
@@ -58,22 +59,13 @@ enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code 
                                struct str data);
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self);
 
-/* ---- for the connection ---- */
-
-struct rpc_message;
-
-/* Accepts a request: answers it, starts it or queues it. */
-void rpc_request_take(struct connection *connection, const struct rpc_message *message);
-/* Refuses a line longer than the limit, with the id from its head, or null. */
-void rpc_request_refuse_long(struct connection *connection, struct str head);
-/* Cancels the request of a disconnected client. */
-void rpc_request_cancel(struct rpc_request *request);
-/* Runs a queued request. */
-void rpc_request_run(struct rpc_request *request);
 /* Calls the handler of a waiting request again, because its subject has changed. It may be gone on return. */
 void rpc_request_run_again(struct rpc_request *request);
 
-/* One handler per implemented method: on_rpc_<tag>. params has the type of the row's record. */
+/* For server_setup. */
+extern const struct server_requests rpc_requests;
+
+/* One handler a served method: on_rpc_<tag>. params is of the row's record. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc) \
 	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct params_ *params);
 #include "protocol/app/app_method_default.h"

@@ -2,7 +2,6 @@
  * list with one entry for each pending answer. */
 #include "app_server/rpc/rpc_scope.h"
 
-#include "app_server/rpc/rpc_request.h"
 #include "base/mem.h"
 
 struct rpc_scope {
@@ -17,9 +16,9 @@ struct rpc_scope {
 };
 
 /* The decoded parameter that distinguishes requests of one kind; STR_NONE if absent. */
-static struct str scope_value(const struct rpc_request *request)
+static struct str scope_value(const struct rpc_scope_entry *entry)
 {
-	const struct app_method *method = request->method;
+	const struct app_method *method = entry->method;
 	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
 	if (method->scope != APP_SCOPE_THREAD && method->scope != APP_SCOPE_BY)
@@ -28,15 +27,15 @@ static struct str scope_value(const struct rpc_request *request)
 	for (size_t i = 0; i < count; i++) {
 		if (fields[i].kind == FIELD_str &&
 		    strcmp(field_wire_name(method->params, &fields[i], name), method->scope_key) == 0)
-			return *(const struct str *)(const void *)((const char *)request->params + fields[i].offset);
+			return *(const struct str *)(const void *)((const char *)entry->params + fields[i].offset);
 	}
 	return STR_NONE;
 }
 
-static bool has_scope(const struct rpc_request *request)
+static bool has_scope(const struct rpc_scope_entry *entry)
 {
-	bool by_value = request->method->scope == APP_SCOPE_THREAD || request->method->scope == APP_SCOPE_BY;
-	return request->method->scope != APP_SCOPE_ANY && (!by_value || scope_value(request).ptr);
+	bool by_value = entry->method->scope == APP_SCOPE_THREAD || entry->method->scope == APP_SCOPE_BY;
+	return entry->method->scope != APP_SCOPE_ANY && (!by_value || scope_value(entry).ptr);
 }
 
 static struct rpc_scope *find(struct rpc_scopes *scopes, const char *name, struct str value)
@@ -49,46 +48,50 @@ static struct rpc_scope *find(struct rpc_scopes *scopes, const char *name, struc
 	return NULL;
 }
 
-static bool may_join(const struct rpc_scope *scope, const struct rpc_request *request)
+static bool may_join(const struct rpc_scope *scope, const struct rpc_scope_entry *entry)
 {
-	return scope->kind == APP_SCOPE_SHARED && request->method->scope == APP_SCOPE_SHARED &&
-	       list_empty(&scope->queue);
+	return scope->kind == APP_SCOPE_SHARED && entry->method->scope == APP_SCOPE_SHARED && list_empty(&scope->queue);
 }
 
-bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_request *request)
+void rpc_scope_entry_init(struct rpc_scope_entry *entry)
 {
-	if (list_empty(&scopes->all) || !has_scope(request))
+	list_init(&entry->link);
+}
+
+bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_scope_entry *entry)
+{
+	if (list_empty(&scopes->all) || !has_scope(entry))
 		return true;
-	struct rpc_scope *scope = find(scopes, request->method->scope_key, scope_value(request));
-	if (!scope || may_join(scope, request))
+	struct rpc_scope *scope = find(scopes, entry->method->scope_key, scope_value(entry));
+	if (!scope || may_join(scope, entry))
 		return true;
-	request->scope = scope;
-	list_append(&scope->queue, &request->queued);
+	entry->scope = scope;
+	list_append(&scope->queue, &entry->link);
 	return false;
 }
 
-static struct rpc_scope *scope_create(struct rpc_scopes *scopes, const struct rpc_request *request)
+static struct rpc_scope *scope_create(struct rpc_scopes *scopes, const struct rpc_scope_entry *entry)
 {
 	struct rpc_scope *scope = xnew(struct rpc_scope);
 	scope->scopes = scopes;
-	scope->name = request->method->scope_key;
-	scope->text = str_dup(scope_value(request));
-	scope->value = str_n(scope->text, scope_value(request).len);
+	scope->name = entry->method->scope_key;
+	scope->text = str_dup(scope_value(entry));
+	scope->value = str_n(scope->text, scope_value(entry).len);
 	list_init(&scope->queue);
 	list_append(&scopes->all, &scope->link);
 	return scope;
 }
 
-void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_request *request)
+void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_scope_entry *entry)
 {
-	if (!has_scope(request))
+	if (!has_scope(entry))
 		return;
-	struct rpc_scope *scope = find(scopes, request->method->scope_key, scope_value(request));
+	struct rpc_scope *scope = find(scopes, entry->method->scope_key, scope_value(entry));
 	if (!scope)
-		scope = scope_create(scopes, request);
-	scope->kind = request->method->scope;
+		scope = scope_create(scopes, entry);
+	scope->kind = entry->method->scope;
 	scope->holders++;
-	request->scope = scope;
+	entry->scope = scope;
 }
 
 static void scope_destroy(struct rpc_scope *scope)
@@ -98,29 +101,29 @@ static void scope_destroy(struct rpc_scope *scope)
 	free(scope);
 }
 
-void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_request *request)
+void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_scope_entry *entry)
 {
-	struct rpc_scope *scope = request->scope;
+	struct rpc_scope *scope = entry->scope;
 	if (!scope)
 		return;
-	request->scope = NULL;
-	if (list_empty(&request->queued))
+	entry->scope = NULL;
+	if (list_empty(&entry->link))
 		scope->holders--;
-	list_remove(&request->queued);
+	list_remove(&entry->link);
 	if (!scope->holders)
 		loop_defer(&scopes->wake);
 }
 
 /* Runs the next request, or several that may share the scope. One that answers later becomes the next holder. */
-static void run_next(struct rpc_scopes *scopes, struct rpc_scope *scope)
+static void run_next(struct rpc_scope *scope)
 {
 	while (!list_empty(&scope->queue)) {
-		struct rpc_request *next = list_first(&scope->queue, struct rpc_request, queued);
+		struct rpc_scope_entry *next = list_first(&scope->queue, struct rpc_scope_entry, link);
 		if (scope->holders && !(scope->kind == APP_SCOPE_SHARED && next->method->scope == APP_SCOPE_SHARED))
 			return;
-		list_remove(&next->queued);
+		list_remove(&next->link);
 		next->scope = NULL;
-		scopes->run(next);
+		next->run(next);
 	}
 	if (!scope->holders)
 		scope_destroy(scope);
@@ -132,15 +135,14 @@ static void on_wake(void *self)
 	struct rpc_scope *it;
 	list_for_each(it, &scopes->all, link) {
 		if (!it->holders)
-			run_next(scopes, it);
+			run_next(it);
 	}
 }
 
-void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop, rpc_scope_run_fn run)
+void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop)
 {
 	list_init(&scopes->all);
 	loop_deferred_init(&scopes->wake, loop, on_wake, scopes);
-	scopes->run = run;
 }
 
 void rpc_scopes_finish(struct rpc_scopes *scopes)

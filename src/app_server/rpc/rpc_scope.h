@@ -2,7 +2,7 @@
  * concurrently (the scope column of app_method.def).
  *
  * Only a request that is answered later makes others wait. A scope exists for each such request, so an idle thread has
- * none. Owns: the queues, not the requests. Loop thread only. */
+ * none. Owns: the queues, not the entries. Loop thread only. */
 #ifndef APP_SERVER_RPC_SCOPE_H
 #define APP_SERVER_RPC_SCOPE_H
 
@@ -10,27 +10,36 @@
 
 #include "base/list.h"
 #include "loop/loop.h"
+#include "protocol/message/app.h"
 
-struct rpc_request;
+struct rpc_scope;
 
-/* Runs the next request of a queue, from the loop. */
-typedef void (*rpc_scope_run_fn)(struct rpc_request *request);
+/* Embedded in each request. */
+struct rpc_scope_entry {
+	/* of the request */
+	const struct app_method *method;
+	const void *params;                         /* of method->params */
+	void (*run)(struct rpc_scope_entry *entry); /* the queued request may run now; called from the loop */
+	/* private */
+	struct list link;        /* in a scope's queue */
+	struct rpc_scope *scope; /* held or waited for; NULL: none */
+};
 
 struct rpc_scopes {
 	/* private */
 	struct list all;
 	struct loop_deferred wake;
-	rpc_scope_run_fn run;
 };
 
-void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop, rpc_scope_run_fn run);
-void rpc_scopes_finish(struct rpc_scopes *scopes); /* no request may be left */
+void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop);
+void rpc_scopes_finish(struct rpc_scopes *scopes); /* no entry may be left */
 
+void rpc_scope_entry_init(struct rpc_scope_entry *entry);
 /* True: the request may run now. False: it was queued. */
-bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_request *request);
+bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 /* The request is answered later: further requests of its scope are queued until then. */
-void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_request *request);
+void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 /* The request was answered or cancelled, whether it ran, held the scope or was queued. */
-void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_request *request);
+void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 
 #endif

@@ -1,11 +1,12 @@
-/* A notification is encoded when the first client that gets it is found: most find none. */
+/* The server is the owner of its connections: it passes their messages on to the requests and the questions.
+ *
+ * A notification is encoded when the first client that gets it is found: most find none. */
 #include "app_server/rpc/server.h"
 
 #include <stdlib.h>
 
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
-#include "app_server/rpc/rpc_request.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -26,8 +27,9 @@ void app_server_init(struct app_server *server, const struct server_setup *setup
 	server->overrides = copy_texts(setup->overrides, setup->override_count);
 	server->override_count = setup->override_count;
 	server->events = setup->events;
+	server->requests = setup->requests;
 	list_init(&server->connections);
-	rpc_scopes_init(&server->scopes, setup->loop, rpc_request_run);
+	rpc_scopes_init(&server->scopes, setup->loop);
 	rpc_asks_init(&server->asks);
 	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&server->sweep, setup->loop, setup->on_sweep, server);
@@ -50,6 +52,53 @@ void app_server_sweep(struct app_server *server)
 	loop_defer(&server->sweep);
 }
 
+/* ---- clients ---- */
+
+static void on_message(struct connection *client, const struct rpc_message *message)
+{
+	struct app_server *server = client->server;
+	if (message->kind == RPC_REQUEST)
+		server->requests->take(client, message);
+	else if (message->kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
+		rpc_asks_answer(&server->asks, client, message);
+}
+
+static void on_long_message(struct connection *client, struct str head)
+{
+	client->server->requests->refuse_long(client, head);
+}
+
+static void on_pace(struct connection *client)
+{
+	client->server->events->on_client_pace(client->server);
+}
+
+static void on_end(struct connection *client)
+{
+	app_server_sweep(client->server);
+}
+
+static void on_destroy(struct connection *client)
+{
+	struct app_server *server = client->server;
+	list_remove(&client->link);
+	server->connection_count--;
+	server->events->on_client_gone(server, client);
+	rpc_asks_forget(&server->asks, client);
+	server->requests->cancel_all(client);
+}
+
+struct connection *app_server_add_client(struct app_server *server)
+{
+	static const struct connection_owner owner = {on_message, on_long_message, on_pace, on_end, on_destroy};
+	struct connection *client = connection_create(server, &owner, server->loop, &server->out);
+	server->connection_count++;
+	list_append(&server->connections, &client->link);
+	return client;
+}
+
+/* ---- notifications ---- */
+
 void app_server_notify_if(struct app_server *server, enum app_notification_tag tag, const void *params,
                           client_filter_fn filter, const void *self)
 {
@@ -57,10 +106,10 @@ void app_server_notify_if(struct app_server *server, enum app_notification_tag t
 	list_for_each(it, &server->connections, link) {
 		if (!connection_wants(it, tag) || (filter && !filter(it, self)))
 			continue;
-		if (!server->out.len)
-			rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms());
-		if (!server->out.over)
-			connection_send_frame(it, buf_str(&server->out));
+		if (!server->out.len &&
+		    !rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms()))
+			break;
+		connection_send_frame(it, buf_str(&server->out));
 	}
 	buf_reuse(&server->out);
 }

@@ -17,6 +17,7 @@ struct app_server;
 struct config;
 struct connection;
 struct process_settings;
+struct rpc_message;
 struct services;
 struct store_index;
 struct threads;
@@ -29,6 +30,15 @@ struct server_events {
 	void (*on_client_gone)(struct app_server *server, struct connection *client);
 };
 
+/* The requests of a client; implemented by rpc_request.c. */
+struct server_requests {
+	/* Answers the request, starts it, or queues it in its scope. */
+	void (*take)(struct connection *client, const struct rpc_message *message);
+	/* Answers a request that was too long, with the id that its beginning shows, or null. */
+	void (*refuse_long)(struct connection *client, struct str head);
+	void (*cancel_all)(struct connection *client);
+};
+
 struct app_server {
 	/* read-only */
 	struct loop *loop;
@@ -38,6 +48,7 @@ struct app_server {
 	struct str *overrides; /* -c key=value of the command line; owned */
 	size_t override_count;
 	const struct server_events *events;
+	const struct server_requests *requests;
 	struct list connections; /* struct connection, oldest first */
 	size_t connection_count;
 	/* of the rooms */
@@ -60,10 +71,14 @@ struct server_setup {
 	const struct str *overrides;
 	size_t override_count;
 	const struct server_events *events;
+	const struct server_requests *requests;
 	void (*on_sweep)(void *server);
 };
 void app_server_init(struct app_server *server, const struct server_setup *setup);
 void app_server_finish(struct app_server *server); /* no client may be left */
+
+/* A new client without a transport yet; connection.h has its further life. */
+struct connection *app_server_add_client(struct app_server *server);
 
 /* Removes ended clients and threads on the next turn of the loop, outside any callback of theirs. */
 void app_server_sweep(struct app_server *server);
