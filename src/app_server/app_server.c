@@ -7,6 +7,8 @@
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
+#include "app_server/threads/subscribers.h"
+#include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,7 +21,7 @@ static void on_sweep(void *self)
 	struct server_root *root = server_root(server);
 	struct connection *it;
 	bool has_ended = false;
-	threads_sweep(server->threads);
+	thread_unload_dead(server->threads);
 	list_for_each(it, &server->connections, link) {
 		if (!it->has_ended)
 			continue;
@@ -32,12 +34,12 @@ static void on_sweep(void *self)
 
 static void on_client_pace(struct app_server *server)
 {
-	threads_review_holds(server->threads);
+	subscribers_review_holds(server->threads);
 }
 
 static void on_client_gone(struct app_server *server, struct connection *client)
 {
-	threads_forget_client(server->threads, client);
+	subscribers_forget_client(server->threads, client);
 }
 
 static const struct server_events server_events = {on_client_pace, on_client_gone};
@@ -92,6 +94,7 @@ void app_server_destroy(struct app_server *server)
 	struct server_root *root = server_root(server);
 	list_for_each(it, &server->connections, link)
 		connection_destroy(it);
+	thread_unload_all(server->threads);
 	threads_destroy(server->threads);
 	process_settings_destroy(server->settings);
 	store_index_destroy(server->store);

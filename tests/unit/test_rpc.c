@@ -7,7 +7,9 @@
 #include "app_server/rpc/rpc.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
+#include "app_server/threads/subscribers.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -572,37 +574,33 @@ static void some_messages_of_a_client_that_is_behind_are_read(void **state)
 static struct thread *make_thread(struct fixture *f)
 {
 	struct codex_options options = {.services = f->services, .config = f->config, .cwd = "/"};
-	struct thread *thread = xnew(struct thread);
-	thread->server = f->server;
+	struct thread *thread = thread_create(f->server, "test", "1");
 	thread->codex = codex_open(&options);
-	list_init(&thread->bucket);
-	thread_items_init(&thread->items);
-	list_append(&f->server->threads->all, &thread->link);
+	threads_add(thread);
 	return thread;
 }
 
-/* With other subscribers the hold ends after LIMIT_WATCHER_HOLD_MS; without, it lasts until the client has caught up.
- */
-static void a_slow_watcher_holds_up_the_others_for_a_while_only(void **state)
+/* For LIMIT_WATCHER_HOLD_MS if there are other subscribers, else as long as it takes. */
+static void a_slow_subscriber_delays_the_others_for_a_limited_time(void **state)
 {
 	struct fixture *f = *state;
 	struct client *client = &f->clients[0];
 	struct thread *thread = make_thread(f);
-	thread_watch(thread, client->connection);
-	thread_watch(thread, f->clients[1].connection);
+	subscribers_add(thread, client->connection);
+	subscribers_add(thread, f->clients[1].connection);
 	client->is_full = true;
 	uint64_t start_ms = clock_now_ms();
 	tell(f, 0, "{\"id\":1,\"method\":\"mock/experimentalMethod\",\"params\":{}}");
-	assert_true(thread->watchers.items[0].is_held);
-	assert_false(thread->watchers.items[1].is_held);
-	while (thread->watchers.items[0].is_held)
+	assert_true(thread->subscribers.items[0].is_held);
+	assert_false(thread->subscribers.items[1].is_held);
+	while (thread->subscribers.items[0].is_held)
 		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
 	assert_true(clock_now_ms() - start_ms + 10 >= LIMIT_WATCHER_HOLD_MS); /* clocks are coarse */
-	assert_true(thread_unwatch(thread, f->clients[1].connection));
-	assert_true(thread->watchers.items[0].is_held);
+	assert_true(subscribers_remove(thread, f->clients[1].connection));
+	assert_true(thread->subscribers.items[0].is_held);
 	client->is_full = false;
 	connection_events.on_drain(client->connection);
-	assert_false(thread->watchers.items[0].is_held);
+	assert_false(thread->subscribers.items[0].is_held);
 	thread_destroy(thread);
 }
 
@@ -639,7 +637,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_comes_later_is_asked_too_and_who_was_not_cannot_answer, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(some_messages_of_a_client_that_is_behind_are_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_slow_watcher_holds_up_the_others_for_a_while_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_subscriber_delays_the_others_for_a_limited_time, set_up,
+	                                        tear_down),
 		cmocka_unit_test_setup_teardown(requests_that_wait_go_with_their_client, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,13 @@ enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *
 	return rpc_fail(request, is_system ? APP_INTERNAL_ERROR : APP_INVALID_REQUEST, "%s", err->text);
 }
 
+enum rpc_verdict rpc_fail_submit(struct rpc_request *request, const struct error *err)
+{
+	if (err->code == ERR_limit)
+		return rpc_fail(request, APP_OVERLOADED, "Server overloaded; retry later.");
+	return rpc_fail_with(request, err);
+}
+
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self)
 {
 	request->on_cancel = on_cancel;

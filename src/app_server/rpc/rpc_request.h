@@ -54,7 +54,9 @@ enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code,
 	__attribute__((format(printf, 3, 4)));
 /* Fails with err's text; the code is APP_INTERNAL_ERROR for a system error, else APP_INVALID_REQUEST. */
 enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *err);
-/* As rpc_fail, with the member `data` (JSON text). */
+/* The error of codex_submit_op and its like: a full queue is APP_OVERLOADED, else as rpc_fail_with. */
+enum rpc_verdict rpc_fail_submit(struct rpc_request *request, const struct error *err);
+/* With the member `data`, JSON text. */
 enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code code, struct str message,
                                struct str data);
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self);

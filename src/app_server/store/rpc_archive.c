@@ -12,7 +12,7 @@
 #include "app_server/store/stored_turns.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
-#include "app_server/threads/thread_idle.h"
+#include "app_server/threads/thread_unload.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -121,7 +121,7 @@ static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
 	struct app_thread_archived_notification event = {id_of(job)};
 	struct thread *thread = threads_find(server, id_of(job));
 	if (thread)
-		thread_idle_unload(thread);
+		thread_unload(thread);
 	rpc_reply(job->request, nothing);
 	app_server_notify(server, tag, &event);
 }

@@ -8,15 +8,10 @@
 #include "protocol/message/app.h"
 #include "protocol/message/event.h"
 
-struct arena;
-struct connection;
 struct thread;
 
 /* Sends the notifications of the event to the thread's watchers. The event is borrowed. */
 void notify_event(struct thread *thread, const struct event *event);
-
-/* Sends the token usage after a turn to one client, or (NULL) to all watchers. */
-void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info, struct connection *only);
 
 #define TELLS(tag) void on_event_##tag(struct thread *thread, const struct event *event);
 #define SILENT(tag, why)

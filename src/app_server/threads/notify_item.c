@@ -2,6 +2,7 @@
 #include "app_server/threads/notify.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/limits.h"
 #include "base/mem.h"

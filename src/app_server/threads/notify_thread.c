@@ -6,11 +6,10 @@
 #include "app_server/history/item_view.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/notify.h"
-#include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_turn.h"
+#include "app_server/threads/thread_unload.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,11 +22,6 @@ static struct str turn_id(const struct thread *thread, const struct event *event
 
 /* ---- beginning ---- */
 
-void on_event_session_configured(struct thread *thread, const struct event *event)
-{
-	rpc_thread_on_configured(thread, event->msg.session_configured);
-}
-
 void on_event_task_started(struct thread *thread, const struct event *event)
 {
 	if (!thread->turn) /* input submitted just before the end of a turn starts another one */
@@ -37,23 +31,29 @@ void on_event_task_started(struct thread *thread, const struct event *event)
 
 /* ---- end ---- */
 
+static void end_turn(struct thread *thread, enum app_turn_status status)
+{
+	thread_turn_end(thread->turn, status);
+	thread_unload_when_idle(thread);
+}
+
 void on_event_task_complete(struct thread *thread, const struct event *event)
 {
 	(void)event;
 	if (thread->turn)
-		thread_turn_end(thread->turn, thread->turn->error ? app_turn_status_failed : app_turn_status_completed);
+		end_turn(thread, thread->turn->error ? app_turn_status_failed : app_turn_status_completed);
 }
 
 void on_event_turn_aborted(struct thread *thread, const struct event *event)
 {
 	(void)event;
 	if (thread->turn)
-		thread_turn_end(thread->turn, app_turn_status_interrupted);
+		end_turn(thread, app_turn_status_interrupted);
 }
 
 /* ---- failures ---- */
 
-static void tell_error(struct thread *thread, struct str turn, struct app_turn_error *error, bool will_retry)
+static void notify_error(struct thread *thread, struct str turn, struct app_turn_error *error, bool will_retry)
 {
 	struct app_error_notification event = {error, will_retry, str_of(thread->id), turn};
 	thread_notify(thread, NOTIFY_error, &event);
@@ -69,18 +69,14 @@ void on_event_error(struct thread *thread, const struct event *event)
 		.message = body->message,
 		.codex_error_info = item_view_error_info(body->codex_error_info, &arena),
 	};
-	if (thread->starting) {
-		rpc_thread_on_refused(thread, body->message);
-		return;
-	}
 	if (turn) {
 		thread_turn_keep_error(turn, &error);
 		thread->has_failed = true;
 		thread_notify_status(thread);
 	}
-	tell_error(thread, turn_id(thread, event), &error, false);
+	notify_error(thread, turn_id(thread, event), &error, false);
 	if (turn && !turn->is_started && str_is(event->id, turn->id))
-		thread_turn_end(turn, app_turn_status_failed);
+		end_turn(thread, app_turn_status_failed);
 }
 
 void on_event_stream_error(struct thread *thread, const struct event *event)
@@ -92,7 +88,7 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 		.codex_error_info = item_view_error_info(body->codex_error_info, &arena),
 		.additional_details = body->additional_details,
 	};
-	tell_error(thread, turn_id(thread, event), &error, true);
+	notify_error(thread, turn_id(thread, event), &error, true);
 }
 
 /* A warning may report that the rollout continues in another file. */
@@ -130,7 +126,7 @@ void on_event_deprecation_notice(struct thread *thread, const struct event *even
 {
 	const struct ev_deprecation_notice *body = event->msg.deprecation_notice;
 	struct app_deprecation_notice_notification notice = {body->summary, body->details};
-	vec_for_each(it, &thread->watchers)
+	vec_for_each(it, &thread->subscribers)
 		connection_notify(it->connection, NOTIFY_deprecation_notice, &notice);
 }
 
@@ -141,34 +137,6 @@ void on_event_skills_update_available(struct thread *thread, const struct event 
 }
 
 /* ---- what is known of it ---- */
-
-static struct app_token_usage_breakdown breakdown(const struct token_usage *usage)
-{
-	return (struct app_token_usage_breakdown){
-		.total_tokens = usage->total_tokens,
-		.input_tokens = usage->input_tokens,
-		.cached_input_tokens = usage->cached_input_tokens,
-		.output_tokens = usage->output_tokens,
-		.reasoning_output_tokens = usage->reasoning_output_tokens,
-	};
-}
-
-void notify_usage(struct thread *thread, struct str turn, const struct token_usage_info *info, struct connection *only)
-{
-	struct app_token_usage_breakdown total = breakdown(info->total_token_usage),
-					 last = breakdown(info->last_token_usage);
-	struct app_thread_token_usage usage = {
-		.total = &total,
-		.last = &last,
-		.has_model_context_window = info->has_model_context_window,
-		.model_context_window = info->model_context_window,
-	};
-	struct app_thread_token_usage_updated_notification event = {str_of(thread->id), turn, &usage};
-	if (only)
-		connection_notify(only, NOTIFY_thread_token_usage_updated, &event);
-	else
-		thread_notify(thread, NOTIFY_thread_token_usage_updated, &event);
-}
 
 static struct app_rate_limit_window *window(const struct rate_limit_window *from, struct app_rate_limit_window *to)
 {
@@ -184,7 +152,7 @@ static struct app_rate_limit_window *window(const struct rate_limit_window *from
 	return to;
 }
 
-static void tell_limits(struct thread *thread, const struct rate_limits *limits)
+static void notify_limits(struct thread *thread, const struct rate_limits *limits)
 {
 	struct app_rate_limit_window primary, secondary;
 	struct app_credits_snapshot credits;
@@ -209,12 +177,12 @@ void on_event_token_count(struct thread *thread, const struct event *event)
 	const struct ev_token_count *body = event->msg.token_count;
 	int64_t total = body->info ? body->info->total_token_usage->total_tokens : 0;
 	int64_t last = body->info ? body->info->last_token_usage->total_tokens : 0;
-	if (total == thread->told_total && last == thread->told_last)
+	if (total == thread->usage_total && last == thread->usage_last)
 		return;
-	thread->told_total = total;
-	thread->told_last = last;
-	notify_usage(thread, turn_id(thread, event), body->info, NULL);
-	tell_limits(thread, body->rate_limits);
+	thread->usage_total = total;
+	thread->usage_last = last;
+	thread_notify_usage(thread, turn_id(thread, event), body->info, NULL);
+	notify_limits(thread, body->rate_limits);
 }
 
 void on_event_thread_name_updated(struct thread *thread, const struct event *event)

@@ -1,15 +1,13 @@
-/* thread/fork resumes a copy of the rollout; the source thread continues unchanged, loaded or not. */
-#include "app_server/rpc/server.h"
+/* thread/fork is a resume of a copy; the source keeps running, in this process or another one. */
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
+#include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
-#include "app_server/threads/threads.h"
 #include "app_server/threads/thread_fork.h"
 #include "app_server/threads/thread_load.h"
-#include "app_server/threads/thread_turn.h"
-#include "base/error.h"
-#include "rollout/rollout_reader.h"
+#include "app_server/threads/thread_open.h"
+#include "app_server/threads/thread_restore.h"
+#include "app_server/threads/threads.h"
 
 _Static_assert(sizeof(struct app_thread_fork_response) == sizeof(struct app_thread_start_response),
                "one body serves both");
@@ -20,62 +18,33 @@ static void answer(struct thread *thread, struct rpc_request *request)
 	const struct app_thread_fork_params *params = request->params;
 	struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* params are freed with the response */
+	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
 	struct app_thread_start_response response;
-	thread_load_tell_origin(load, thread);
+	thread_restore_origin(load, thread);
 	thread_fork_keep(load->fork);
 	thread_set_last_turn(thread, thread_history_last(&load->history));
-	rpc_thread_describe(thread, &arena, &response);
+	thread_open_describe(thread, &arena, &response);
 	struct app_thread view = *response.thread;
 	if (shows_turns)
 		rpc_reply_with_items(request, &response, "result.thread.turns", &load->turns.text);
 	else
 		rpc_reply(request, &response);
-	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
+	thread_restore_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_started_notification event = {&view};
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 
-static struct app_thread_start_params *wishes_of(const struct app_thread_fork_params *params,
-                                                 const struct thread_load *load, struct arena *arena)
-{
-	struct app_thread_start_params *wishes = arena_new(arena, struct app_thread_start_params);
-	*wishes = (struct app_thread_start_params){
-		.model = params->model,
-		.model_provider =
-			params->model_provider.ptr ? params->model_provider : load->reader->meta.model_provider,
-		.cwd = params->cwd,
-		.approval_policy = params->approval_policy,
-		.has_sandbox = params->has_sandbox,
-		.sandbox = params->sandbox,
-		.permissions = params->permissions,
-		.config = params->config,
-		.base_instructions = params->base_instructions,
-		.developer_instructions = params->developer_instructions,
-		.ephemeral = params->ephemeral,
-	};
-	return wishes;
-}
-
 static void on_loaded(struct thread_load *load, void *self)
 {
-	struct error err = load->err;
 	struct rpc_request *request = self;
-	if (err.code) {
-		rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
+	const struct app_thread_fork_params *fork = request->params;
+	if (load->err.code) {
+		rpc_fail(request, APP_INVALID_REQUEST, "%s", load->err.text);
 		thread_load_destroy(load);
 		return;
 	}
-	struct thread_opening opening = {
-		.wishes = wishes_of(request->params, load, &request->arena),
-		.load = load,
-		.refusal = "failed to fork the thread",
-		.answer = answer,
-	};
-	thread_load_continue(load, &opening, &request->arena);
-	opening.session.resume_path = str_of(load->reader->path);
-	if (!thread_open(request, &opening, &err))
-		rpc_fail_with(request, &err);
+	const struct app_thread_start_params params = {THREAD_RESTORE_PARAMS(fork), .ephemeral = fork->ephemeral};
+	thread_restore_open(request, load, &params, "failed to fork the thread", answer);
 }
 
 static void on_cancel(struct rpc_request *request)

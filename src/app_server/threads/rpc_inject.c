@@ -2,7 +2,6 @@
  * code only rejects mistakes that would break every later request of the thread. Items of unknown types are dropped,
  * as codex 0.169 does, with a warning. */
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/rpc/server.h"
@@ -122,7 +121,7 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 	if (check(items, &err) != 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	if (add(thread, items, &request->arena, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
 }
 
@@ -165,6 +164,6 @@ enum rpc_verdict on_rpc_thread_prepare_approved_plan(struct rpc_request *request
 		return rpc_fail(request, APP_INVALID_PARAMS, "`attachmentPath` must be absolute on the app server");
 	write_plan(&item, plan);
 	if (codex_add_items(thread->codex, &(struct str){item.data, item.len}, 1, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
 }

@@ -1,25 +1,26 @@
-/* thread/resume loads a stored thread or joins a loaded one. A joining client is subscribed before the rollout is
- * read, so that events in between reach it as notifications. */
+/* thread/resume opens a stored thread, or joins a loaded one. A client that joins is a subscriber before the rollout is
+ * read: what happens meanwhile reaches it as notifications, so no event is lost between the two. */
 #include <errno.h>
 
-#include "app_server/rpc/server.h"
 #include "app_server/history/history_page.h"
 #include "app_server/history/item_view.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
+#include "app_server/rpc/server.h"
+#include "app_server/threads/subscribers.h"
 #include "app_server/threads/thread.h"
-#include "app_server/threads/threads.h"
+#include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
-#include "app_server/threads/thread_turn.h"
-#include "base/mem.h"
+#include "app_server/threads/thread_open.h"
+#include "app_server/threads/thread_restore.h"
+#include "app_server/threads/threads.h"
 #include "rollout/rollout_reader.h"
 
 /* A request whose rollout is being read. Lives in the request's arena. */
 struct resume {
 	struct rpc_request *request;
 	struct thread_load *load;
-	bool is_new_watcher;
+	bool is_new_subscriber;
 };
 
 /* ---- the answer ---- */
@@ -33,7 +34,8 @@ static struct app_thread_item *find_item(struct app_thread_item *items, size_t c
 	return NULL;
 }
 
-/* The file may end in the running turn, which is then not interrupted and may have open items without a line yet. */
+/* The file may end in the turn that runs. That turn is in progress, and its started items may not be in the file yet.
+ */
 static void add_running(const struct thread *thread, struct thread_load *load, struct arena *arena)
 {
 	struct app_turn *turn = thread->turn ? thread_history_find(&load->history, str_of(thread->turn->id)) : NULL;
@@ -41,12 +43,12 @@ static void add_running(const struct thread *thread, struct thread_load *load, s
 	size_t count = turn ? turn->items_count : 0, open = 0;
 	if (!turn)
 		return;
-	list_for_each(it, &thread->items.open, link)
+	list_for_each(it, &thread->items, link)
 		open++;
 	struct app_thread_item *items = arena_array(arena, struct app_thread_item, count + open);
 	for (size_t i = 0; i < count; i++)
 		items[i] = turn->items[i];
-	list_for_each(it, &thread->items.open, link) {
+	list_for_each(it, &thread->items, link) {
 		struct app_thread_item *known = find_item(items, turn->items_count, it->id);
 		if (str_is(it->turn_id, thread->turn->id))
 			*(known ? known : &items[count++]) = it->item;
@@ -62,10 +64,10 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	auto_arena struct arena arena = {0};
 	const struct app_thread_resume_params *params = request->params;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* params are freed with the response */
+	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
 	struct app_thread_start_response all;
-	thread_load_tell_git(load, thread);
-	rpc_thread_describe(thread, &arena, &all);
+	thread_restore_git(load, thread);
+	thread_open_describe(thread, &arena, &all);
 	add_running(thread, load, &arena);
 	if (!thread->turn)
 		thread_set_last_turn(thread, thread_history_last(&load->history));
@@ -92,57 +94,28 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 		rpc_reply_with_items(request, &response, "result.thread.turns", &load->turns.text);
 	else
 		rpc_reply(request, &response);
-	thread_load_tell_usage(load, thread, shows_turns ? connection : NULL);
+	thread_restore_usage(load, thread, shows_turns ? connection : NULL);
 	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
 	thread_notify(thread, NOTIFY_thread_goal_cleared, &cleared);
 }
 
-/* ---- out of the store ---- */
+/* ---- a stored thread ---- */
 
 static void answer_opened(struct thread *thread, struct rpc_request *request)
 {
-	thread_load_tell_origin(thread->opening.load, thread);
+	thread_restore_origin(thread->opening.load, thread);
 	thread_notify_status(thread);
 	answer(thread, request, thread->opening.load);
 }
 
-static struct app_thread_start_params *wishes_of(const struct app_thread_resume_params *params,
-                                                 const struct thread_load *load, struct arena *arena)
-{
-	struct app_thread_start_params *wishes = arena_new(arena, struct app_thread_start_params);
-	*wishes = (struct app_thread_start_params){
-		.model = params->model,
-		.model_provider = params->model_provider,
-		.cwd = params->cwd,
-		.approval_policy = params->approval_policy,
-		.has_sandbox = params->has_sandbox,
-		.sandbox = params->sandbox,
-		.permissions = params->permissions,
-		.config = params->config,
-		.base_instructions = params->base_instructions,
-		.developer_instructions = params->developer_instructions,
-	};
-	if (!wishes->model_provider.ptr)
-		wishes->model_provider = load->reader->meta.model_provider;
-	return wishes;
-}
-
 static void open_stored(struct rpc_request *request, struct thread_load *load)
 {
-	struct error err;
-	struct thread_opening opening = {
-		.wishes = wishes_of(request->params, load, &request->arena),
-		.load = load,
-		.refusal = "failed to resume the thread",
-		.answer = answer_opened,
-	};
-	thread_load_continue(load, &opening, &request->arena);
-	opening.session.resume_path = str_of(load->reader->path);
-	if (!thread_open(request, &opening, &err))
-		rpc_fail_with(request, &err);
+	const struct app_thread_resume_params *resume = request->params;
+	const struct app_thread_start_params params = {THREAD_RESTORE_PARAMS(resume)};
+	thread_restore_open(request, load, &params, "failed to resume the thread", answer_opened);
 }
 
-/* ---- both ---- */
+/* ---- the request ---- */
 
 static void on_cancel(struct rpc_request *request)
 {
@@ -154,15 +127,15 @@ static void refuse(struct resume *resume, const struct error *err)
 {
 	const struct app_thread_resume_params *params = resume->request->params;
 	struct thread *thread = threads_find(resume->request->server, params->thread_id);
-	if (thread && resume->is_new_watcher)
-		thread_unwatch(thread, resume->request->connection);
+	if (thread && resume->is_new_subscriber)
+		subscribers_remove(thread, resume->request->connection);
 	if (thread && err->sys == ENOENT)
 		rpc_fail(resume->request, APP_INVALID_REQUEST, "no rollout found for thread id %s", thread->id);
 	else
 		rpc_fail(resume->request, APP_INVALID_REQUEST, "%s", err->text);
 }
 
-/* A loaded thread has one history, its own rollout: another path is refused. */
+/* A loaded thread has one file; a request for it must not name another one. */
 static bool is_stale(const struct thread *thread, struct str path)
 {
 	return path.ptr && !(thread->path && str_is(path, thread->path));
@@ -193,30 +166,30 @@ static void on_loaded(struct thread_load *load, void *self)
 	if (is_stale(thread, params->path)) {
 		refuse_stale(request, thread, params->path);
 	} else {
-		thread_watch(thread, request->connection);
+		subscribers_add(thread, request->connection);
 		answer(thread, request, load);
 	}
 	thread_load_destroy(load);
 }
 
-static enum rpc_verdict load(struct rpc_request *request, struct str id, struct str path, bool is_new_watcher)
+static enum rpc_verdict load(struct rpc_request *request, struct str id, struct str path, bool is_new_subscriber)
 {
 	const struct app_thread_resume_params *params = request->params;
 	struct resume *resume = arena_new(&request->arena, struct resume);
 	resume->request = request;
-	resume->is_new_watcher = is_new_watcher;
+	resume->is_new_subscriber = is_new_subscriber;
 	resume->load = thread_load_create(request->server, id, path, NULL, !params->exclude_turns, on_loaded, resume);
 	return rpc_wait(request, on_cancel, resume);
 }
 
 static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, struct str path)
 {
-	bool is_new = !thread_is_watched(thread, request->connection);
+	bool is_new = !thread_has_subscriber(thread, request->connection);
 	if (is_stale(thread, path))
 		return refuse_stale(request, thread, path);
 	if (!thread->path)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no rollout found for thread id %s", thread->id);
-	thread_watch(thread, request->connection);
+	subscribers_add(thread, request->connection);
 	return load(request, str_of(thread->id), str_of(thread->path), is_new);
 }
 

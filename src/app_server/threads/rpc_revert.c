@@ -4,11 +4,10 @@
 #include "app_server/history/history_page.h"
 #include "app_server/threads/thread_read_state.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_load.h"
-#include "app_server/threads/thread_turn.h"
+#include "app_server/threads/thread_restore.h"
 #include "base/error.h"
 #include "engine/codex/codex.h"
 
@@ -67,10 +66,10 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 		return rpc_fail(request, APP_INVALID_REQUEST,
 		                "nothing was said in that turn or after it: revert to before an earlier one");
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	thread_set_last_turn(thread, turn > history->turns ? turn[-1].id : STR_NONE);
 	thread_read_state_on_revert(thread, history, turn);
-	thread_load_tell_git(load, thread);
+	thread_restore_git(load, thread);
 	return answer_revert(request, thread, history->turns, (size_t)(turn - history->turns));
 }
 

@@ -2,7 +2,6 @@
  * contains the target as a user message, because clients show it while they wait. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_turn.h"
@@ -79,7 +78,7 @@ enum rpc_verdict on_rpc_review_start(struct rpc_request *request, const struct a
 	const struct op op = {.tag = OP_review, .review = &op_review};
 	uuid_v7(id);
 	if (!review.target || codex_submit_op(thread->codex, str_of(id), &op, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	if (!thread->turn)
 		thread_turn_create(thread, str_of(id))->is_review = true;
 	return answer(request, thread, str_of(id), review.target);

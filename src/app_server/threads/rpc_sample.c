@@ -2,7 +2,6 @@
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
@@ -45,7 +44,7 @@ enum rpc_verdict on_rpc_thread_sample(struct rpc_request *request, const struct 
 		return rpc_fail(request, APP_INVALID_REQUEST, "sample source turn must be the latest finished turn");
 	const struct codex_sample_options options = {params->prompt, params->effort, on_done, request};
 	struct codex_sample *sample = codex_sample_create(thread->codex, &options, &err);
-	return sample ? rpc_wait(request, on_cancel, sample) : rpc_thread_refuse(request, &err);
+	return sample ? rpc_wait(request, on_cancel, sample) : rpc_fail_submit(request, &err);
 }
 
 enum rpc_verdict on_rpc_thread_sample_cancel(struct rpc_request *request,

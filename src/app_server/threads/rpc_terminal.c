@@ -4,6 +4,7 @@
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_items.h"
 #include "app_server/threads/threads.h"
 #include "base/vec.h"
 #include "engine/codex/codex.h"
@@ -45,7 +46,7 @@ on_rpc_thread_background_terminals_list(struct rpc_request *request,
 	bool is_on = !params->cursor.ptr; /* the cursor is the last item of the previous page */
 	if (!thread)
 		return RPC_FAIL;
-	list_for_each(it, &thread->items.open, link) {
+	list_for_each(it, &thread->items, link) {
 		if (is_on && is_terminal(it) && data.count == limit) {
 			response.next_cursor = data.items[data.count - 1].item_id;
 			break;

@@ -2,7 +2,6 @@
  * joins the turn. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_settings.h"
@@ -128,7 +127,7 @@ static enum rpc_verdict start(struct rpc_request *request, struct thread *thread
 	if (say(thread, input, str_of(turn->id), client_id, &err) == 0)
 		return answer_start(request, turn);
 	thread_turn_destroy(turn);
-	return rpc_thread_refuse(request, &err);
+	return rpc_fail_submit(request, &err);
 }
 
 static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, const struct op_user_input *input,
@@ -138,7 +137,7 @@ static enum rpc_verdict join(struct rpc_request *request, struct thread *thread,
 	char id[UUID_TEXT_SIZE]; /* used by a new turn if this one has ended by then */
 	uuid_v7(id);
 	if (say(thread, input, str_of(id), client_id, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return RPC_DONE;
 }
 
@@ -160,7 +159,7 @@ enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app
 		                     "failed to submit turn input: ActiveTurnNotSteerable { turn_kind: Review }");
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0 ||
 	    apply(request, thread, params, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	if (!thread->turn)
 		return start(request, thread, &input, params->client_user_message_id);
 	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
@@ -185,7 +184,7 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 	if (thread->turn->is_review)
 		return refuse_review(request, APP_INVALID_REQUEST, "cannot steer a review turn");
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
 		return RPC_FAIL;
 	struct app_turn_steer_response response = {str_of(thread->turn->id)};
@@ -205,7 +204,7 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
 		                STR_ARG(params->turn_id), thread->turn->id);
 	if (codex_submit_op(thread->codex, STR(""), &op, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return thread_turn_wait(thread->turn, request);
 }
 
@@ -233,7 +232,7 @@ enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
 	if (!thread)
 		return RPC_FAIL;
 	if (start_task(thread, &op, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
 }
 
@@ -259,6 +258,6 @@ enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
 	if (command.has_timeout_ms && command.timeout_ms < 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "timeoutMs must not be negative");
 	if (start_task(thread, &op, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
 }

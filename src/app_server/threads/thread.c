@@ -1,30 +1,73 @@
-/* Clients receive the state that the engine reports, not the requested one: thread/start is answered after
- * session_configured. Settings are kept as the record of their notification. */
+/* Views and notifications show what the engine has reported, not what clients have requested: the response to
+ * thread/start is written after session_configured. Settings are kept as the record that clients receive. */
 #include "app_server/threads/thread.h"
-#include "app_server/threads/threads.h"
 
-#include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
-#include "app_server/threads/notify.h"
-#include "app_server/rpc/rpc.h"
-#include "app_server/rpc/rpc_request.h"
-#include "app_server/threads/thread_ask.h"
-#include "app_server/threads/thread_config.h"
-#include "app_server/threads/thread_idle.h"
-#include "app_server/threads/thread_load.h"
-#include "app_server/threads/thread_policy.h"
-#include "app_server/threads/thread_turn.h"
+#include "app_server/rpc/server.h"
 #include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/config_env.h"
-#include "engine/codex/codex.h"
 
-/* ---- what it is ---- */
+struct thread *thread_create(struct app_server *server, const char *originator, const char *client_version)
+{
+	struct thread *thread = xnew(struct thread);
+	thread->server = server;
+	thread->originator = xstrdup(originator);
+	thread->client_version = xstrdup(client_version);
+	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
+	list_init(&thread->link);
+	list_init(&thread->bucket);
+	list_init(&thread->items);
+	return thread;
+}
 
-void thread_get_status(const struct thread *thread, struct thread_status *ret)
+void thread_free(struct thread *thread)
+{
+	config_unref(thread->config);
+	list_remove(&thread->link);
+	list_remove(&thread->bucket);
+	vec_finish(&thread->subscribers);
+	arena_finish(&thread->settings_arena);
+	arena_finish(&thread->note_arena);
+	arena_finish(&thread->origin_arena);
+	free(thread->forked_from);
+	free(thread->last_turn_id);
+	free(thread->path);
+	free(thread->preview);
+	free(thread->name);
+	free(thread->originator);
+	free(thread->client_version);
+	free(thread);
+}
+
+/* ---- views ---- */
+
+/* status points to flags and active. */
+struct thread_status {
+	struct app_thread_status status;
+	struct app_thread_status_active active;
+	enum app_thread_active_flag flags[app_thread_active_flag_count];
+};
+
+/* The kinds of pending requests to clients, each once. Calls of clients' tools are not shown. */
+static size_t list_flags(const struct thread *thread, enum app_thread_active_flag *ret)
+{
+	bool has[app_thread_active_flag_count] = {false};
+	size_t count = 0;
+	for (struct rpc_ask *ask = NULL; (ask = rpc_asks_next(&thread->server->asks, thread, ask));) {
+		if (ask->tag == ASK_item_tool_request_user_input)
+			has[app_thread_active_flag_waiting_on_user_input] = true;
+		else if (ask->tag != ASK_item_tool_call)
+			has[app_thread_active_flag_waiting_on_approval] = true;
+	}
+	for (int i = 0; i < app_thread_active_flag_count; i++) {
+		if (has[i])
+			ret[count++] = (enum app_thread_active_flag)i;
+	}
+	return count;
+}
+
+static void get_status(const struct thread *thread, struct thread_status *ret)
 {
 	bool is_running = thread->turn && thread->turn->is_started;
 	*ret = (struct thread_status){0};
@@ -32,7 +75,7 @@ void thread_get_status(const struct thread *thread, struct thread_status *ret)
 	if (!is_running || thread->has_failed)
 		return;
 	ret->active.active_flags = ret->flags;
-	ret->active.active_flags_count = thread_asks_flags(thread, ret->flags);
+	ret->active.active_flags_count = list_flags(thread, ret->flags);
 	ret->status.tag = app_thread_status_active;
 	ret->status.active = &ret->active;
 }
@@ -56,7 +99,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 	const struct app_thread_settings *settings = thread->settings;
 	struct thread_status *status = arena_new(arena, struct thread_status);
 	struct app_session_source *source = arena_new(arena, struct app_session_source);
-	thread_get_status(thread, status);
+	get_status(thread, status);
 	source->tag = app_session_source_vscode;
 	if (thread->source)
 		*source = *thread->source;
@@ -91,6 +134,8 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 	thread_note_apply(&thread->note, ret);
 }
 
+/* ---- changes ---- */
+
 void thread_set_settings(struct thread *thread, const struct app_thread_settings *settings)
 {
 	struct arena arena = {0};
@@ -118,74 +163,31 @@ void thread_set_note(struct thread *thread, const struct thread_note *note)
 	thread->note = copy;
 }
 
-/* ---- who watches ---- */
+/* ---- notifications ---- */
 
-bool thread_is_watched(const struct thread *thread, const struct connection *connection)
+bool thread_has_subscriber(const struct thread *thread, const struct connection *connection)
 {
-	vec_for_each(it, &thread->watchers) {
+	vec_for_each(it, &thread->subscribers) {
 		if (it->connection == connection)
 			return true;
 	}
 	return false;
 }
 
-/* Holds the Codex for a slow watcher; for a limited time only if there are other watchers. */
-void thread_review_holds(struct thread *thread)
+static bool is_subscriber(const struct connection *connection, const void *self)
 {
-	vec_for_each(it, &thread->watchers) {
-		const struct connection *connection = it->connection;
-		bool holds = connection->is_slow && (!connection->is_overdue || thread->watchers.count == 1);
-		if (holds == it->is_held)
-			continue;
-		it->is_held = holds;
-		(holds ? codex_hold : codex_release)(thread->codex);
-	}
-}
-
-void thread_watch(struct thread *thread, struct connection *connection)
-{
-	if (thread_is_watched(thread, connection))
-		return;
-	vec_push(&thread->watchers, (struct thread_watcher){.connection = connection});
-	thread_review_holds(thread);
-	rpc_asks_repeat(&thread->server->asks, connection, thread);
-}
-
-bool thread_unwatch(struct thread *thread, const struct connection *connection)
-{
-	for (size_t i = 0; i < thread->watchers.count; i++) {
-		if (thread->watchers.items[i].connection != connection)
-			continue;
-		if (thread->watchers.items[i].is_held)
-			codex_release(thread->codex);
-		thread->watchers.items[i] = thread->watchers.items[--thread->watchers.count];
-		if (!thread->watchers.count && thread->elicitations) { /* no client is left to answer */
-			thread->elicitations = 0;
-			codex_release(thread->codex);
-		}
-		thread_review_holds(thread);
-		if (!thread->watchers.count)
-			thread_asks_abandon(thread);
-		thread_idle_review(thread);
-		return true;
-	}
-	return false;
-}
-
-static bool is_addressee(const struct connection *connection, const void *self)
-{
-	return thread_is_watched(self, connection);
+	return thread_has_subscriber(self, connection);
 }
 
 void thread_notify(struct thread *thread, enum app_notification_tag tag, const void *params)
 {
 	bool is_for_all = app_notifications[tag].audience == APP_TO_ALL;
-	app_server_notify_if(thread->server, tag, params, is_for_all ? NULL : is_addressee, thread);
+	app_server_notify_if(thread->server, tag, params, is_for_all ? NULL : is_subscriber, thread);
 }
 
 static bool wants_outcomes(const struct connection *connection, const void *self)
 {
-	return is_addressee(connection, self) &&
+	return is_subscriber(connection, self) &&
 	       (connection->has_outcome_events || connection->server->config->app_server.turn_outcome_events);
 }
 
@@ -197,132 +199,43 @@ void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag,
 void thread_notify_status(struct thread *thread)
 {
 	struct thread_status status;
-	thread_get_status(thread, &status);
+	get_status(thread, &status);
 	struct app_thread_status_changed_notification event = {str_of(thread->id), &status.status};
 	thread_notify(thread, NOTIFY_thread_status_changed, &event);
 }
 
-/* ---- its beginning ---- */
-
-static void on_event(const struct event *event, void *self)
+void thread_notify_not_loaded(struct thread *thread)
 {
-	notify_event(self, event);
+	struct app_thread_status status = {.tag = app_thread_status_not_loaded};
+	struct app_thread_status_changed_notification event = {str_of(thread->id), &status};
+	thread_notify(thread, NOTIFY_thread_status_changed, &event);
 }
 
-/* Destroys the thread of a cancelled request. */
-static void on_start_cancelled(struct rpc_request *request)
+static struct app_token_usage_breakdown breakdown(const struct token_usage *usage)
 {
-	struct thread *thread = request->self;
-	thread->starting = NULL;
-	thread->is_dead = true;
-	app_server_sweep(thread->server);
-}
-
-static struct thread *thread_create(struct rpc_request *request)
-{
-	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
-	struct thread *thread = xnew(struct thread);
-	thread->server = request->server;
-	thread->originator = xstrdup(originator ? originator : request->connection->client_name);
-	thread->client_version = xstrdup(request->connection->client_version);
-	thread->created_at = thread->updated_at = clock_unix_ms() / 1000;
-	list_init(&thread->bucket);
-	thread_items_init(&thread->items);
-	list_append(&request->server->threads->all, &thread->link);
-	return thread;
-}
-
-static void open_codex(struct thread *thread, const char *cwd)
-{
-	struct codex_options options = {
-		.services = thread->server->services,
-		.config = thread->config,
-		.source = session_source_vscode,
-		.cwd = cwd,
-		.client = thread->originator,
-		.client_version = thread->client_version,
-		.ephemeral = thread->is_ephemeral,
-		.steers = true,
-		.serves_tools = true,
-		.runs_unasked = true,
-		.on_event = on_event,
-		.on_child = thread_on_child,
-		.self = thread,
+	return (struct app_token_usage_breakdown){
+		.total_tokens = usage->total_tokens,
+		.input_tokens = usage->input_tokens,
+		.cached_input_tokens = usage->cached_input_tokens,
+		.output_tokens = usage->output_tokens,
+		.reasoning_output_tokens = usage->reasoning_output_tokens,
 	};
-	thread->codex = codex_open(&options);
 }
 
-static int configure(struct thread *thread, struct error *err)
+void thread_notify_usage(struct thread *thread, struct str turn_id, const struct token_usage_info *info,
+                         struct connection *only)
 {
-	const struct app_thread_start_params *wishes = thread->opening.wishes;
-	auto_arena struct arena arena = {0};
-	struct op_configure_session configure = thread->opening.session;
-	if (wishes->model.ptr)
-		configure.model = wishes->model;
-	configure.base_instructions = wishes->base_instructions;
-	configure.dynamic_tools = wishes->dynamic_tools;
-	if (wishes->approval_policy) {
-		configure.approval_policy = policy_to_engine(wishes->approval_policy, &arena);
-	}
-	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
-	return codex_submit_op(thread->codex, STR(""), &op, err);
-}
-
-/* The client's folder, else the rollout's, else the server's. */
-static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
-{
-	struct str wish = opening->wishes->cwd.ptr ? opening->wishes->cwd : opening->cwd;
-	auto_free char *asked = wish.ptr ? str_dup(wish) : xstrdup(server->cwd);
-	auto_free char *joined = path_join(server->cwd, asked);
-	return path_normalize(joined);
-}
-
-struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
-{
-	struct app_server *server = request->server;
-	auto_free char *cwd = choose_cwd(server, opening);
-	struct config *config = thread_config_load(server, opening->wishes, cwd, err);
-	if (!config) {
-		thread_load_destroy(opening->load);
-		return NULL;
-	}
-	struct thread *thread = thread_create(request);
-	thread->opening = *opening;
-	thread->is_ephemeral = opening->wishes->ephemeral;
-	thread->config = config;
-	open_codex(thread, cwd);
-	if (configure(thread, err) != 0) {
-		thread_destroy(thread);
-		return NULL;
-	}
-	thread->starting = request;
-	rpc_wait(request, on_start_cancelled, thread);
-	return thread;
-}
-
-void thread_destroy(struct thread *thread)
-{
-	if (!thread)
-		return;
-	if (!thread->root)
-		codex_close(thread->codex);
-	thread_load_destroy(thread->opening.load);
-	config_unref(thread->config);
-	list_remove(&thread->link);
-	list_remove(&thread->bucket);
-	thread_asks_withdraw(thread);
-	thread_turn_destroy(thread->turn);
-	thread_items_finish(&thread->items);
-	vec_finish(&thread->watchers);
-	arena_finish(&thread->settings_arena);
-	arena_finish(&thread->note_arena);
-	arena_finish(&thread->origin_arena);
-	free(thread->forked_from);
-	free(thread->last_turn_id);
-	free(thread->path);
-	free(thread->preview);
-	free(thread->name);
-	free(thread->originator);
-	free(thread->client_version);
-	free(thread);
+	struct app_token_usage_breakdown total = breakdown(info->total_token_usage),
+					 last = breakdown(info->last_token_usage);
+	struct app_thread_token_usage usage = {
+		.total = &total,
+		.last = &last,
+		.has_model_context_window = info->has_model_context_window,
+		.model_context_window = info->model_context_window,
+	};
+	struct app_thread_token_usage_updated_notification event = {str_of(thread->id), turn_id, &usage};
+	if (only)
+		connection_notify(only, NOTIFY_thread_token_usage_updated, &event);
+	else
+		thread_notify(thread, NOTIFY_thread_token_usage_updated, &event);
 }

@@ -4,10 +4,9 @@
 
 #include "app_server/rpc/server.h"
 #include "app_server/history/item_view.h"
-#include "app_server/threads/notify.h"
 #include "app_server/rpc/rpc_ask.h"
 #include "app_server/threads/thread.h"
-#include "app_server/threads/thread_turn.h"
+#include "app_server/threads/thread_items.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -41,23 +40,6 @@ static struct rpc_ask *find_ask(const struct thread *thread, enum app_server_req
 	while ((ask = next_ask(thread, ask)) && (ask->tag != tag || !str_eq(call_id, ask->key)))
 		continue;
 	return ask;
-}
-
-size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret)
-{
-	bool has[app_thread_active_flag_count] = {false};
-	size_t count = 0;
-	for (struct rpc_ask *ask = NULL; (ask = next_ask(thread, ask));) {
-		if (ask->tag == ASK_item_tool_request_user_input)
-			has[app_thread_active_flag_waiting_on_user_input] = true;
-		else if (ask->tag != ASK_item_tool_call)
-			has[app_thread_active_flag_waiting_on_approval] = true;
-	}
-	for (int i = 0; i < app_thread_active_flag_count; i++) {
-		if (has[i])
-			ret[count++] = (enum app_thread_active_flag)i;
-	}
-	return count;
 }
 
 static void notify_resolved(struct thread *thread, const struct rpc_ask *ask)
@@ -270,7 +252,7 @@ static void put(struct thread *thread, enum app_server_request_tag tag, struct s
 	struct rpc_ask *ask = rpc_ask_open(&thread->server->asks, &options);
 	if (tag != ASK_item_tool_call)
 		thread_notify_status(thread);
-	vec_for_each(it, &thread->watchers)
+	vec_for_each(it, &thread->subscribers)
 		rpc_ask_send(ask, it->connection);
 }
 
@@ -429,6 +411,6 @@ void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *e
 		.arguments = event->arguments,
 	};
 	put(thread, ASK_item_tool_call, event->callId, &params);
-	if (!thread->watchers.count)
+	if (!thread->subscribers.count)
 		thread_asks_abandon(thread);
 }

@@ -19,13 +19,11 @@ void thread_ask_question(struct thread *thread, const struct ev_request_user_inp
 void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
-/* Fails the open calls of clients' tools, after the last subscriber has left. */
+/* The last subscriber has left: open calls of clients' tools fail. */
 void thread_asks_abandon(struct thread *thread);
 /* Closes the request of a client's tool call that has ended. */
 void thread_asks_forget_call(struct thread *thread, struct str call_id);
-/* Writes the kinds of open requests, each once; returns their number. */
-size_t thread_asks_flags(const struct thread *thread, enum app_thread_active_flag *ret);
-/* Closes all requests, at the end of a turn. */
+/* Closes all questions at the end of a turn. */
 void thread_asks_withdraw(struct thread *thread);
 
 #endif

@@ -3,7 +3,6 @@
 #include "app_server/threads/thread_config.h"
 
 #include "app_server/rpc/server.h"
-#include "app_server/threads/threads.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/settings/process_settings.h"
 #include "base/buf.h"
@@ -153,7 +152,8 @@ static void keep(struct thread_configs *configs, struct str key, uint64_t stamp,
 	configs->count++;
 }
 
-static struct config *load(struct app_server *server, const char *cwd, const struct options *options, struct error *err)
+static struct config *load(struct thread_configs *configs, const struct app_server *server, const char *cwd,
+                           const struct options *options, struct error *err)
 {
 	struct buf key;
 	struct config_source source = {
@@ -166,22 +166,22 @@ static struct config *load(struct app_server *server, const char *cwd, const str
 	buf_init(&key, LIMIT_LINE);
 	write_key(&key, server, cwd, options);
 	uint64_t stamp = config_stamp(config_home(server->config), cwd);
-	struct kept_config *kept = find(&server->threads->configs, buf_str(&key));
+	struct kept_config *kept = find(configs, buf_str(&key));
 	struct config *config = kept && kept->stamp == stamp ? config_ref(kept->config) : config_load(&source, err);
 	if (config && !(kept && kept->config == config))
-		keep(&server->threads->configs, buf_str(&key), stamp, config);
+		keep(configs, buf_str(&key), stamp, config);
 	buf_finish(&key);
 	return config;
 }
 
-struct config *thread_config_load(struct app_server *server, const struct app_thread_start_params *params,
-                                  const char *cwd, struct error *err)
+struct config *thread_config_load(struct thread_configs *configs, const struct app_server *server,
+                                  const struct app_thread_start_params *params, const char *cwd, struct error *err)
 {
 	struct options options = {0};
 	buf_init(&options.text, LIMIT_LINE);
 	struct config *config = NULL;
 	if (gather(&options, server, params, err) == 0) {
-		config = load(server, cwd, &options, err);
+		config = load(configs, server, cwd, &options, err);
 		if (!config)
 			error_wrap(err, "failed to load configuration");
 	}

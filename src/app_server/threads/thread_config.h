@@ -21,8 +21,8 @@ struct thread_configs {
 void thread_configs_init(struct thread_configs *configs);
 void thread_configs_finish(struct thread_configs *configs);
 
-/* Returns a reference, or NULL and err. cwd is absolute. */
-struct config *thread_config_load(struct app_server *server, const struct app_thread_start_params *params,
-                                  const char *cwd, struct error *err);
+/* A reference, or NULL and err. cwd is absolute. */
+struct config *thread_config_load(struct thread_configs *configs, const struct app_server *server,
+                                  const struct app_thread_start_params *params, const char *cwd, struct error *err);
 
 #endif

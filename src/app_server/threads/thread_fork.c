@@ -1,12 +1,13 @@
-/* The engine resumes from files only, so a fork is a file first. The file of an ephemeral fork is temporary and
- * removed as soon as the engine has read it. */
+/* The engine resumes from files only, so a fork is a file first. The file of an ephemeral fork is written to the folder
+ * of temporary files and removed as soon as the engine has read it. */
 #include "app_server/threads/thread_fork.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app_server/threads/thread_load.h"
+#include "app_server/history/thread_history.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config_env.h"
@@ -45,31 +46,30 @@ void thread_fork_destroy(struct thread_fork *fork)
 	free(fork);
 }
 
-/* Finds the number of the source's records to copy. */
-static int find_cut(struct thread_load *load, size_t *ret)
+/* The number of the source's records that are copied. */
+static int find_cut(const struct thread_fork *fork, const struct rollout_reader *reader,
+                    const struct thread_history *history, size_t *ret, struct error *err)
 {
-	const struct thread_fork *fork = load->fork;
-	const struct thread_history *history = &load->history;
 	const char *id = fork->last_turn_id ? fork->last_turn_id : fork->before_turn_id;
-	*ret = load->reader->records.count;
+	*ret = reader->records.count;
 	if (!id)
 		return 0;
 	const struct app_turn *turn = thread_history_find(history, str_of(id));
 	if (!turn)
-		return error_set(&load->err, ERR_not_found, "turn not found: %s", id);
+		return error_set(err, ERR_not_found, "turn not found: %s", id);
 	if (fork->last_turn_id && fork->running_turn_id && str_is(turn->id, fork->running_turn_id))
-		return error_set(&load->err, ERR_invalid, "turn %s is in progress: fork after its end", id);
+		return error_set(err, ERR_invalid, "turn %s is in progress: fork after its end", id);
 	size_t index = (size_t)(turn - history->turns) + (fork->last_turn_id ? 1 : 0);
 	if (index < history->count)
 		*ret = history->starts[index];
 	return 0;
 }
 
-static char *choose_path(const struct thread_load *load, const struct rollout_meta *meta)
+static char *choose_path(const struct thread_fork *fork, const char *home, const struct rollout_meta *meta)
 {
 	const char *folder = config_env("TMPDIR");
-	if (!load->fork->is_ephemeral)
-		return rollout_path(load->home, meta->started_at_ms, meta->thread_id);
+	if (!fork->is_ephemeral)
+		return rollout_path(home, meta->started_at_ms, meta->thread_id);
 	return xasprintf("%s/codex-fork-%.*s.jsonl", folder ? folder : "/tmp", STR_ARG(meta->thread_id));
 }
 
@@ -81,29 +81,24 @@ void thread_fork_keep(struct thread_fork *fork)
 	fork->path = NULL;
 }
 
-int thread_fork_make(struct thread_load *load)
+int thread_fork_make(struct thread_fork *fork, const char *home, const struct rollout_reader *reader,
+                     const struct thread_history *history, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
 	size_t cut;
-	struct rollout_meta meta = load->reader->meta;
-	if (find_cut(load, &cut) != 0)
-		return -(int)load->err.code;
+	struct rollout_meta meta = reader->meta;
+	if (find_cut(fork, reader, history, &cut, err) != 0)
+		return -(int)err->code;
 	uuid_v7(id);
 	meta.forked_from_id = meta.thread_id;
 	meta.thread_id = str_of(id);
 	meta.started_at_ms = clock_unix_ms();
-	meta.originator = str_of(load->fork->originator);
+	meta.originator = str_of(fork->originator);
 	meta.cli_version = STR(CODEX_VERSION);
 	meta.source = session_source_vscode;
-	auto_free char *path = choose_path(load, &meta);
-	if (rollout_fork(load->reader, cut, &meta, path, &load->err) != 0)
-		return -(int)load->err.code;
-	load->fork->path = xstrdup(path);
-	rollout_reader_destroy(load->reader);
-	load->reader = rollout_reader_create(path, &load->err);
-	if (!load->reader)
-		return -(int)load->err.code;
-	load->err.code = ERR_none;
-	thread_history_read(load->reader, &load->arena, &load->history);
+	auto_free char *path = choose_path(fork, home, &meta);
+	if (rollout_fork(reader, cut, &meta, path, err) != 0)
+		return -(int)err->code;
+	fork->path = steal(path);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* One pair of functions serves all kinds of items: id and times are found through the record's rows. Long outputs are
- * not copied: the ending event's content is sent and not kept. */
+/* Items are whole records, so one pair of functions serves all kinds: id and times are fields of the record. A
+ * completed item is sent and not kept, so long outputs are not copied. */
 #include "app_server/threads/thread_items.h"
 
 #include "app_server/threads/thread.h"
@@ -7,11 +7,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
-
-void thread_items_init(struct thread_items *items)
-{
-	list_init(&items->open);
-}
 
 static void item_destroy(struct thread_item *item)
 {
@@ -21,24 +16,24 @@ static void item_destroy(struct thread_item *item)
 	arena_finish(&arena);
 }
 
-void thread_items_finish(struct thread_items *items)
+void thread_items_finish(struct thread *thread)
 {
 	struct thread_item *it;
-	list_for_each(it, &items->open, link)
+	list_for_each(it, &thread->items, link)
 		item_destroy(it);
 }
 
 struct thread_item *thread_item_find(struct thread *thread, struct str id)
 {
 	struct thread_item *it;
-	list_for_each(it, &thread->items.open, link) {
+	list_for_each(it, &thread->items, link) {
 		if (str_eq(it->id, id))
 			return it;
 	}
 	return NULL;
 }
 
-static void tell_started(struct thread *thread, struct thread_item *item)
+static void notify_started(struct thread *thread, struct thread_item *item)
 {
 	struct app_item_started_notification event = {
 		.item = &item->item,
@@ -59,9 +54,9 @@ struct thread_item *thread_item_start(struct thread *thread, struct str turn_id,
 	item->turn_id = arena_str(&item->arena, turn_id);
 	item->started_at_ms = clock_unix_ms();
 	buf_init(&item->text, LIMIT_SSE_EVENT);
-	list_append(&thread->items.open, &item->link);
+	list_append(&thread->items, &item->link);
 	item_view_set_times(&item->item, item->started_at_ms, 0);
-	tell_started(thread, item);
+	notify_started(thread, item);
 	return item;
 }
 
@@ -82,8 +77,7 @@ void thread_item_complete(struct thread *thread, struct str turn_id, struct app_
 	item_destroy(item);
 }
 
-/* Sets the status of an item that the end of its turn cuts short. False for a command, which continues in the
- * background. */
+/* Sets the final state of an incomplete item. False for a command, which may keep running in the background. */
 static bool settle(struct thread_item *item)
 {
 	switch (item->item.tag) {
@@ -112,7 +106,7 @@ static bool settle(struct thread_item *item)
 void thread_items_close(struct thread *thread)
 {
 	struct thread_item *it;
-	list_for_each(it, &thread->items.open, link) {
+	list_for_each(it, &thread->items, link) {
 		if (settle(it))
 			thread_item_complete(thread, it->turn_id, &it->item);
 	}

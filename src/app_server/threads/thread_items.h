@@ -14,11 +14,7 @@
 
 struct thread;
 
-struct thread_items {
-	/* private */
-	struct list open;
-};
-
+/* In the thread's items. */
 struct thread_item {
 	/* read-only */
 	struct app_thread_item item; /* as sent */
@@ -31,8 +27,7 @@ struct thread_item {
 	struct arena arena;
 };
 
-void thread_items_init(struct thread_items *items);
-void thread_items_finish(struct thread_items *items);
+void thread_items_finish(struct thread *thread); /* frees them, without notifications */
 
 /* NULL if no item with this id is open. */
 struct thread_item *thread_item_find(struct thread *thread, struct str id);

@@ -1,10 +1,8 @@
-/* A rollout can have hundreds of megabytes and its disk can be slow, so the loop never reads it. If the client
- * disconnects first, the load frees itself when the worker returns. */
+/* A rollout can be hundreds of megabytes and its folder on a slow disk, so nothing of it is read on the loop. A load
+ * whose client has left before the disk answers frees itself. */
 #include "app_server/threads/thread_load.h"
 
 #include "app_server/rpc/server.h"
-#include "app_server/threads/notify.h"
-#include "app_server/threads/thread.h"
 #include "app_server/threads/thread_fork.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -30,14 +28,14 @@ static void on_freed(void *self)
 	free(self);
 }
 
-/* Freeing hundreds of megabytes would block the loop: a worker does it. */
+/* On a worker: to free the turns of a large rollout would block the loop. */
 static void load_free(struct thread_load *load)
 {
 	thread_fork_destroy(load->fork);
 	worker_run(load->loop, on_free, on_freed, load);
 }
 
-/* Finds the rollout; errors have the messages of codex 0.169. */
+/* With the error texts of codex 0.169. */
 static int find(struct thread_load *load)
 {
 	load->path = rollout_list_find_id(load->home, str_of(load->id), &load->err);
@@ -57,6 +55,22 @@ static void find_name(struct thread_load *load)
 	rollout_names_finish(&names);
 }
 
+/* Replaces what was loaded by its copy. */
+static void load_copy(struct thread_load *load)
+{
+	if (thread_fork_make(load->fork, load->home, load->reader, &load->history, &load->err) != 0) {
+		if (!load->err.code)
+			load->err.code = ERR_invalid;
+		return;
+	}
+	rollout_reader_destroy(load->reader);
+	load->reader = rollout_reader_create(load->fork->path, &load->err);
+	if (!load->reader)
+		return;
+	load->err.code = ERR_none;
+	thread_history_read(load->reader, &load->arena, &load->history);
+}
+
 static void on_work(void *self)
 {
 	struct thread_load *load = self;
@@ -70,10 +84,10 @@ static void on_work(void *self)
 	thread_history_read(load->reader, &load->arena, &load->history);
 	find_name(load);
 	thread_note_read(load->home, load->reader->meta.thread_id, &load->arena, &load->note);
-	if (load->fork && thread_fork_make(load) != 0 && !load->err.code)
-		load->err.code = ERR_invalid;
+	if (load->fork)
+		load_copy(load);
 	if (load->reader)
-		rollout_reader_forget(load->reader); /* the engine reads the file itself: one copy is enough */
+		rollout_reader_forget(load->reader); /* the engine reads the file again: one large copy is enough */
 	if (load->wants_turns && !load->err.code) {
 		history_json_write(&load->history, &load->arena, &load->turns);
 		history_json_check(&load->turns, &load->err);
@@ -116,84 +130,4 @@ void thread_load_destroy(struct thread_load *load)
 	load->is_dropped = true;
 	if (load->is_done)
 		load_free(load);
-}
-
-/* ---- the thread's origin, settings and usage ---- */
-
-static void continue_policies(const struct rollout_turn *turn, struct thread_opening *opening, struct arena *arena)
-{
-	struct op_configure_session *session = &opening->session;
-	const struct app_thread_start_params *wishes = opening->wishes;
-	const struct json *json = turn->sandbox_policy.ptr ? json_parse_copy(arena, turn->sandbox_policy, NULL) : NULL;
-	struct sandbox *sandbox = arena_new(arena, struct sandbox);
-	if (json && !wishes->has_sandbox && !wishes->permissions.ptr &&
-	    union_decode(&union_sandbox, json, arena, sandbox, NULL) == 0)
-		session->sandbox_policy = sandbox;
-	json = turn->approval_policy.ptr ? json_parse_copy(arena, turn->approval_policy, NULL) : NULL;
-	struct ask_for_approval *policy = arena_new(arena, struct ask_for_approval);
-	if (json && union_decode(&union_ask_for_approval, json, arena, policy, NULL) == 0)
-		session->approval_policy = policy;
-}
-
-void thread_load_continue(const struct thread_load *load, struct thread_opening *opening, struct arena *arena)
-{
-	const struct rollout_turn *turn = &load->reader->turn;
-	struct op_configure_session *session = &opening->session;
-	int value;
-	opening->cwd = turn->cwd.ptr ? turn->cwd : load->reader->meta.cwd;
-	session->model = turn->model;
-	continue_policies(turn, opening, arena);
-	if (!opening->wishes->model.ptr && turn->effort.ptr &&
-	    enum_parse(&enum_reasoning_effort, turn->effort, &value)) {
-		session->has_model_reasoning_effort = true;
-		session->model_reasoning_effort = (enum reasoning_effort)value;
-	}
-}
-
-static struct app_git_info *git_of(const struct rollout_meta *meta, struct arena *arena)
-{
-	if (!meta->git_commit.ptr && !meta->git_branch.ptr && !meta->git_url.ptr)
-		return NULL;
-	struct app_git_info git = {meta->git_commit, meta->git_branch, meta->git_url};
-	struct app_git_info *ret = arena_new(arena, struct app_git_info);
-	record_copy(&record_app_git_info, &git, arena, ret);
-	return ret;
-}
-
-void thread_load_tell_origin(const struct thread_load *load, struct thread *thread)
-{
-	const struct rollout_meta *meta = &load->reader->meta;
-	const struct thread_history *history = &load->history;
-	thread->created_at = history->created_at_ms / 1000;
-	thread->updated_at = history->updated_at_ms / 1000;
-	thread->preview = history->preview.len ? str_dup(history->preview) : NULL;
-	thread->name = load->name.len ? str_dup(load->name) : NULL;
-	thread->forked_from = meta->forked_from_id.ptr ? str_dup(meta->forked_from_id) : NULL;
-	thread_set_note(thread, &load->note);
-	if (meta->originator.len) {
-		free(thread->originator);
-		thread->originator = str_dup(meta->originator);
-	}
-	thread_load_tell_git(load, thread);
-}
-
-void thread_load_tell_git(const struct thread_load *load, struct thread *thread)
-{
-	if (!thread->git)
-		thread->git = git_of(&load->reader->meta, &thread->origin_arena);
-}
-
-void thread_load_tell_usage(const struct thread_load *load, struct thread *thread, struct connection *connection)
-{
-	auto_arena struct arena arena = {0};
-	struct token_usage_info info = {0};
-	struct str text = load->reader->token_info;
-	const struct json *json = text.ptr ? json_parse(&arena, text, NULL) : NULL;
-	size_t count = load->history.count;
-	if (!json || !count || record_decode(&record_token_usage_info, json, &arena, &info, NULL) != 0)
-		return;
-	thread->told_total = info.total_token_usage->total_tokens;
-	thread->told_last = info.last_token_usage->total_tokens;
-	if (connection)
-		notify_usage(thread, load->history.turns[count - 1].id, &info, connection);
 }

@@ -6,7 +6,6 @@
 #include "app_server/settings/config_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_policy.h"
-#include "app_server/threads/rpc_thread.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -203,7 +202,7 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 	if (!thread)
 		return RPC_FAIL;
 	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
-		return rpc_thread_refuse(request, &err);
+		return rpc_fail_submit(request, &err);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	if (is_changed)
 		thread_settings_tell(thread);

@@ -1,14 +1,13 @@
-/* A turn exists from the request that starts it, before the engine has seen it: input that arrives in between joins
- * it. */
+/* A turn exists from the request that starts it, before the engine has started its Task: input that arrives in between
+ * joins it. */
 #include "app_server/threads/thread_turn.h"
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/threads/thread_read_state.h"
-#include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_ask.h"
-#include "app_server/threads/thread_idle.h"
+#include "app_server/threads/thread_items.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -25,16 +24,20 @@ struct thread_turn *thread_turn_create(struct thread *thread, struct str id)
 	return turn;
 }
 
+static void answer_interrupts(struct thread_turn *turn)
+{
+	struct app_turn_interrupt_response response = {0};
+	while (turn->interrupts.count)
+		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
+}
+
 void thread_turn_destroy(struct thread_turn *turn)
 {
 	if (!turn)
 		return;
 	if (turn->thread->turn == turn)
 		turn->thread->turn = NULL;
-	while (turn->interrupts.count) {
-		struct app_turn_interrupt_response response = {0};
-		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
-	}
+	answer_interrupts(turn);
 	vec_finish(&turn->interrupts);
 	arena_finish(&turn->kept);
 	arena_finish(&turn->last_arena);
@@ -111,7 +114,7 @@ static void notify_outcome(struct thread *thread, enum app_turn_status status, s
 _Static_assert(sizeof(struct app_turn_failed_notification) == sizeof(struct app_turn_cancelled_notification),
                "one body serves both");
 
-static void tell_end(const struct thread_turn *turn, enum app_turn_status status)
+static void notify_end(const struct thread_turn *turn, enum app_turn_status status)
 {
 	struct app_turn view;
 	struct thread *thread = turn->thread;
@@ -139,19 +142,15 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	thread_items_close(thread);
 	thread->turn = NULL;
 	thread_set_last_turn(thread, str_of(turn->id));
-	/* as in codex 0.169: a plan alone does not count */
+	/* a plan alone does not make a turn unread: codex 0.169 does so */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
 		thread_read_state_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
-	while (turn->interrupts.count) { /* the response precedes the notifications that it causes */
-		struct app_turn_interrupt_response response = {0};
-		rpc_reply(turn->interrupts.items[--turn->interrupts.count], &response);
-	}
+	answer_interrupts(turn); /* before the notifications of what they caused */
 	if (status != app_turn_status_failed)
 		thread_notify_status(thread);
-	tell_end(turn, status);
+	notify_end(turn, status);
 	thread_asks_withdraw(thread);
 	thread_turn_destroy(turn);
-	thread_idle_review(thread);
 }

@@ -1,49 +1,33 @@
-/* thread_turn.h — the running turn of a thread: the outside view of a Task.
+/* thread_turn.h — the life of a thread's turn (struct thread_turn in thread.h).
  *
- * Owns: the contents of turn/completed. Its end answers the requests that wait for it. Loop thread only. */
+ * A turn keeps what turn/completed will contain. Its end answers the requests that wait for it. Loop thread only. */
 #ifndef APP_SERVER_THREAD_TURN_H
 #define APP_SERVER_THREAD_TURN_H
 
-#include "base/arena.h"
-#include "base/uuid.h"
-#include "base/vec.h"
+#include "app_server/rpc/rpc_request.h"
 #include "protocol/message/app.h"
 
-struct rpc_request;
 struct thread;
 
-struct thread_turn {
-	/* read-only */
-	char id[UUID_TEXT_SIZE];
-	bool is_service; /* without user input: a compaction, or a user shell command */
-	bool is_started; /* its Task runs; false while it is queued */
-	bool is_review;  /* and so takes no input */
-	int64_t started_at_ms;
-	const struct app_turn_error *error; /* in `kept`, or NULL */
-	/* private */
-	struct thread *thread;
-	VEC(struct rpc_request *) interrupts;
-	struct arena kept;
-	struct arena last_arena;
-	struct app_item_agent_message *last_message; /* in last_arena, or NULL */
-};
+struct thread_turn;
 
-/* Creates a turn with the given id or (absent) a new one. The thread must not have a turn. */
+/* A new turn of a thread that has none. id: absent for a new id. */
 struct thread_turn *thread_turn_create(struct thread *thread, struct str id);
-/* Destroys the turn; requests that wait for it are answered as if it had completed. */
+/* Frees the turn without notifications; requests that wait for its end are answered. NULL is fine. */
 void thread_turn_destroy(struct thread_turn *turn);
 
-/* Fills the record of the wire: with status, without items. */
+/* Fills a record for the wire: a turn in progress, without items. */
 void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret);
 
 void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message);
 void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error);
 
-/* Answers the request when the turn has ended. */
+/* The request is answered when the turn ends. */
 enum rpc_verdict thread_turn_wait(struct thread_turn *turn, struct rpc_request *request);
 
+/* Its Task has started: notifies the status and turn/started. */
 void thread_turn_begin(struct thread_turn *turn);
-/* Sends turn/completed and destroys the turn. */
+/* Completes its items, notifies the outcome, and destroys the turn. */
 void thread_turn_end(struct thread_turn *turn, enum app_turn_status status);
 
 #endif

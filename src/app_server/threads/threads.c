@@ -20,11 +20,8 @@ struct threads *threads_create(void)
 
 void threads_destroy(struct threads *threads)
 {
-	struct thread *thread;
 	if (!threads)
 		return;
-	while ((thread = list_first(&threads->all, struct thread, link))) /* subagents' go with their root's */
-		thread_destroy(thread);
 	loop_timer_destroy(threads->idle);
 	thread_configs_finish(&threads->configs);
 	free(threads);
@@ -48,6 +45,11 @@ struct thread *threads_find(struct app_server *server, struct str id)
 }
 
 void threads_add(struct thread *thread)
+{
+	list_append(&thread->server->threads->all, &thread->link);
+}
+
+void threads_add_id(struct thread *thread)
 {
 	list_append(bucket_of(thread->server, str_of(thread->id)), &thread->bucket);
 }
@@ -80,38 +82,4 @@ struct thread *threads_get(struct rpc_request *request, struct str id)
 	else
 		rpc_fail(request, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
 	return NULL;
-}
-
-/* ---- for the server ---- */
-
-static struct thread *find_dead(struct threads *threads)
-{
-	struct thread *it;
-	list_for_each(it, &threads->all, link) {
-		if (it->is_dead)
-			return it;
-	}
-	return NULL;
-}
-
-/* Destroying a thread also destroys those of its subagents, so the search starts again after each. */
-void threads_sweep(struct threads *threads)
-{
-	struct thread *thread;
-	while ((thread = find_dead(threads)))
-		thread_destroy(thread);
-}
-
-void threads_review_holds(struct threads *threads)
-{
-	struct thread *it;
-	list_for_each(it, &threads->all, link)
-		thread_review_holds(it);
-}
-
-void threads_forget_client(struct threads *threads, const struct connection *client)
-{
-	struct thread *it;
-	list_for_each(it, &threads->all, link)
-		thread_unwatch(it, client);
 }

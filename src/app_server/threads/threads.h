@@ -1,6 +1,6 @@
 /* threads.h — the threads that this process has loaded: by age, by id, and the configurations that they share.
  *
- * Created and destroyed with the server. Owns: the threads. Loop thread only. */
+ * Created and destroyed with the server; thread_unload_all destroys the threads before. Loop thread only. */
 #ifndef APP_SERVER_THREADS_H
 #define APP_SERVER_THREADS_H
 
@@ -9,7 +9,6 @@
 #include "base/list.h"
 
 struct app_server;
-struct connection;
 struct loop_timer;
 struct thread;
 
@@ -21,28 +20,21 @@ struct threads {
 	/* private */
 	struct list buckets[THREAD_BUCKETS]; /* the same by id */
 	struct thread_configs configs;
-	struct loop_timer *idle; /* runs while a thread has no watcher; NULL before the first (thread_idle.c) */
+	struct loop_timer *idle; /* runs while a thread has no subscriber; NULL before the first (thread_unload.c) */
 };
 
 struct threads *threads_create(void);
-void threads_destroy(struct threads *threads); /* NULL is fine */
+void threads_destroy(struct threads *threads); /* NULL is fine; no thread may be left */
 
 /* NULL if no loaded thread has this id. */
 struct thread *threads_find(struct app_server *server, struct str id);
+/* Appends the thread to `all`; threads_find finds it after threads_add_id. */
 void threads_add(struct thread *thread);
+void threads_add_id(struct thread *thread);
 /* As threads_find; else refuses the request as codex 0.169 does and returns NULL. */
 struct thread *threads_get(struct rpc_request *request, struct str id);
 /* Refuses an id that is not a UUID; what: the kind of id, for the message. */
 enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
                                    struct str id);
-
-/* ---- for the server ---- */
-
-/* Destroys the threads that have ended. */
-void threads_sweep(struct threads *threads);
-/* Holds or releases each thread as its watchers' pace now requires. */
-void threads_review_holds(struct threads *threads);
-/* The client watches no thread any more. */
-void threads_forget_client(struct threads *threads, const struct connection *client);
 
 #endif

@@ -1,17 +1,85 @@
-/* A thread is checked when it may be due; activity moves its time forward. A thread with a background command is
- * never idle. A thread and the threads of its subagents are one family: closing the root closes them all, so the
- * family is idle when all of them are, and only the root is closed. */
-#include "app_server/threads/thread_idle.h"
+/* The timer is set to the earliest moment at which a thread can be due; activity in between moves that moment, and the
+ * timer is then set again. A thread with a background command is not idle. A thread and the threads of its subagents
+ * are one family: closing the root closes them all, so the family is idle when each of them is, and only the root is
+ * closed. */
+#include "app_server/threads/thread_unload.h"
 
 #include <string.h>
 
 #include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
+#include "app_server/threads/thread_ask.h"
+#include "app_server/threads/thread_items.h"
+#include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_turn.h"
 #include "base/clock.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
+
+/* ---- the end of one thread ---- */
+
+void thread_destroy(struct thread *thread)
+{
+	if (!thread)
+		return;
+	if (!thread->root)
+		codex_close(thread->codex);
+	thread_load_destroy(thread->opening.load);
+	thread_asks_withdraw(thread);
+	thread_turn_destroy(thread->turn);
+	thread_items_finish(thread);
+	thread_free(thread);
+}
+
+/* The Codex belongs to the root's Codex and keeps running without this thread. */
+static void detach(struct thread *thread)
+{
+	codex_listen(thread->codex, NULL, NULL);
+	vec_for_each(it, &thread->subscribers) {
+		if (it->is_held)
+			codex_release(thread->codex);
+	}
+	if (thread->elicitations)
+		codex_release(thread->codex);
+}
+
+void thread_unload(struct thread *thread)
+{
+	if (thread->root)
+		detach(thread);
+	if (thread->turn)
+		thread_turn_end(thread->turn, app_turn_status_interrupted);
+	thread_notify_not_loaded(thread);
+	thread_destroy(thread);
+}
+
+static struct thread *find_dead(struct threads *threads)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link) {
+		if (it->is_dead)
+			return it;
+	}
+	return NULL;
+}
+
+/* Destroying a thread also destroys those of its subagents, so the search starts again after each. */
+void thread_unload_dead(struct threads *threads)
+{
+	struct thread *thread;
+	while ((thread = find_dead(threads)))
+		thread_destroy(thread);
+}
+
+void thread_unload_all(struct threads *threads)
+{
+	struct thread *thread;
+	while ((thread = list_first(&threads->all, struct thread, link)))
+		thread_destroy(thread);
+}
+
+/* ---- idle threads ---- */
 
 static uint64_t limit_of(const struct app_server *server)
 {
@@ -20,32 +88,8 @@ static uint64_t limit_of(const struct app_server *server)
 
 static bool is_idle(const struct thread *thread)
 {
-	return thread->id[0] && !thread->starting && !thread->watchers.count && !thread->turn &&
-	       list_empty(&thread->items.open) && codex_get_state(thread->codex) == CODEX_IDLE;
-}
-
-/* The Codex of a subagent is owned by its root and continues. */
-static void detach(struct thread *thread)
-{
-	codex_listen(thread->codex, NULL, NULL);
-	vec_for_each(it, &thread->watchers) {
-		if (it->is_held)
-			codex_release(thread->codex);
-	}
-	if (thread->elicitations)
-		codex_release(thread->codex);
-}
-
-void thread_idle_unload(struct thread *thread)
-{
-	if (thread->root)
-		detach(thread);
-	if (thread->turn)
-		thread_turn_end(thread->turn, app_turn_status_interrupted);
-	struct app_thread_status status = {.tag = app_thread_status_not_loaded};
-	struct app_thread_status_changed_notification event = {str_of(thread->id), &status};
-	thread_notify(thread, NOTIFY_thread_status_changed, &event);
-	thread_destroy(thread);
+	return thread->id[0] && !thread->starting && !thread->subscribers.count && !thread->turn &&
+	       list_empty(&thread->items) && codex_get_state(thread->codex) == CODEX_IDLE;
 }
 
 static void close_thread(struct thread *thread)
@@ -54,7 +98,7 @@ static void close_thread(struct thread *thread)
 	char id[UUID_TEXT_SIZE];
 	memcpy(id, thread->id, sizeof(id));
 	struct app_thread_closed_notification closed = {str_of(id)};
-	thread_idle_unload(thread);
+	thread_unload(thread);
 	app_server_notify(server, NOTIFY_thread_closed, &closed);
 }
 
@@ -64,7 +108,7 @@ static void review_families(struct app_server *server)
 	struct thread *it;
 	list_for_each(it, &server->threads->all, link) {
 		struct thread *root = it->root ? it->root : it;
-		bool is_followed = it->watchers.count > 0, is_busy = !is_idle(it);
+		bool is_followed = it->subscribers.count > 0, is_busy = !is_idle(it);
 		if (it == root)
 			root->family = (struct thread_family){.left_ms = it->left_ms};
 		root->family.is_followed |= is_followed;
@@ -74,7 +118,7 @@ static void review_families(struct app_server *server)
 	}
 }
 
-/* Milliseconds until the family is due; UINT64_MAX while it has watchers. */
+/* In how many milliseconds the family is due; UINT64_MAX: not while it has subscribers. */
 static uint64_t due_in(const struct thread *root, uint64_t now_ms, uint64_t limit_ms)
 {
 	uint64_t end_ms = root->family.left_ms + limit_ms;
@@ -85,7 +129,8 @@ static uint64_t due_in(const struct thread *root, uint64_t now_ms, uint64_t limi
 	return end_ms > now_ms ? end_ms - now_ms : 0;
 }
 
-/* Moves the due roots from the server's list to `due`; returns the time until the next one. */
+/* Moves the roots that are due from the list of all threads to `due`; returns in how many milliseconds the next one may
+ * be. */
 static uint64_t take_due(struct app_server *server, struct list *due)
 {
 	uint64_t now_ms = clock_now_ms(), next_ms = UINT64_MAX;
@@ -102,7 +147,7 @@ static uint64_t take_due(struct app_server *server, struct list *due)
 	return next_ms;
 }
 
-/* Closing a thread also destroys the threads of its subagents, so the search starts again after each. */
+/* Closing a thread destroys those of its subagents as well, so each one is taken from the head of the list. */
 static void on_time(void *self)
 {
 	struct app_server *server = self;
@@ -117,10 +162,10 @@ static void on_time(void *self)
 		loop_timer_start(server->threads->idle, next_ms);
 }
 
-void thread_idle_review(struct thread *thread)
+void thread_unload_when_idle(struct thread *thread)
 {
 	struct app_server *server = thread->server;
-	if (thread->watchers.count || !limit_of(server))
+	if (thread->subscribers.count || !limit_of(server))
 		return;
 	thread->left_ms = clock_now_ms();
 	if (!server->threads->idle)

@@ -1,0 +1,300 @@
+/* Opens the Codex of a thread, and creates the thread of each subagent, whose Codex the engine owns.
+ *
+ * A request that opens a thread is answered when the engine reports the Session as configured. A subagent's thread gets
+ * the subscribers of its parent. No notification announces it: clients see its first status. */
+#include "app_server/threads/thread_open.h"
+
+#include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/rpc/server.h"
+#include "app_server/threads/notify.h"
+#include "app_server/threads/subscribers.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_config.h"
+#include "app_server/threads/thread_load.h"
+#include "app_server/threads/thread_policy.h"
+#include "app_server/threads/thread_unload.h"
+#include "app_server/threads/threads.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "engine/codex/codex.h"
+#include "workspace/agents_md.h"
+
+/* ---- settings ---- */
+
+static struct app_active_permission_profile *
+profile_of(const struct thread *thread, const struct app_thread_start_params *params, struct arena *arena)
+{
+	if (!params->permissions.ptr &&
+	    thread->opening.session.sandbox_policy) /* of a restored thread: its name is not known */
+		return NULL;
+	if (!params->permissions.ptr)
+		return policy_default_profile(thread->config, arena);
+	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
+	ret->id = params->permissions;
+	return ret;
+}
+
+/* The approval policy is shown as the client wrote it, if it gave one. */
+static void take_settings(struct thread *thread, const struct ev_session_configured *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct app_thread_start_params *params = thread->opening.params;
+	const struct app_ask_for_approval *asked = params->approval_policy;
+	struct app_settings mode_settings = {
+		.model = event->model,
+		.has_reasoning__effort = event->has_reasoning_effort,
+		.reasoning__effort = event->reasoning_effort,
+	};
+	struct app_collaboration_mode mode = {.mode = thread->config->collaboration_mode, .settings = &mode_settings};
+	struct app_thread_settings settings = {
+		.cwd = event->cwd,
+		.approval_policy = asked ? (struct app_ask_for_approval *)(uintptr_t)policy_normalize(asked, &arena)
+	                                 : policy_from_engine(event->approval_policy, &arena),
+		.sandbox_policy = sandbox_from_engine(event->sandbox_policy, &arena),
+		.active_permission_profile = profile_of(thread, params, &arena),
+		.model = event->model,
+		.model_provider = event->model_provider_id,
+		.has_effort = event->has_reasoning_effort,
+		.effort = event->reasoning_effort,
+		.collaboration_mode = &mode,
+		.has_personality = thread->config->is_set.personality,
+		.personality = thread->config->personality,
+	};
+	if (mode.mode != mode_kind_default)
+		mode_settings.developer__instructions = codex_mode_text(mode.mode);
+	thread_set_settings(thread, &settings);
+}
+
+/* ---- the Session is configured, or could not be ---- */
+
+static void on_configured(struct thread *thread, const struct ev_session_configured *event)
+{
+	if (!thread->root && !thread->starting) /* the client has left */
+		return;
+	thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
+	if (thread->root) {
+		take_settings(thread, event);
+		thread_notify_status(thread);
+		return;
+	}
+	snprintf(thread->id, sizeof(thread->id), "%.*s", STR_ARG(event->session_id));
+	take_settings(thread, event);
+	threads_add_id(thread);
+	struct rpc_request *request = steal(thread->starting);
+	subscribers_add(thread, request->connection);
+	thread->opening.answer(thread, request);
+	thread_load_destroy(steal(thread->opening.load));
+}
+
+static void on_refused(struct thread *thread, struct str message)
+{
+	rpc_fail(steal(thread->starting), APP_INVALID_REQUEST, "%s: %.*s", thread->opening.refusal, STR_ARG(message));
+	thread->is_dead = true;
+	app_server_sweep(thread->server);
+}
+
+static void on_event(const struct event *event, void *self)
+{
+	struct thread *thread = self;
+	if (event->msg.tag == EV_session_configured)
+		on_configured(thread, event->msg.session_configured);
+	else if (event->msg.tag == EV_error && thread->starting)
+		on_refused(thread, event->msg.error->message);
+	else
+		notify_event(thread, event);
+}
+
+/* ---- subagents ---- */
+
+/* {"thread_spawn":{…}}, as in the rollout of a subagent. */
+static struct app_session_source *describe_source(const struct codex_child *about, struct arena *arena)
+{
+	struct app_session_source *ret = arena_new(arena, struct app_session_source);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	struct json_writer w = json_writer(&text);
+	jw_object(&w);
+	jw_key(&w, "thread_spawn");
+	jw_object(&w);
+	jw_member_cstr(&w, "parent_thread_id", about->parent_thread_id);
+	jw_member_i64(&w, "depth", about->depth);
+	jw_member_cstr(&w, "agent_path", NULL);
+	jw_member_cstr(&w, "agent_nickname", about->nickname);
+	jw_member_cstr(&w, "agent_role", NULL);
+	jw_object_end(&w);
+	jw_object_end(&w);
+	ret->tag = app_session_source_sub_agent;
+	ret->sub_agent = arena_new(arena, struct app_session_source_sub_agent);
+	ret->sub_agent->source = arena_str(arena, buf_str(&text));
+	return ret;
+}
+
+static void create_child(struct codex *child, const struct codex_child *about, struct thread *root)
+{
+	static const struct app_thread_start_params no_params;
+	struct thread *parent = threads_find(root->server, str_of(about->parent_thread_id));
+	struct thread *thread = thread_create(root->server, root->originator, root->client_version);
+	snprintf(thread->id, sizeof(thread->id), "%s", about->thread_id);
+	thread->root = root;
+	thread->codex = child;
+	thread->config = config_ref(root->config);
+	thread->source = describe_source(about, &thread->origin_arena);
+	thread->is_ephemeral = root->is_ephemeral;
+	thread->opening.params = &no_params;
+	threads_add(thread);
+	threads_add_id(thread);
+	codex_listen(child, on_event, thread);
+	parent = parent ? parent : root;
+	vec_for_each(it, &parent->subscribers)
+		subscribers_add(thread, it->connection);
+}
+
+static void on_child(struct codex *child, const struct codex_child *about, void *self)
+{
+	struct thread *root = self, *it;
+	if (about) {
+		create_child(child, about, root);
+		return;
+	}
+	list_for_each(it, &root->server->threads->all, link) {
+		if (it->root == root && it->codex == child) {
+			thread_notify_not_loaded(it);
+			thread_destroy(it);
+			return;
+		}
+	}
+}
+
+/* ---- opening ---- */
+
+static void open_codex(struct thread *thread, const char *cwd)
+{
+	struct codex_options options = {
+		.services = thread->server->services,
+		.config = thread->config,
+		.source = session_source_vscode,
+		.cwd = cwd,
+		.client = thread->originator,
+		.client_version = thread->client_version,
+		.ephemeral = thread->is_ephemeral,
+		.steers = true,
+		.serves_tools = true,
+		.runs_unasked = true,
+		.on_event = on_event,
+		.on_child = on_child,
+		.self = thread,
+	};
+	thread->codex = codex_open(&options);
+}
+
+static int configure(struct thread *thread, struct error *err)
+{
+	const struct app_thread_start_params *params = thread->opening.params;
+	auto_arena struct arena arena = {0};
+	struct op_configure_session configure = thread->opening.session;
+	if (params->model.ptr)
+		configure.model = params->model;
+	configure.base_instructions = params->base_instructions;
+	configure.dynamic_tools = params->dynamic_tools;
+	if (params->approval_policy)
+		configure.approval_policy = policy_to_engine(params->approval_policy, &arena);
+	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
+	return codex_submit_op(thread->codex, STR(""), &op, err);
+}
+
+/* The parameters' folder, else that of the rollout, else that of the server; absolute. */
+static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
+{
+	struct str cwd = opening->params->cwd.ptr ? opening->params->cwd : opening->cwd;
+	auto_free char *name = cwd.ptr ? str_dup(cwd) : xstrdup(server->cwd);
+	auto_free char *joined = path_join(server->cwd, name);
+	return path_normalize(joined);
+}
+
+/* The client has left. */
+static void on_cancel(struct rpc_request *request)
+{
+	struct thread *thread = request->self;
+	thread->starting = NULL;
+	thread->is_dead = true;
+	app_server_sweep(thread->server);
+}
+
+static struct thread *create_for(const struct rpc_request *request, const struct thread_opening *opening)
+{
+	const char *originator = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	const struct connection *client = request->connection;
+	struct thread *thread =
+		thread_create(request->server, originator ? originator : client->client_name, client->client_version);
+	threads_add(thread);
+	thread->opening = *opening;
+	thread->is_ephemeral = opening->params->ephemeral;
+	return thread;
+}
+
+struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
+{
+	struct app_server *server = request->server;
+	auto_free char *cwd = choose_cwd(server, opening);
+	struct config *config = thread_config_load(&server->threads->configs, server, opening->params, cwd, err);
+	if (!config) {
+		thread_load_destroy(opening->load);
+		return NULL;
+	}
+	struct thread *thread = create_for(request, opening);
+	thread->config = config;
+	open_codex(thread, cwd);
+	if (configure(thread, err) != 0) {
+		thread_destroy(thread);
+		return NULL;
+	}
+	thread->starting = request;
+	rpc_wait(request, on_cancel, thread);
+	return thread;
+}
+
+/* ---- the view after opening ---- */
+
+static size_t list_instructions(const struct thread *thread, struct arena *arena, struct str **ret)
+{
+	const struct config *config = thread->config;
+	auto_free char *cwd = str_dup(thread->settings->cwd);
+	struct agents_md_options options = {
+		.home = config_home(config),
+		.cwd = cwd,
+		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.fallbacks = config->project_doc_fallback_filenames.items,
+		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root_markers = config->project_root_markers.items,
+		.root_marker_count = config->project_root_markers.count,
+		.is_trusted = config_trusts_folder(config, cwd),
+	};
+	return agents_md_list(&options, arena, ret);
+}
+
+void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret)
+{
+	const struct app_thread_settings *settings = thread->settings;
+	struct app_thread *view = arena_new(arena, struct app_thread);
+	thread_view(thread, arena, view);
+	*ret = (struct app_thread_start_response){
+		.thread = view,
+		.model = settings->model,
+		.model_provider = settings->model_provider,
+		.cwd = settings->cwd,
+		.runtime_workspace_roots = view->environments->runtime_workspace_roots,
+		.runtime_workspace_roots_count = view->environments->runtime_workspace_roots_count,
+		.approval_policy = settings->approval_policy,
+		.sandbox = settings->sandbox_policy,
+		.active_permission_profile = settings->active_permission_profile,
+		.has_reasoning_effort = settings->has_effort,
+		.reasoning_effort = settings->effort,
+	};
+	ret->instruction_sources_count = list_instructions(thread, arena, &ret->instruction_sources);
+}
