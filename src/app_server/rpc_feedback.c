@@ -201,6 +201,7 @@ enum rpc_verdict on_rpc_feedback_save(struct rpc_request *request, const struct 
 	if (!str_has_prefix(params->save_path, "/") || memchr(params->save_path.ptr, 0, params->save_path.len))
 		return rpc_fail(request, APP_INVALID_REQUEST, "feedback savePath must be an absolute host path");
 	if (params->thread_id.ptr && !uuid_is_valid(params->thread_id))
-		return threads_refuse_id(request, APP_INVALID_REQUEST, "thread", params->thread_id);
+		return rpc_refuse(request,
+		                  rpc_error_bad_id(&request->arena, APP_INVALID_REQUEST, "thread", params->thread_id));
 	return store_job_start(request, sizeof(struct str), run, reply);
 }

@@ -223,7 +223,7 @@ static void messages_are_distinguished(void **state)
 	}
 }
 
-static void a_frame_is_one_line_whatever_is_in_it(void **state)
+static void a_frame_is_one_line(void **state)
 {
 	(void)state;
 	struct buf out;
@@ -231,7 +231,8 @@ static void a_frame_is_one_line_whatever_is_in_it(void **state)
 	rpc_write_result_json(&out, STR("\"a\""), STR("{\n \"x\": \"\\n\"\n}"));
 	assert_string_equal(out.data, "{\"id\":\"a\",\"result\":{  \"x\": \"\\n\" }}\n");
 	buf_clear(&out);
-	rpc_write_error(&out, STR_NONE, -32600, STR("no"), STR("{\"why\":1}"));
+	const struct rpc_error error = {APP_INVALID_REQUEST, STR("no"), STR("{\"why\":1}")};
+	rpc_write_error(&out, STR_NONE, &error);
 	assert_string_equal(out.data,
 	                    "{\"error\":{\"code\":-32600,\"message\":\"no\",\"data\":{\"why\":1}},\"id\":null}\n");
 	buf_finish(&out);
@@ -266,6 +267,32 @@ static void every_method_can_be_found_by_its_name(void **state)
 		assert_int_equal(app_notification_find(app_notifications[i].wire), i);
 	assert_null(app_method_find(STR("thread")));
 	assert_int_equal(app_notification_find(STR("")), NOTIFY_count);
+}
+
+static void a_response_that_is_too_large_is_replaced_by_an_error(void **state)
+{
+	struct fixture *f = *state;
+	f->server->out.max = 512; /* in place of LIMIT_STREAM_QUEUE_HARD; a list of the models has more */
+	tell(f, 0, "{\"id\":\"big\",\"method\":\"model/list\",\"params\":{}}");
+	assert_string_equal(heard(f, 0),
+	                    "{\"error\":{\"code\":-32603,\"message\":\"The response is larger than 256 MiB and "
+	                    "cannot be sent. Request less at a time.\"},\"id\":\"big\"}\n");
+	assert_int_equal(f->clients[0].connection->request_count, 0);
+	tell(f, 0, "{\"id\":\"small\",\"method\":\"mock/experimentalMethod\",\"params\":{}}");
+	assert_non_null(strstr(heard(f, 0), "{\"id\":\"small\",\"result\":"));
+}
+
+static void a_long_error_message_is_truncated_between_characters(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	auto_free char *text = xcalloc(LIMIT_RPC_ERROR + 32, 1);
+	memset(text, 'x', LIMIT_RPC_ERROR - 1);
+	strcpy(text + LIMIT_RPC_ERROR - 1, "\xc3\xa9 and more");
+	const struct rpc_error *error = rpc_error(&arena, APP_INVALID_REQUEST, "%s", text);
+	assert_int_equal(error->message.len, LIMIT_RPC_ERROR - 1);
+	text[LIMIT_RPC_ERROR - 2] = 0;
+	assert_int_equal(rpc_error(&arena, APP_INVALID_REQUEST, "%s", text)->message.len, LIMIT_RPC_ERROR - 2);
 }
 
 /* ---- the order of requests ---- */
@@ -619,9 +646,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_distinguished),
-		cmocka_unit_test(a_frame_is_one_line_whatever_is_in_it),
+		cmocka_unit_test(a_frame_is_one_line),
 		cmocka_unit_test_setup_teardown(a_list_that_was_encoded_before_is_sent_as_it_is, set_up, tear_down),
 		cmocka_unit_test(every_method_can_be_found_by_its_name),
+		cmocka_unit_test_setup_teardown(a_response_that_is_too_large_is_replaced_by_an_error, set_up,
+	                                        tear_down),
+		cmocka_unit_test(a_long_error_message_is_truncated_between_characters),
 		cmocka_unit_test_setup_teardown(requests_of_one_thread_keep_their_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cancelled_request_leaves_its_queue, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_share_and_a_writer_is_alone, set_up, tear_down),

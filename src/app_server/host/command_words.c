@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/rpc/wire_base64.h"
+#include "app_server/rpc/rpc_params.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -147,14 +147,14 @@ static int refuse_input(struct rpc_request *request, const struct error *err)
 int command_words_input(struct rpc_request *request, const struct command_words_input *input,
                         const struct client_command_kind *kind)
 {
-	char why[WIRE_BASE64_WHY];
+	char why[RPC_PARAMS_WHY];
 	struct error err;
 	auto_buf struct buf bytes;
 	buf_init(&bytes, LIMIT_LINE);
 	if (!input->base64.ptr && !input->closes)
 		return refused(
 			rpc_fail(request, APP_INVALID_PARAMS, "%s requires deltaBase64 or closeStdin", input->method));
-	if (input->base64.ptr && !wire_base64_decode(&bytes, input->base64, why))
+	if (input->base64.ptr && !rpc_params_base64(&bytes, input->base64, why))
 		return refused(rpc_fail(request, APP_INVALID_PARAMS, "invalid deltaBase64: %s", why));
 	struct client_command *command = command_words_find(request, kind, input->missing, input->id);
 	if (!command)

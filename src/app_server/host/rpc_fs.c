@@ -7,7 +7,7 @@
 #include "app_server/rpc/connection.h"
 #include "app_server/host/fs_watch.h"
 #include "app_server/rpc/rpc_request.h"
-#include "app_server/rpc/wire_base64.h"
+#include "app_server/rpc/rpc_params.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -141,10 +141,10 @@ static int run_write(struct fs_job *job, struct error *err)
 
 enum rpc_verdict on_rpc_fs_write_file(struct rpc_request *request, const struct app_fs_write_file_params *params)
 {
-	char why[WIRE_BASE64_WHY];
+	char why[RPC_PARAMS_WHY];
 	auto_buf struct buf bytes;
 	buf_init(&bytes, LIMIT_LINE);
-	if (!wire_base64_decode(&bytes, params->data_base64, why))
+	if (!rpc_params_base64(&bytes, params->data_base64, why))
 		return rpc_fail(request, APP_INVALID_REQUEST, "fs/writeFile requires valid base64 dataBase64: %s", why);
 	if (has_nul(params->path))
 		return refuse_nul(request);

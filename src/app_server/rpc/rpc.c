@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "app_server/rpc/rpc_error.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_peek.h"
@@ -93,17 +94,17 @@ void rpc_write_result_json(struct buf *out, struct str id, struct str json)
 	end_frame(&w, start);
 }
 
-void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data)
+void rpc_write_error(struct buf *out, struct str id, const struct rpc_error *error)
 {
 	size_t start = out->len;
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_key(&w, "error");
 	jw_object(&w);
-	jw_member_i64(&w, "code", code);
-	jw_member_str(&w, "message", message);
-	if (data.ptr)
-		jw_member_raw(&w, "data", data);
+	jw_member_i64(&w, "code", (int)error->code);
+	jw_member_str(&w, "message", error->message);
+	if (error->data.ptr)
+		jw_member_raw(&w, "data", error->data);
 	jw_object_end(&w);
 	write_id(&w, id);
 	end_frame(&w, start);
@@ -122,9 +123,10 @@ static struct str peek_id(struct str head)
 
 void rpc_write_too_long(struct buf *out, struct str head)
 {
-	char text[64];
-	snprintf(text, sizeof(text), "Invalid request: it is longer than %d MiB", LIMIT_LINE / MIB);
-	rpc_write_error(out, peek_id(head), APP_INVALID_REQUEST, str_of(text), STR_NONE);
+	auto_arena struct arena arena = {0};
+	rpc_write_error(
+		out, peek_id(head),
+		rpc_error(&arena, APP_INVALID_REQUEST, "Invalid request: it is longer than %d MiB", LIMIT_LINE / MIB));
 }
 
 bool rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms)

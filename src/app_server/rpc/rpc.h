@@ -9,6 +9,7 @@
 #include "protocol/message/app.h"
 
 struct error;
+struct rpc_error;
 
 enum rpc_kind {
 	RPC_REQUEST,
@@ -31,8 +32,7 @@ int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, str
 /* Each appends one frame with its newline. id is JSON text; STR_NONE writes null. */
 void rpc_write_result(struct buf *out, struct str id, const struct record *record, const void *result);
 void rpc_write_result_json(struct buf *out, struct str id, struct str json);
-/* data: JSON text, or STR_NONE. */
-void rpc_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
+void rpc_write_error(struct buf *out, struct str id, const struct rpc_error *error);
 /* The error response to a line longer than LIMIT_LINE; head: its beginning. */
 void rpc_write_too_long(struct buf *out, struct str head);
 /* Returns false, with a note on standard error, if the frame does not fit. */

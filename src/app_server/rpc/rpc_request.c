@@ -1,15 +1,14 @@
-/* A request is answered exactly once because the answer ends it: rpc_reply and rpc_fail write the response and
- * release its scope, and the connection counts the requests that still wait. The order of the checks is that of codex
- * 0.169: name, parameters, initialize, experimental API. */
+/* Each request is answered exactly once because the answer ends it: rpc_reply and rpc_refuse write the response and
+ * leave the scope. The connection counts the requests that wait. Checks have the order of codex 0.169: method,
+ * parameters, initialize, experimental API, paths. */
 #include "app_server/rpc/rpc_request.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc.h"
-#include "base/error.h"
+#include "app_server/rpc/rpc_params.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -25,23 +24,32 @@ static void request_destroy(struct rpc_request *request)
 	arena_finish(&arena);
 }
 
-static void send_out(struct connection *connection, struct buf *out)
+/* Sends the response in `out`. One that is too large is replaced by an error, so that its client does not wait forever.
+ */
+static void respond(struct connection *connection, struct str id)
 {
-	if (out->over)
-		fprintf(stderr, "codex app-server: a message is larger than %d MiB and was not sent\n",
-		        LIMIT_STREAM_QUEUE_HARD / MIB);
-	else
+	auto_arena struct arena arena = {0};
+	struct buf *out = &connection->server->out;
+	if (out->over) {
+		buf_reuse(out);
+		rpc_write_error(
+			out, id,
+			rpc_error(&arena, APP_INTERNAL_ERROR,
+		                  "The response is larger than %d MiB and cannot be sent. Request less at a time.",
+		                  LIMIT_STREAM_QUEUE_HARD / MIB));
+	}
+	if (out->len)
 		connection_send_frame(connection, buf_str(out));
 	buf_reuse(out);
 }
 
-/* The answer is written; who waited is done with it. A request that runs is ended by who runs it. */
+/* Ends a request that waits. A running request is ended by run(). */
 static void finish(struct rpc_request *request)
 {
-	send_out(request->connection, &request->server->out);
+	struct connection *connection = request->connection;
+	respond(connection, request->id);
 	if (!request->is_waiting)
 		return;
-	struct connection *connection = request->connection;
 	request_destroy(request);
 	connection_on_answered(connection);
 }
@@ -53,6 +61,7 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result)
 	return RPC_DONE;
 }
 
+/* The list is sent from where it was encoded; `out` then has nothing left for respond(). */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
                                       struct buf *items)
 {
@@ -69,36 +78,30 @@ enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *r
 	return RPC_DONE;
 }
 
-enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code code, struct str message,
-                               struct str data)
+enum rpc_verdict rpc_refuse(struct rpc_request *request, const struct rpc_error *error)
 {
-	rpc_write_error(&request->server->out, request->id, (int)code, message, data);
+	rpc_write_error(&request->server->out, request->id, error);
 	finish(request);
 	return RPC_FAIL;
 }
 
 enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code, const char *format, ...)
 {
-	auto_buf struct buf text;
 	va_list args;
-	buf_init(&text, LIMIT_RPC_ERROR);
 	va_start(args, format);
-	buf_vprintf(&text, format, args);
+	const struct rpc_error *error = rpc_error_format(&request->arena, code, format, args);
 	va_end(args);
-	return rpc_fail_data(request, code, buf_str(&text), STR_NONE);
+	return rpc_refuse(request, error);
 }
 
 enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *err)
 {
-	bool is_system = err->sys || err->code == ERR_internal;
-	return rpc_fail(request, is_system ? APP_INTERNAL_ERROR : APP_INVALID_REQUEST, "%s", err->text);
+	return rpc_refuse(request, rpc_error_from(&request->arena, err));
 }
 
 enum rpc_verdict rpc_fail_submit(struct rpc_request *request, const struct error *err)
 {
-	if (err->code == ERR_limit)
-		return rpc_fail(request, APP_OVERLOADED, "Server overloaded; retry later.");
-	return rpc_fail_with(request, err);
+	return rpc_refuse(request, rpc_error_from_submit(&request->arena, err));
 }
 
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self)
@@ -119,11 +122,11 @@ static void cancel_all(struct connection *connection)
 	}
 }
 
-/* ---- what runs ---- */
+/* ---- handlers ---- */
 
 typedef enum rpc_verdict (*rpc_fn)(struct rpc_request *request);
 
-/* A handler takes its row's record, the table a common type. */
+/* The table has one type of function; each handler takes the record of its row. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc)    \
 	static enum rpc_verdict call_##tag(struct rpc_request *request) \
 	{                                                               \
@@ -165,18 +168,23 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	}
 }
 
-/* The response of a waiting request frees it: nothing may follow. */
+/* If the handler answers, that has ended the waiting request. */
 void rpc_request_run_again(struct rpc_request *request)
 {
 	handlers[request->method - app_methods](request);
 }
 
+static void end(struct rpc_request *request)
+{
+	struct connection *connection = request->connection;
+	request_destroy(request);
+	connection_on_answered(connection);
+}
+
 static void run(struct rpc_request *request)
 {
 	if (answer(request) != RPC_WAIT) {
-		struct connection *connection = request->connection;
-		request_destroy(request);
-		connection_on_answered(connection);
+		end(request);
 		return;
 	}
 	request->is_waiting = true;
@@ -188,80 +196,7 @@ static void on_run(struct rpc_scope_entry *entry)
 	run(container_of(entry, struct rpc_request, entry));
 }
 
-/* ---- what comes in ---- */
-
-static void refuse(struct connection *connection, struct str id, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void refuse(struct connection *connection, struct str id, const char *format, ...)
-{
-	auto_buf struct buf text;
-	va_list args;
-	buf_init(&text, LIMIT_RPC_ERROR);
-	va_start(args, format);
-	buf_vprintf(&text, format, args);
-	va_end(args);
-	rpc_write_error(&connection->server->out, id, APP_INVALID_REQUEST, buf_str(&text), STR_NONE);
-	send_out(connection, &connection->server->out);
-}
-
-static void refuse_unknown(struct connection *connection, const struct rpc_message *message)
-{
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_RPC_ERROR);
-	buf_printf(&text, "Invalid request: unknown variant `%.*s`, expected one of ",
-	           (int)(message->method.len < 200 ? message->method.len : 200), message->method.ptr);
-	for (size_t i = 0; i < METHOD_count; i++)
-		buf_printf(&text, "%s`%s`", i ? ", " : "", app_methods[i].wire.ptr);
-	rpc_write_error(&connection->server->out, message->id, APP_INVALID_REQUEST, buf_str(&text), STR_NONE);
-	send_out(connection, &connection->server->out);
-}
-
-static int decode_params(struct rpc_request *request, const struct json *params, struct error *err)
-{
-	const struct record *record = request->method->params;
-	request->entry.params = request->params = arena_alloc(&request->arena, record->size);
-	if (params && params->type != JSON_null)
-		return record_decode(record, params, &request->arena, request->params, err);
-	if (request->method->flags & PARAMS_OPTIONAL)
-		return 0;
-	return error_set(err, ERR_invalid, "missing field `params`");
-}
-
-/* The first experimental field in the parameters, or NULL. */
-static const struct field *find_experimental(const struct record *record, const struct json *params)
-{
-	size_t count = 0;
-	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!(fields[i].presence & EXPERIMENTAL))
-			continue;
-		const struct json *member = json_get(params, field_wire_name(record, &fields[i], name));
-		if (member && member->type != JSON_null && !(member->type == JSON_bool && !member->boolean))
-			return &fields[i];
-	}
-	return NULL;
-}
-
-static bool check_gate(struct connection *connection, const struct app_method *method,
-                       const struct rpc_message *message)
-{
-	char name[FIELD_NAME_SIZE];
-	bool is_initialize = method == &app_methods[METHOD_initialize];
-	if (!connection->is_initialized && !is_initialize) {
-		refuse(connection, message->id, "Not initialized");
-		return false;
-	}
-	if (connection->has_experimental_api || is_initialize)
-		return true;
-	const struct field *field = find_experimental(method->params, message->body);
-	if (method->flags & EXPERIMENTAL_API)
-		refuse(connection, message->id, "%s requires experimentalApi capability", method->wire.ptr);
-	else if (field)
-		refuse(connection, message->id, "%s.%s requires experimentalApi capability", method->wire.ptr,
-		       field_wire_name(method->params, field, name));
-	return !field && !(method->flags & EXPERIMENTAL_API);
-}
+/* ---- arrival ---- */
 
 static struct rpc_request *request_create(struct connection *connection, const struct app_method *method, struct str id)
 {
@@ -280,60 +215,87 @@ static struct rpc_request *request_create(struct connection *connection, const s
 	return request;
 }
 
-static bool holds_nul(const struct json *value)
+/* For messages that do not become requests. */
+static void refuse(struct connection *connection, struct str id, const struct rpc_error *error)
 {
-	struct str text;
-	return json_to_str(value, &text) && str_find_char(text, '\0') >= 0;
+	rpc_write_error(&connection->server->out, id, error);
+	respond(connection, id);
 }
 
-/* Refuses a path with a NUL byte: the system would use only the part before it, which names another file. */
-static bool check_paths(struct connection *connection, const struct rpc_message *message)
+static const struct rpc_error *unknown_method(struct arena *arena, struct str name)
 {
-	static const char *const members[] = {"cwd", "path", "roots"};
-	for (size_t i = 0; i < countof(members); i++) {
-		const struct json *member = json_get(message->body, members[i]);
-		bool is_bad = holds_nul(member);
-		if (json_is(member, JSON_array)) {
-			json_for_each(it, member)
-				is_bad |= holds_nul(it);
-		}
-		if (is_bad) {
-			refuse(connection, message->id, "file name contained an unexpected NUL byte");
-			return false;
-		}
+	auto_buf struct buf names;
+	buf_init(&names, LIMIT_RPC_ERROR);
+	for (size_t i = 0; i < METHOD_count; i++)
+		buf_printf(&names, "%s`%s`", i ? ", " : "", app_methods[i].wire.ptr);
+	return rpc_error(arena, APP_INVALID_REQUEST, "Invalid request: unknown variant `%.*s`, expected one of %.*s",
+	                 (int)(name.len < 200 ? name.len : 200), name.ptr, STR_ARG(buf_str(&names)));
+}
+
+static const struct rpc_error *check_gate(const struct rpc_request *request, const struct json *params,
+                                          struct arena *arena)
+{
+	char name[FIELD_NAME_SIZE];
+	const struct app_method *method = request->method;
+	const struct connection *connection = request->connection;
+	bool is_initialize = method == &app_methods[METHOD_initialize];
+	if (!connection->is_initialized && !is_initialize)
+		return rpc_error(arena, APP_INVALID_REQUEST, "Not initialized");
+	if (connection->has_experimental_api || is_initialize)
+		return NULL;
+	if (method->flags & EXPERIMENTAL_API)
+		return rpc_error(arena, APP_INVALID_REQUEST, "%s requires experimentalApi capability",
+		                 method->wire.ptr);
+	const struct field *field = rpc_params_find_experimental(method->params, params);
+	if (!field)
+		return NULL;
+	return rpc_error(arena, APP_INVALID_REQUEST, "%s.%s requires experimentalApi capability", method->wire.ptr,
+	                 field_wire_name(method->params, field, name));
+}
+
+static const struct rpc_error *check(struct rpc_request *request, const struct json *params)
+{
+	struct error err;
+	struct arena *arena = &request->arena;
+	if (rpc_params_decode(request->method, params, arena, &request->params, &err) != 0)
+		return rpc_error(arena, APP_INVALID_REQUEST, "Invalid request: %s", err.text);
+	request->entry.params = request->params;
+	const struct rpc_error *error = check_gate(request, params, arena);
+	if (!error && rpc_params_has_bad_path(params))
+		error = rpc_error(arena, APP_INVALID_REQUEST, "file name contained an unexpected NUL byte");
+	return error;
+}
+
+static void start(struct rpc_request *request, const struct json *params)
+{
+	const struct rpc_error *error = check(request, params);
+	if (error) {
+		rpc_refuse(request, error);
+		end(request);
+	} else if (rpc_scope_enter(&request->server->scopes, &request->entry)) {
+		run(request);
 	}
-	return true;
 }
 
 static void take(struct connection *connection, const struct rpc_message *message)
 {
+	auto_arena struct arena arena = {0};
 	const struct app_method *method = app_method_find(message->method);
-	struct error err;
-	if (message->has_bad_id) {
-		refuse(connection, STR_NONE, "Invalid request: `id` must be a string or a whole number, and was %.*s",
-		       (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr);
-		return;
-	}
-	if (!method) {
-		refuse_unknown(connection, message);
-		return;
-	}
-	struct rpc_request *request = request_create(connection, method, message->id);
-	if (decode_params(request, message->body, &err) != 0)
-		refuse(connection, message->id, "Invalid request: %s", err.text);
-	else if (check_gate(connection, method, message) && check_paths(connection, message)) {
-		if (rpc_scope_enter(&connection->server->scopes, &request->entry))
-			run(request);
-		return;
-	}
-	request_destroy(request);
-	connection_on_answered(connection);
+	if (message->has_bad_id)
+		refuse(connection, STR_NONE,
+		       rpc_error(&arena, APP_INVALID_REQUEST,
+		                 "Invalid request: `id` must be a string or a whole number, and was %.*s",
+		                 (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr));
+	else if (!method)
+		refuse(connection, message->id, unknown_method(&arena, message->method));
+	else
+		start(request_create(connection, method, message->id), message->body);
 }
 
 static void refuse_long(struct connection *connection, struct str head)
 {
 	rpc_write_too_long(&connection->server->out, head);
-	send_out(connection, &connection->server->out);
+	respond(connection, STR_NONE);
 }
 
 const struct server_requests rpc_requests = {take, refuse_long, cancel_all};

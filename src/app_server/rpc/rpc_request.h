@@ -1,16 +1,18 @@
-/* rpc_request.h — one request of a client, from its arrival to its only answer; the interface of handlers.
+/* rpc_request.h — one request of a client, from its arrival to its one response.
  *
  * A handler is called once, with decoded parameters, and does one of three things:
- *     return rpc_reply(request, &result);                    RPC_DONE: answered
- *     return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
- *     return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_fail follows, once, later
- * A waiting request belongs to its handler until it is answered; request->self is the handler's. If the client
- * disconnects, on_cancel runs; the request is freed when that returns.
+ *	return rpc_reply(request, &result);                    RPC_DONE: answered
+ *	return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
+ *	return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_refuse follows, once, later
+ * The code that calls rpc_wait owns the request until it answers; request->self is for its use. If the client
+ *disconnects first, on_cancel runs, and the request is freed when on_cancel returns. A response that does not fit the
+ *client's queue is replaced by an error.
  *
  * Owns: its parameters, in its arena. Loop thread only. */
 #ifndef APP_SERVER_RPC_REQUEST_H
 #define APP_SERVER_RPC_REQUEST_H
 
+#include "app_server/rpc/rpc_error.h"
 #include "app_server/rpc/rpc_scope.h"
 #include "base/arena.h"
 #include "base/list.h"
@@ -19,7 +21,6 @@
 struct app_server;
 struct buf;
 struct connection;
-struct error;
 struct rpc_message;
 struct rpc_request;
 struct server_requests;
@@ -31,7 +32,7 @@ typedef void (*rpc_cancel_fn)(struct rpc_request *request);
 struct rpc_request {
 	/* read-only */
 	struct app_server *server;
-	struct connection *connection; /* the client */
+	struct connection *connection;
 	const struct app_method *method;
 	struct str id; /* JSON text */
 	void *params;  /* of method->params */
@@ -50,15 +51,13 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
  * the items of the list at `path` in the response, which is empty in result. Takes the memory of items. */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
                                       struct buf *items);
+/* Sends the error response. The error may live in the request's arena. */
+enum rpc_verdict rpc_refuse(struct rpc_request *request, const struct rpc_error *error);
+/* rpc_refuse with a new error: rpc_error(…), rpc_error_from(err), rpc_error_from_submit(err). */
 enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Fails with err's text; the code is APP_INTERNAL_ERROR for a system error, else APP_INVALID_REQUEST. */
 enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *err);
-/* The error of codex_submit_op and its like: a full queue is APP_OVERLOADED, else as rpc_fail_with. */
 enum rpc_verdict rpc_fail_submit(struct rpc_request *request, const struct error *err);
-/* With the member `data`, JSON text. */
-enum rpc_verdict rpc_fail_data(struct rpc_request *request, enum app_error_code code, struct str message,
-                               struct str data);
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self);
 
 /* Calls the handler of a waiting request again, because its subject has changed. It may be gone on return. */

@@ -271,7 +271,8 @@ enum rpc_verdict config_write_refuse(struct config_write *write)
 	buf_printf(&data, "{\"config_write_error_code\":\"%s\"}", write->code ? write->code : "");
 	enum rpc_verdict verdict = RPC_FAIL;
 	if (request && write->code)
-		rpc_fail_data(request, APP_INVALID_REQUEST, str_of(write->err.text), buf_str(&data));
+		rpc_refuse(request,
+		           rpc_error_data(&request->arena, APP_INVALID_REQUEST, buf_str(&data), "%s", write->err.text));
 	else if (request)
 		rpc_fail(request, APP_INTERNAL_ERROR, "%s", write->err.text);
 	else

@@ -232,9 +232,9 @@ enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_a
 /* Clients evaluate the data; the message is for people. */
 static enum rpc_verdict refuse_verification(struct rpc_request *request)
 {
-	return rpc_fail_data(request, APP_INTERNAL_ERROR,
-	                     STR("User verification is not available in this build or account."),
-	                     STR("{\"type\":\"unavailable\",\"reason\":\"providerUnavailable\"}"));
+	return rpc_refuse(request, rpc_error_data(&request->arena, APP_INTERNAL_ERROR,
+	                                          STR("{\"type\":\"unavailable\",\"reason\":\"providerUnavailable\"}"),
+	                                          "User verification is not available in this build or account."));
 }
 
 enum rpc_verdict on_rpc_user_verification_enroll(struct rpc_request *request,
@@ -255,6 +255,7 @@ enum rpc_verdict on_rpc_user_verification_verify(struct rpc_request *request,
                                                  const struct app_user_verification_verify_params *params)
 {
 	(void)params;
-	return rpc_fail_data(request, APP_INVALID_PARAMS, STR("Invalid verification challenge or display text."),
-	                     STR("{\"type\":\"invalidRequest\",\"reason\":\"invalidParams\"}"));
+	return rpc_refuse(request, rpc_error_data(&request->arena, APP_INVALID_PARAMS,
+	                                          STR("{\"type\":\"invalidRequest\",\"reason\":\"invalidParams\"}"),
+	                                          "Invalid verification challenge or display text."));
 }

@@ -25,7 +25,8 @@ static void refuse_outdated(struct store_job *job, const struct app_thread_read_
 	jw_key(&w, "readState");
 	record_encode(&record_app_thread_read_state, state, &w);
 	jw_object_end(&w);
-	rpc_fail_data(job->request, APP_INVALID_REQUEST, STR("read state changed"), buf_str(&data));
+	rpc_refuse(job->request,
+	           rpc_error_data(&job->request->arena, APP_INVALID_REQUEST, buf_str(&data), "read state changed"));
 }
 
 static void update(struct store_job *job, struct thread_note *note)
@@ -71,6 +72,7 @@ enum rpc_verdict on_rpc_thread_read_state_update(struct rpc_request *request,
                                                  const struct app_thread_read_state_update_params *params)
 {
 	if (!uuid_is_valid(params->thread_id))
-		return threads_refuse_id(request, APP_INVALID_PARAMS, "thread", params->thread_id);
+		return rpc_refuse(request,
+		                  rpc_error_bad_id(&request->arena, APP_INVALID_PARAMS, "thread", params->thread_id));
 	return stored_turns_start(request, params->thread_id, run_update, reply_update);
 }

@@ -17,10 +17,8 @@
 enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
                                     store_job_reply_fn reply)
 {
-	if (!uuid_is_valid(thread_id)) {
-		threads_get(request, thread_id); /* refuses the invalid id */
-		return RPC_FAIL;
-	}
+	if (!uuid_is_valid(thread_id))
+		return rpc_refuse(request, threads_not_found(request, thread_id));
 	return store_job_start(request, sizeof(struct stored_turns), run, reply);
 }
 

@@ -26,33 +26,27 @@ struct page {
 	char next[32]; /* "" on the last page */
 };
 
-/* The cursor is a decimal offset. Returns false after it has refused an invalid cursor. */
-static bool find_page(struct rpc_request *request, struct str cursor, bool has_limit, int64_t limit, size_t total,
-                      const char *what, struct page *ret)
+/* The cursor is an offset in decimal. */
+static const struct rpc_error *find_page(struct arena *arena, struct str cursor, bool has_limit, int64_t limit,
+                                         size_t total, const char *noun, struct page *ret)
 {
 	uint64_t start = 0;
 	*ret = (struct page){0};
-	if (cursor.ptr && !str_to_u64(cursor, &start)) {
-		rpc_fail(request, APP_INVALID_REQUEST, "invalid cursor: %.*s", STR_ARG(cursor));
-		return false;
-	}
-	if (has_limit && limit < 0) {
-		rpc_fail(request, APP_INVALID_REQUEST, "Invalid request: invalid value: integer `%lld`, expected u32",
-		         (long long)limit);
-		return false;
-	}
-	if (start > total) {
-		rpc_fail(request, APP_INVALID_REQUEST, "cursor %llu exceeds total %s %zu", (unsigned long long)start,
-		         what, total);
-		return false;
-	}
+	if (cursor.ptr && !str_to_u64(cursor, &start))
+		return rpc_error(arena, APP_INVALID_REQUEST, "invalid cursor: %.*s", STR_ARG(cursor));
+	if (has_limit && limit < 0)
+		return rpc_error(arena, APP_INVALID_REQUEST,
+		                 "Invalid request: invalid value: integer `%lld`, expected u32", (long long)limit);
+	if (start > total)
+		return rpc_error(arena, APP_INVALID_REQUEST, "cursor %llu exceeds total %s %zu",
+		                 (unsigned long long)start, noun, total);
 	ret->start = (size_t)start;
 	ret->count = total - ret->start;
 	if (has_limit && (uint64_t)limit < ret->count)
 		ret->count = limit ? (size_t)limit : 1;
 	if (ret->start + ret->count < total)
 		snprintf(ret->next, sizeof(ret->next), "%zu", ret->start + ret->count);
-	return true;
+	return NULL;
 }
 
 static struct str next_cursor(const struct page *page)
@@ -100,24 +94,22 @@ enum rpc_verdict on_rpc_experimental_feature_list(struct rpc_request *request,
 	struct app_experimental_feature shown[countof(features)];
 	struct page page;
 	struct error err;
-	const struct thread *thread = params->thread_id.ptr ? threads_get(request, params->thread_id) : NULL;
+	const struct thread *thread = params->thread_id.ptr ? threads_find(request->server, params->thread_id) : NULL;
 	if (params->thread_id.ptr && !thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	struct config *config =
 		thread ? config_ref(thread->config) : config_view_load(request->server, NULL, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to reload config: %s", err.text);
 	for (size_t i = 0; i < countof(features); i++)
 		shown[i] = show_feature(&features[i], config);
-	enum rpc_verdict verdict = RPC_FAIL;
-	if (find_page(request, params->cursor, params->has_limit, params->limit, countof(features), "feature flags",
-	              &page)) {
-		struct app_experimental_feature_list_response response = {shown + page.start, page.count,
-		                                                          next_cursor(&page)};
-		verdict = rpc_reply(request, &response);
-	}
 	config_unref(config);
-	return verdict;
+	const struct rpc_error *error = find_page(&request->arena, params->cursor, params->has_limit, params->limit,
+	                                          countof(features), "feature flags", &page);
+	if (error)
+		return rpc_refuse(request, error);
+	struct app_experimental_feature_list_response response = {shown + page.start, page.count, next_cursor(&page)};
+	return rpc_reply(request, &response);
 }
 
 static const struct feature_row *find_feature(struct str name)
@@ -192,7 +184,6 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	VEC(struct app_permission_profile_summary) profiles = {0};
 	struct page page;
 	struct error err;
-	enum rpc_verdict verdict = RPC_FAIL;
 	auto_free char *cwd = params->cwd.ptr ? path_join(request->server->cwd, params->cwd.ptr) : NULL;
 	struct config *config = config_view_load(request->server, cwd, NULL, &err);
 	if (!config)
@@ -205,12 +196,11 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 		struct str text = toml_is(about, TOML_string) ? about->text : STR_NONE;
 		vec_push(&profiles, (struct app_permission_profile_summary){it->key, text, false});
 	}
-	if (find_page(request, params->cursor, params->has_limit, params->limit, profiles.count, "permission profiles",
-	              &page)) {
-		struct app_permission_profile_list_response response = {profiles.items + page.start, page.count,
-		                                                        next_cursor(&page)};
-		verdict = rpc_reply(request, &response);
-	}
+	const struct rpc_error *error = find_page(&request->arena, params->cursor, params->has_limit, params->limit,
+	                                          profiles.count, "permission profiles", &page);
+	struct app_permission_profile_list_response response = {profiles.items + page.start, page.count,
+	                                                        next_cursor(&page)};
+	enum rpc_verdict verdict = error ? rpc_refuse(request, error) : rpc_reply(request, &response);
 	vec_finish(&profiles);
 	config_unref(config);
 	return verdict;

@@ -58,7 +58,8 @@ enum rpc_verdict on_rpc_thread_fork(struct rpc_request *request, const struct ap
 	if (params->last_turn_id.ptr && params->before_turn_id.ptr)
 		return rpc_fail(request, APP_INVALID_REQUEST, "`lastTurnId` cannot be combined with `beforeTurnId`");
 	if (!params->path.ptr && !uuid_is_valid(params->thread_id))
-		return threads_refuse_id(request, APP_INVALID_REQUEST, "thread", params->thread_id);
+		return rpc_refuse(request,
+		                  rpc_error_bad_id(&request->arena, APP_INVALID_REQUEST, "thread", params->thread_id));
 	if (source && !source->path && !params->path.ptr)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no rollout found for thread id %s", source->id);
 	struct thread_fork *fork = thread_fork_create(params->last_turn_id, params->before_turn_id,

@@ -115,9 +115,9 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 	struct error err;
 	struct app_thread_inject_items_response response = {0};
 	const struct json *items = json_parse(&request->arena, params->items, NULL);
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (check(items, &err) != 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	if (add(thread, items, &request->arena, &err) != 0)
@@ -155,9 +155,9 @@ enum rpc_verdict on_rpc_thread_prepare_approved_plan(struct rpc_request *request
 	buf_init(&item, 2 * LIMIT_LINE);
 	struct str plan = str_trim(params->markdown);
 	struct app_thread_prepare_approved_plan_response response = {STR("Carry out the plan that I have approved.")};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!plan.len)
 		return rpc_fail(request, APP_INVALID_REQUEST, "The approved plan is empty.");
 	if (params->attachment_path.ptr && !str_has_prefix(params->attachment_path, "/"))

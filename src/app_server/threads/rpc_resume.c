@@ -203,6 +203,7 @@ enum rpc_verdict on_rpc_thread_resume(struct rpc_request *request, const struct 
 	if (thread)
 		return join(request, thread, params->path);
 	if (!params->path.ptr && !uuid_is_valid(params->thread_id))
-		return threads_refuse_id(request, APP_INVALID_REQUEST, "session", params->thread_id);
+		return rpc_refuse(request,
+		                  rpc_error_bad_id(&request->arena, APP_INVALID_REQUEST, "session", params->thread_id));
 	return load(request, params->thread_id, params->path, false);
 }

@@ -77,19 +77,21 @@ static void on_loaded(struct thread_load *load, void *self)
 {
 	struct rpc_request *request = self;
 	const struct app_thread_revert_params *params = request->params;
-	struct thread *thread = threads_get(request, params->thread_id);
-	if (thread && load->err.code)
+	struct thread *thread = threads_find(request->server, params->thread_id);
+	if (!thread)
+		rpc_refuse(request, threads_not_found(request, params->thread_id));
+	else if (load->err.code)
 		rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
-	else if (thread)
+	else
 		revert(request, thread, load);
 	thread_load_destroy(load);
 }
 
 enum rpc_verdict on_rpc_thread_revert(struct rpc_request *request, const struct app_thread_revert_params *params)
 {
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!thread->path)
 		return rpc_fail(request, APP_INVALID_REQUEST, "ephemeral threads cannot be reverted");
 	if (thread->turn)

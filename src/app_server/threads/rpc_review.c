@@ -70,9 +70,9 @@ enum rpc_verdict on_rpc_review_start(struct rpc_request *request, const struct a
 {
 	struct error err;
 	char id[UUID_TEXT_SIZE];
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	struct review_request review = {.target = copy_target(params->target, &request->arena, &err)};
 	struct op_review op_review = {&review};
 	const struct op op = {.tag = OP_review, .review = &op_review};

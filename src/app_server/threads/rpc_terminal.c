@@ -41,11 +41,11 @@ on_rpc_thread_background_terminals_list(struct rpc_request *request,
 	VEC(struct app_thread_background_terminal) data = {0};
 	struct app_thread_background_terminals_list_response response = {0};
 	const struct thread_item *it;
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
 	bool is_on = !params->cursor.ptr; /* the cursor is the last item of the previous page */
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	list_for_each(it, &thread->items, link) {
 		if (is_on && is_terminal(it) && data.count == limit) {
 			response.next_cursor = data.items[data.count - 1].item_id;
@@ -81,9 +81,9 @@ on_rpc_thread_background_terminals_terminate(struct rpc_request *request,
 {
 	int64_t id;
 	struct app_thread_background_terminals_terminate_response response = {0};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!parse_id(params->process_id, &id))
 		return rpc_fail(request, APP_INVALID_REQUEST,
 		                "invalid background terminal process id: invalid digit found in string");
@@ -96,9 +96,9 @@ on_rpc_thread_background_terminals_clean(struct rpc_request *request,
                                          const struct app_thread_background_terminals_clean_params *params)
 {
 	struct app_thread_background_terminals_clean_response response = {0};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	codex_end_command(thread->codex, 0);
 	return rpc_reply(request, &response);
 }

@@ -76,10 +76,8 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 {
 	struct app_thread_unsubscribe_response response = {.status = app_thread_unsubscribe_status_not_loaded};
 	struct thread *thread = threads_find(request->server, params->thread_id);
-	if (!thread && !uuid_is_valid(params->thread_id)) {
-		threads_get(request, params->thread_id);
-		return RPC_FAIL;
-	}
+	if (!thread && !uuid_is_valid(params->thread_id))
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (thread)
 		response.status = subscribers_remove(thread, request->connection)
 		                          ? app_thread_unsubscribe_status_unsubscribed
@@ -94,9 +92,9 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request,
                                                      const struct app_thread_increment_elicitation_params *params)
 {
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!thread_has_subscriber(thread, request->connection))
 		return rpc_fail(request, APP_INVALID_REQUEST, "resume thread %s first: you do not follow it",
 		                thread->id);
@@ -109,9 +107,9 @@ enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request
 enum rpc_verdict on_rpc_thread_decrement_elicitation(struct rpc_request *request,
                                                      const struct app_thread_decrement_elicitation_params *params)
 {
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!thread->elicitations)
 		return rpc_fail(request, APP_INVALID_REQUEST, "out-of-band elicitation count is already zero");
 	if (!--thread->elicitations)

@@ -61,20 +61,27 @@ static int copy_input(const struct app_user_input *from, struct user_input *to, 
 	}
 }
 
-/* Returns false after refusing the request. The limit applies to all texts of one input together. */
-static bool check_length(struct rpc_request *request, const struct app_user_input *input, size_t count)
+/* The texts of one input count together. */
+static const struct rpc_error *check_length(struct rpc_request *request, const struct app_user_input *input,
+                                            size_t count)
 {
-	char data[128], message[128];
 	size_t chars = 0;
 	for (size_t i = 0; i < count; i++)
 		chars += input[i].tag == app_user_input_text ? text_char_count(input[i].text->text) : 0;
 	if (chars <= LIMIT_INPUT_CHARS)
-		return true;
-	snprintf(message, sizeof(message), "Input exceeds the maximum length of %d characters.", LIMIT_INPUT_CHARS);
-	snprintf(data, sizeof(data), "{\"input_error_code\":\"input_too_large\",\"max_chars\":%d,\"actual_chars\":%zu}",
-	         LIMIT_INPUT_CHARS, chars);
-	rpc_fail_data(request, APP_INVALID_PARAMS, str_of(message), str_of(data));
-	return false;
+		return NULL;
+	const char *data = arena_printf(
+		&request->arena, "{\"input_error_code\":\"input_too_large\",\"max_chars\":%d,\"actual_chars\":%zu}",
+		LIMIT_INPUT_CHARS, chars);
+	return rpc_error_data(&request->arena, APP_INVALID_PARAMS, str_of(data),
+	                      "Input exceeds the maximum length of %d characters.", LIMIT_INPUT_CHARS);
+}
+
+/* The checks that turn/start and turn/steer share. */
+static const struct rpc_error *check_input(struct rpc_request *request, const struct thread *thread,
+                                           struct str thread_id, const struct app_user_input *input, size_t count)
+{
+	return thread ? check_length(request, input, count) : threads_not_found(request, thread_id);
 }
 
 static int copy_inputs(const struct app_user_input *from, size_t count, struct arena *arena, struct op_user_input *to,
@@ -89,8 +96,8 @@ static int copy_inputs(const struct app_user_input *from, size_t count, struct a
 	return 0;
 }
 
-static int say(struct thread *thread, const struct op_user_input *input, struct str id, struct str client_id,
-               struct error *err)
+static int submit_input(struct thread *thread, const struct op_user_input *input, struct str id, struct str client_id,
+                        struct error *err)
 {
 	struct op_user_input named = *input;
 	named.client_id = client_id;
@@ -124,36 +131,34 @@ static enum rpc_verdict start(struct rpc_request *request, struct thread *thread
 {
 	struct error err;
 	struct thread_turn *turn = thread_turn_create(thread, STR_NONE);
-	if (say(thread, input, str_of(turn->id), client_id, &err) == 0)
+	if (submit_input(thread, input, str_of(turn->id), client_id, &err) == 0)
 		return answer_start(request, turn);
 	thread_turn_destroy(turn);
 	return rpc_fail_submit(request, &err);
 }
 
-static enum rpc_verdict join(struct rpc_request *request, struct thread *thread, const struct op_user_input *input,
-                             struct str client_id)
+static int join(struct thread *thread, const struct op_user_input *input, struct str client_id, struct error *err)
 {
-	struct error err;
-	char id[UUID_TEXT_SIZE]; /* used by a new turn if this one has ended by then */
+	char id[UUID_TEXT_SIZE]; /* of another turn, if this one has ended when the engine takes the input */
 	uuid_v7(id);
-	if (say(thread, input, str_of(id), client_id, &err) != 0)
-		return rpc_fail_submit(request, &err);
-	return RPC_DONE;
+	return submit_input(thread, input, str_of(id), client_id, err);
 }
 
 static enum rpc_verdict refuse_review(struct rpc_request *request, enum app_error_code code, const char *message)
 {
-	return rpc_fail_data(request, code, str_of(message),
-	                     STR("{\"codexErrorInfo\":{\"activeTurnNotSteerable\":{\"turnKind\":\"review\"}}}"));
+	static const char data[] = "{\"codexErrorInfo\":{\"activeTurnNotSteerable\":{\"turnKind\":\"review\"}}}";
+	return rpc_refuse(request, rpc_error_data(&request->arena, code, str_of(data), "%s", message));
 }
 
 enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app_turn_start_params *params)
 {
 	struct error err;
 	struct op_user_input input = {.final_output_json_schema = params->output_schema};
-	struct thread *thread = threads_get(request, params->thread_id);
-	if (!thread || !check_length(request, params->input, params->input_count))
-		return RPC_FAIL;
+	struct thread *thread = threads_find(request->server, params->thread_id);
+	const struct rpc_error *error =
+		check_input(request, thread, params->thread_id, params->input, params->input_count);
+	if (error)
+		return rpc_refuse(request, error);
 	if (thread->turn && thread->turn->is_review)
 		return refuse_review(request, APP_INTERNAL_ERROR,
 		                     "failed to submit turn input: ActiveTurnNotSteerable { turn_kind: Review }");
@@ -162,8 +167,8 @@ enum rpc_verdict on_rpc_turn_start(struct rpc_request *request, const struct app
 		return rpc_fail_submit(request, &err);
 	if (!thread->turn)
 		return start(request, thread, &input, params->client_user_message_id);
-	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
-		return RPC_FAIL;
+	if (join(thread, &input, params->client_user_message_id, &err) != 0)
+		return rpc_fail_submit(request, &err);
 	return answer_start(request, thread->turn);
 }
 
@@ -171,9 +176,11 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 {
 	struct error err;
 	struct op_user_input input = {0};
-	struct thread *thread = threads_get(request, params->thread_id);
-	if (!thread || !check_length(request, params->input, params->input_count))
-		return RPC_FAIL;
+	struct thread *thread = threads_find(request->server, params->thread_id);
+	const struct rpc_error *error =
+		check_input(request, thread, params->thread_id, params->input, params->input_count);
+	if (error)
+		return rpc_refuse(request, error);
 	if (thread->turn && !str_is(params->expected_turn_id, thread->turn->id))
 		return rpc_fail(request, APP_INVALID_REQUEST, "expected active turn id `%.*s` but found `%s`",
 		                STR_ARG(params->expected_turn_id), thread->turn->id);
@@ -185,8 +192,8 @@ enum rpc_verdict on_rpc_turn_steer(struct rpc_request *request, const struct app
 		return refuse_review(request, APP_INVALID_REQUEST, "cannot steer a review turn");
 	if (copy_inputs(params->input, params->input_count, &request->arena, &input, &err) != 0)
 		return rpc_fail_submit(request, &err);
-	if (join(request, thread, &input, params->client_user_message_id) != RPC_DONE)
-		return RPC_FAIL;
+	if (join(thread, &input, params->client_user_message_id, &err) != 0)
+		return rpc_fail_submit(request, &err);
 	struct app_turn_steer_response response = {str_of(thread->turn->id)};
 	return rpc_reply(request, &response);
 }
@@ -195,9 +202,9 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 {
 	struct error err;
 	struct op op = {.tag = OP_interrupt};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!thread->turn)
 		return rpc_fail(request, APP_INVALID_REQUEST, "no active turn to interrupt");
 	if (!str_is(params->turn_id, thread->turn->id))
@@ -228,9 +235,9 @@ enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
 	struct error err;
 	struct app_thread_compact_start_response response = {0};
 	const struct op op = {.tag = OP_compact};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (start_task(thread, &op, &err) != 0)
 		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
@@ -247,9 +254,9 @@ enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
 	struct op_run_user_shell_command command = {str_trim(params->command), params->has_timeout_ms,
 	                                            params->timeout_ms};
 	const struct op op = {.tag = OP_run_user_shell_command, .run_user_shell_command = &command};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!command.command.len)
 		return rpc_fail(request, APP_INVALID_REQUEST, "command must not be empty");
 	if (command.command.len > LIMIT_USER_COMMAND)

@@ -184,7 +184,7 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 	struct error err;
 	bool is_changed;
 	struct app_thread_settings_update_response response = {0};
-	struct thread *thread = threads_get(request, params->thread_id);
+	struct thread *thread = threads_find(request->server, params->thread_id);
 	const struct app_turn_start_params wishes = {
 		.cwd = params->cwd,
 		.approval_policy = params->approval_policy,
@@ -200,7 +200,7 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 		.collaboration_mode = params->collaboration_mode,
 	};
 	if (!thread)
-		return RPC_FAIL;
+		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
 		return rpc_fail_submit(request, &err);
 	enum rpc_verdict verdict = rpc_reply(request, &response);

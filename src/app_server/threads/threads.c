@@ -54,32 +54,9 @@ void threads_add_id(struct thread *thread)
 	list_append(bucket_of(thread->server, str_of(thread->id)), &thread->bucket);
 }
 
-/* Refuses an invalid UUID with the message of codex 0.169, which states the position of the error. */
-enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
-                                   struct str id)
+const struct rpc_error *threads_not_found(struct rpc_request *request, struct str id)
 {
-	static const char digits[] = "0123456789abcdefABCDEF-";
-	for (size_t i = 0; i < id.len; i++) {
-		if (!id.ptr[i] || !strchr(digits, id.ptr[i]))
-			return rpc_fail(request, code,
-			                "invalid %s id: invalid character: expected an optional prefix of "
-			                "`urn:uuid:` followed by [0-9a-fA-F-], found `%c` at %zu",
-			                what, id.ptr[i] >= ' ' && id.ptr[i] <= '~' ? id.ptr[i] : '?', i + 1);
-	}
-	return rpc_fail(request, code,
-	                "invalid %s id: invalid length: expected length 32 for "
-	                "simple format, found %zu",
-	                what, id.len);
-}
-
-struct thread *threads_get(struct rpc_request *request, struct str id)
-{
-	struct thread *thread = threads_find(request->server, id);
-	if (thread)
-		return thread;
 	if (!uuid_is_valid(id))
-		threads_refuse_id(request, APP_INVALID_REQUEST, "thread", id);
-	else
-		rpc_fail(request, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
-	return NULL;
+		return rpc_error_bad_id(&request->arena, APP_INVALID_REQUEST, "thread", id);
+	return rpc_error(&request->arena, APP_INVALID_REQUEST, "thread not found: %.*s", STR_ARG(id));
 }

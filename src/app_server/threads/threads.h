@@ -31,10 +31,7 @@ struct thread *threads_find(struct app_server *server, struct str id);
 /* Appends the thread to `all`; threads_find finds it after threads_add_id. */
 void threads_add(struct thread *thread);
 void threads_add_id(struct thread *thread);
-/* As threads_find; else refuses the request as codex 0.169 does and returns NULL. */
-struct thread *threads_get(struct rpc_request *request, struct str id);
-/* Refuses an id that is not a UUID; what: the kind of id, for the message. */
-enum rpc_verdict threads_refuse_id(struct rpc_request *request, enum app_error_code code, const char *what,
-                                   struct str id);
+/* The error for an id that threads_find does not find: no UUID, or not loaded. In the request's arena. */
+must_check const struct rpc_error *threads_not_found(struct rpc_request *request, struct str id);
 
 #endif
