@@ -1,5 +1,5 @@
-/* Backpressure instead of refusals: codex 0.169 answers a burst with "overloaded" errors and drops some of them. Here
- * reading from a client stops while too many of its requests are unanswered. */
+/* Backpressure: reading from a client stops while too many of its requests are unanswered. codex 0.169 answers a burst
+ * with "overloaded" errors instead and drops some requests. */
 #include "app_server/rpc/connection.h"
 
 #include <stdio.h>

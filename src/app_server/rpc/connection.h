@@ -40,8 +40,8 @@ struct connection_owner {
 
 /* The kind of a resource, set by the room that implements it. */
 struct client_resource_type {
-	void (*end)(struct client_resource *resource); /* frees it after the client has disconnected */
-	/* The client became slow (is_held), or caught up; NULL: not affected. */
+	void (*end)(struct client_resource *resource); /* the client has disconnected: frees the resource */
+	/* The client became slow (is_held) or caught up. NULL: the resource is not affected. */
 	void (*hold)(struct client_resource *resource, bool is_held);
 };
 
@@ -98,7 +98,7 @@ bool connection_wants(const struct connection *connection, enum app_notification
 void connection_opt_out(struct connection *connection, enum app_notification_tag tag);
 /* Sends a notification to this client only. */
 void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params);
-/* One of its requests has been answered. */
+/* Call after each answer: counts down the unanswered requests and may resume reading. */
 void connection_on_answered(struct connection *connection);
 
 /* ---- resources ---- */

@@ -1,5 +1,5 @@
-/* The envelope is encoded by hand, not from a record: clients rely on the order of its members and on getting an id
- * back with its own type. */
+/* The envelope is encoded by hand and not from a record: clients rely on the order of its members, and an id keeps its
+ * type. */
 #include "app_server/rpc/rpc.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void write_id(struct json_writer *w, struct str id)
 	jw_member_raw(w, "id", id.ptr ? id : STR("null"));
 }
 
-/* A newline can only stand between the tokens of JSON text that came from elsewhere. It would end the frame. */
+/* Raw JSON of clients may have newlines between its tokens. They would end the frame, so they become spaces. */
 static void end_frame(struct json_writer *w, size_t start)
 {
 	jw_object_end(w);
@@ -110,7 +110,7 @@ void rpc_write_error(struct buf *out, struct str id, const struct rpc_error *err
 	end_frame(&w, start);
 }
 
-/* The id of a truncated request. A response carries the id of a request of ours, which must not be echoed. */
+/* The id of a truncated request. A response has the id of a request of the server, which must not be echoed. */
 static struct str peek_id(struct str head)
 {
 	auto_arena struct arena arena = {0};

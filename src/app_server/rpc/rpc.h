@@ -1,7 +1,7 @@
-/* rpc.h — the envelope: one JSON text in, one out. JSON-RPC 2.0 without the member that says so.
+/* rpc.h — the envelope: JSON-RPC 2.0 without the member `jsonrpc`, one JSON text per frame.
  *
  * Owns: nothing; a decoded message borrows from the frame and an arena. Any thread. Errors give the position of the
- * mistake. */
+ * mistake in the text. */
 #ifndef APP_SERVER_RPC_H
 #define APP_SERVER_RPC_H
 
@@ -14,19 +14,19 @@ struct rpc_error;
 enum rpc_kind {
 	RPC_REQUEST,
 	RPC_NOTIFICATION,
-	RPC_RESULT, /* of a request of ours */
-	RPC_ERROR,  /* the same, refused */
+	RPC_RESULT, /* the response to a request of the server */
+	RPC_ERROR,  /* the error response to one */
 };
 
 struct rpc_message {
 	enum rpc_kind kind;
-	struct str id;   /* JSON text, as it came: a string or an integer */
-	bool has_bad_id; /* RPC_REQUEST: it is neither, so that only an error can answer */
+	struct str id;   /* JSON text as received: a string or an integer */
+	bool has_bad_id; /* RPC_REQUEST: the id is neither, so only an error can be sent */
 	struct str method;
-	const struct json *body; /* params, result or error; NULL: none */
+	const struct json *body; /* params, result or error; NULL: absent */
 };
 
-/* ERR_invalid if the text is not a message. */
+/* Decodes a message; ERR_invalid if the text is not one. */
 int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, struct error *err);
 
 /* Each appends one frame with its newline. id is JSON text; STR_NONE writes null. */

@@ -1,4 +1,4 @@
-/* Messages contain text of clients, which may be as long as a line: hence the limit. */
+/* Messages quote text of clients, which may be as long as a line. LIMIT_RPC_ERROR bounds the response. */
 #include "app_server/rpc/rpc_error.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-/* Not inside a character. */
+/* Cuts between characters. */
 static struct str truncate_message(struct str text)
 {
 	size_t len = LIMIT_RPC_ERROR;

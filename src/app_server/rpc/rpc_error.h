@@ -37,7 +37,7 @@ must_check const struct rpc_error *rpc_error_from(struct arena *arena, const str
 /* The error of a submission: APP_OVERLOADED if the submission queue is full, else as rpc_error_from. */
 must_check const struct rpc_error *rpc_error_from_submit(struct arena *arena, const struct error *err)
 	__attribute__((returns_nonnull));
-/* Where an invalid UUID stops being one; kind: "thread" or "session". */
+/* The position of the mistake in an id that is not a UUID; kind: "thread" or "session". */
 must_check const struct rpc_error *rpc_error_bad_id(struct arena *arena, enum app_error_code code, const char *kind,
                                                     struct str id) __attribute__((returns_nonnull));
 

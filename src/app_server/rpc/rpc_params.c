@@ -1,4 +1,4 @@
-/* base/text.h decodes base64; this file finds the position of the mistake in the rare text that fails. */
+/* The position of a mistake in base64 is searched only after base/text.h has failed to decode the text. */
 #include "app_server/rpc/rpc_params.h"
 
 #include <stdio.h>

@@ -111,7 +111,7 @@ enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, 
 	return RPC_WAIT;
 }
 
-/* The client is gone. */
+/* The client has disconnected. */
 static void cancel_all(struct connection *connection)
 {
 	struct rpc_request *request;
@@ -168,7 +168,7 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	}
 }
 
-/* If the handler answers, that has ended the waiting request. */
+/* An answer of the handler ends the request, because it waits. */
 void rpc_request_run_again(struct rpc_request *request)
 {
 	handlers[request->method - app_methods](request);

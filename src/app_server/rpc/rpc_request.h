@@ -66,7 +66,7 @@ void rpc_request_run_again(struct rpc_request *request);
 /* For server_setup. */
 extern const struct server_requests rpc_requests;
 
-/* One handler a served method: on_rpc_<tag>. params is of the row's record. */
+/* One handler for each served method: on_rpc_<tag>, with the parameters of its row. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc) \
 	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct params_ *params);
 #include "protocol/app/app_method_default.h"

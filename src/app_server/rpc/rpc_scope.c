@@ -8,7 +8,7 @@ struct rpc_scope {
 	struct list link;
 	struct rpc_scopes *scopes;
 	enum app_scope_kind kind; /* of the request that holds it */
-	const char *name;         /* of the parameter or the key */
+	const char *name;         /* of the parameter, or the key of the row */
 	struct str value;         /* of the parameter */
 	char *text;               /* value's bytes */
 	size_t holders;

@@ -22,7 +22,7 @@ struct services;
 struct store_index;
 struct threads;
 
-/* Called when a client changes; implemented by the root for the rooms above rpc/. Each must be set. */
+/* Called when the state of a client changes; implemented by the root for the rooms above rpc/. Each must be set. */
 struct server_events {
 	/* A client became slow, was waited for long enough, or caught up. */
 	void (*on_client_pace)(struct app_server *server);
@@ -77,13 +77,13 @@ struct server_setup {
 void app_server_init(struct app_server *server, const struct server_setup *setup);
 void app_server_finish(struct app_server *server); /* no client may be left */
 
-/* A new client without a transport yet; connection.h has its further life. */
+/* Adds a client without a transport; see connection_create for the next steps. */
 struct connection *app_server_add_client(struct app_server *server);
 
 /* Removes ended clients and threads on the next turn of the loop, outside any callback of theirs. */
 void app_server_sweep(struct app_server *server);
 
-/* Whether a client gets a notification; self is the caller's. */
+/* True if the client gets the notification; self is the caller's. */
 typedef bool (*client_filter_fn)(const struct connection *client, const void *self);
 
 /* Encodes the notification once and sends it to every initialized client that has not opted out of it and that passes

@@ -1,11 +1,12 @@
-/* The life of a thread and its turns. Order is the reference's: a status before what it is the status of, a failure
- * before the end of the turn it ended. */
+/* The dispatch of events, and the notifications about threads and turns. The order is that of codex 0.169: the status
+ * precedes the notification that caused it, and an error precedes the end of the turn that it ended. */
+#include "app_server/threads/notify.h"
+
 #include <string.h>
 
-#include "app_server/rpc/server.h"
 #include "app_server/history/item_view.h"
 #include "app_server/rpc/connection.h"
-#include "app_server/threads/notify.h"
+#include "app_server/rpc/server.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_turn.h"
@@ -18,19 +19,19 @@
 typedef void (*event_fn)(struct thread *thread, const struct event *event);
 
 static const event_fn handlers[EV_count] = {
-#define TELLS(tag) [EV_##tag] = on_event_##tag,
+#define NOTIFIES(tag) [EV_##tag] = on_event_##tag,
 #define SILENT(tag, why) [EV_##tag] = NULL,
 #include "app_server/threads/notify.def"
-#undef TELLS
+#undef NOTIFIES
 #undef SILENT
 };
 
 enum {
 	ROWS = 0
-#define TELLS(tag) +1
+#define NOTIFIES(tag) +1
 #define SILENT(tag, why) +1
 #include "app_server/threads/notify.def"
-#undef TELLS
+#undef NOTIFIES
 #undef SILENT
 };
 _Static_assert((int)ROWS == (int)EV_count, "notify.def has a row for every event");
@@ -47,16 +48,14 @@ static struct str turn_id(const struct thread *thread, const struct event *event
 	return thread->turn ? str_of(thread->turn->id) : event->id;
 }
 
-/* ---- beginning ---- */
+/* ---- the turn ---- */
 
 void on_event_task_started(struct thread *thread, const struct event *event)
 {
-	if (!thread->turn) /* what was said to a turn that had just ended begins another */
+	if (!thread->turn) /* input for a turn that had just ended starts a new one */
 		thread_turn_create(thread, event->id);
 	thread_turn_begin(thread->turn);
 }
-
-/* ---- end ---- */
 
 static void end_turn(struct thread *thread, enum app_turn_status status)
 {
@@ -86,7 +85,7 @@ static void notify_error(struct thread *thread, struct str turn, struct app_turn
 	thread_notify(thread, NOTIFY_error, &event);
 }
 
-/* Outside a turn that runs, the submission itself was refused: its turn will never begin. */
+/* An error before the turn has started refuses its submission: the turn will not start. */
 void on_event_error(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
@@ -118,8 +117,8 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	notify_error(thread, turn_id(thread, event), &error, true);
 }
 
-/* The warning may be that another file was put in the place of the thread's. */
-static void learn_path(struct thread *thread)
+/* The warning may be about a replaced file: the rollout has another path then. */
+static void update_path(struct thread *thread)
 {
 	const char *path = thread->path ? codex_record_path(thread->codex) : NULL;
 	if (!path || strcmp(path, thread->path) == 0)
@@ -130,12 +129,12 @@ static void learn_path(struct thread *thread)
 
 void on_event_warning(struct thread *thread, const struct event *event)
 {
-	learn_path(thread);
+	update_path(thread);
 	struct app_warning_notification warning = {str_of(thread->id), event->msg.warning->message};
 	thread_notify(thread, NOTIFY_warning, &warning);
 }
 
-/* The wire knows one reason. */
+/* The wire has a single reason. */
 void on_event_model_reroute(struct thread *thread, const struct event *event)
 {
 	const struct ev_model_reroute *body = event->msg.model_reroute;
@@ -163,7 +162,7 @@ void on_event_skills_update_available(struct thread *thread, const struct event 
 	process_settings_skills_changed(thread->server->settings);
 }
 
-/* ---- what is known of it ---- */
+/* ---- usage, name, plan ---- */
 
 static struct app_rate_limit_window *window(const struct rate_limit_window *from, struct app_rate_limit_window *to)
 {
@@ -198,7 +197,7 @@ static void notify_limits(struct thread *thread, const struct rate_limits *limit
 	thread_notify(thread, NOTIFY_account_rate_limits_updated, &event);
 }
 
-/* The engine also tells what is known when a response opens; here usage is told when it has changed. */
+/* The engine also emits the usage when a response opens; clients are notified when it has changed. */
 void on_event_token_count(struct thread *thread, const struct event *event)
 {
 	const struct ev_token_count *body = event->msg.token_count;

@@ -1,4 +1,4 @@
-/* Messages and reasoning: the records of the engine and of the wire differ little. */
+/* Messages, reasoning and reviews: item_view.h converts the engine's items to those of the wire. */
 #include "app_server/threads/notify.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
@@ -25,15 +25,15 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 	    item.user_message->content[0].tag == app_user_input_text)
 		thread->preview = str_dup(item.user_message->content[0].text->text);
 	thread_item_complete(thread, body->turn_id, &item);
-	if (item.tag == app_thread_item_agent_message && thread->turn) /* the stored copy has the times */
+	if (item.tag == app_thread_item_agent_message && thread->turn) /* after its times are set */
 		thread_turn_keep_message(thread->turn, item.agent_message);
 }
 
 /* ---- reviews ---- */
 
 /* Sends item/started and item/completed for one event. */
-static void tell_moment(struct thread *thread, struct str turn_id, enum app_thread_item_tag tag,
-                        struct app_item_review_mode *moment)
+static void notify_review_item(struct thread *thread, struct str turn_id, enum app_thread_item_tag tag,
+                               struct app_item_review_mode *moment)
 {
 	struct app_thread_item item = {.tag = tag, .body = moment};
 	thread_item_complete(thread, turn_id, &item);
@@ -45,7 +45,7 @@ void on_event_entered_review_mode(struct thread *thread, const struct event *eve
 	struct app_item_review_mode moment = {.id = body->item_id, .review = body->user_facing_hint};
 	if (thread->turn)
 		thread->turn->is_review = true;
-	tell_moment(thread, event->id, app_thread_item_entered_review_mode, &moment);
+	notify_review_item(thread, event->id, app_thread_item_entered_review_mode, &moment);
 }
 
 void on_event_exited_review_mode(struct thread *thread, const struct event *event)
@@ -55,7 +55,7 @@ void on_event_exited_review_mode(struct thread *thread, const struct event *even
 	buf_init(&text, LIMIT_REVIEW_TEXT);
 	review_write_output(body->review_output, &text);
 	struct app_item_review_mode moment = {.id = body->item_id, .review = buf_str(&text)};
-	tell_moment(thread, event->id, app_thread_item_exited_review_mode, &moment);
+	notify_review_item(thread, event->id, app_thread_item_exited_review_mode, &moment);
 }
 
 /* ---- deltas ---- */

@@ -1,4 +1,4 @@
-/* The engine emits separate begin and end events for commands and patches; on the wire they are items. */
+/* The engine has separate begin and end events for commands, patches and client tools; clients get items. */
 #include <stdio.h>
 
 #include "app_server/threads/notify.h"
@@ -43,8 +43,8 @@ void on_event_exec_command_begin(struct thread *thread, const struct event *even
 	thread_item_start(thread, body->turn_id, &item);
 }
 
-/* A chunk can end inside a character: the incomplete bytes are kept for the next chunk. */
-static void tell_output(struct thread *thread, struct thread_item *item, struct str bytes)
+/* A chunk may end inside a character: its bytes are kept for the next chunk. */
+static void notify_output(struct thread *thread, struct thread_item *item, struct str bytes)
 {
 	auto_buf struct buf text;
 	buf_append_str(&item->text, bytes);
@@ -74,7 +74,7 @@ void on_event_exec_command_output_delta(struct thread *thread, const struct even
 	struct thread_item *item = thread_item_find(thread, body->call_id);
 	buf_init(&bytes, LIMIT_EXEC_CHUNK * 2);
 	if (item && text_base64_decode(&bytes, body->chunk))
-		tell_output(thread, item, buf_str(&bytes));
+		notify_output(thread, item, buf_str(&bytes));
 }
 
 static enum app_command_execution_status command_status(const struct thread_item *item, int64_t exit_code)
@@ -113,9 +113,9 @@ void on_event_exec_command_end(struct thread *thread, const struct event *event)
 void on_event_terminal_interaction(struct thread *thread, const struct event *event)
 {
 	const struct ev_terminal_interaction *body = event->msg.terminal_interaction;
-	struct app_terminal_interaction_notification told = {str_of(thread->id), event->id, body->call_id,
-	                                                     body->process_id, body->stdin};
-	thread_notify(thread, NOTIFY_item_command_execution_terminal_interaction, &told);
+	struct app_terminal_interaction_notification interaction = {str_of(thread->id), event->id, body->call_id,
+	                                                            body->process_id, body->stdin};
+	thread_notify(thread, NOTIFY_item_command_execution_terminal_interaction, &interaction);
 }
 
 void on_event_exec_approval_request(struct thread *thread, const struct event *event)
@@ -185,10 +185,10 @@ void on_event_view_image_tool_call(struct thread *thread, const struct event *ev
 	thread_item_complete(thread, event->id, &item);
 }
 
-/* ---- tools of the client ---- */
+/* ---- client tools ---- */
 
-/* A call is an item and a server request. The item completes when the engine has accepted the answer, so that it
- * shows the output that the model received. */
+/* A call is an item and a request to the client. The item completes when the engine has taken the answer, and shows
+ * what the model received. */
 void on_event_dynamic_tool_call_request(struct thread *thread, const struct event *event)
 {
 	const struct ev_dynamic_tool_call *body = event->msg.dynamic_tool_call_request;

@@ -1,6 +1,5 @@
-/* Collaboration modes, permission profiles and experimental features. A feature set by
- * experimentalFeature/enablement/set has the lowest precedence: any configuration file overrides it, and it lasts
- * until the process ends. */
+/* Lists of features, collaboration modes and permission profiles. A switch of experimentalFeature/enablement/set has
+ * the lowest precedence of all settings and lasts until the process ends. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,7 +69,7 @@ static const struct feature_row {
 #undef FEATURE
 };
 
-/* A feature without effect is always reported as off. */
+/* A feature without effect in this version is shown as disabled. */
 static struct app_experimental_feature show_feature(const struct feature_row *row, const struct config *config)
 {
 	static const enum app_experimental_feature_stage stages[] = {
@@ -133,7 +132,7 @@ static int check_switches(const struct json *switches, struct error *err)
 	return 0;
 }
 
-/* Unknown features, and those without effect, are omitted from the response. */
+/* The response omits unknown features and those without effect. */
 enum rpc_verdict
 on_rpc_experimental_feature_enablement_set(struct rpc_request *request,
                                            const struct app_experimental_feature_enablement_set_params *params)
@@ -159,7 +158,7 @@ on_rpc_experimental_feature_enablement_set(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* ---- modes, permissions ---- */
+/* ---- modes and permission profiles ---- */
 
 enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
                                                 const struct app_collaboration_mode_list_params *params)
@@ -177,7 +176,7 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* User-defined profiles are listed as not allowed. */
+/* Profiles of config.toml are listed as not allowed: this version cannot apply them. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
                                                 const struct app_permission_profile_list_params *params)
 {

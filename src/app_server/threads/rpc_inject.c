@@ -1,6 +1,6 @@
-/* thread/inject_items: appends items of another conversation to the history. The provider validates the items; this
- * code only rejects mistakes that would break every later request of the thread. Items of unknown types are dropped,
- * as codex 0.169 does, with a warning. */
+/* thread/inject_items adds items to the history. The provider validates them; this file checks only the members without
+ * which every later request of the thread would fail. Items of unknown types are omitted, as by codex 0.169, but with a
+ * warning. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "engine/codex/codex.h"
 
-/* The required members of each type of item. */
+/* The required members of each type, beside `type`. */
 static const struct item_kind {
 	const char *type;
 	const char *needs[3];
@@ -77,7 +77,7 @@ static int check(const struct json *items, struct error *err)
 	return 0;
 }
 
-/* Replaces line ends between values by spaces. */
+/* Replaces line ends between values by spaces: the rollout has one line for each item. */
 static struct str flatten(struct str json, struct arena *arena)
 {
 	char *copy = arena_alloc(arena, json.len + 1);
@@ -86,7 +86,7 @@ static struct str flatten(struct str json, struct arena *arena)
 	return str_n(copy, json.len);
 }
 
-static void tell_left_out(struct thread *thread, struct str type)
+static void warn_omitted(struct thread *thread, struct str type)
 {
 	auto_arena struct arena arena = {0};
 	const char *words =
@@ -104,7 +104,7 @@ static int add(struct thread *thread, const struct json *items, struct arena *ar
 		if (find_kind(json_get_str(item, "type")))
 			texts[count++] = flatten(item->span, arena);
 		else
-			tell_left_out(thread, json_get_str(item, "type"));
+			warn_omitted(thread, json_get_str(item, "type"));
 	}
 	return count ? codex_add_items(thread->codex, texts, count, err) : 0;
 }
@@ -127,8 +127,7 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 
 /* ---- thread/prepareApprovedPlan ---- */
 
-/* A plan made in one thread is carried out in another one. The whole plan is added to the history of the latter, so
- * that the prompt can be short. */
+/* Adds a plan from another thread to the history of this one, which will carry it out. */
 static void write_plan(struct buf *out, struct str plan)
 {
 	struct json_writer w = json_writer(out);

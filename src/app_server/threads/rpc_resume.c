@@ -19,14 +19,14 @@
 #include "app_server/threads/threads.h"
 #include "rollout/rollout_reader.h"
 
-/* A request whose rollout is being read. Lives in the request's arena. */
+/* A request whose rollout is being read; in the arena of the request. */
 struct resume {
 	struct rpc_request *request;
 	struct thread_load *load;
 	bool is_new_subscriber;
 };
 
-/* ---- the answer ---- */
+/* ---- the response of thread/resume ---- */
 
 static struct app_thread_item *find_item(struct app_thread_item *items, size_t count, struct str id)
 {

@@ -1,5 +1,5 @@
-/* thread/revert. A worker reads the rollout to find the turn. The Op is queued before the response is written, so
- * that the client's next request sees the reverted thread. */
+/* thread/revert removes the last turns of a thread. A worker reads the rollout to find the turn. The Op is queued
+ * before the response is written, so that the client's next request sees the shorter history. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/history_page.h"
 #include "app_server/threads/thread_read_state.h"
@@ -22,8 +22,8 @@ static enum rpc_verdict refuse_running(struct rpc_request *request)
 	                "a turn is in progress: interrupt it or wait for its end before you revert the thread");
 }
 
-/* The engine counts user messages, not turns: a steered turn has several. */
-static int64_t count_said(const struct thread_history *history, const struct app_turn *from)
+/* The engine counts messages of the user, not turns: a steered turn has several. */
+static int64_t count_user_messages(const struct thread_history *history, const struct app_turn *from)
 {
 	int64_t count = 0;
 	for (const struct app_turn *turn = from; turn < history->turns + history->count; turn++) {
@@ -60,7 +60,7 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 		return rpc_fail(request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(params->before_turn_id));
 	if (thread->turn)
 		return refuse_running(request);
-	struct op_thread_rollback rollback = {.num_turns = count_said(history, turn)};
+	struct op_thread_rollback rollback = {.num_turns = count_user_messages(history, turn)};
 	struct op op = {.tag = OP_thread_rollback, .thread_rollback = &rollback};
 	if (!rollback.num_turns)
 		return rpc_fail(request, APP_INVALID_REQUEST,

@@ -1,5 +1,5 @@
-/* A review is a turn of its thread and replaces a running one: the engine emits this for its Task. The response
- * contains the target as a user message, because clients show it while they wait. */
+/* A review is a turn of its thread and replaces a running one. The response contains the target as a message of the
+ * user, which clients show until the review starts. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
@@ -10,7 +10,7 @@
 #include "engine/codex/codex.h"
 #include "protocol/message/review_text.h"
 
-/* Converts the target; NULL and err if it is empty. */
+/* Converts the target to the engine's record; NULL and err if its name is empty. */
 static struct review_target *copy_target(const struct app_review_target *from, struct arena *arena, struct error *err)
 {
 	struct review_target *to = arena_new(arena, struct review_target);

@@ -1,4 +1,4 @@
-/* A background command is an open item with a process id, so the list is made from the open items. */
+/* A background command is an open item with a process, so the list of open items has all of them. */
 #include <stdlib.h>
 
 #include "app_server/rpc/server.h"
@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "engine/codex/codex.h"
 
-/* The script without the shell that runs it, if known. */
+/* The script alone if it could be separated from its shell, else the whole command. */
 static struct str script_of(const struct app_item_command_execution *command)
 {
 	const struct app_command_action *action = command->command_actions;

@@ -1,5 +1,5 @@
-/* A turn request is answered when the turn is queued; its progress is sent as notifications. Input during a turn
- * joins the turn. */
+/* turn/start is answered when the turn is queued; everything later is a notification. Input that arrives while a turn
+ * runs joins that turn. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
@@ -14,7 +14,7 @@
 #include "base/uuid.h"
 #include "engine/codex/codex.h"
 
-/* ---- user input ---- */
+/* ---- input ---- */
 
 static void copy_text(const struct app_input_text *from, struct user_input *to, struct arena *arena)
 {
@@ -105,7 +105,7 @@ static int submit_input(struct thread *thread, const struct op_user_input *input
 	return codex_submit_op(thread->codex, id, &(struct op){.tag = OP_user_input, .user_input = &named}, err);
 }
 
-/* ---- the methods ---- */
+/* ---- turn/start, turn/steer, turn/interrupt ---- */
 
 static int apply(struct rpc_request *request, struct thread *thread, const struct app_turn_start_params *params,
                  struct error *err)
@@ -114,7 +114,7 @@ static int apply(struct rpc_request *request, struct thread *thread, const struc
 	if (thread_settings_change(request, thread, params, &is_changed, err) != 0)
 		return -(int)err->code;
 	if (is_changed)
-		thread_settings_tell(thread);
+		thread_settings_notify(thread);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static enum rpc_verdict answer_start(struct rpc_request *request, const struct t
 {
 	struct app_turn view;
 	thread_turn_view(turn, &view);
-	view.has_started_at = false; /* turn/started has it */
+	view.has_started_at = false; /* turn/started reports it */
 	struct app_turn_start_response response = {&view};
 	return rpc_reply(request, &response);
 }
@@ -218,7 +218,7 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 
 /* ---- thread/compact/start ---- */
 
-/* Submits an Op whose Task is a turn of its own; the engine decides how it affects a running turn. */
+/* An Op whose Task is a turn. If a turn runs, the engine decides what becomes of the Op. */
 static int start_task(struct thread *thread, const struct op *op, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
@@ -246,7 +246,7 @@ enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
 
 /* ---- thread/shellCommand ---- */
 
-/* A running turn is not replaced: the command joins it. */
+/* The command joins a running turn. */
 enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
                                              const struct app_thread_shell_command_params *params)
 {

@@ -1,10 +1,9 @@
 /* thread_ask.h — the pending requests of a turn to its clients: approvals of commands and patches, requests for user
  * input, calls of clients' tools.
  *
- * A request is sent to all subscribers of the thread. The first valid answer goes to the engine at once, not through
- * the submission queue; if every client fails, the answer is a denial. An answer that the engine no longer expects
- * leaves the request open until the event that ends it. An approval waits for a subscriber; a call of a client's tool
- * fails without one. Owns: nothing; rpc_ask.h has the requests. Loop thread only. */
+ * A question is sent to all subscribers of the thread. The first valid answer goes to the engine at once; if every
+ * client fails, the answer is a refusal. An answer that the engine no longer expects leaves the question open until the
+ * event that ends it. An approval waits for a subscriber; a call of a client's tool without subscribers fails. */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H
 

@@ -1,5 +1,5 @@
-/* Requested settings become command-line options, so that the same code checks and merges them, and they take
- * precedence over the files. */
+/* The settings in a client's parameters become options like those of a command line (-c key=value), so that the same
+ * code checks and merges them and they override the files. */
 #include "app_server/threads/thread_config.h"
 
 #include "app_server/rpc/server.h"
@@ -100,7 +100,8 @@ static int add_sandbox(struct options *options, const struct app_thread_start_pa
 static int gather(struct options *options, const struct app_server *server,
                   const struct app_thread_start_params *params, struct error *err)
 {
-	vec_push(&options->list, STR("show_raw_agent_reasoning=true")); /* clients can opt out of the notifications */
+	vec_push(&options->list,
+	         STR("show_raw_agent_reasoning=true")); /* clients opt out of the notifications instead */
 	for (size_t i = 0; i < server->override_count; i++)
 		vec_push(&options->list, server->overrides[i]);
 	if (add_config(options, params->config, err) != 0)

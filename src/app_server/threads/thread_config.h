@@ -1,7 +1,7 @@
 /* thread_config.h — the configuration of a new thread.
  *
- * Threads with the same folder and the same requested settings share a configuration until one of its files changes:
- * a thousand threads cost one configuration. Owns: the cached configurations. Loop thread only. */
+ * Threads with the same folder and the same options share one as long as its files have not changed, so that a thousand
+ * threads cost one configuration. Owns: references to the LIMIT_THREAD_CONFIGS last used ones. Loop thread only. */
 #ifndef APP_SERVER_THREAD_CONFIG_H
 #define APP_SERVER_THREAD_CONFIG_H
 

@@ -1,6 +1,6 @@
-/* The file holds JSON of the wire's records, so their codec reads and writes it. It is rewritten as a whole: it is
- * small and changes at most once per turn. It is separate from the rollout because it describes the thread, not the
- * conversation: a fork starts without it, and reading a thread does not change its age. */
+/* The file contains records of the wire as JSON. It is small, changes at most once per turn, and is replaced as a
+ * whole. It is not part of the rollout because it belongs to the thread and not to the conversation: a fork starts
+ * without it, and reading a thread does not change the time of its last update. */
 #include "app_server/threads/thread_note.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* The engine and the wire describe approval policies in different records. */
+/* The engine and the wire have the same approval policies and sandbox policies, in different records. */
 #include "app_server/threads/thread_policy.h"
 
 #include "app_server/settings/config_view.h"

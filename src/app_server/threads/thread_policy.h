@@ -1,6 +1,6 @@
-/* thread_policy.h — converts approval and sandbox policies between the wire and the engine.
+/* thread_policy.h — converts approval and sandbox policies between the records of the wire and of the engine.
  *
- * Owns: nothing; results live in the arena. */
+ * Owns: nothing; results live in the arena. Any thread. */
 #ifndef APP_SERVER_THREAD_POLICY_H
 #define APP_SERVER_THREAD_POLICY_H
 
@@ -12,13 +12,13 @@ struct error;
 
 struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena);
 struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *policy, struct arena *arena);
-/* Converts `reject` (sent by Symphony) to the equivalent `granular`; returns others unchanged. */
+/* Converts `reject` (of Symphony) to the equivalent `granular`; returns other policies unchanged. */
 const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_approval *policy, struct arena *arena);
 
 struct sandbox *sandbox_to_engine(const struct app_sandbox_policy *policy, struct arena *arena);
 struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, struct arena *arena);
 
-/* The permission profile that equals a configuration without settings; NULL if it has settings. */
+/* The permission profile of a configuration that does not set sandbox_mode; NULL if it does. */
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena);
 
 #endif

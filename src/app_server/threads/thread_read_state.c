@@ -1,4 +1,4 @@
-/* Notes are written on the loop, so that changes cannot interleave: one small file, without fsync.
+/* A note is written on the loop, so that changes cannot overtake each other: one small file, without fsync.
  *
  * The end of a turn is noted only while a client with the experimental API is connected, because it costs a file. */
 #define LOG_MODULE "app_server"

@@ -12,15 +12,15 @@ struct thread;
 struct thread_history;
 struct thread_note;
 
-/* Writes the note of a thread, loaded or not, and gives a loaded one its copy. */
+/* Writes the note of a thread and, if the thread is loaded, replaces its copy in memory. */
 int thread_note_keep(struct app_server *server, struct str thread_id, const struct thread_note *note,
                      struct error *err);
-/* Sends the read state to the watchers; no-op if the thread has none. */
+/* Sends the read state to the subscribers; no-op for the initial state. */
 void thread_read_state_notify(struct thread *thread);
 
 /* The turn is unread from now on, unless an earlier one is already. */
 void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id);
-/* The turns from `from` on were reverted: if the first unread one is among them, everything is read. */
+/* The turns from `from` on were removed: if the first unread one is among them, all is read. */
 void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,
                                  const struct app_turn *from);
 

@@ -1,4 +1,4 @@
-/* The engine restores the history itself, from the same file. Here only settings, names and numbers are taken over. */
+/* The engine restores the history itself, from the same file. Only settings, names and numbers are copied here. */
 #include "app_server/threads/thread_restore.h"
 
 #include "app_server/rpc/rpc_request.h"

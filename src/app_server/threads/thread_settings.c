@@ -1,4 +1,5 @@
-/* Clients send the settings to change. The engine receives only those that differ; watchers receive all of them. */
+/* Clients send the settings that they want to change. Only actual changes are submitted to the engine, and subscribers
+ * are notified of all settings. */
 #include "app_server/threads/thread_settings.h"
 
 #include "app_server/rpc/server.h"
@@ -33,7 +34,8 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 	if (params->collaboration_mode) {
 		mode->mode = params->collaboration_mode->mode;
 		*mode->settings = *params->collaboration_mode->settings;
-		if (!mode->settings->developer__instructions.ptr) /* clients see the instructions that replace it */
+		if (!mode->settings->developer__instructions
+		             .ptr) /* clients see the built-in text that the model gets */
 			mode->settings->developer__instructions = codex_mode_text(mode->mode);
 		settings->model = mode->settings->model;
 		settings->has_effort = mode->settings->has_reasoning__effort;
@@ -45,7 +47,7 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 	settings->collaboration_mode = mode;
 }
 
-/* Applies the parameters to a copy of the settings. */
+/* Applies the parameters to the settings. */
 static int change(struct rpc_request *request, const struct app_turn_start_params *params,
                   struct app_thread_settings *settings, struct error *err)
 {
@@ -101,7 +103,7 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.personality = settings->personality,
 	};
 	if (params->cwd.ptr == NULL)
-		override.cwd = STR_NONE; /* a folder that was removed since must not refuse the turn */
+		override.cwd = STR_NONE; /* unchanged; it may have been removed, which does not prevent a turn */
 	struct op op = {.tag = OP_override_turn_context, .override_turn_context = &override};
 	return codex_submit_op(thread->codex, STR("settings"), &op, err);
 }
@@ -119,7 +121,7 @@ static bool is_same(const struct app_thread_settings *a, const struct app_thread
 	return str_eq(buf_str(&left), buf_str(&right));
 }
 
-/* Resolves a permission profile to its sandbox policy. */
+/* Converts a permission profile to its sandbox policy. */
 static int resolve_profile(const struct app_turn_start_params *params, struct app_thread_settings *settings,
                            struct arena *arena, struct app_sandbox_policy **ret, struct error *err)
 {
@@ -166,7 +168,7 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	return 0;
 }
 
-void thread_settings_tell(struct thread *thread)
+void thread_settings_notify(struct thread *thread)
 {
 	auto_arena struct arena arena = {0};
 	struct app_thread_settings settings = *thread->settings;
@@ -185,7 +187,7 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 	bool is_changed;
 	struct app_thread_settings_update_response response = {0};
 	struct thread *thread = threads_find(request->server, params->thread_id);
-	const struct app_turn_start_params wishes = {
+	const struct app_turn_start_params changes = {
 		.cwd = params->cwd,
 		.approval_policy = params->approval_policy,
 		.sandbox_policy = params->sandbox_policy,
@@ -201,10 +203,10 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 	};
 	if (!thread)
 		return rpc_refuse(request, threads_not_found(request, params->thread_id));
-	if (thread_settings_change(request, thread, &wishes, &is_changed, &err) != 0)
+	if (thread_settings_change(request, thread, &changes, &is_changed, &err) != 0)
 		return rpc_fail_submit(request, &err);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	if (is_changed)
-		thread_settings_tell(thread);
+		thread_settings_notify(thread);
 	return verdict;
 }

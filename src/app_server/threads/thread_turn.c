@@ -142,7 +142,7 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	thread_items_close(thread);
 	thread->turn = NULL;
 	thread_set_last_turn(thread, str_of(turn->id));
-	/* a plan alone does not make a turn unread: codex 0.169 does so */
+	/* a turn that ends with a plan alone stays read, as in codex 0.169 */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
 		thread_read_state_on_turn_end(thread, str_of(turn->id));

@@ -32,7 +32,7 @@ void thread_destroy(struct thread *thread)
 	thread_free(thread);
 }
 
-/* The Codex belongs to the root's Codex and keeps running without this thread. */
+/* The root's Codex owns this one, which keeps running without its thread. */
 static void detach(struct thread *thread)
 {
 	codex_listen(thread->codex, NULL, NULL);
@@ -102,7 +102,7 @@ static void close_thread(struct thread *thread)
 	app_server_notify(server, NOTIFY_thread_closed, &closed);
 }
 
-/* Computes for each family whether it is idle, and since when. */
+/* Computes for each family whether it has subscribers, whether it is busy, and when the last subscriber left. */
 static void review_families(struct app_server *server)
 {
 	struct thread *it;

@@ -1,4 +1,5 @@
-/* Every request looks a thread up by id, and there may be thousands: a hash table. */
+/* Every request looks a thread up by its id, and there may be thousands: hence the hash table. The file is short
+ * because it must stay below the modules that open and unload threads. */
 #include "app_server/threads/threads.h"
 
 #include <string.h>

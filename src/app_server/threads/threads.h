@@ -1,4 +1,4 @@
-/* threads.h — the threads that this process has loaded: by age, by id, and the configurations that they share.
+/* threads.h — the registry of loaded threads: by age and by id, with the configurations that they share.
  *
  * Created and destroyed with the server; thread_unload_all destroys the threads before. Loop thread only. */
 #ifndef APP_SERVER_THREADS_H
@@ -31,7 +31,7 @@ struct thread *threads_find(struct app_server *server, struct str id);
 /* Appends the thread to `all`; threads_find finds it after threads_add_id. */
 void threads_add(struct thread *thread);
 void threads_add_id(struct thread *thread);
-/* The error for an id that threads_find does not find: no UUID, or not loaded. In the request's arena. */
+/* The error for an id that threads_find does not find: not a UUID, or not loaded. In the arena of the request. */
 must_check const struct rpc_error *threads_not_found(struct rpc_request *request, struct str id);
 
 #endif
