@@ -263,6 +263,19 @@ test('a turn goes on when its client vanishes; others hear of its end and go on 
 	assert.match(JSON.stringify(requests.at(-1).body.input), /half all/);
 });
 
+for (const [method, done] of [['archive', 'archived'], ['delete', 'deleted']]) {
+	test(`thread/${method} unloads the thread even if its client leaves at once`, options, async (t) => {
+		const server = await listen(t, [], undefined, await startModel(t, [say('Hello.')]));
+		const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];
+		const id = await begin(a);
+		await a.take(idle(id), 'idle');
+		b.send({ id: 'last', method: `thread/${method}`, params: { threadId: id } });
+		b.socket.socket.end();
+		assert.equal((await a.next(`thread/${done}`)).params.threadId, id);
+		assert.deepEqual((await a.request('thread/loaded/list', {})).data, []);
+	});
+}
+
 test('an interrupt is carried out while its client reads nothing', options, async (t) => {
 	const delta = { type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0,
 		delta: 'x'.repeat(100_000) };

@@ -113,16 +113,17 @@ static int run_locked(struct store_job *job, int (*work)(struct store_job *job, 
 
 /* ---- notifications and unloading ---- */
 
-/* Answers with an empty record, then notifies all clients. */
-static void reply_and_tell(struct store_job *job, enum app_notification_tag tag)
+/* Unloads the thread, answers with an empty record if the client is still connected, and notifies all clients. */
+static void finish_change(struct store_job *job, enum app_notification_tag tag)
 {
-	struct app_server *server = job->request->server;
-	char nothing[64] = {0}; /* large enough for every record without fields */
+	struct app_server *server = job->back.server;
+	char nothing[64] = {0}; /* every record without fields fits */
 	struct app_thread_archived_notification event = {id_of(job)};
 	struct thread *thread = threads_find(server, id_of(job));
 	if (thread)
 		thread_unload(thread);
-	rpc_reply(job->request, nothing);
+	if (job->request)
+		rpc_reply(job->request, nothing);
 	app_server_notify(server, tag, &event);
 }
 _Static_assert(sizeof(struct app_thread_archived_notification) == sizeof(struct app_thread_deleted_notification),
@@ -142,12 +143,12 @@ static int run_archive(struct store_job *job, struct error *err)
 
 static void reply_archive(struct store_job *job)
 {
-	reply_and_tell(job, NOTIFY_thread_archived);
+	finish_change(job, NOTIFY_thread_archived);
 }
 
 enum rpc_verdict on_rpc_thread_archive(struct rpc_request *request, const struct app_thread_archive_params *params)
 {
-	return stored_turns_start(request, params->thread_id, run_archive, reply_archive);
+	return stored_turns_start_change(request, params->thread_id, run_archive, reply_archive, NULL);
 }
 
 /* ---- thread/unarchive ---- */
@@ -165,17 +166,18 @@ static int run_unarchive(struct store_job *job, struct error *err)
 
 static void reply_unarchive(struct store_job *job)
 {
-	struct app_server *server = job->request->server;
+	struct app_server *server = job->back.server;
 	struct stored_turns *stored = job->out;
 	struct app_thread_unarchive_response response = {.thread = &stored->thread};
 	struct app_thread_unarchived_notification event = {id_of(job)};
-	rpc_reply(job->request, &response);
+	if (job->request)
+		rpc_reply(job->request, &response);
 	app_server_notify(server, NOTIFY_thread_unarchived, &event);
 }
 
 enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const struct app_thread_unarchive_params *params)
 {
-	return stored_turns_start(request, params->thread_id, run_unarchive, reply_unarchive);
+	return stored_turns_start_change(request, params->thread_id, run_unarchive, reply_unarchive, NULL);
 }
 
 /* ---- thread/delete ---- */
@@ -238,14 +240,14 @@ static int run_delete(struct store_job *job, struct error *err)
 
 static void reply_delete(struct store_job *job)
 {
-	reply_and_tell(job, NOTIFY_thread_deleted);
+	finish_change(job, NOTIFY_thread_deleted);
 }
 
 /* Announces the deletion of the rollout to a loaded thread's engine, which would otherwise restore the file; false
  * withdraws that. */
 static void let_go(const struct store_job *job, bool is_let_go)
 {
-	struct thread *thread = threads_find(job->request->server, id_of(job));
+	struct thread *thread = threads_find(job->back.server, id_of(job));
 	if (thread && thread->codex)
 		codex_let_record_go(thread->codex, is_let_go);
 }
@@ -257,12 +259,10 @@ static void undo_delete(struct store_job *job)
 
 enum rpc_verdict on_rpc_thread_delete(struct rpc_request *request, const struct app_thread_delete_params *params)
 {
-	enum rpc_verdict verdict = stored_turns_start(request, params->thread_id, run_delete, reply_delete);
-	if (verdict == RPC_WAIT) {
-		struct store_job *job = request->self;
-		job->undo = undo_delete;
-		let_go(job, true);
-	}
+	enum rpc_verdict verdict =
+		stored_turns_start_change(request, params->thread_id, run_delete, reply_delete, undo_delete);
+	if (verdict == RPC_WAIT)
+		let_go(request->self, true);
 	return verdict;
 }
 
@@ -284,7 +284,7 @@ static int run_name(struct store_job *job, struct error *err)
 
 static void reply_name(struct store_job *job)
 {
-	struct app_server *server = job->request->server;
+	struct app_server *server = job->back.server;
 	struct thread *thread = threads_find(server, id_of(job));
 	struct app_thread_set_name_response response = {0};
 	struct app_thread_name_updated_notification event = {id_of(job), name_of(job)};
@@ -292,7 +292,8 @@ static void reply_name(struct store_job *job)
 		free(thread->name);
 		thread->name = str_dup(name_of(job));
 	}
-	rpc_reply(job->request, &response);
+	if (job->request)
+		rpc_reply(job->request, &response);
 	app_server_notify(server, NOTIFY_thread_name_updated, &event);
 }
 
@@ -304,7 +305,7 @@ enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struc
 	const struct thread *thread = threads_find(request->server, params->thread_id);
 	if (thread && thread->codex && codex_record(thread->codex, &err) != 0)
 		return rpc_fail_with(request, &err);
-	return stored_turns_start(request, params->thread_id, run_name, reply_name);
+	return stored_turns_start_change(request, params->thread_id, run_name, reply_name, NULL);
 }
 
 /* ---- rollout/compress ---- */

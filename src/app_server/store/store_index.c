@@ -159,6 +159,7 @@ struct store_index *store_index_create(struct loop *loop, const char *home)
 	store->loop = loop;
 	store->listings = rollout_listings_create(home);
 	store->index = rollout_index_create(home);
+	list_init(&store->backlinks);
 	return store;
 }
 
@@ -169,6 +170,11 @@ void store_index_destroy(struct store_index *store)
 	if (store->running) {
 		atomic_store(&store->running->stop, true);
 		store->running->owner = NULL;
+	}
+	struct store_backlink *it;
+	list_for_each(it, &store->backlinks, link) {
+		list_remove(&it->link);
+		it->server = NULL;
 	}
 	rollout_listings_unref(store->listings);
 	rollout_index_unref(store->index);

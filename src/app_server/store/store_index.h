@@ -10,10 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/list.h"
+
+struct app_server;
 struct error;
 struct loop;
 struct rollout_index;
 struct rollout_listings;
+
+/* The way from a job back to the server. In the store's list until the job removes it. */
+struct store_backlink {
+	struct list link;
+	struct app_server *server; /* NULL: it has been destroyed */
+};
 
 struct store_index {
 	/* read-only */
@@ -21,8 +30,9 @@ struct store_index {
 	struct rollout_index *index;
 	/* private */
 	struct loop *loop;
-	struct index_fill *running; /* NULL: no fill runs */
-	bool has_filled;            /* all files were visited in this process … */
+	struct list backlinks;      /* struct store_backlink, of the jobs that run */
+	struct index_fill *running; /* NULL: none */
+	bool has_filled;            /* all files have been looked at in this process … */
 	bool has_filled_words;      /* … and their words */
 	bool wants_words;           /* after the running fill */
 };

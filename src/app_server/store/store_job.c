@@ -1,4 +1,4 @@
-/* The parameters are copied because they are freed with the request, which can end before the job. */
+/* Parameters are copied because they belong to the request, which ends when its client leaves. */
 #include "app_server/store/store_job.h"
 
 #include "app_server/rpc/server.h"
@@ -21,7 +21,9 @@ static void on_cancel(struct rpc_request *request)
 static void on_work(void *self)
 {
 	struct store_job *job = self;
-	if (atomic_load(&job->stop) || job->run(job, &job->err) == 0)
+	if (!job->is_change && atomic_load(&job->stop))
+		return;
+	if (job->run(job, &job->err) == 0)
 		job->err.code = ERR_none;
 }
 
@@ -41,11 +43,12 @@ static void on_freed(void *self)
 static void on_done(void *self)
 {
 	struct store_job *job = self;
-	if (job->request && job->err.code && job->undo)
+	list_remove(&job->back.link);
+	if (job->err.code && job->undo && job->back.server)
 		job->undo(job);
 	if (job->request && job->err.code)
 		rpc_fail_with(job->request, &job->err);
-	else if (job->request)
+	else if (!job->err.code && job->back.server && (job->request || job->is_change))
 		job->reply(job);
 	rollout_listings_unref(job->listings);
 	rollout_index_unref(job->index);
@@ -71,8 +74,8 @@ static struct store_index *store_of(struct app_server *server)
 	return server->store;
 }
 
-enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
-                                 store_job_reply_fn reply)
+static struct store_job *job_create(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                    store_job_reply_fn reply)
 {
 	const struct config *config = request->server->config;
 	const struct record *record = request->method->params;
@@ -81,6 +84,8 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	record_copy(record, request->params, &job->arena, params);
 	job->request = request;
 	job->loop = request->server->loop;
+	job->back.server = request->server;
+	list_append(&store_of(request->server)->backlinks, &job->back.link);
 	job->params = params;
 	job->home = arena_cstr(&job->arena, str_of(config_home(config)));
 	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
@@ -90,6 +95,26 @@ enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, s
 	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
 	job->run = run;
 	job->reply = reply;
+	return job;
+}
+
+static enum rpc_verdict start(struct rpc_request *request, struct store_job *job)
+{
 	worker_run(request->server->loop, on_work, on_done, job);
 	return rpc_wait(request, on_cancel, job);
+}
+
+enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                 store_job_reply_fn reply)
+{
+	return start(request, job_create(request, out_size, run, reply));
+}
+
+enum rpc_verdict store_job_start_change(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                        store_job_reply_fn reply, store_job_reply_fn undo)
+{
+	struct store_job *job = job_create(request, out_size, run, reply);
+	job->is_change = true;
+	job->undo = undo;
+	return start(request, job);
 }

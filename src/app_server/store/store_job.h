@@ -1,14 +1,15 @@
-/* store_job.h — a request about stored threads: a worker does the work, the loop sends the response.
+/* store_job.h — a request about stored threads: a worker does its work, the loop sends the response.
  *
- * Owns: copies of all inputs and the results, in its arena; the client can disconnect before the disk answers. run is
- * called on a worker and touches only the job; reply is called on the loop, and only if run succeeded and the client
- * is still connected. An error of run becomes the response. */
+ * Owns: copies of the parameters and the results, in its arena, because the client may leave before the work is done.
+ * run is called on a worker and accesses the job alone. reply is called on the loop if run succeeded and the client is
+ * still connected. An error of run becomes the response. */
 #ifndef APP_SERVER_STORE_JOB_H
 #define APP_SERVER_STORE_JOB_H
 
 #include <stdatomic.h>
 
 #include "app_server/rpc/rpc_request.h"
+#include "app_server/store/store_index.h"
 #include "base/arena.h"
 #include "base/error.h"
 
@@ -21,7 +22,8 @@ typedef void (*store_job_reply_fn)(struct store_job *job);
 
 struct store_job {
 	/* read-only */
-	struct rpc_request *request;       /* NULL: its client has disconnected */
+	struct rpc_request *request;       /* NULL: the client has left */
+	struct store_backlink back;        /* server: not NULL in reply and undo */
 	const char *home;                  /* CODEX_HOME */
 	const char *provider;              /* the configured one */
 	struct rollout_listings *listings; /* the server's … */
@@ -34,9 +36,10 @@ struct store_job {
 	struct arena arena;
 	void *out;
 	void (*finish)(struct store_job *job); /* NULL, or frees what is not in the arena; on any thread */
-	store_job_reply_fn undo;               /* NULL, or called on the loop after run failed, before the response */
 	/* private */
 	struct loop *loop;
+	store_job_reply_fn undo;
+	bool is_change;
 	store_job_run_fn run;
 	store_job_reply_fn reply;
 	struct error err;
@@ -45,5 +48,11 @@ struct store_job {
 /* Starts the job with out_size zeroed bytes at job->out for the result of run. */
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                  store_job_reply_fn reply);
+
+/* The same for a change of stored threads, which is carried out even if the client leaves. reply is then called without
+ * a request, so that loaded threads and other clients learn of the change. undo: NULL, or called on the loop if run
+ * failed, before the response. */
+enum rpc_verdict store_job_start_change(struct rpc_request *request, size_t out_size, store_job_run_fn run,
+                                        store_job_reply_fn reply, store_job_reply_fn undo);
 
 #endif

@@ -22,6 +22,14 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
 	return store_job_start(request, sizeof(struct stored_turns), run, reply);
 }
 
+enum rpc_verdict stored_turns_start_change(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
+                                           store_job_reply_fn reply, store_job_reply_fn undo)
+{
+	if (!uuid_is_valid(thread_id))
+		return rpc_refuse(request, threads_not_found(request, thread_id));
+	return store_job_start_change(request, sizeof(struct stored_turns), run, reply, undo);
+}
+
 static void finish_turns(struct store_job *job)
 {
 	struct stored_turns *out = job->out;

@@ -17,7 +17,9 @@ struct stored_turns {
 	void *more;                    /* the method's own result from the worker */
 };
 
-/* Refuses invalid ids, else starts the job. */
+/* Refuses ids that are none; else the job runs. */
+enum rpc_verdict stored_turns_start_change(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
+                                           store_job_reply_fn reply, store_job_reply_fn undo);
 enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
                                     store_job_reply_fn reply);
 /* On the worker. A missing file is not an error yet: a loaded thread may have none. */
