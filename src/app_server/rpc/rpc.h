@@ -5,10 +5,10 @@
 #ifndef APP_SERVER_RPC_H
 #define APP_SERVER_RPC_H
 
+#include "base/error.h"
 #include "base/json.h"
 #include "protocol/message/app.h"
 
-struct error;
 struct rpc_error;
 
 enum rpc_kind {
@@ -27,7 +27,7 @@ struct rpc_message {
 };
 
 /* Decodes a message; ERR_invalid if the text is not one. */
-int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, struct error *err);
+must_check int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, struct error *err);
 
 /* Each appends one frame with its newline. id is JSON text; STR_NONE writes null. */
 void rpc_write_result(struct buf *out, struct str id, const struct record *record, const void *result);
@@ -36,7 +36,8 @@ void rpc_write_error(struct buf *out, struct str id, const struct rpc_error *err
 /* The error response to a line longer than LIMIT_LINE; head: its beginning. */
 void rpc_write_too_long(struct buf *out, struct str head);
 /* Returns false, with a note on standard error, if the frame does not fit. */
-bool rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params, int64_t now_ms);
+must_check bool rpc_write_notification(struct buf *out, const struct app_notification *type, const void *params,
+                                       int64_t now_ms);
 void rpc_write_request(struct buf *out, const struct app_server_request *type, int64_t id, const void *params);
 
 #endif

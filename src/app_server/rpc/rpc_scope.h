@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/list.h"
 #include "loop/loop.h"
 #include "protocol/message/app.h"
@@ -36,7 +37,7 @@ void rpc_scopes_finish(struct rpc_scopes *scopes); /* no entry may be left */
 
 void rpc_scope_entry_init(struct rpc_scope_entry *entry);
 /* True: the request may run now. False: it was queued. */
-bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
+must_check bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 /* The request is answered later: further requests of its scope are queued until then. */
 void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 /* The request was answered or cancelled, whether it ran, held the scope or was queued. */

@@ -5,12 +5,12 @@
 #ifndef APP_SERVER_THREAD_CONFIG_H
 #define APP_SERVER_THREAD_CONFIG_H
 
+#include "base/error.h"
 #include "base/list.h"
 #include "protocol/message/app.h"
 
 struct app_server;
 struct config;
-struct error;
 
 struct thread_configs {
 	/* private */
@@ -22,7 +22,8 @@ void thread_configs_init(struct thread_configs *configs);
 void thread_configs_finish(struct thread_configs *configs);
 
 /* A reference, or NULL and err. cwd is absolute. */
-struct config *thread_config_load(struct thread_configs *configs, const struct app_server *server,
-                                  const struct app_thread_start_params *params, const char *cwd, struct error *err);
+must_check struct config *thread_config_load(struct thread_configs *configs, const struct app_server *server,
+                                             const struct app_thread_start_params *params, const char *cwd,
+                                             struct error *err);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef APP_SERVER_THREAD_FORK_H
 #define APP_SERVER_THREAD_FORK_H
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct rollout_reader;
 struct thread_history;
 
@@ -26,7 +26,7 @@ void thread_fork_destroy(struct thread_fork *fork); /* NULL is fine */
 void thread_fork_keep(struct thread_fork *fork);
 
 /* Writes the copy of what the reader has read (with ROLLOUT_ALL) into home. Any thread; blocks. */
-int thread_fork_make(struct thread_fork *fork, const char *home, const struct rollout_reader *reader,
-                     const struct thread_history *history, struct error *err);
+must_check int thread_fork_make(struct thread_fork *fork, const char *home, const struct rollout_reader *reader,
+                                const struct thread_history *history, struct error *err);
 
 #endif

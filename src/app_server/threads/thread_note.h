@@ -7,9 +7,8 @@
 #define APP_SERVER_THREAD_NOTE_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "protocol/message/app.h"
-
-struct error;
 
 struct thread_note {
 	struct app_thread_read_state *read; /* NULL: all is read, as in a new thread */
@@ -18,7 +17,8 @@ struct thread_note {
 };
 
 void thread_note_read(const char *home, struct str thread_id, struct arena *arena, struct thread_note *ret);
-int thread_note_write(const char *home, struct str thread_id, const struct thread_note *note, struct error *err);
+must_check int thread_note_write(const char *home, struct str thread_id, const struct thread_note *note,
+                                 struct error *err);
 /* For a deleted thread. */
 void thread_note_remove(const char *home, struct str thread_id);
 void thread_note_copy(const struct thread_note *from, struct arena *arena, struct thread_note *to);

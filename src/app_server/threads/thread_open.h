@@ -4,10 +4,10 @@
 #ifndef APP_SERVER_THREAD_OPEN_H
 #define APP_SERVER_THREAD_OPEN_H
 
+#include "base/error.h"
 #include "protocol/message/app.h"
 
 struct arena;
-struct error;
 struct rpc_request;
 struct thread;
 struct thread_opening;
@@ -15,7 +15,8 @@ struct thread_opening;
 /* Creates the thread and its Session; opening->answer answers the request once the Session is configured. If that
  * fails, the request fails and the thread is destroyed. Takes opening->load, also on error. NULL and err: the request
  * is not answered. */
-struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err);
+must_check struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening,
+                                      struct error *err);
 
 /* The response of thread/start: the thread, without turns, and its settings. In the arena. */
 void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);

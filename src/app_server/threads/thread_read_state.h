@@ -3,18 +3,18 @@
 #ifndef APP_SERVER_THREAD_READ_STATE_H
 #define APP_SERVER_THREAD_READ_STATE_H
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct app_server;
 struct app_turn;
-struct error;
 struct thread;
 struct thread_history;
 struct thread_note;
 
 /* Writes the note of a thread and, if the thread is loaded, replaces its copy in memory. */
-int thread_note_keep(struct app_server *server, struct str thread_id, const struct thread_note *note,
-                     struct error *err);
+must_check int thread_note_keep(struct app_server *server, struct str thread_id, const struct thread_note *note,
+                                struct error *err);
 /* Sends the read state to the subscribers; no-op for the initial state. */
 void thread_read_state_notify(struct thread *thread);
 

@@ -2,15 +2,16 @@
 #ifndef APP_SERVER_THREAD_SETTINGS_H
 #define APP_SERVER_THREAD_SETTINGS_H
 
+#include "base/error.h"
 #include "protocol/message/app.h"
 
-struct error;
 struct rpc_request;
 struct thread;
 
 /* Applies the settings in the parameters of a turn and submits the changes. */
-int thread_settings_change(struct rpc_request *request, struct thread *thread,
-                           const struct app_turn_start_params *params, bool *ret_is_changed, struct error *err);
+must_check int thread_settings_change(struct rpc_request *request, struct thread *thread,
+                                      const struct app_turn_start_params *params, bool *ret_is_changed,
+                                      struct error *err);
 /* Sends thread/settings/updated. */
 void thread_settings_notify(struct thread *thread);
 
