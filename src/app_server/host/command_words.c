@@ -1,4 +1,4 @@
-/* Numbers arrive as 64-bit integers; values out of range are refused with the messages of serde, as in codex 0.169. */
+/* Records decode numbers as 64 bits; a number that does not fit its purpose gets the error text of codex 0.169. */
 #include "app_server/host/command_words.h"
 
 #include <string.h>
@@ -9,164 +9,156 @@
 #include "base/json.h"
 #include "base/limits.h"
 
-static int refused(enum rpc_verdict verdict)
-{
-	(void)verdict;
-	return -1;
-}
-
 static bool has_nul(struct str text)
 {
 	return text.len && memchr(text.ptr, '\0', text.len);
 }
 
-static int refuse_nul(struct rpc_request *request)
+static const struct rpc_error *bad_nul(struct rpc_request *request)
 {
-	return refused(
-		rpc_fail(request, APP_INVALID_REQUEST, "a command's words and variables cannot hold a NUL byte"));
+	return rpc_error(&request->arena, APP_INVALID_REQUEST,
+	                 "a command's words and variables cannot hold a NUL byte");
 }
 
-int command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
-                       struct client_command *command)
+const struct rpc_error *command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
+                                           struct client_command *command)
 {
 	if (count == 0 || words[0].len == 0)
-		return refused(rpc_fail(request, APP_INVALID_REQUEST, "command must not be empty"));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST, "command must not be empty");
 	const char **argv = arena_array(&command->arena, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (has_nul(words[i]))
-			return refuse_nul(request);
+			return bad_nul(request);
 		argv[i] = arena_cstr(&command->arena, words[i]);
 	}
 	command->argv = argv;
-	return 0;
+	return NULL;
 }
 
-static int set_variable(struct rpc_request *request, const struct json *it, struct env *env)
+static const struct rpc_error *set_variable(struct rpc_request *request, const struct json *it, struct env *env)
 {
 	if (it->type == JSON_null) {
 		env_unset(env, it->key);
-		return 0;
+		return NULL;
 	}
 	if (it->type != JSON_string)
-		return refused(rpc_fail(request, APP_INVALID_REQUEST,
-		                        "Invalid request: the value of `%.*s` in `env` must be a string or null",
-		                        STR_ARG(it->key)));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "Invalid request: the value of `%.*s` in `env` must be a string or null",
+		                 STR_ARG(it->key));
 	if (!env_is_name(it->key))
-		return refused(rpc_fail(request, APP_INVALID_REQUEST, "`%.*s` cannot be the name of a variable",
-		                        STR_ARG(it->key)));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST, "`%.*s` cannot be the name of a variable",
+		                 STR_ARG(it->key));
 	if (has_nul(it->text))
-		return refuse_nul(request);
+		return bad_nul(request);
 	env_set(env, it->key, it->text);
-	return 0;
+	return NULL;
 }
 
-int command_words_env(struct rpc_request *request, struct str json, struct client_command *command)
+const struct rpc_error *command_words_env(struct rpc_request *request, struct str json, struct client_command *command)
 {
 	const struct json *map = json.ptr ? json_parse(&request->arena, json, NULL) : NULL;
 	if (map && map->type != JSON_object)
-		return refused(rpc_fail(request, APP_INVALID_REQUEST, "Invalid request: `env` must be a map"));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST, "Invalid request: `env` must be a map");
+	const struct rpc_error *error = NULL;
 	json_for_each(it, map) {
-		if (set_variable(request, it, &command->env) != 0)
-			return -1;
+		error = error ? error : set_variable(request, it, &command->env);
 	}
-	return 0;
+	return error;
 }
 
-int command_words_timeout(struct rpc_request *request, const char *method, bool has_timeout, int64_t timeout_ms,
-                          struct client_command *command)
+const struct rpc_error *command_words_timeout(struct rpc_request *request, const char *method, bool has_timeout,
+                                              int64_t timeout_ms, struct client_command *command)
 {
 	command->timeout_ms = LIMIT_CLIENT_COMMAND_MS;
 	if (!has_timeout)
-		return 0;
+		return NULL;
 	command->timeout_ms = timeout_ms == FIELD_NULL ? -1 : timeout_ms;
 	if (timeout_ms >= 0 || timeout_ms == FIELD_NULL)
-		return 0;
-	return refused(rpc_fail(request, APP_INVALID_PARAMS, "%s timeoutMs must be non-negative, got %lld", method,
-	                        (long long)timeout_ms));
+		return NULL;
+	return rpc_error(&request->arena, APP_INVALID_PARAMS, "%s timeoutMs must be non-negative, got %lld", method,
+	                 (long long)timeout_ms);
 }
 
-static int refuse_number(struct rpc_request *request, int64_t value, const char *type)
+static const struct rpc_error *bad_number(struct rpc_request *request, int64_t value, const char *type)
 {
-	return refused(rpc_fail(request, APP_INVALID_REQUEST,
-	                        "Invalid request: invalid value: integer `%lld`, expected %s", (long long)value, type));
+	return rpc_error(&request->arena, APP_INVALID_REQUEST,
+	                 "Invalid request: invalid value: integer `%lld`, expected %s", (long long)value, type);
 }
 
-int command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap, struct client_command *command)
+const struct rpc_error *command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap,
+                                          struct client_command *command)
 {
 	command->cap = LIMIT_CLIENT_OUTPUT;
 	if (!has_cap)
-		return 0;
+		return NULL;
 	command->cap = cap == FIELD_NULL ? UINT64_MAX : (uint64_t)cap;
-	return cap >= 0 || cap == FIELD_NULL ? 0 : refuse_number(request, cap, "usize");
+	return cap >= 0 || cap == FIELD_NULL ? NULL : bad_number(request, cap, "usize");
 }
 
-int command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
-                       struct pty_size *ret)
+const struct rpc_error *command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
+                                           struct pty_size *ret)
 {
 	if (rows < 0 || rows > UINT16_MAX)
-		return refuse_number(request, rows, "u16");
+		return bad_number(request, rows, "u16");
 	if (cols < 0 || cols > UINT16_MAX)
-		return refuse_number(request, cols, "u16");
+		return bad_number(request, cols, "u16");
 	*ret = (struct pty_size){(uint16_t)rows, (uint16_t)cols};
 	if (rows && cols)
-		return 0;
-	return refused(rpc_fail(request, APP_INVALID_PARAMS, "%s size rows and cols must be greater than 0", method));
+		return NULL;
+	return rpc_error(&request->arena, APP_INVALID_PARAMS, "%s size rows and cols must be greater than 0", method);
 }
 
-struct client_command *command_words_find(struct rpc_request *request, const struct client_command_kind *kind,
-                                          const char *missing, struct str id)
+const struct rpc_error *command_words_not_found(struct rpc_request *request, const char *missing, struct str id)
 {
-	struct client_command *command = client_command_find(request->connection, kind, id);
-	if (!command)
-		rpc_fail(request, APP_INVALID_REQUEST, "%s \"%.*s\"", missing, STR_ARG(id));
-	return command;
+	return rpc_error(&request->arena, APP_INVALID_REQUEST, "%s \"%.*s\"", missing, STR_ARG(id));
 }
 
-int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
-                         const struct client_command_kind *kind)
+const struct rpc_error *command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
+                                             const struct client_command_kind *kind)
 {
 	struct pty_size size;
 	struct error err;
-	if (command_words_size(request, resize->method, resize->rows, resize->cols, &size) != 0)
-		return -1;
-	struct client_command *command = command_words_find(request, kind, resize->missing, resize->id);
+	const struct rpc_error *error = command_words_size(request, resize->method, resize->rows, resize->cols, &size);
+	if (error)
+		return error;
+	struct client_command *command = client_command_find(request->connection, kind, resize->id);
 	if (!command)
-		return -1;
+		return command_words_not_found(request, resize->missing, resize->id);
 	if (command->has_terminal && client_command_resize(command, &size, &err) == 0)
-		return 0;
-	return refused(
-		rpc_fail(request, APP_INVALID_REQUEST, "failed to resize PTY: process is not attached to a PTY"));
+		return NULL;
+	return rpc_error(&request->arena, APP_INVALID_REQUEST,
+	                 "failed to resize PTY: process is not attached to a PTY");
 }
 
-static int refuse_input(struct rpc_request *request, const struct error *err)
+static const struct rpc_error *bad_input(struct rpc_request *request, const struct error *err)
 {
 	bool is_closed = err->code == ERR_io && !err->sys;
-	return refused(rpc_fail(request, APP_INVALID_REQUEST, "%s", is_closed ? "stdin is already closed" : err->text));
+	return rpc_error(&request->arena, APP_INVALID_REQUEST, "%s", is_closed ? "stdin is already closed" : err->text);
 }
 
-int command_words_input(struct rpc_request *request, const struct command_words_input *input,
-                        const struct client_command_kind *kind)
+const struct rpc_error *command_words_input(struct rpc_request *request, const struct command_words_input *input,
+                                            const struct client_command_kind *kind)
 {
 	char why[RPC_PARAMS_WHY];
 	struct error err;
 	auto_buf struct buf bytes;
 	buf_init(&bytes, LIMIT_LINE);
 	if (!input->base64.ptr && !input->closes)
-		return refused(
-			rpc_fail(request, APP_INVALID_PARAMS, "%s requires deltaBase64 or closeStdin", input->method));
+		return rpc_error(&request->arena, APP_INVALID_PARAMS, "%s requires deltaBase64 or closeStdin",
+		                 input->method);
 	if (input->base64.ptr && !rpc_params_base64(&bytes, input->base64, why))
-		return refused(rpc_fail(request, APP_INVALID_PARAMS, "invalid deltaBase64: %s", why));
-	struct client_command *command = command_words_find(request, kind, input->missing, input->id);
+		return rpc_error(&request->arena, APP_INVALID_PARAMS, "invalid deltaBase64: %s", why);
+	struct client_command *command = client_command_find(request->connection, kind, input->id);
 	if (!command)
-		return -1;
+		return command_words_not_found(request, input->missing, input->id);
 	if (!command->takes_input)
-		return refused(rpc_fail(request, APP_INVALID_REQUEST, "stdin streaming is not enabled for this %s",
-		                        input->what));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST, "stdin streaming is not enabled for this %s",
+		                 input->what);
 	if (input->base64.ptr && client_command_write(command, buf_str(&bytes), &err) != 0)
-		return refuse_input(request, &err);
+		return bad_input(request, &err);
 	if (input->closes)
 		client_command_close_input(command);
-	return 0;
+	return NULL;
 }
 
 enum rpc_verdict command_words_refuse_start(struct rpc_request *request, const char *what, const struct error *err)

@@ -1,26 +1,31 @@
 /* command_words.h — checks and decodes the parameters of command/exec and process/spawn.
  *
- * Each function returns 0, or fails the request with the error text of codex 0.169 and returns -1.
- * Owns: nothing; results live in the command. Loop thread only. */
+ * Each check returns NULL or an error with the text of codex 0.169. Owns: nothing; results live in the command, errors
+ * in the arena of the request. Loop thread only. */
 #ifndef APP_SERVER_COMMAND_WORDS_H
 #define APP_SERVER_COMMAND_WORDS_H
 
 #include "app_server/host/client_command.h"
+#include "base/error.h"
 #include "protocol/message/app.h"
 
+struct rpc_error;
 struct rpc_request;
 
-int command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
-                       struct client_command *command);
+must_check const struct rpc_error *command_words_argv(struct rpc_request *request, const struct str *words,
+                                                      size_t count, struct client_command *command);
 /* json: {"NAME":"value","OTHER":null} or STR_NONE; changes command->env. */
-int command_words_env(struct rpc_request *request, struct str json, struct client_command *command);
+must_check const struct rpc_error *command_words_env(struct rpc_request *request, struct str json,
+                                                     struct client_command *command);
 /* method: for the error text. */
-int command_words_timeout(struct rpc_request *request, const char *method, bool has_timeout, int64_t timeout_ms,
-                          struct client_command *command);
-int command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap, struct client_command *command);
+must_check const struct rpc_error *command_words_timeout(struct rpc_request *request, const char *method,
+                                                         bool has_timeout, int64_t timeout_ms,
+                                                         struct client_command *command);
+must_check const struct rpc_error *command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap,
+                                                     struct client_command *command);
 /* rows and cols: unchecked, from the wire. */
-int command_words_size(struct rpc_request *request, const char *method, int64_t rows, int64_t cols,
-                       struct pty_size *ret);
+must_check const struct rpc_error *command_words_size(struct rpc_request *request, const char *method, int64_t rows,
+                                                      int64_t cols, struct pty_size *ret);
 
 /* Answers a write of `method`: deltaBase64 and closeStdin. command: NULL if it does not exist; then `missing`, a
  * format of the id, is the error. */
@@ -32,8 +37,9 @@ struct command_words_input {
 	struct str base64; /* STR_NONE: none */
 	bool closes;
 };
-int command_words_input(struct rpc_request *request, const struct command_words_input *input,
-                        const struct client_command_kind *kind);
+must_check const struct rpc_error *command_words_input(struct rpc_request *request,
+                                                       const struct command_words_input *input,
+                                                       const struct client_command_kind *kind);
 
 /* A new size of a command's terminal. */
 struct command_words_resize {
@@ -42,12 +48,13 @@ struct command_words_resize {
 	struct str id;
 	int64_t rows, cols; /* unchecked */
 };
-int command_words_resize(struct rpc_request *request, const struct command_words_resize *resize,
-                         const struct client_command_kind *kind);
+must_check const struct rpc_error *command_words_resize(struct rpc_request *request,
+                                                        const struct command_words_resize *resize,
+                                                        const struct client_command_kind *kind);
 
-/* The command with this id; fails the request and returns NULL if it does not exist. */
-struct client_command *command_words_find(struct rpc_request *request, const struct client_command_kind *kind,
-                                          const char *missing, struct str id);
+/* The error for an id without a command. */
+must_check const struct rpc_error *command_words_not_found(struct rpc_request *request, const char *missing,
+                                                           struct str id);
 /* "failed to spawn <what>: …" */
 enum rpc_verdict command_words_refuse_start(struct rpc_request *request, const char *what, const struct error *err);
 

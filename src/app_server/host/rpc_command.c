@@ -101,80 +101,74 @@ static void sandbox_of_policy(const struct app_sandbox_policy *policy, struct cl
 	}
 }
 
-static int take_sandbox(struct rpc_request *request, const struct app_command_exec_params *params,
-                        struct client_command *command)
+static const struct rpc_error *take_sandbox(struct rpc_request *request, const struct app_command_exec_params *params,
+                                            struct client_command *command)
 {
 	const struct config *config = request->server->config;
 	enum sandbox_mode mode = config->sandbox_mode;
 	struct error err;
 	command->sandbox.backend = config->sandbox_backend;
-	if (params->sandbox_policy && params->permission_profile.ptr) {
-		rpc_fail(request, APP_INVALID_REQUEST, "`permissionProfile` cannot be combined with `sandboxPolicy`");
-		return -1;
-	}
+	if (params->sandbox_policy && params->permission_profile.ptr)
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "`permissionProfile` cannot be combined with `sandboxPolicy`");
 	command->sandbox.cwd = real_path(str_of(command->cwd), &command->arena);
 	command->sandbox.tmpdir = config_env("TMPDIR");
 	command->sandbox.home = arena_cstr(&command->arena, str_of(config_home(config)));
 	command->sandbox.has_terminal = command->has_terminal;
 	if (params->sandbox_policy) {
 		sandbox_of_policy(params->sandbox_policy, command);
-		return 0;
+		return NULL;
 	}
-	if (params->permission_profile.ptr && permission_profile_find(params->permission_profile, &mode, &err) != 0) {
-		rpc_fail(request, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
-		return -1;
-	}
+	if (params->permission_profile.ptr && permission_profile_find(params->permission_profile, &mode, &err) != 0)
+		return rpc_error(&request->arena, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
 	sandbox_of_config(config, mode, command);
-	return 0;
+	return NULL;
 }
 
 /* ---- command/exec ---- */
 
-static int refuse_params(struct rpc_request *request, const char *why)
+static const struct rpc_error *bad_params(struct rpc_request *request, const char *why)
 {
-	rpc_fail(request, APP_INVALID_PARAMS, "%s", why);
-	return -1;
+	return rpc_error(&request->arena, APP_INVALID_PARAMS, "%s", why);
 }
 
-static int check_together(struct rpc_request *request, const struct app_command_exec_params *params)
+static const struct rpc_error *check_together(struct rpc_request *request, const struct app_command_exec_params *params)
 {
 	bool is_live = params->tty || params->stream_stdin || params->stream_stdout_stderr;
 	if (params->has_output_bytes_cap && params->disable_output_cap)
-		return refuse_params(request, "command/exec cannot set both outputBytesCap and disableOutputCap");
+		return bad_params(request, "command/exec cannot set both outputBytesCap and disableOutputCap");
 	if (params->has_timeout_ms && params->disable_timeout)
-		return refuse_params(request, "command/exec cannot set both timeoutMs and disableTimeout");
+		return bad_params(request, "command/exec cannot set both timeoutMs and disableTimeout");
 	if (params->size && !params->tty)
-		return refuse_params(request, "command/exec size requires tty: true");
-	if (is_live && !params->process_id.ptr) {
-		rpc_fail(request, APP_INVALID_REQUEST,
-		         "command/exec tty or streaming requires a client-supplied processId");
-		return -1;
-	}
-	if (params->process_id.ptr && client_command_find(request->connection, &exec_kind, params->process_id)) {
-		rpc_fail(request, APP_INVALID_REQUEST, "duplicate active command/exec process id: \"%.*s\"",
-		         STR_ARG(params->process_id));
-		return -1;
-	}
-	if (client_command_is_full(request->connection)) {
-		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d commands already; wait for one to end",
-		         LIMIT_CLIENT_COMMANDS);
-		return -1;
-	}
-	return 0;
+		return bad_params(request, "command/exec size requires tty: true");
+	if (is_live && !params->process_id.ptr)
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "command/exec tty or streaming requires a client-supplied processId");
+	if (params->process_id.ptr && client_command_find(request->connection, &exec_kind, params->process_id))
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "duplicate active command/exec process id: \"%.*s\"", STR_ARG(params->process_id));
+	if (client_command_is_full(request->connection))
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "this connection runs %d commands already; wait for one to end",
+		                 LIMIT_CLIENT_COMMANDS);
+	return NULL;
 }
 
-static int take_limits(struct rpc_request *request, const struct app_command_exec_params *params,
-                       struct client_command *command)
+static const struct rpc_error *take_limits(struct rpc_request *request, const struct app_command_exec_params *params,
+                                           struct client_command *command)
 {
 	int64_t timeout = params->disable_timeout ? FIELD_NULL : params->timeout_ms;
 	int64_t cap = params->disable_output_cap ? FIELD_NULL : params->output_bytes_cap;
 	command->size = (struct pty_size){PTY_ROWS, PTY_COLS};
-	if (params->size &&
-	    command_words_size(request, "command/exec", params->size->rows, params->size->cols, &command->size) != 0)
-		return -1;
-	if (command_words_timeout(request, "command/exec", params->has_timeout_ms || params->disable_timeout, timeout,
-	                          command) != 0)
-		return -1;
+	const struct rpc_error *error = NULL;
+	if (params->size)
+		error = command_words_size(request, "command/exec", params->size->rows, params->size->cols,
+		                           &command->size);
+	if (!error)
+		error = command_words_timeout(request, "command/exec",
+		                              params->has_timeout_ms || params->disable_timeout, timeout, command);
+	if (error)
+		return error;
 	return command_words_cap(request, params->has_output_bytes_cap || params->disable_output_cap, cap, command);
 }
 
@@ -194,17 +188,22 @@ static void take_words(const struct app_command_exec_params *params, struct clie
 	command->is_streamed = params->tty || params->stream_stdout_stderr;
 }
 
-static int fill(struct rpc_request *request, const struct app_command_exec_params *params,
-                struct client_command *command)
+static const struct rpc_error *fill(struct rpc_request *request, const struct app_command_exec_params *params,
+                                    struct client_command *command)
 {
 	const struct config *config = request->server->config;
-	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
-	    check_together(request, params) != 0 || take_limits(request, params, command) != 0)
-		return -1;
+	const struct rpc_error *error = command_words_argv(request, params->command, params->command_count, command);
+	if (!error)
+		error = check_together(request, params);
+	if (!error)
+		error = take_limits(request, params, command);
+	if (error)
+		return error;
 	take_words(params, command);
 	take_cwd(request, params->cwd, command);
-	if (take_sandbox(request, params, command) != 0)
-		return -1;
+	error = take_sandbox(request, params, command);
+	if (error)
+		return error;
 	exec_command_env(&config->shell_environment_policy, &command->env);
 	struct env_engine engine = {
 		.network_disabled = sandbox_is_needed(command->sandbox.mode) && !command->sandbox.network_access,
@@ -217,9 +216,10 @@ enum rpc_verdict on_rpc_command_exec(struct rpc_request *request, const struct a
 {
 	struct client_command *command = client_command_create(request->connection, &exec_kind);
 	command->request = request;
-	if (fill(request, params, command) != 0) {
+	const struct rpc_error *error = fill(request, params, command);
+	if (error) {
 		client_command_destroy(command);
-		return RPC_FAIL;
+		return rpc_refuse(request, error);
 	}
 	client_command_start(command);
 	return rpc_wait(request, on_cancel, command);
@@ -239,7 +239,8 @@ enum rpc_verdict on_rpc_command_exec_write(struct rpc_request *request,
 		.base64 = params->delta_base64,
 		.closes = params->close_stdin,
 	};
-	return command_words_input(request, &input, &exec_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+	const struct rpc_error *error = command_words_input(request, &input, &exec_kind);
+	return error ? rpc_refuse(request, error) : rpc_reply(request, &response);
 }
 
 enum rpc_verdict on_rpc_command_exec_resize(struct rpc_request *request,
@@ -253,16 +254,17 @@ enum rpc_verdict on_rpc_command_exec_resize(struct rpc_request *request,
 		.rows = params->size->rows,
 		.cols = params->size->cols,
 	};
-	return command_words_resize(request, &resize, &exec_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+	const struct rpc_error *error = command_words_resize(request, &resize, &exec_kind);
+	return error ? rpc_refuse(request, error) : rpc_reply(request, &response);
 }
 
 enum rpc_verdict on_rpc_command_exec_terminate(struct rpc_request *request,
                                                const struct app_command_exec_terminate_params *params)
 {
 	struct app_command_exec_terminate_response response = {0};
-	struct client_command *command = command_words_find(request, &exec_kind, MISSING, params->process_id);
+	struct client_command *command = client_command_find(request->connection, &exec_kind, params->process_id);
 	if (!command)
-		return RPC_FAIL;
+		return rpc_refuse(request, command_words_not_found(request, MISSING, params->process_id));
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	client_command_terminate(command);
 	return verdict;

@@ -53,37 +53,41 @@ static const struct client_command_kind process_kind = {on_start, on_output, on_
 
 /* ---- process/spawn ---- */
 
-static int check_handle(struct rpc_request *request, const struct app_process_spawn_params *params)
+static const struct rpc_error *check_handle(struct rpc_request *request, const struct app_process_spawn_params *params)
 {
+	struct arena *arena = &request->arena;
 	if (params->process_handle.len == 0)
-		rpc_fail(request, APP_INVALID_REQUEST, "processHandle must not be empty");
-	else if (params->size && !params->tty)
-		rpc_fail(request, APP_INVALID_PARAMS, "process/spawn size requires tty: true");
-	else if (client_command_find(request->connection, &process_kind, params->process_handle))
-		rpc_fail(request, APP_INVALID_REQUEST, "duplicate active process handle: \"%.*s\"",
-		         STR_ARG(params->process_handle));
-	else if (client_command_is_full(request->connection))
-		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d commands already; wait for one to end",
-		         LIMIT_CLIENT_COMMANDS);
-	else
-		return 0;
-	return -1;
+		return rpc_error(arena, APP_INVALID_REQUEST, "processHandle must not be empty");
+	if (params->size && !params->tty)
+		return rpc_error(arena, APP_INVALID_PARAMS, "process/spawn size requires tty: true");
+	if (client_command_find(request->connection, &process_kind, params->process_handle))
+		return rpc_error(arena, APP_INVALID_REQUEST, "duplicate active process handle: \"%.*s\"",
+		                 STR_ARG(params->process_handle));
+	if (client_command_is_full(request->connection))
+		return rpc_error(arena, APP_INVALID_REQUEST,
+		                 "this connection runs %d commands already; wait for one to end",
+		                 LIMIT_CLIENT_COMMANDS);
+	return NULL;
 }
 
-static int fill(struct rpc_request *request, const struct app_process_spawn_params *params,
-                struct client_command *command)
+static const struct rpc_error *fill(struct rpc_request *request, const struct app_process_spawn_params *params,
+                                    struct client_command *command)
 {
 	const struct env_policy everything = {.ignore_default_excludes = true};
 	command->size = (struct pty_size){PTY_ROWS, PTY_COLS};
-	if (command_words_argv(request, params->command, params->command_count, command) != 0 ||
-	    check_handle(request, params) != 0)
-		return -1;
-	if (params->size &&
-	    command_words_size(request, "process/spawn", params->size->rows, params->size->cols, &command->size) != 0)
-		return -1;
-	if (command_words_timeout(request, "process/spawn", params->has_timeout_ms, params->timeout_ms, command) != 0 ||
-	    command_words_cap(request, params->has_output_bytes_cap, params->output_bytes_cap, command) != 0)
-		return -1;
+	const struct rpc_error *error = command_words_argv(request, params->command, params->command_count, command);
+	if (!error)
+		error = check_handle(request, params);
+	if (!error && params->size)
+		error = command_words_size(request, "process/spawn", params->size->rows, params->size->cols,
+		                           &command->size);
+	if (!error)
+		error = command_words_timeout(request, "process/spawn", params->has_timeout_ms, params->timeout_ms,
+		                              command);
+	if (!error)
+		error = command_words_cap(request, params->has_output_bytes_cap, params->output_bytes_cap, command);
+	if (error)
+		return error;
 	command->id = arena_str(&command->arena, params->process_handle);
 	command->cwd = arena_cstr(&command->arena, params->cwd);
 	command->has_terminal = params->tty;
@@ -98,9 +102,10 @@ enum rpc_verdict on_rpc_process_spawn(struct rpc_request *request, const struct 
 {
 	struct client_command *command = client_command_create(request->connection, &process_kind);
 	command->request = request;
-	if (fill(request, params, command) != 0) {
+	const struct rpc_error *error = fill(request, params, command);
+	if (error) {
 		client_command_destroy(command);
-		return RPC_FAIL;
+		return rpc_refuse(request, error);
 	}
 	client_command_start(command);
 	return rpc_wait(request, on_cancel, command);
@@ -120,7 +125,8 @@ enum rpc_verdict on_rpc_process_write_stdin(struct rpc_request *request,
 		.base64 = params->delta_base64,
 		.closes = params->close_stdin,
 	};
-	return command_words_input(request, &input, &process_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+	const struct rpc_error *error = command_words_input(request, &input, &process_kind);
+	return error ? rpc_refuse(request, error) : rpc_reply(request, &response);
 }
 
 enum rpc_verdict on_rpc_process_resize_pty(struct rpc_request *request,
@@ -134,15 +140,17 @@ enum rpc_verdict on_rpc_process_resize_pty(struct rpc_request *request,
 		.rows = params->size->rows,
 		.cols = params->size->cols,
 	};
-	return command_words_resize(request, &resize, &process_kind) == 0 ? rpc_reply(request, &response) : RPC_FAIL;
+	const struct rpc_error *error = command_words_resize(request, &resize, &process_kind);
+	return error ? rpc_refuse(request, error) : rpc_reply(request, &response);
 }
 
 enum rpc_verdict on_rpc_process_kill(struct rpc_request *request, const struct app_process_kill_params *params)
 {
 	struct app_process_kill_response response = {0};
-	struct client_command *command = command_words_find(request, &process_kind, MISSING, params->process_handle);
+	struct client_command *command =
+		client_command_find(request->connection, &process_kind, params->process_handle);
 	if (!command)
-		return RPC_FAIL;
+		return rpc_refuse(request, command_words_not_found(request, MISSING, params->process_handle));
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	client_command_terminate(command);
 	return verdict;

@@ -7,17 +7,16 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-static bool is_full(struct rpc_request *request, size_t root_count)
+static const struct rpc_error *check_room(struct rpc_request *request, size_t root_count)
 {
 	if (root_count > LIMIT_SEARCH_ROOTS)
-		rpc_fail(request, APP_INVALID_REQUEST, "%zu folders are too many to search; at most %d can be",
-		         root_count, LIMIT_SEARCH_ROOTS);
-	else if (client_search_count(request->connection) >= LIMIT_CLIENT_SEARCHES)
-		rpc_fail(request, APP_INVALID_REQUEST, "this connection runs %d searches already; stop one first",
-		         LIMIT_CLIENT_SEARCHES);
-	else
-		return false;
-	return true;
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "%zu folders are too many to search; at most %d can be", root_count,
+		                 LIMIT_SEARCH_ROOTS);
+	if (client_search_count(request->connection) >= LIMIT_CLIENT_SEARCHES)
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "this connection runs %d searches already; stop one first", LIMIT_CLIENT_SEARCHES);
+	return NULL;
 }
 
 /* ---- once ---- */
@@ -60,8 +59,9 @@ enum rpc_verdict on_rpc_fuzzy_file_search(struct rpc_request *request,
 		cut_earlier(request, params->cancellation_token);
 	if (params->query.len == 0 || params->roots_count == 0)
 		return rpc_reply(request, &response);
-	if (is_full(request, params->roots_count))
-		return RPC_FAIL;
+	const struct rpc_error *error = check_room(request, params->roots_count);
+	if (error)
+		return rpc_refuse(request, error);
 	struct client_search *search = client_search_create(request->connection, STR_NONE, params->roots,
 	                                                    params->roots_count, on_found, request);
 	client_search_ask(search, params->query);
@@ -98,8 +98,9 @@ enum rpc_verdict on_rpc_fuzzy_file_search_session_start(struct rpc_request *requ
 		return rpc_fail(request, APP_INTERNAL_ERROR,
 		                "failed to start fuzzy file search session: at least one search directory is required");
 	client_search_destroy(client_search_find(client, params->session_id));
-	if (is_full(request, params->roots_count))
-		return RPC_FAIL;
+	const struct rpc_error *error = check_room(request, params->roots_count);
+	if (error)
+		return rpc_refuse(request, error);
 	struct client_search *search = client_search_create(client, params->session_id, params->roots,
 	                                                    params->roots_count, on_progress, client);
 	client_search_ask(search, STR_NONE);
