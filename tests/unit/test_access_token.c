@@ -50,7 +50,7 @@ static void a_token_that_others_could_read_is_refused(void **state)
 	access_token_free(token);
 }
 
-static void what_is_no_file_is_refused_at_once(void **state)
+static void other_than_regular_files_are_refused_without_blocking(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -94,7 +94,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_token_is_one_line_of_visible_characters, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_token_that_others_could_read_is_refused, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_refused_at_once, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(other_than_regular_files_are_refused_without_blocking, temp_make,
+	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(a_file_without_end_is_not_read_whole, temp_make, temp_remove),
 		cmocka_unit_test(only_the_whole_token_matches),
 	};

@@ -128,7 +128,7 @@ static void expect_told(struct fixture *f, const char *want)
 
 /* ---- the tree ---- */
 
-static void a_launch_is_told_in_order(void **state)
+static void a_launch_emits_its_events_in_order(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *agent = launch(f->tree->root, "Look  at\nthis");
@@ -207,7 +207,7 @@ static void places_and_depth_are_limited(void **state)
 	assert_int_not_equal(agent_wake(deep, &err), 0);
 }
 
-static void an_end_reaches_the_parent_behind_the_status(void **state)
+static void a_completion_reaches_the_parent_after_the_status(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *child = launch(f->tree->root, "a");
@@ -383,7 +383,7 @@ static void a_wait_runs_out_or_gives_way_to_the_user(void **state)
 	assert_int_equal(waited.count, 2);
 }
 
-static void who_waits_for_one_that_is_pruned_is_told(void **state)
+static void removing_an_agent_wakes_its_waiters(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *reader = launch(f->tree->root, "a"), *target = launch(f->tree->root, "b");
@@ -397,8 +397,8 @@ static void who_waits_for_one_that_is_pruned_is_told(void **state)
 	assert_int_equal(waited.count, 1);
 }
 
-/* The Session reports start and end of a Task after the cancel, in their original order. */
-static void a_start_told_behind_a_cancel_is_none(void **state)
+/* What its Session tells of a Task comes later than the cancel, in the order it happened. */
+static void a_start_after_a_cancel_is_ignored(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *agent = launch(f->tree->root, "a");
@@ -412,8 +412,8 @@ static void a_start_told_behind_a_cancel_is_none(void **state)
 	assert_int_equal(agent->status, subagent_status_canceled);
 }
 
-/* Messages that exceed one answer are delivered in several; one that is too long for any answer is delivered alone. */
-static void news_come_in_portions(void **state)
+/* More than an answer can hold is told in several; what is too long for one comes alone. */
+static void messages_are_delivered_in_batches(void **state)
 {
 	struct fixture *f = *state;
 	auto_buf struct buf words;
@@ -512,12 +512,12 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_launch_is_told_in_order),
+		T(a_launch_emits_its_events_in_order),
 		T(the_agent_that_was_started_first_is_unloaded_first),
 		T(an_agent_with_unread_messages_is_not_unloaded),
 		T(numbers_are_not_used_again),
 		T(places_and_depth_are_limited),
-		T(an_end_reaches_the_parent_behind_the_status),
+		T(a_completion_reaches_the_parent_after_the_status),
 		T(a_pause_is_no_end),
 		T(cancel_takes_those_below_along),
 		T(the_header_is_the_first_bold_of_the_work),
@@ -525,9 +525,9 @@ int main(void)
 		T(an_inbox_is_bounded_but_ends_always_fit),
 		T(a_wait_ends_with_the_first_news),
 		T(a_wait_runs_out_or_gives_way_to_the_user),
-		T(who_waits_for_one_that_is_pruned_is_told),
-		T(a_start_told_behind_a_cancel_is_none),
-		T(news_come_in_portions),
+		T(removing_an_agent_wakes_its_waiters),
+		T(a_start_after_a_cancel_is_ignored),
+		T(messages_are_delivered_in_batches),
 		T(a_watchdog_waits_for_its_ping_to_be_read),
 		T(watchdogs_are_limited_and_go_with_their_agent),
 		T(a_log_keeps_the_latest_events),

@@ -120,7 +120,7 @@ static void bytes_that_are_no_text_become_text(void **state)
 	           "b\xef\xbf\xbd");
 }
 
-static void what_is_no_file_is_passed_over(void **state)
+static void other_than_regular_files_are_skipped(void **state)
 {
 	(void)state;
 	put("p/AGENTS.override.md/x", "");
@@ -262,7 +262,7 @@ int main(void)
 		FILE_TEST(fallback_names_come_last_and_markers_can_be_chosen),
 		FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
 		FILE_TEST(bytes_that_are_no_text_become_text),
-		FILE_TEST(what_is_no_file_is_passed_over),
+		FILE_TEST(other_than_regular_files_are_skipped),
 		FILE_TEST(a_link_leads_out_of_trusted_projects_alone_and_never_home),
 		FILE_TEST(a_name_that_is_a_path_leads_no_further_than_a_link),
 		FILE_TEST(a_project_above_or_below_home_reads_its_own_files_alone),

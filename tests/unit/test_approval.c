@@ -41,7 +41,7 @@ static struct ask_for_approval *policy_of(const char *text, struct arena *arena)
 	return approval_copy(&policy, arena);
 }
 
-static void each_policy_lets_its_questions_be_asked(void **state)
+static void each_policy_permits_its_approval_requests(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < countof(rows); i++) {
@@ -66,7 +66,7 @@ static void each_policy_is_written_as_it_is_kept(void **state)
 	}
 }
 
-static void two_are_the_same_if_they_let_the_same_be_asked(void **state)
+static void policies_are_equal_if_they_permit_the_same_requests(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -77,7 +77,7 @@ static void two_are_the_same_if_they_let_the_same_be_asked(void **state)
 				i == j);
 }
 
-static void what_is_no_policy_is_refused(void **state)
+static void an_invalid_policy_is_refused(void **state)
 {
 	static const char *const wrong[] = {"\"maybe\"",
 	                                    "\"granular\"",
@@ -99,10 +99,10 @@ static void what_is_no_policy_is_refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_policy_lets_its_questions_be_asked),
+		cmocka_unit_test(each_policy_permits_its_approval_requests),
 		cmocka_unit_test(each_policy_is_written_as_it_is_kept),
-		cmocka_unit_test(two_are_the_same_if_they_let_the_same_be_asked),
-		cmocka_unit_test(what_is_no_policy_is_refused),
+		cmocka_unit_test(policies_are_equal_if_they_permit_the_same_requests),
+		cmocka_unit_test(an_invalid_policy_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

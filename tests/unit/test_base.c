@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 
-static void buf_refuses_what_passes_its_maximum(void **state)
+static void buf_refuses_appends_beyond_its_maximum(void **state)
 {
 	(void)state;
 	auto_buf struct buf buf;
@@ -32,7 +32,7 @@ static void buf_refuses_what_passes_its_maximum(void **state)
 	assert_str(buf_str(&buf), "42");
 }
 
-static void arena_keeps_what_it_is_given(void **state)
+static void arena_keeps_copies(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -254,8 +254,8 @@ static void only_regular_files_are_read(void **state)
 	assert_int_not_equal(file_read_regular("/tmp", &out, &err), 0);
 }
 
-/* Neither the new content nor the old one is lost, and no temporary file remains. */
-static void what_cannot_be_replaced_leaves_nothing(void **state)
+/* Neither the new content nor the old one is lost, and nothing lies about. */
+static void a_failed_replacement_leaves_no_file(void **state)
 {
 	(void)state;
 	struct error err;
@@ -285,8 +285,8 @@ static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buf_refuses_what_passes_its_maximum),
-		cmocka_unit_test(arena_keeps_what_it_is_given),
+		cmocka_unit_test(buf_refuses_appends_beyond_its_maximum),
+		cmocka_unit_test(arena_keeps_copies),
 		cmocka_unit_test(slices_cut_and_convert),
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),
@@ -300,7 +300,7 @@ int main(void)
 		cmocka_unit_test(errors_gather_context),
 		cmocka_unit_test(times_are_rfc3339),
 		cmocka_unit_test(only_regular_files_are_read),
-		cmocka_unit_test_setup_teardown(what_cannot_be_replaced_leaves_nothing, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_failed_replacement_leaves_no_file, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_link_in_the_place_of_a_temporary_file_is_not_followed, temp_make,
 	                                        temp_remove),
 	};

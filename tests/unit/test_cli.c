@@ -423,7 +423,7 @@ static void test_help_fits_the_page(void **state)
 	}
 }
 
-static void test_help_lists_what_has_a_text(void **state)
+static void test_help_lists_commands_with_a_text(void **state)
 {
 	char help[16 * KIB];
 	(void)state;
@@ -555,7 +555,7 @@ int main(void)
 		cmocka_unit_test(test_options_in_front_of_the_word),
 		cmocka_unit_test(test_suggestions),
 		cmocka_unit_test(test_help_fits_the_page),
-		cmocka_unit_test(test_help_lists_what_has_a_text),
+		cmocka_unit_test(test_help_lists_commands_with_a_text),
 		cmocka_unit_test(test_exec_prompt_and_options),
 		cmocka_unit_test(test_exec_resume),
 		cmocka_unit_test(test_exec_review),

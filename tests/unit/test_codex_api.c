@@ -140,8 +140,8 @@ static void a_task_from_submit_to_shutdown(void **state)
 	assert_null(event);
 }
 
-/* Each interrupt is refused because no session is configured: 40 events queue up before the first is read. */
-static void events_come_in_their_order(void **state)
+/* Each is refused, as nothing is configured yet: one event for each, which gather while nobody reads. */
+static void events_are_ordered(void **state)
 {
 	struct fixture *f = *state;
 	char text[80], *event;
@@ -159,8 +159,8 @@ static void events_come_in_their_order(void **state)
 	}
 }
 
-/* The default profile emits the older twins of an event, too, as codex proto does. */
-static void events_are_told_in_the_words_of_the_wire_profile(void **state)
+/* As codex proto does: one thing is told by several events where clients of a date want that. */
+static void events_are_written_in_the_wire_profile(void **state)
 {
 	struct fixture *f = *state;
 	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
@@ -442,8 +442,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_from_submit_to_shutdown),
-		TEST(events_come_in_their_order),
-		TEST(events_are_told_in_the_words_of_the_wire_profile),
+		TEST(events_are_ordered),
+		TEST(events_are_written_in_the_wire_profile),
 		TEST(the_descriptor_says_when_there_is_something),
 		TEST(a_host_that_reads_late_misses_nothing),
 		TEST(a_held_engine_can_be_interrupted),

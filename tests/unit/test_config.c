@@ -677,7 +677,7 @@ static void projects_can_be_left_out(void **state)
 	config_unref(config);
 }
 
-static void what_the_process_switched_is_weaker_than_any_file(void **state)
+static void runtime_settings_have_lower_precedence_than_files(void **state)
 {
 	struct place *p = *state;
 	struct str switches[] = {STR("features.unified_exec=false"), STR("features.shell_tool=false")};
@@ -764,7 +764,7 @@ static void home_comes_from_the_environment(void **state)
 		setenv("HOME", before, 1);
 }
 
-static void every_key_says_what_it_does(void **state)
+static void every_key_has_a_description(void **state)
 {
 	(void)state;
 	static const struct config_record *const records[] = {
@@ -824,13 +824,13 @@ int main(void)
 		TEST(flags_are_named_in_messages),
 		TEST(a_text_can_stand_for_the_user_file),
 		TEST(projects_can_be_left_out),
-		TEST(what_the_process_switched_is_weaker_than_any_file),
+		TEST(runtime_settings_have_lower_precedence_than_files),
 		TEST(the_user_file_can_be_left_out),
 		TEST(an_unreadable_file_is_an_error),
 		TEST(a_config_is_shared),
 		TEST(a_stamp_sees_every_change_of_a_file),
 		TEST(home_comes_from_the_environment),
-		cmocka_unit_test(every_key_says_what_it_does),
+		cmocka_unit_test(every_key_has_a_description),
 	};
 	setenv("HOME", "/home/tester", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void write_user_only(struct buf *out)
 	buf_append_c(out, ".\n");
 }
 
-static void the_document_is_what_the_table_says(void **state)
+static void the_document_matches_the_table(void **state)
 {
 	(void)state;
 	struct error err;
@@ -234,7 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_has_a_sentence),
-		cmocka_unit_test(the_document_is_what_the_table_says),
+		cmocka_unit_test(the_document_matches_the_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

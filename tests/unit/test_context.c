@@ -38,7 +38,7 @@ static void append_numbered(struct context *context, size_t from, size_t to)
 	}
 }
 
-static void items_form_a_list_whatever_their_number(void **state)
+static void any_number_of_items_forms_a_list(void **state)
 {
 	(void)state;
 	struct context context;
@@ -50,7 +50,7 @@ static void items_form_a_list_whatever_their_number(void **state)
 	context_finish(&context);
 }
 
-static void an_item_larger_than_a_block_stays_whole(void **state)
+static void an_item_larger_than_a_block_is_contiguous(void **state)
 {
 	(void)state;
 	struct context context;
@@ -65,7 +65,7 @@ static void an_item_larger_than_a_block_stays_whole(void **state)
 	context_finish(&context);
 }
 
-static void a_taken_item_is_one_of_the_list_whatever_its_size(void **state)
+static void a_taken_item_of_any_size_joins_the_list(void **state)
 {
 	(void)state;
 	static const int digits[] = {10, 1000 * 1000, 20};
@@ -87,7 +87,7 @@ static void a_taken_item_is_one_of_the_list_whatever_its_size(void **state)
 	context_finish(&context);
 }
 
-static void lent_segments_stay_where_they_are(void **state)
+static void borrowed_segments_do_not_move(void **state)
 {
 	(void)state;
 	struct context context;
@@ -138,7 +138,7 @@ static void truncation_at_every_place_leaves_a_list(void **state)
 	}
 }
 
-static void a_response_can_be_gone_back_to(void **state)
+static void the_history_rolls_back_to_a_response(void **state)
 {
 	(void)state;
 	struct context context;
@@ -160,7 +160,7 @@ static void a_response_can_be_gone_back_to(void **state)
 	context_finish(&context);
 }
 
-static void a_turn_ends_behind_the_outputs_of_its_calls(void **state)
+static void a_turn_ends_after_the_outputs_of_its_calls(void **state)
 {
 	(void)state;
 	struct context context;
@@ -236,15 +236,15 @@ static void a_secret_is_sent_and_recorded_as_something_else(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_form_a_list_whatever_their_number),
-		cmocka_unit_test(an_item_larger_than_a_block_stays_whole),
-		cmocka_unit_test(a_taken_item_is_one_of_the_list_whatever_its_size),
-		cmocka_unit_test(lent_segments_stay_where_they_are),
+		cmocka_unit_test(any_number_of_items_forms_a_list),
+		cmocka_unit_test(an_item_larger_than_a_block_is_contiguous),
+		cmocka_unit_test(a_taken_item_of_any_size_joins_the_list),
+		cmocka_unit_test(borrowed_segments_do_not_move),
 		cmocka_unit_test(segments_may_begin_at_any_item),
 		cmocka_unit_test(truncation_at_every_place_leaves_a_list),
 		cmocka_unit_test(a_shared_history_is_one_until_it_parts),
-		cmocka_unit_test(a_response_can_be_gone_back_to),
-		cmocka_unit_test(a_turn_ends_behind_the_outputs_of_its_calls),
+		cmocka_unit_test(the_history_rolls_back_to_a_response),
+		cmocka_unit_test(a_turn_ends_after_the_outputs_of_its_calls),
 		cmocka_unit_test(a_secret_is_sent_and_recorded_as_something_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void hunks_have_the_usual_form(void **state)
 	           "@@ -1,3 +1,3 @@\n+0\n 1\n-2\n 3\n@@ -5 +5,2 @@\n 5\n+6\n");
 }
 
-static void a_missing_last_newline_is_told(void **state)
+static void a_missing_last_newline_is_marked(void **state)
 {
 	(void)state;
 	check_diff("a\nb", "a\nb\n", 1, "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
@@ -250,7 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hunks_have_the_usual_form),
-		cmocka_unit_test(a_missing_last_newline_is_told),
+		cmocka_unit_test(a_missing_last_newline_is_marked),
 		cmocka_unit_test(edits_need_no_search),
 		cmocka_unit_test(random_diffs_lead_to_the_new_text),
 		cmocka_unit_test(small_diffs_are_as_short_as_can_be),

@@ -45,7 +45,7 @@ static void the_older_form_is_kept_in_the_newer_one(void **state)
 	               "\"parameters\":{\"type\":\"object\"}}]");
 }
 
-static void a_name_that_is_taken_is_kept_and_not_told(void **state)
+static void a_duplicate_name_is_kept_but_not_sent(void **state)
 {
 	(void)state;
 	assert_written(STR("[" FUNCTION("exec_command") "]"), "[" FUNCTION("exec_command") "]", "[]");
@@ -64,7 +64,7 @@ static void a_tool_is_found_by_namespace_and_name(void **state)
 	dynamic_tools_destroy(tools);
 }
 
-static void what_is_no_list_of_tools_is_refused(void **state)
+static void an_invalid_list_of_tools_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -91,9 +91,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_older_form_is_kept_in_the_newer_one),
-		cmocka_unit_test(a_name_that_is_taken_is_kept_and_not_told),
+		cmocka_unit_test(a_duplicate_name_is_kept_but_not_sent),
 		cmocka_unit_test(a_tool_is_found_by_namespace_and_name),
-		cmocka_unit_test(what_is_no_list_of_tools_is_refused),
+		cmocka_unit_test(an_invalid_list_of_tools_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

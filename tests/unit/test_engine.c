@@ -23,7 +23,7 @@ static void an_op_before_configure_is_refused(void **state)
 	expect_log(f, "error session_configured");
 }
 
-static void a_task_is_told_in_order(void **state)
+static void a_task_emits_its_events_in_order(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -56,7 +56,7 @@ static void outputs_keep_the_order_of_the_calls(void **state)
 	expect_fit(f, 2);
 }
 
-static void more_commands_than_may_run_at_once_all_run(void **state)
+static void commands_over_the_limit_of_concurrency_all_run(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -118,8 +118,8 @@ static void a_second_call_with_the_same_id_is_refused(void **state)
 	expect_fit(f, 2);
 }
 
-/* No call ends before the file "go" exists; each reports that it runs. */
-static void no_more_calls_run_side_by_side_than_may(void **state)
+/* None of them ends before "go" is there, and each shows itself. */
+static void concurrent_calls_are_limited(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -149,7 +149,7 @@ static void empty_input_completes_at_once(void **state)
 	expect_fit(f, 0);
 }
 
-static void an_error_ends_the_task_and_the_next_one_goes_on(void **state)
+static void an_error_ends_the_task_and_the_next_task_runs(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -216,7 +216,7 @@ static void expect_message(struct fixture *f, const char *id, const char *deltas
 	buf_clear(&f->wire);
 }
 
-static void a_broken_stream_goes_on_in_its_item(void **state)
+static void a_retry_continues_the_item_of_the_broken_stream(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -304,8 +304,8 @@ static void an_interrupt_ends_a_stream(void **state)
 	assert_false(file_exists(temp_path("ran")));
 }
 
-/* The interrupt is handled before the calls of a completed response start. */
-static void an_interrupt_comes_between_the_answer_and_its_calls(void **state)
+/* The user's interrupt is acted on before the calls of a completed response begin. */
+static void an_interrupt_before_the_calls_leaves_none_open(void **state)
 {
 	struct fixture *f = *state;
 	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"touch ran\"},\"call_id\":\"c1\"}]}",
@@ -393,7 +393,7 @@ static void overridden_settings_hold_for_later_tasks(void **state)
 	expect_fit(f, 2);
 }
 
-static void a_session_goes_on_where_it_was_left(void **state)
+static void a_resumed_session_continues_its_history(void **state)
 {
 	struct fixture *f = *state;
 	char path[4096], id[128], again[128];
@@ -521,7 +521,7 @@ static void an_answer_is_taken_while_the_submission_queue_is_full(void **state)
 }
 
 /* Answers do not overtake: an interrupt that was submitted first ends the question first. */
-static void an_answer_comes_after_what_was_submitted_before(void **state)
+static void an_answer_is_ordered_after_earlier_submissions(void **state)
 {
 	struct fixture *f = *state;
 	const struct review_decision approved = {.tag = review_decision_approved};
@@ -562,7 +562,7 @@ static void an_interrupt_ends_a_pending_question(void **state)
 	"{\"reply\":[{\"custom\":\"apply_patch\",\"call_id\":\"" id "\",\"input\":\"*** Begin Patch\\n" \
 	"*** Add File: new.txt\\n+" id "\\n*** End Patch\\n\"}]}\n"
 
-static void a_patch_is_asked_about_once_a_file(void **state)
+static void a_patch_requests_one_approval_per_file(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -585,7 +585,7 @@ static void a_patch_is_asked_about_once_a_file(void **state)
 
 /* ---- hostile models ---- */
 
-static void words_that_cannot_be_passed_on_are_refused(void **state)
+static void arguments_with_nul_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -601,7 +601,7 @@ static void words_that_cannot_be_passed_on_are_refused(void **state)
 	assert_false(file_exists(temp_path("ran")));
 }
 
-static void absurd_arguments_do_no_harm(void **state)
+static void extreme_arguments_are_handled(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -631,7 +631,7 @@ static void absurd_arguments_do_no_harm(void **state)
 	expect_fit(f, 2);
 }
 
-static void the_configuration_says_what_the_model_is_told(void **state)
+static void the_configuration_replaces_the_instructions(void **state)
 {
 	struct fixture *f = *state;
 	auto_free char *file = xstrdup(temp_put("base.md", STR("Be kurz-7.")));
@@ -684,7 +684,7 @@ static void a_file_of_proc_is_no_prompt(void **state)
 
 /* ---- ends ---- */
 
-static void a_shutdown_ends_what_runs(void **state)
+static void a_shutdown_ends_running_work(void **state)
 {
 	struct fixture *f = *state;
 	start(f, "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"sleep 600\"},\"call_id\":\"c1\"}]}",
@@ -697,7 +697,7 @@ static void a_shutdown_ends_what_runs(void **state)
 	expect_log(f, FIRST " exec_command_begin exec_command_end turn_aborted shutdown_complete");
 }
 
-static void nothing_is_told_after_the_shutdown(void **state)
+static void no_event_follows_the_shutdown(void **state)
 {
 	struct fixture *f = *state;
 	start(f, "{\"reply\":[{\"message\":\"Hello.\"}]}", NULL);
@@ -761,40 +761,40 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_history_too_long_for_its_line_is_not_recorded_and_reported),
 		TEST(an_op_before_configure_is_refused),
-		TEST(a_task_is_told_in_order),
+		TEST(a_task_emits_its_events_in_order),
 		TEST(outputs_keep_the_order_of_the_calls),
-		TEST(more_commands_than_may_run_at_once_all_run),
+		TEST(commands_over_the_limit_of_concurrency_all_run),
 		TEST(a_second_call_with_the_same_id_is_refused),
 		TEST(a_queue_takes_so_many_submissions_at_once),
-		TEST(no_more_calls_run_side_by_side_than_may),
+		TEST(concurrent_calls_are_limited),
 		TEST(empty_input_completes_at_once),
-		TEST(an_error_ends_the_task_and_the_next_one_goes_on),
+		TEST(an_error_ends_the_task_and_the_next_task_runs),
 		TEST(a_broken_stream_leaves_no_call_open),
-		TEST(a_broken_stream_goes_on_in_its_item),
+		TEST(a_retry_continues_the_item_of_the_broken_stream),
 		TEST(a_delta_of_an_item_that_was_not_added_is_ignored),
 		TEST(an_interrupt_ends_a_command),
 		TEST(an_interrupt_ends_a_stream),
-		TEST(an_interrupt_comes_between_the_answer_and_its_calls),
+		TEST(an_interrupt_before_the_calls_leaves_none_open),
 		TEST(an_interrupt_ends_the_wait_for_a_retry),
 		TEST(configure_twice_aborts_and_keeps_the_history),
 		TEST(a_refused_configuration_changes_nothing),
 		TEST(overridden_settings_hold_for_later_tasks),
-		TEST(a_session_goes_on_where_it_was_left),
+		TEST(a_resumed_session_continues_its_history),
 		TEST(an_approved_command_runs),
 		TEST(an_aborted_question_interrupts_the_task),
 		TEST(an_answer_after_the_abort_of_another_question_has_no_effect),
 		TEST(an_answer_is_taken_while_the_submission_queue_is_full),
-		TEST(an_answer_comes_after_what_was_submitted_before),
+		TEST(an_answer_is_ordered_after_earlier_submissions),
 		TEST(an_interrupt_ends_a_pending_question),
-		TEST(a_patch_is_asked_about_once_a_file),
-		TEST(words_that_cannot_be_passed_on_are_refused),
-		TEST(absurd_arguments_do_no_harm),
-		TEST(the_configuration_says_what_the_model_is_told),
+		TEST(a_patch_requests_one_approval_per_file),
+		TEST(arguments_with_nul_are_refused),
+		TEST(extreme_arguments_are_handled),
+		TEST(the_configuration_replaces_the_instructions),
 		TEST(a_missing_instructions_file_is_named),
 		TEST(a_file_of_keys_is_no_prompt),
 		TEST(a_file_of_proc_is_no_prompt),
-		TEST(a_shutdown_ends_what_runs),
-		TEST(nothing_is_told_after_the_shutdown),
+		TEST(a_shutdown_ends_running_work),
+		TEST(no_event_follows_the_shutdown),
 		TEST(a_codex_can_be_closed_in_the_middle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void a_submission_decides_for_itself(void **state)
 	expect_fit(f, 3);
 }
 
-static void a_steering_front_end_can_be_told_to_replace(void **state)
+static void a_submission_overrides_the_mode_of_the_front_end(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -207,7 +207,7 @@ static void fork_at(struct fixture *f, const char *response_id, const char *text
 	submit(f, op);
 }
 
-static void a_task_goes_on_from_an_earlier_response(void **state)
+static void a_task_continues_from_an_earlier_response(void **state)
 {
 	struct fixture *f = *state;
 	char id[128];
@@ -262,8 +262,8 @@ static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
 	expect_fit(f, 4);
 }
 
-/* Two tasks, then a resume: the ends of both are valid starting points. */
-static void responses_of_a_resumed_session_can_be_gone_back_to(void **state)
+/* Two tasks, then a resume: both their ends can be gone back to. */
+static void a_resumed_session_rolls_back_to_a_response(void **state)
 {
 	struct fixture *f = *state;
 	char id[128], path[4096];
@@ -303,7 +303,7 @@ static void responses_of_a_resumed_session_can_be_gone_back_to(void **state)
 #define SAYS(text) "\"input.0.content.0.text\":\"" text "\",\"input.1\":null"
 #define STARTS_ANEW "\"equal\":{\"previous_response_id\":null,\"store\":true}"
 
-static void a_stored_response_is_named_and_only_what_is_new_goes_out(void **state)
+static void a_stored_response_is_referenced_and_only_new_items_are_sent(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -327,7 +327,7 @@ static void a_stored_response_is_named_and_only_what_is_new_goes_out(void **stat
 	expect_fit(f, 4);
 }
 
-static void a_resumed_session_goes_on_from_its_stored_response(void **state)
+static void a_resumed_session_continues_from_its_stored_response(void **state)
 {
 	struct fixture *f = *state;
 	char path[4096];
@@ -381,7 +381,7 @@ static void a_response_that_only_the_provider_knows_is_passed_through(void **sta
 	"{\"reply\":[{\"status\":400,\"body\":{\"error\":{\"message\":\"Previous response not found.\",\"param\":" \
 	"\"previous_response_id\",\"code\":\"previous_response_not_found\"}}}]}\n"
 
-static void what_the_provider_has_forgotten_is_sent_again(void **state)
+static void the_history_is_sent_again_if_the_provider_lost_the_response(void **state)
 {
 	struct fixture *f = *state;
 	start(f,
@@ -422,17 +422,17 @@ int main(void)
 		TEST(input_takes_the_place_of_a_running_task),
 		TEST(input_joins_a_running_task_where_that_is_wanted),
 		TEST(a_submission_decides_for_itself),
-		TEST(a_steering_front_end_can_be_told_to_replace),
+		TEST(a_submission_overrides_the_mode_of_the_front_end),
 		TEST(no_input_is_lost_that_joins),
 		TEST(no_input_is_lost_that_replaces),
 		TEST(input_that_waited_survives_the_end_of_the_session),
-		TEST(a_task_goes_on_from_an_earlier_response),
+		TEST(a_task_continues_from_an_earlier_response),
 		TEST(a_fork_inside_a_task_keeps_the_turn_whole),
-		TEST(responses_of_a_resumed_session_can_be_gone_back_to),
-		TEST(a_stored_response_is_named_and_only_what_is_new_goes_out),
-		TEST(a_resumed_session_goes_on_from_its_stored_response),
+		TEST(a_resumed_session_rolls_back_to_a_response),
+		TEST(a_stored_response_is_referenced_and_only_new_items_are_sent),
+		TEST(a_resumed_session_continues_from_its_stored_response),
 		TEST(a_response_that_only_the_provider_knows_is_passed_through),
-		TEST(what_the_provider_has_forgotten_is_sent_again),
+		TEST(the_history_is_sent_again_if_the_provider_lost_the_response),
 		TEST(an_unknown_response_of_the_provider_is_an_error_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

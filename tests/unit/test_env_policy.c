@@ -74,7 +74,7 @@ static void excludes_then_sets_then_filters(void **state)
 	expect_policy(&policy, "PATH=/opt/bin|MY_KEY=mine|");
 }
 
-static void what_no_environment_holds_is_skipped(void **state)
+static void invalid_variables_are_skipped(void **state)
 {
 	(void)state;
 	const struct env_var set[] = {
@@ -132,7 +132,7 @@ int main(void)
 		cmocka_unit_test(default_excludes_can_be_ignored),
 		cmocka_unit_test(inherits_core_or_nothing),
 		cmocka_unit_test(excludes_then_sets_then_filters),
-		cmocka_unit_test(what_no_environment_holds_is_skipped),
+		cmocka_unit_test(invalid_variables_are_skipped),
 		cmocka_unit_test(our_own_environment_is_the_default_source),
 		cmocka_unit_test(the_engine_adds_its_own),
 		cmocka_unit_test(many_variables_fit),

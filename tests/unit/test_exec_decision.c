@@ -38,7 +38,7 @@ static void each_cell_decides_as_written(void **state)
 	assert_int_equal(exec_decide(&policy, cell->kind, cell->is_escalated, cell->has_sandbox), cell->decision);
 }
 
-static void only_some_policies_let_a_model_ask_to_leave(void **state)
+static void only_some_policies_permit_escalation_requests(void **state)
 {
 	(void)state;
 	for (int tag = 0; tag < ask_for_approval_reject; tag++) {
@@ -52,7 +52,7 @@ static void only_some_policies_let_a_model_ask_to_leave(void **state)
 	assert_false(exec_may_escalate(&policy));
 }
 
-static void what_the_sandbox_stopped_is_asked_about_as_the_policy_says(void **state)
+static void a_sandbox_denial_is_handled_by_policy(void **state)
 {
 	static const bool asks[] = {
 		[ask_for_approval_untrusted] = true, [ask_for_approval_on_failure] = true,
@@ -75,8 +75,8 @@ int main(void)
 	enum { CELLS = sizeof(cells) / sizeof(*cells) };
 	static char names[CELLS][64];
 	struct CMUnitTest tests[CELLS + 2] = {
-		cmocka_unit_test(only_some_policies_let_a_model_ask_to_leave),
-		cmocka_unit_test(what_the_sandbox_stopped_is_asked_about_as_the_policy_says),
+		cmocka_unit_test(only_some_policies_permit_escalation_requests),
+		cmocka_unit_test(a_sandbox_denial_is_handled_by_policy),
 	};
 	for (size_t i = 0; i < CELLS; i++) {
 		snprintf(names[i], sizeof(names[i]), "cell_%d_%d_%d_%d", (int)cells[i].policy, (int)cells[i].kind,

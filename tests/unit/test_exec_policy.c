@@ -153,7 +153,7 @@ static void a_wrong_file_adds_nothing_and_names_the_place(void **state)
 	}
 }
 
-static void what_is_written_is_read_back(void **state)
+static void a_written_rule_is_read_back(void **state)
 {
 	(void)state;
 	static const struct str words[] = {STR("a\"b\\"), STR("c\nd\te")};
@@ -187,7 +187,7 @@ int main(void)
 		cmocka_unit_test(examples_are_tried),
 		cmocka_unit_test(other_rules_are_passed_over),
 		cmocka_unit_test(a_wrong_file_adds_nothing_and_names_the_place),
-		cmocka_unit_test(what_is_written_is_read_back),
+		cmocka_unit_test(a_written_rule_is_read_back),
 		cmocka_unit_test(the_user_adds_rules),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

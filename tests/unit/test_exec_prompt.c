@@ -221,7 +221,7 @@ static int end_of(pid_t child)
 	return status;
 }
 
-static void test_what_a_client_still_writes_is_drained(void **state)
+static void test_remaining_input_is_drained(void **state)
 {
 	(void)state;
 	pid_t child = write_in(2 * MIB, false);
@@ -242,7 +242,7 @@ static void test_draining_has_bounds(void **state)
 	end_of(child);
 }
 
-static void test_more_characters_than_an_input_may_have(void **state)
+static void test_input_over_the_limit_is_refused(void **state)
 {
 	struct error err = {0};
 	auto_buf struct buf prompt;
@@ -268,9 +268,9 @@ int main(void)
 		cmocka_unit_test(test_wrong_encodings),
 		cmocka_unit_test(test_nothing_to_do),
 		cmocka_unit_test(test_a_descriptor_that_does_not_wait),
-		cmocka_unit_test(test_what_a_client_still_writes_is_drained),
+		cmocka_unit_test(test_remaining_input_is_drained),
 		cmocka_unit_test(test_draining_has_bounds),
-		cmocka_unit_test(test_more_characters_than_an_input_may_have),
+		cmocka_unit_test(test_input_over_the_limit_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,7 +185,7 @@ static void scores_are_those_that_were_seen(void **state)
 	assert_int_equal(score("dir", "dir/ab.c"), 84);
 }
 
-static void what_does_not_fit_has_no_score(void **state)
+static void a_mismatch_has_no_score(void **state)
 {
 	(void)state;
 	assert_int_equal(score("", "a"), 0);
@@ -243,7 +243,7 @@ static void a_long_path_is_looked_at_in_part(void **state)
 
 /* ---- the search ---- */
 
-static void a_search_goes_on_with_another_query(void **state)
+static void a_search_continues_with_another_query(void **state)
 {
 	(void)state;
 	atomic_bool stop = false;
@@ -305,11 +305,11 @@ int main(void)
 		TEST(a_deep_tree_ends),
 		TEST(a_walk_may_be_dropped),
 		cmocka_unit_test(scores_are_those_that_were_seen),
-		cmocka_unit_test(what_does_not_fit_has_no_score),
+		cmocka_unit_test(a_mismatch_has_no_score),
 		cmocka_unit_test(better_fits_score_more),
 		cmocka_unit_test(indices_count_characters),
 		cmocka_unit_test(a_long_path_is_looked_at_in_part),
-		TEST(a_search_goes_on_with_another_query),
+		TEST(a_search_continues_with_another_query),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void note(struct git_diff *diff, const char *path, const char *move_path,
 #define HELLO_BLOB "ce013625030ba8dba906f756967f9e9ca394464a" /* git hash-object of "hello\n" */
 #define OTHER_BLOB "e45c9c2666d44e0327c1f9c239a74c508336053e" /* of "other\n" */
 
-static void a_new_file_a_gone_one_and_a_changed_one(void **state)
+static void added_deleted_and_changed_files(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
@@ -39,7 +39,7 @@ static void a_new_file_a_gone_one_and_a_changed_one(void **state)
 	git_diff_finish(&diff);
 }
 
-static void a_moved_file_keeps_what_it_was(void **state)
+static void a_moved_file_is_a_rename(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
@@ -50,7 +50,7 @@ static void a_moved_file_keeps_what_it_was(void **state)
 	git_diff_finish(&diff);
 }
 
-static void what_is_as_it_was_is_not_told(void **state)
+static void unchanged_files_are_omitted(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
@@ -66,7 +66,7 @@ static void what_is_as_it_was_is_not_told(void **state)
 	git_diff_finish(&diff);
 }
 
-static void files_are_told_by_path(void **state)
+static void files_are_sorted_by_path(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
@@ -77,7 +77,7 @@ static void files_are_told_by_path(void **state)
 	git_diff_finish(&diff);
 }
 
-static void what_is_too_large_is_left_out(void **state)
+static void large_files_are_omitted(void **state)
 {
 	(void)state;
 	struct git_diff diff = {0};
@@ -103,11 +103,9 @@ static void what_is_too_large_is_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_file_a_gone_one_and_a_changed_one),
-		cmocka_unit_test(a_moved_file_keeps_what_it_was),
-		cmocka_unit_test(what_is_as_it_was_is_not_told),
-		cmocka_unit_test(files_are_told_by_path),
-		cmocka_unit_test(what_is_too_large_is_left_out),
+		cmocka_unit_test(added_deleted_and_changed_files), cmocka_unit_test(a_moved_file_is_a_rename),
+		cmocka_unit_test(unchanged_files_are_omitted),     cmocka_unit_test(files_are_sorted_by_path),
+		cmocka_unit_test(large_files_are_omitted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

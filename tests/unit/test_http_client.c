@@ -690,7 +690,7 @@ static void test_silence_does_not_count_while_paused(void **state)
 	assert_err(f, ERR_timeout, "for 0.02 s");
 }
 
-static void test_a_flood_comes_in_bursts(void **state)
+static void test_a_flood_is_read_in_bursts(void **state)
 {
 	struct fixture *f = *state;
 	f->on_request = answer_flood;
@@ -778,7 +778,7 @@ int main(void)
 		CLIENT_TEST(test_pause_and_resume),
 		CLIENT_TEST(test_silence_does_not_count_while_paused),
 		CLIENT_TEST(test_pause_and_resume_before_the_start),
-		CLIENT_TEST(test_a_flood_comes_in_bursts),
+		CLIENT_TEST(test_a_flood_is_read_in_bursts),
 		CLIENT_TEST(test_destroy_at_any_time),
 		CLIENT_TEST(test_next_request_from_on_done),
 	};

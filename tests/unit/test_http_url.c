@@ -24,7 +24,7 @@ static void test_parts(void **state)
 	assert_str(url.port, "1");
 }
 
-static void test_what_is_no_url(void **state)
+static void test_invalid_urls(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
@@ -58,7 +58,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_what_is_no_url),
+		cmocka_unit_test(test_invalid_urls),
 		cmocka_unit_test(test_public_form_has_no_secrets),
 	};
 	return cmocka_run_group_tests_name("http_url", tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void broken_texts_are_refused(void **state)
 	}
 }
 
-static void errors_say_where_and_what(void **state)
+static void errors_name_position_and_reason(void **state)
 {
 	(void)state;
 	static const char *const rows[][2] = {
@@ -388,7 +388,7 @@ static void writer_places_commas(void **state)
 	                              "\"r\":[1],\"q\\\"\":[[],{},18446744073709551615,false,null,\"7-y\",null,null]}");
 }
 
-static void writer_escapes_what_it_must(void **state)
+static void writer_escapes_special_characters(void **state)
 {
 	(void)state;
 	static const struct {
@@ -535,7 +535,7 @@ int main(void)
 		cmocka_unit_test(test_a_member_of_a_cut_object),
 		cmocka_unit_test(valid_texts_are_taken),
 		cmocka_unit_test(broken_texts_are_refused),
-		cmocka_unit_test(errors_say_where_and_what),
+		cmocka_unit_test(errors_name_position_and_reason),
 		cmocka_unit_test(deep_nesting_is_refused),
 		cmocka_unit_test(siblings_do_not_count_as_depth),
 		cmocka_unit_test(too_many_values_are_refused),
@@ -549,7 +549,7 @@ int main(void)
 		cmocka_unit_test(long_spellings_are_doubles_too),
 		cmocka_unit_test(equality_is_by_value),
 		cmocka_unit_test(writer_places_commas),
-		cmocka_unit_test(writer_escapes_what_it_must),
+		cmocka_unit_test(writer_escapes_special_characters),
 		cmocka_unit_test(any_bytes_read_back),
 		cmocka_unit_test(writer_stops_at_the_buffers_maximum),
 		cmocka_unit_test(doubles_are_short_and_read_back),

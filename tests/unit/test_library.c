@@ -69,7 +69,7 @@ static void test_a_missing_library_names_its_package(void **state)
 	}
 }
 
-static void test_an_old_library_names_what_it_lacks(void **state)
+static void test_an_old_library_names_missing_functions(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -91,7 +91,7 @@ int main(void)
 		cmocka_unit_test(test_functions_are_bound_in_order),
 		cmocka_unit_test(test_threads_share_one_load),
 		cmocka_unit_test(test_a_missing_library_names_its_package),
-		cmocka_unit_test(test_an_old_library_names_what_it_lacks),
+		cmocka_unit_test(test_an_old_library_names_missing_functions),
 		cmocka_unit_test(test_a_failed_start_is_the_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void test_gate_and_hang_do_not_hold_up_others(void **state)
 	assert_int_equal(errno, EAGAIN);
 }
 
-static void test_client_that_goes_away(void **state)
+static void test_a_client_disconnects(void **state)
 {
 	struct fixture *f = *state;
 	auto_buf struct buf out;
@@ -398,7 +398,7 @@ static void refuses(struct fixture *f, const struct mock_options *options, const
 		fail_msg("got \"%s\", want \"%s\"", err.text, text);
 }
 
-static void test_what_cannot_start(void **state)
+static void test_invalid_options(void **state)
 {
 	struct fixture *f = *state;
 	struct str script = STR("{\"reply\": []}");
@@ -446,7 +446,7 @@ int main(void)
 		CASE(test_wire),
 		CASE(test_pause_keeps_the_order),
 		CASE(test_gate_and_hang_do_not_hold_up_others),
-		CASE(test_client_that_goes_away),
+		CASE(test_a_client_disconnects),
 		CASE(test_slow_reader_gets_all),
 		CASE(test_request_that_does_not_fit),
 		CASE(test_script_exhausted),
@@ -454,7 +454,7 @@ int main(void)
 		CASE(test_body_that_is_not_json),
 		CASE(test_other_requests_take_no_reply),
 		CASE(test_record),
-		CASE(test_what_cannot_start),
+		CASE(test_invalid_options),
 		CASE(test_command_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,7 @@ static void test_item_is_sent_as_written(void **state)
 	           "\"output_index\":0,\"item\":{\"type\": \"web_search_call\"}}\n\n" COMPLETED("0", "1") "<end>");
 }
 
-static void test_own_events_replace_ours(void **state)
+static void test_script_events_replace_generated_ones(void **state)
 {
 	assert_str(played(*state,
 	                  "{\"reply\": [{\"event\": {\"type\":\"response.created\",\"a\":1}}, {\"message\": \"x\"},"
@@ -307,7 +307,7 @@ static void test_call_ids_in_a_repeat(void **state)
 	            0);
 }
 
-static void test_a_hundred_thousand_deltas_come_in_batches(void **state)
+static void test_a_hundred_thousand_deltas_are_generated_in_batches(void **state)
 {
 	struct fixture *f = *state;
 	struct mock_play play;
@@ -358,7 +358,7 @@ static unsigned line_for(struct fixture *f, const char *body)
 	return reply ? reply->line : 0;
 }
 
-static void test_replies_come_in_order_and_run_out(void **state)
+static void test_replies_are_taken_in_order_and_run_out(void **state)
 {
 	load(*state, "# comment\n{\"reply\": []}\n\n  # more\n{\"reply\": [],\n# inside\n\"times\": 2} # "
 	             "after\n{\"reply\": []}");
@@ -580,7 +580,7 @@ int main(void)
 		CASE(test_call_arguments_in_chunks),
 		CASE(test_custom_call),
 		CASE(test_item_is_sent_as_written),
-		CASE(test_own_events_replace_ours),
+		CASE(test_script_events_replace_generated_ones),
 		CASE(test_events_and_raw_bytes_start_nothing),
 		CASE(test_start_alone_is_an_empty_answer),
 		CASE(test_ways_to_end),
@@ -588,10 +588,10 @@ int main(void)
 		CASE(test_fill_repeats_its_pattern),
 		CASE(test_repeat_counts_from_one_and_leaves_other_braces),
 		CASE(test_call_ids_in_a_repeat),
-		CASE(test_a_hundred_thousand_deltas_come_in_batches),
+		CASE(test_a_hundred_thousand_deltas_are_generated_in_batches),
 		CASE(test_text_past_its_limit_ends_the_reply),
 		CASE(test_taken_values),
-		CASE(test_replies_come_in_order_and_run_out),
+		CASE(test_replies_are_taken_in_order_and_run_out),
 		CASE(test_conditions_go_first),
 		CASE(test_expectations),
 		CASE(test_expected_headers),

@@ -224,7 +224,7 @@ static bool sent(struct fixture *f, const char *part)
 	return str_find(buf_str(&f->head), str_of(part)) >= 0;
 }
 
-static void a_response_is_asked_for_and_read(void **state)
+static void a_request_is_sent_and_its_response_read(void **state)
 {
 	struct fixture *f = *state;
 	f->answers[0] = (struct answer){200, NULL, CREATED DELTA COMPLETED};
@@ -649,7 +649,7 @@ static void a_client_can_go_while_calls_run(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLIENT_TEST(a_response_is_asked_for_and_read),
+		CLIENT_TEST(a_request_is_sent_and_its_response_read),
 		CLIENT_TEST(the_head_is_passed_on),
 		CLIENT_TEST(one_call_can_follow_the_other),
 		CLIENT_TEST(an_answer_that_stays_open_is_still_complete),

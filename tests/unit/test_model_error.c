@@ -196,7 +196,7 @@ static void assert_final(const struct model_error *error, const char *want)
 	assert_string_equal(out.data, want);
 }
 
-static void the_final_error_says_where_and_what_next(void **state)
+static void the_final_error_has_url_and_advice(void **state)
 {
 	(void)state;
 	struct model_place place = {STR(URL), STR("mock"), STR("MOCK_KEY")};
@@ -297,12 +297,9 @@ static void reset_times_are_local(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_with_an_error_status),
-		cmocka_unit_test(failures_in_a_stream),
-		cmocka_unit_test(exchanges_that_broke_off),
-		cmocka_unit_test(the_final_error_says_where_and_what_next),
-		cmocka_unit_test(texts_are_bounded_and_valid),
-		cmocka_unit_test(reset_times_are_local),
+		cmocka_unit_test(answers_with_an_error_status), cmocka_unit_test(failures_in_a_stream),
+		cmocka_unit_test(exchanges_that_broke_off),     cmocka_unit_test(the_final_error_has_url_and_advice),
+		cmocka_unit_test(texts_are_bounded_and_valid),  cmocka_unit_test(reset_times_are_local),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void each_policy_is_described(void **state)
 	}
 }
 
-static void granular_says_what_is_asked_and_what_is_refused(void **state)
+static void granular_lists_permitted_and_refused_requests(void **state)
 {
 	(void)state;
 	auto_buf struct buf out;
@@ -89,7 +89,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_mode_is_described),
 		cmocka_unit_test(each_policy_is_described),
-		cmocka_unit_test(granular_says_what_is_asked_and_what_is_refused),
+		cmocka_unit_test(granular_lists_permitted_and_refused_requests),
 		cmocka_unit_test(no_questions_where_nothing_is_restricted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

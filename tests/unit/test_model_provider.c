@@ -227,7 +227,7 @@ static void oss_follows_the_config(void **state)
 	config_unref(config);
 }
 
-static void failures_say_what_to_do(void **state)
+static void errors_contain_advice(void **state)
 {
 	(void)state;
 	static const struct {
@@ -290,7 +290,7 @@ int main(void)
 		TEST(the_openai_key_stays_with_openai),
 		TEST(local_providers_need_no_key),
 		TEST(oss_follows_the_config),
-		TEST(failures_say_what_to_do),
+		TEST(errors_contain_advice),
 		TEST(azure_keeps_responses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void assert_body(const struct model_prompt *prompt, const char *want)
 	model_request_finish(&request);
 }
 
-static void asks_a_known_model(void **state)
+static void a_request_for_a_known_model(void **state)
 {
 	(void)state;
 	struct model_info info = model_catalog_get(STR("gpt-5.2"));
@@ -46,7 +46,7 @@ static void asks_a_known_model(void **state)
 	            "\"text\":{\"verbosity\":\"low\"}}");
 }
 
-static void sends_only_what_everybody_takes_to_an_unknown_model(void **state)
+static void a_request_for_an_unknown_model_has_common_fields_only(void **state)
 {
 	(void)state;
 	struct model_info info = model_catalog_get(STR("mock-model"));
@@ -56,7 +56,7 @@ static void sends_only_what_everybody_takes_to_an_unknown_model(void **state)
 	                     "\"prompt_cache_key\":\"t-1\"}");
 }
 
-static void honours_what_was_asked_for(void **state)
+static void a_request_contains_the_chosen_settings(void **state)
 {
 	(void)state;
 	struct model_info info = model_catalog_get(STR("mock-model"));
@@ -166,9 +166,9 @@ static void instructions_have_a_maximum(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asks_a_known_model),
-		cmocka_unit_test(sends_only_what_everybody_takes_to_an_unknown_model),
-		cmocka_unit_test(honours_what_was_asked_for),
+		cmocka_unit_test(a_request_for_a_known_model),
+		cmocka_unit_test(a_request_for_an_unknown_model_has_common_fields_only),
+		cmocka_unit_test(a_request_contains_the_chosen_settings),
 		cmocka_unit_test(default_summary_none_is_left_out),
 		cmocka_unit_test(history_is_borrowed),
 		cmocka_unit_test(headers_name_the_thread),

@@ -56,7 +56,7 @@ static void small_output_is_kept_whole(void **state)
 	output_finish(&output);
 }
 
-static void the_middle_goes_and_is_told(void **state)
+static void the_middle_is_dropped_and_marked(void **state)
 {
 	(void)state;
 	struct output output;
@@ -91,7 +91,7 @@ static void any_chunking_gives_the_same(void **state)
 	}
 }
 
-static void a_character_across_the_halves_stays_whole(void **state)
+static void a_character_across_the_halves_is_not_split(void **state)
 {
 	(void)state;
 	struct output output;
@@ -152,7 +152,7 @@ static void a_drain_waits_for_the_rest_of_a_character(void **state)
 	output_finish(&output);
 }
 
-static void memory_stays_within_the_cap(void **state)
+static void memory_is_limited_by_the_cap(void **state)
 {
 	(void)state;
 	struct output output;
@@ -177,7 +177,7 @@ static void a_cap_of_nothing_keeps_nothing(void **state)
 	output_finish(&output);
 }
 
-static void what_goes_by_unread_is_counted_and_never_out_of_order(void **state)
+static void skipped_output_is_counted_in_order(void **state)
 {
 	(void)state;
 	struct output output;
@@ -197,7 +197,7 @@ static void what_goes_by_unread_is_counted_and_never_out_of_order(void **state)
 	output_finish(&output);
 }
 
-static void what_is_taken_is_what_would_be_copied(void **state)
+static void taken_bytes_equal_copied_ones(void **state)
 {
 	(void)state;
 	static const char *const words[] = {
@@ -217,7 +217,7 @@ static void what_is_taken_is_what_would_be_copied(void **state)
 	}
 }
 
-static void a_drain_after_a_gap_holds_back_only_what_came_after_it(void **state)
+static void a_drain_after_a_gap_holds_back_an_incomplete_character(void **state)
 {
 	(void)state;
 	struct output output;
@@ -232,7 +232,7 @@ static void a_drain_after_a_gap_holds_back_only_what_came_after_it(void **state)
 	output_finish(&output);
 }
 
-static void a_copy_goes_on_alone(void **state)
+static void a_copy_is_independent(void **state)
 {
 	(void)state;
 	for (size_t fill = 0; fill < 40; fill++) {
@@ -260,18 +260,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_output_is_kept_whole),
-		cmocka_unit_test(the_middle_goes_and_is_told),
+		cmocka_unit_test(the_middle_is_dropped_and_marked),
 		cmocka_unit_test(any_chunking_gives_the_same),
-		cmocka_unit_test(a_character_across_the_halves_stays_whole),
+		cmocka_unit_test(a_character_across_the_halves_is_not_split),
 		cmocka_unit_test(cuts_fall_between_characters),
 		cmocka_unit_test(ill_formed_bytes_are_replaced),
 		cmocka_unit_test(drains_hand_out_each_byte_once),
 		cmocka_unit_test(a_drain_waits_for_the_rest_of_a_character),
-		cmocka_unit_test(memory_stays_within_the_cap),
-		cmocka_unit_test(a_copy_goes_on_alone),
-		cmocka_unit_test(what_is_taken_is_what_would_be_copied),
-		cmocka_unit_test(a_drain_after_a_gap_holds_back_only_what_came_after_it),
-		cmocka_unit_test(what_goes_by_unread_is_counted_and_never_out_of_order),
+		cmocka_unit_test(memory_is_limited_by_the_cap),
+		cmocka_unit_test(a_copy_is_independent),
+		cmocka_unit_test(taken_bytes_equal_copied_ones),
+		cmocka_unit_test(a_drain_after_a_gap_holds_back_an_incomplete_character),
+		cmocka_unit_test(skipped_output_is_counted_in_order),
 		cmocka_unit_test(a_cap_of_nothing_keeps_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

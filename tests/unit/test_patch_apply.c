@@ -230,7 +230,7 @@ static void lines_are_found_in_four_ways(void **state)
 	check_update(" b\nb \n", "@@\n-b\n+x\n", " b\nx\n");
 }
 
-static void lines_that_stay_keep_their_bytes(void **state)
+static void unchanged_lines_keep_their_bytes(void **state)
 {
 	(void)state;
 	check_update("\ta  \nb\n", "@@\n a\n-b\n+x\n", "\ta  \nx\n");
@@ -293,7 +293,7 @@ static void a_blank_line_at_a_chunks_end_may_be_missing(void **state)
 	check_update("a\n\nb\n", "@@\n-a\n+x\n\n", "x\n\nb\n");
 }
 
-static void what_is_not_found_is_quoted(void **state)
+static void missing_lines_are_quoted(void **state)
 {
 	(void)state;
 	put("f", "a\nb\nc\n");
@@ -603,7 +603,7 @@ static void a_stale_plan_writes_nothing(void **state)
 	assert_tree("f=other\n\ng=mine\n\n");
 }
 
-static void real_paths_are_known_beforehand(void **state)
+static void real_paths_are_determined_before_the_commit(void **state)
 {
 	(void)state;
 	put("in/f", "a\n");
@@ -902,14 +902,14 @@ int main(void)
 		cmocka_unit_test(the_shared_cases_hold_hunk_by_hunk),
 		cmocka_unit_test(the_shared_cases_hold_all_or_nothing),
 		cmocka_unit_test_setup_teardown(lines_are_found_in_four_ways, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(lines_that_stay_keep_their_bytes, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(unchanged_lines_keep_their_bytes, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(line_ends_follow_the_file, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_last_line_always_gets_a_newline, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(additions_alone_go_to_the_end, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(context_says_where_to_start, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_end_of_the_file_can_be_meant, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_blank_line_at_a_chunks_end_may_be_missing, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_is_not_found_is_quoted, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(missing_lines_are_quoted, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(near_misses_do_not_hide_a_place, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_thousand_inexact_chunks_are_found, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(files_that_cannot_be_used_are_named, temp_make, temp_remove),
@@ -922,7 +922,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_folder_may_take_a_removed_files_place, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_plan_has_contents_and_diffs, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_stale_plan_writes_nothing, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(real_paths_are_known_beforehand, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(real_paths_are_determined_before_the_commit, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_swapped_folder_leads_nowhere, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_race_with_links_leads_nowhere, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(one_file_under_two_names_is_refused, temp_make, temp_remove),

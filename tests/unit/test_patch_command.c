@@ -12,7 +12,7 @@ static struct patch_command find(const char *program, const char *flag, const ch
 	return patch_command_find(argv, script ? 3 : flag ? 2 : 1);
 }
 
-static void a_direct_call_is_a_patch_whatever_it_holds(void **state)
+static void a_direct_call_is_always_a_patch(void **state)
 {
 	(void)state;
 	struct patch_command found = find("apply_patch", PATCH, NULL);
@@ -103,7 +103,7 @@ static void scripts_that_do_more_are_left_to_the_shell(void **state)
 	assert_int_equal(find("bash", "-x", "apply_patch <<'EOF'\n" PATCH "\nEOF").kind, PATCH_COMMAND_NONE);
 }
 
-static void a_patch_without_a_command_is_told_apart(void **state)
+static void a_patch_without_a_command_is_recognised(void **state)
 {
 	(void)state;
 	assert_int_equal(find(PATCH, NULL, NULL).kind, PATCH_COMMAND_BARE);
@@ -116,10 +116,10 @@ static void a_patch_without_a_command_is_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_direct_call_is_a_patch_whatever_it_holds),
+		cmocka_unit_test(a_direct_call_is_always_a_patch),
 		cmocka_unit_test(a_heredoc_is_a_patch),
 		cmocka_unit_test(scripts_that_do_more_are_left_to_the_shell),
-		cmocka_unit_test(a_patch_without_a_command_is_told_apart),
+		cmocka_unit_test(a_patch_without_a_command_is_recognised),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void check_run(char **argv, struct str input, int want_status, const char
 #define ARGV(...) ((char **)(uintptr_t)(const char *[]){__VA_ARGS__, NULL})
 #define DONE "Success. Updated the following files:\nA a\n"
 
-static void a_patch_comes_as_argument_or_on_stdin(void **state)
+static void a_patch_is_read_from_an_argument_or_stdin(void **state)
 {
 	(void)state;
 	check_run(ARGV("apply_patch", PATCH), STR(""), 0, DONE, "");
@@ -59,7 +59,7 @@ static void a_patch_comes_as_argument_or_on_stdin(void **state)
 	check_run(ARGV("codex", "--codex-run-as-apply-patch", PATCH), STR(""), 0, DONE, "");
 }
 
-static void failures_are_told_on_stderr_and_end_with_1(void **state)
+static void failures_are_reported_on_stderr_with_status_1(void **state)
 {
 	(void)state;
 	check_run(ARGV("apply_patch", "x"), STR(""), 1, "",
@@ -105,8 +105,8 @@ static void other_command_lines_are_not_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_patch_comes_as_argument_or_on_stdin),
-		cmocka_unit_test(failures_are_told_on_stderr_and_end_with_1),
+		cmocka_unit_test(a_patch_is_read_from_an_argument_or_stdin),
+		cmocka_unit_test(failures_are_reported_on_stderr_with_status_1),
 		cmocka_unit_test(misuse_ends_with_2),
 		cmocka_unit_test(only_utf8_is_a_patch),
 		cmocka_unit_test(other_command_lines_are_not_its_own),

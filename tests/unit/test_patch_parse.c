@@ -113,7 +113,7 @@ static void blank_lines_before_a_chunk_have_two_meanings(void **state)
 	"'*** Update File: {path}'"
 #define STARTS "Every line should start with ' ' (context line), '+' (added line), or '-' (removed line)"
 
-static void what_is_wrong_is_said_in_known_words(void **state)
+static void errors_have_the_known_texts(void **state)
 {
 	(void)state;
 	static const struct {
@@ -153,7 +153,7 @@ static void what_is_wrong_is_said_in_known_words(void **state)
 	}
 }
 
-static void the_terminal_hears_it_in_other_words(void **state)
+static void errors_for_the_terminal_have_other_texts(void **state)
 {
 	(void)state;
 	struct patch patch;
@@ -199,8 +199,8 @@ int main(void)
 		cmocka_unit_test(a_heredoc_left_around_the_patch_is_cut_off),
 		cmocka_unit_test(an_empty_patch_has_no_hunks),
 		cmocka_unit_test(blank_lines_before_a_chunk_have_two_meanings),
-		cmocka_unit_test(what_is_wrong_is_said_in_known_words),
-		cmocka_unit_test(the_terminal_hears_it_in_other_words),
+		cmocka_unit_test(errors_have_the_known_texts),
+		cmocka_unit_test(errors_for_the_terminal_have_other_texts),
 		cmocka_unit_test(a_nul_in_a_name_is_refused),
 		cmocka_unit_test(too_many_hunks_are_refused),
 	};

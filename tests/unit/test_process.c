@@ -307,7 +307,7 @@ static void a_launch_of_a_missing_program_fails_as_the_program(void **state)
 	run_finish(&run);
 }
 
-static void exit_codes_and_signals_are_told(void **state)
+static void exit_codes_and_signals_are_reported(void **state)
 {
 	struct run run;
 	run_sh(&run, *state, "exit 42");
@@ -421,7 +421,7 @@ static void input_is_written_and_closed(void **state)
 	run_finish(&run);
 }
 
-static void a_command_that_reads_no_input_harms_nobody(void **state)
+static void a_command_that_ignores_its_input_blocks_no_other(void **state)
 {
 	struct run run;
 	run_init(&run, *state);
@@ -811,7 +811,7 @@ static pid_t run_until_pid(struct run *run)
 	return pid;
 }
 
-static void what_the_system_cannot_execute_fails_late(void **state)
+static void a_file_that_cannot_be_executed_fails_after_the_start(void **state)
 {
 	struct program program;
 	struct run run;
@@ -837,7 +837,7 @@ static void what_the_system_cannot_execute_fails_late(void **state)
 	program_destroy(&program);
 }
 
-static void a_start_that_hangs_holds_up_nobody(void **state)
+static void a_hanging_start_blocks_no_other(void **state)
 {
 	struct program program;
 	struct run stuck, runs[20];
@@ -969,9 +969,8 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
-/* Requests to a stopped supervisor fail. Running commands and the loop continue. A command that it starts after
- * SIGCONT is terminated. */
-static void a_stopped_supervisor_fails_what_is_asked_of_it(void **state)
+/* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
+static void a_stopped_supervisor_fails_new_commands(void **state)
 {
 	struct run before, asked, after;
 	run_init(&before, *state);
@@ -1236,13 +1235,13 @@ int main(int argc, char **argv)
 		IN_WORLD(a_program_is_searched_in_path),
 		IN_WORLD(a_path_beyond_the_limit_is_refused),
 		IN_WORLD(a_launch_of_a_missing_program_fails_as_the_program),
-		IN_WORLD(exit_codes_and_signals_are_told),
+		IN_WORLD(exit_codes_and_signals_are_reported),
 		IN_WORLD(streams_are_kept_apart_or_merged),
 		IN_WORLD(environment_and_folder_are_as_given),
 		IN_WORLD(nothing_of_the_engine_is_inherited),
 		IN_WORLD(low_descriptors_do_not_collide),
 		IN_WORLD(input_is_written_and_closed),
-		IN_WORLD(a_command_that_reads_no_input_harms_nobody),
+		IN_WORLD(a_command_that_ignores_its_input_blocks_no_other),
 		IN_WORLD(large_output_passes_in_bounded_memory),
 		IN_WORLD(a_paused_command_waits),
 		IN_WORLD(many_commands_leave_nothing),
@@ -1257,13 +1256,13 @@ int main(int argc, char **argv)
 		IN_WORLD(commands_beyond_the_limit_are_refused),
 		IN_WORLD(a_burst_of_commands_is_started_whole),
 		IN_WORLD(a_large_environment_arrives_whole),
-		IN_WORLD(what_the_system_cannot_execute_fails_late),
-		IN_WORLD(a_start_that_hangs_holds_up_nobody),
+		IN_WORLD(a_file_that_cannot_be_executed_fails_after_the_start),
+		IN_WORLD(a_hanging_start_blocks_no_other),
 		IN_WORLD(a_start_that_hangs_fails_alone),
 		IN_WORLD(a_start_that_hangs_can_be_interrupted),
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
-		IN_WORLD(a_stopped_supervisor_fails_what_is_asked_of_it),
+		IN_WORLD(a_stopped_supervisor_fails_new_commands),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 		IN_WORLD(another_commands_daemon_is_left_alone),
 		IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),

@@ -35,7 +35,7 @@ static void entries_are_found_by_line(void **state)
 	assert_false(prompt_history_find(home, log_id + 1, 0, &arena, &entry));
 }
 
-static void the_file_is_nobody_elses(void **state)
+static void the_file_is_private(void **state)
 {
 	(void)state;
 	const char *home = temp_root;
@@ -67,8 +67,8 @@ static void the_oldest_go_first(void **state)
 	assert_int_equal(count, 1);
 }
 
-/* The file is cut to four fifths at once instead of by a line with every prompt, because clients count lines. */
-static void what_is_shortened_has_room_again(void **state)
+/* Shortened to four fifths at once, not by a line with every prompt: clients count lines. */
+static void trimming_makes_room(void **state)
 {
 	(void)state;
 	auto_free char *path = path_join(temp_root, "history.jsonl");
@@ -110,9 +110,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(entries_are_found_by_line, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(the_file_is_nobody_elses, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(the_file_is_private, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_oldest_go_first, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_is_shortened_has_room_again, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(trimming_makes_room, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(half_a_line_takes_no_other_along, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,8 +57,8 @@ static void check_pieces(struct str message, size_t length, const char *text, co
 	buf_finish(&seen.plan);
 }
 
-/* A stream hides the text after an unclosed tag; the complete message shows it again. */
-static void what_is_never_closed_hides_nothing_for_good(void **state)
+/* In pieces, nobody can know; the whole message can be read again. */
+static void an_unclosed_tag_does_not_hide_the_final_text(void **state)
 {
 	(void)state;
 	static const struct {
@@ -102,7 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_taken_apart),
-		cmocka_unit_test(what_is_never_closed_hides_nothing_for_good),
+		cmocka_unit_test(an_unclosed_tag_does_not_hide_the_final_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,7 @@ static void write_doc(struct doc *doc)
 	write_types(doc);
 }
 
-static void the_document_is_what_the_tables_say(void **state)
+static void the_document_matches_the_tables(void **state)
 {
 	(void)state;
 	struct error err;
@@ -268,7 +268,7 @@ static void the_document_is_what_the_tables_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_document_is_what_the_tables_say),
+		cmocka_unit_test(the_document_matches_the_tables),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void both_styles_of_tags_are_read(void **state)
 	}
 }
 
-static void decisions_are_words_or_objects(void **state)
+static void decisions_are_strings_or_objects(void **state)
 {
 	(void)state;
 	struct submission *submission =
@@ -80,7 +80,7 @@ static void decisions_are_words_or_objects(void **state)
 	submission_destroy(submission);
 }
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_the_field(void **state)
 {
 	(void)state;
 	check_refused("[]", "object");
@@ -324,7 +324,7 @@ static void check_round_trip(const struct union_type *type, size_t index, bool i
 	assert_string_equal(first.data, second.data);
 }
 
-static void every_row_comes_back_as_it_went(void **state)
+static void every_row_survives_a_round_trip(void **state)
 {
 	(void)state;
 	const struct union_type *const types[] = {&union_op,           &union_event_msg,  &union_user_input,
@@ -353,7 +353,7 @@ static void check_record_docs(const struct record *record, int depth)
 	}
 }
 
-static void every_field_says_what_it_is(void **state)
+static void every_field_has_a_description(void **state)
 {
 	(void)state;
 	const struct union_type *const types[] = {&union_op, &union_event_msg};
@@ -489,13 +489,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_user_turn_is_read_whole),
 		cmocka_unit_test(both_styles_of_tags_are_read),
-		cmocka_unit_test(decisions_are_words_or_objects),
-		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(decisions_are_strings_or_objects),
+		cmocka_unit_test(errors_name_the_field),
 		cmocka_unit_test(events_keep_their_field_rules),
 		cmocka_unit_test(an_event_owns_a_copy),
 		cmocka_unit_test(every_row_has_a_word_of_its_own),
-		cmocka_unit_test(every_row_comes_back_as_it_went),
-		cmocka_unit_test(every_field_says_what_it_is),
+		cmocka_unit_test(every_row_survives_a_round_trip),
+		cmocka_unit_test(every_field_has_a_description),
 		cmocka_unit_test(both_dates_are_whole),
 		cmocka_unit_test(a_value_may_stand_for_its_record),
 		cmocka_unit_test(an_untagged_union_is_of_the_first_variant_that_fits),

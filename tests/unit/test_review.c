@@ -41,7 +41,7 @@ static void a_whole_answer_is_read_field_by_field(void **state)
 	assert_words(STR(ANSWER), WORDS);
 }
 
-static void an_answer_in_a_fence_or_between_words_is_found(void **state)
+static void a_result_in_a_code_block_or_in_text_is_found(void **state)
 {
 	(void)state;
 	assert_words(STR("```json\n" ANSWER "\n```"), WORDS);
@@ -58,7 +58,7 @@ static void fields_that_are_missing_cost_nothing_else(void **state)
 	             "Review comment:\n\n- A — /x");
 }
 
-static void what_is_no_review_is_shown_as_it_stands(void **state)
+static void an_answer_without_a_result_is_shown_unchanged(void **state)
 {
 	(void)state;
 	assert_words(STR(" plain text \n"), "plain text");
@@ -111,9 +111,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_answer_is_read_field_by_field),
-		cmocka_unit_test(an_answer_in_a_fence_or_between_words_is_found),
+		cmocka_unit_test(a_result_in_a_code_block_or_in_text_is_found),
 		cmocka_unit_test(fields_that_are_missing_cost_nothing_else),
-		cmocka_unit_test(what_is_no_review_is_shown_as_it_stands),
+		cmocka_unit_test(an_answer_without_a_result_is_shown_unchanged),
 		cmocka_unit_test(a_target_has_a_name_for_people),
 		cmocka_unit_test(a_branch_is_quoted_for_the_shell),
 	};

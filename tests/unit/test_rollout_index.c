@@ -152,7 +152,7 @@ static void make_index(void)
 	rollout_index_unref(index);
 }
 
-static void a_full_index_knows_all_and_excludes_most(void **state)
+static void a_complete_index_excludes_most_files(void **state)
 {
 	(void)state;
 	put_sessions();
@@ -175,7 +175,7 @@ static void a_full_index_knows_all_and_excludes_most(void **state)
 	rollout_index_unref(index);
 }
 
-static void what_changed_is_read_again(void **state)
+static void changed_files_are_read_again(void **state)
 {
 	(void)state;
 	put_sessions();
@@ -240,7 +240,7 @@ static void damage_while_it_is_open_changes_nothing(void **state)
 	rollout_index_unref(index);
 }
 
-static void a_lock_that_stays_changes_nothing(void **state)
+static void a_permanent_lock_does_not_change_answers(void **state)
 {
 	(void)state;
 	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
@@ -262,7 +262,7 @@ static void a_lock_that_stays_changes_nothing(void **state)
 	rollout_index_unref(index);
 }
 
-static void what_is_no_index_is_no_help_and_no_harm(void **state)
+static void a_damaged_index_is_ignored(void **state)
 {
 	(void)state;
 	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
@@ -282,7 +282,7 @@ static void what_is_no_index_is_no_help_and_no_harm(void **state)
 	assert_harmless();
 }
 
-static void files_that_are_gone_are_forgotten(void **state)
+static void rows_of_deleted_files_are_removed(void **state)
 {
 	(void)state;
 	struct rollout_index_state seen;
@@ -350,13 +350,13 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_full_index_knows_all_and_excludes_most, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_changed_is_read_again, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_complete_index_excludes_most_files, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(changed_files_are_read_again, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(damage_anywhere_changes_nothing, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(damage_while_it_is_open_changes_nothing, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(a_lock_that_stays_changes_nothing, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_is_no_index_is_no_help_and_no_harm, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(files_that_are_gone_are_forgotten, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_permanent_lock_does_not_change_answers, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_damaged_index_is_ignored, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(rows_of_deleted_files_are_removed, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_listing_is_kept_as_long_as_it_is_true, temp_make, temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

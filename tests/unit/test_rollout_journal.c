@@ -96,7 +96,7 @@ static void assert_payloads(struct rollout_writer *writer, const char *want)
 	end(writer);
 }
 
-static void what_a_user_said_is_one_message(void **state)
+static void the_parts_of_a_user_message_are_joined(void **state)
 {
 	(void)state;
 	struct text_element element = {.byte_range = &(struct byte_range){0, 2}, .placeholder = STR("@x")};
@@ -120,7 +120,7 @@ static struct agent_text hello_text = {.text = {"hello", 5}};
 static struct agent_content hello = {.tag = agent_content_text, .text = &hello_text};
 static struct agent_message_item agent = {.id = {"m1", 2}, .content = &hello, .content_count = 1};
 
-static void items_have_old_words_in_files_without_numbers(void **state)
+static void files_without_numbers_contain_legacy_events_only(void **state)
 {
 	(void)state;
 	struct str parts[] = {STR("one"), STR("two")};
@@ -166,7 +166,7 @@ static void assert_numbered(struct rollout_writer *writer, const char *want)
 	"{\"type\":\"item_completed\",\"thread_id\":\"" THREAD "\",\"turn_id\":\"t1\",\"started_at_ms\":N," \
 	"\"completed_at_ms\":N,\"item\":"
 
-static void numbered_files_are_told_items_and_what_was_said_in_old_words(void **state)
+static void numbered_files_contain_items_and_legacy_events(void **state)
 {
 	(void)state;
 	struct plan_item plan = {.id = STR("p"), .text = STR("P")};
@@ -309,7 +309,7 @@ static void dealings_with_subagents_are_items(void **state)
 		"\"agents_states\":{\"a\":\"pending_init\"}}}\n");
 }
 
-static void a_wait_is_an_item_with_last_words_and_may_be_interrupted(void **state)
+static void a_wait_is_an_item_with_final_messages(void **state)
 {
 	(void)state;
 	struct rollout_writer *writer = begin(true);
@@ -339,7 +339,7 @@ static void a_wait_is_an_item_with_last_words_and_may_be_interrupted(void **stat
 	end(writer);
 }
 
-static void last_words_of_many_subagents_fit_into_a_line(void **state)
+static void final_messages_of_many_subagents_fit_into_a_line(void **state)
 {
 	(void)state;
 	enum { MANY = 4 };
@@ -387,7 +387,7 @@ static void patches_and_images_are_items(void **state)
 	                             "{\"type\":\"ImageView\",\"id\":\"v1\",\"path\":\"file:///i.png\"}}\n");
 }
 
-static void what_had_begun_is_kept_as_far_as_it_got(void **state)
+static void open_items_are_written_at_the_end_of_the_turn(void **state)
 {
 	(void)state;
 	struct rollout_writer *writer = begin(true);
@@ -475,16 +475,16 @@ static void work_in_progress_leaves_no_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEMP_TEST(what_a_user_said_is_one_message),
-		TEMP_TEST(items_have_old_words_in_files_without_numbers),
-		TEMP_TEST(numbered_files_are_told_items_and_what_was_said_in_old_words),
+		TEMP_TEST(the_parts_of_a_user_message_are_joined),
+		TEMP_TEST(files_without_numbers_contain_legacy_events_only),
+		TEMP_TEST(numbered_files_contain_items_and_legacy_events),
 		TEMP_TEST(commands_are_items),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
 		TEMP_TEST(dealings_with_subagents_are_items),
-		TEMP_TEST(a_wait_is_an_item_with_last_words_and_may_be_interrupted),
-		TEMP_TEST(last_words_of_many_subagents_fit_into_a_line),
-		TEMP_TEST(what_had_begun_is_kept_as_far_as_it_got),
+		TEMP_TEST(a_wait_is_an_item_with_final_messages),
+		TEMP_TEST(final_messages_of_many_subagents_fit_into_a_line),
+		TEMP_TEST(open_items_are_written_at_the_end_of_the_turn),
 		TEMP_TEST(a_turn_has_one_name_in_the_file),
 		TEMP_TEST(turns_have_a_begin_and_an_end),
 		TEMP_TEST(work_in_progress_leaves_no_trace),

@@ -108,7 +108,7 @@ static char *damage_of(const struct rollout_reader *reader)
 
 /* ---- cases ---- */
 
-static void a_whole_session_comes_back(void **state)
+static void a_complete_session_is_read(void **state)
 {
 	(void)state;
 	message("developer", "PERM");
@@ -138,7 +138,7 @@ static void a_whole_session_comes_back(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void items_come_back_byte_by_byte(void **state)
+static void items_keep_their_bytes(void **state)
 {
 	(void)state;
 	line("response_item", "{\"type\":\"function_call\",\"name\":\"x\",\"arguments\":\"{\\\"a\\\":\\u0031}\",\"call_"
@@ -182,7 +182,7 @@ static void notes_of_the_writer_are_not_sent(void **state)
 	            "{\"a\":\"internal_chat_message_metadata_passthrough\"}");
 }
 
-static void a_rolled_back_turn_is_gone_with_what_introduced_it(void **state)
+static void a_rolled_back_turn_is_removed_with_its_preamble(void **state)
 {
 	(void)state;
 	message("developer", "PERM");
@@ -264,7 +264,7 @@ static void rolling_back_a_compacted_turn_undoes_the_compaction(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void an_old_compaction_keeps_what_users_said_and_the_summary(void **state)
+static void an_old_compaction_keeps_user_messages_and_the_summary(void **state)
 {
 	(void)state;
 	message("developer", "PERM");
@@ -284,7 +284,7 @@ static void an_old_compaction_keeps_what_users_said_and_the_summary(void **state
 	rollout_reader_destroy(reader);
 }
 
-static void what_an_old_compaction_keeps_has_a_budget(void **state)
+static void messages_kept_by_an_old_compaction_have_a_budget(void **state)
 {
 	(void)state;
 	auto_free char *big = xmalloc(90001);
@@ -305,7 +305,7 @@ static void what_an_old_compaction_keeps_has_a_budget(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void items_that_no_request_may_carry_are_left_out(void **state)
+static void items_that_requests_cannot_contain_are_dropped(void **state)
 {
 	(void)state;
 	turn("U1", "A1");
@@ -320,7 +320,7 @@ static void items_that_no_request_may_carry_are_left_out(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void damage_takes_only_what_it_hit(void **state)
+static void only_damaged_lines_are_skipped(void **state)
 {
 	(void)state;
 	turn("U1", "A1");
@@ -351,7 +351,7 @@ static void numbered(int ordinal, const char *text)
 	           text);
 }
 
-static void numbered_lines_come_in_their_order_and_once(void **state)
+static void numbered_lines_are_sorted_without_duplicates(void **state)
 {
 	(void)state;
 	numbered(1, "one");
@@ -378,7 +378,7 @@ static void numbered_lines_come_in_their_order_and_once(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void only_what_is_wanted_is_kept(void **state)
+static void only_requested_data_is_kept(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -455,7 +455,7 @@ static void assert_refused(const char *relative, struct str bytes, enum error_co
 	assert_non_null(strstr(err.text, relative));
 }
 
-static void what_is_no_session_is_refused_with_a_reason(void **state)
+static void an_invalid_session_is_refused_with_a_reason(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -551,7 +551,7 @@ static void a_fork_by_reference_begins_with_its_parents_lines(void **state)
 	rollout_reader_destroy(reader);
 }
 
-static void a_fork_whose_parent_is_gone_or_itself_is_refused(void **state)
+static void a_fork_without_a_parent_or_of_itself_is_refused(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -565,7 +565,7 @@ static void a_fork_whose_parent_is_gone_or_itself_is_refused(void **state)
 	assert_non_null(strstr(err.text, "refers to itself")); /* the file is read only once */
 }
 
-static void what_0_169_calls_context_is_no_turn(void **state)
+static void context_messages_of_0_169_start_no_turn(void **state)
 {
 	(void)state;
 #define KINDS(kind) "\"internal_chat_message_metadata_passthrough\":{\"content_item_kinds\":[\"" kind "\"]}"
@@ -615,29 +615,29 @@ static void the_recorded_session_of_0_169(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FILE_TEST(a_whole_session_comes_back),
-		FILE_TEST(items_come_back_byte_by_byte),
+		FILE_TEST(a_complete_session_is_read),
+		FILE_TEST(items_keep_their_bytes),
 		cmocka_unit_test(notes_of_the_writer_are_not_sent),
-		FILE_TEST(a_rolled_back_turn_is_gone_with_what_introduced_it),
+		FILE_TEST(a_rolled_back_turn_is_removed_with_its_preamble),
 		FILE_TEST(rolling_back_everything_keeps_the_first_context),
 		FILE_TEST(odd_rollbacks_do_nothing),
 		FILE_TEST(a_compaction_with_history_replaces_all_before_it),
 		FILE_TEST(rolling_back_a_compacted_turn_undoes_the_compaction),
-		FILE_TEST(an_old_compaction_keeps_what_users_said_and_the_summary),
-		FILE_TEST(what_an_old_compaction_keeps_has_a_budget),
-		FILE_TEST(items_that_no_request_may_carry_are_left_out),
-		FILE_TEST(damage_takes_only_what_it_hit),
-		FILE_TEST(numbered_lines_come_in_their_order_and_once),
-		FILE_TEST(only_what_is_wanted_is_kept),
+		FILE_TEST(an_old_compaction_keeps_user_messages_and_the_summary),
+		FILE_TEST(messages_kept_by_an_old_compaction_have_a_budget),
+		FILE_TEST(items_that_requests_cannot_contain_are_dropped),
+		FILE_TEST(only_damaged_lines_are_skipped),
+		FILE_TEST(numbered_lines_are_sorted_without_duplicates),
+		FILE_TEST(only_requested_data_is_kept),
 		FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
 		FILE_TEST(a_last_line_without_newline_counts),
-		FILE_TEST(what_is_no_session_is_refused_with_a_reason),
+		FILE_TEST(an_invalid_session_is_refused_with_a_reason),
 		FILE_TEST(a_turn_that_never_ended_is_seen),
 		FILE_TEST(a_copied_fork_is_the_forks_own),
 		FILE_TEST(bare_lines_are_read),
 		FILE_TEST(a_fork_by_reference_begins_with_its_parents_lines),
-		FILE_TEST(a_fork_whose_parent_is_gone_or_itself_is_refused),
-		FILE_TEST(what_0_169_calls_context_is_no_turn),
+		FILE_TEST(a_fork_without_a_parent_or_of_itself_is_refused),
+		FILE_TEST(context_messages_of_0_169_start_no_turn),
 		FILE_TEST(the_recorded_session_of_0_169),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void going_on_unpacks_it(void **state)
 	assert_non_null(strstr(bytes, "\"ordinal\":4,"));
 }
 
-static void what_lies_unpacked_beside_it_counts(void **state)
+static void an_unpacked_file_takes_precedence(void **state)
 {
 	(void)state;
 	struct error err = {0};
@@ -124,7 +124,7 @@ int main(void)
 		TEMP_TEST(a_packed_session_is_read),
 		TEMP_TEST(a_damaged_archive_counts_up_to_the_damage),
 		TEMP_TEST(going_on_unpacks_it),
-		TEMP_TEST(what_lies_unpacked_beside_it_counts),
+		TEMP_TEST(an_unpacked_file_takes_precedence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void read_ok(const char *relative, struct arena *arena, struct rollout_su
 	assert_int_equal(rollout_summary_read(temp_path(relative), arena, ret, &err), 0);
 }
 
-static void the_beginning_tells_all(void **state)
+static void the_beginning_of_the_file_suffices(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -58,7 +58,7 @@ static void forks_begin_where_they_came_from(void **state)
 	assert_null(summary.preview.ptr);
 }
 
-static void what_is_no_rollout_is_refused(void **state)
+static void a_file_without_session_meta_is_refused(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -73,7 +73,7 @@ static void what_is_no_rollout_is_refused(void **state)
 	assert_int_equal(err.code, ERR_not_found);
 }
 
-static void a_name_tells_when(void **state)
+static void a_name_contains_the_creation_time(void **state)
 {
 	(void)state;
 	struct rollout_name name;
@@ -121,10 +121,10 @@ static void half_a_name_takes_no_other_along(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_beginning_tells_all, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(the_beginning_of_the_file_suffices, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(forks_begin_where_they_came_from, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(what_is_no_rollout_is_refused, temp_make, temp_remove),
-		cmocka_unit_test_setup_teardown(a_name_tells_when, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_file_without_session_meta_is_refused, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_name_contains_the_creation_time, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(the_last_name_counts, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(half_a_name_takes_no_other_along, temp_make, temp_remove),
 	};

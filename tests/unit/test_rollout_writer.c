@@ -117,7 +117,7 @@ static void no_file_before_there_is_something_to_keep(void **state)
 	rollout_writer_destroy(writer);
 }
 
-static void the_first_line_tells_whose_file_it_is(void **state)
+static void the_first_line_identifies_the_session(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -335,7 +335,7 @@ static void a_line_that_lacks_only_its_end_is_kept(void **state)
 	rollout_writer_destroy(writer);
 }
 
-static void numbered_lines_go_on_being_numbered(void **state)
+static void numbering_continues_after_a_reopen(void **state)
 {
 	(void)state;
 	auto_arena struct arena arena = {0};
@@ -367,7 +367,7 @@ static void odd_files_are_refused(void **state)
 	rollout_writer_destroy(writer);
 }
 
-static void a_second_writer_is_told_who_the_first_is(void **state)
+static void a_second_writer_gets_the_pid_of_the_first(void **state)
 {
 	(void)state;
 	const char *path = temp_put(OLD_FILE, STR(META_LINE));
@@ -445,7 +445,7 @@ static void syncing_follows_the_policy_and_reports_on_the_loop(void **state)
 }
 
 /* The worker's copy of the descriptor is closed on the loop, which has not run: only the lock is given up. */
-static void a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs(void **state)
+static void the_lock_is_released_while_a_sync_is_pending(void **state)
 {
 	(void)state;
 	struct loop *loop = loop_create(NULL);
@@ -463,7 +463,7 @@ static void a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs(v
 }
 
 /* No room for the broken bytes: they stay where they are. */
-static void a_torn_line_that_cannot_be_set_aside_stays(void **state)
+static void a_torn_line_that_cannot_be_saved_is_kept(void **state)
 {
 	(void)state;
 	auto_buf struct buf text;
@@ -534,8 +534,8 @@ static void policy_always_leaves_nothing_to_sync(void **state)
 	loop_destroy(loop);
 }
 
-/* A file whose name is not that of a rollout is continued in PATH.rescued-N. */
-static void a_replaced_file_goes_on_beside_the_other_and_is_locked(void **state)
+/* A file that is no rollout by its name has no other names that lists know. */
+static void a_replaced_file_continues_under_another_name_and_is_locked(void **state)
 {
 	(void)state;
 	auto_free char *path = xstrdup(temp_put("elsewhere.jsonl", STR(META_LINE)));
@@ -562,7 +562,7 @@ static void a_replaced_file_goes_on_beside_the_other_and_is_locked(void **state)
 	rollout_writer_destroy(writer);
 }
 
-static void a_file_that_was_let_go_is_not_made_anew(void **state)
+static void a_file_deleted_on_purpose_is_not_created_again(void **state)
 {
 	(void)state;
 	struct rollout_writer *writer = create_writer(fsync_policy_none);
@@ -588,7 +588,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEMP_TEST(no_file_before_there_is_something_to_keep),
 		TEMP_TEST(lines_are_numbered_where_the_file_is),
-		TEMP_TEST(the_first_line_tells_whose_file_it_is),
+		TEMP_TEST(the_first_line_identifies_the_session),
 		TEMP_TEST(names_follow_local_time),
 		TEMP_TEST(a_payload_over_several_lines_becomes_one),
 		TEMP_TEST(a_line_that_does_not_fit_leaves_no_trace),
@@ -598,18 +598,18 @@ int main(void)
 		TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
 		TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
 		TEMP_TEST(a_line_that_lacks_only_its_end_is_kept),
-		TEMP_TEST(numbered_lines_go_on_being_numbered),
+		TEMP_TEST(numbering_continues_after_a_reopen),
 		TEMP_TEST(odd_files_are_refused),
-		TEMP_TEST(a_second_writer_is_told_who_the_first_is),
+		TEMP_TEST(a_second_writer_gets_the_pid_of_the_first),
 		TEMP_TEST(the_lock_is_the_one_the_reference_takes),
 		TEMP_TEST(a_kill_loses_nothing_that_was_flushed),
 		TEMP_TEST(syncing_follows_the_policy_and_reports_on_the_loop),
-		TEMP_TEST(a_session_is_free_when_its_writer_is_gone_though_a_sync_still_runs),
-		TEMP_TEST(a_torn_line_that_cannot_be_set_aside_stays),
+		TEMP_TEST(the_lock_is_released_while_a_sync_is_pending),
+		TEMP_TEST(a_torn_line_that_cannot_be_saved_is_kept),
 		TEMP_TEST(a_session_has_one_holder_at_a_time),
 		TEMP_TEST(policy_always_leaves_nothing_to_sync),
-		TEMP_TEST(a_replaced_file_goes_on_beside_the_other_and_is_locked),
-		TEMP_TEST(a_file_that_was_let_go_is_not_made_anew),
+		TEMP_TEST(a_replaced_file_continues_under_another_name_and_is_locked),
+		TEMP_TEST(a_file_deleted_on_purpose_is_not_created_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

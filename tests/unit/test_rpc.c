@@ -533,7 +533,7 @@ static void a_client_answers_after_the_error_of_another(void **state)
 	assert_int_equal(answers.decision, app_file_change_approval_decision_accept_for_session);
 }
 
-static void the_question_fails_when_one_has_failed_and_the_other_has_gone(void **state)
+static void a_request_fails_when_one_client_failed_and_the_other_closed(void **state)
 {
 	struct fixture *f = *state;
 	struct answers left = {0}, failed = {0};
@@ -562,7 +562,7 @@ static void an_answer_that_cannot_be_delivered_leaves_the_question_open(void **s
 	assert_int_equal(answers.count, 2);
 }
 
-static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **state)
+static void later_clients_are_asked_and_others_cannot_answer(void **state)
 {
 	struct fixture *f = *state;
 	struct answers answers = {0};
@@ -579,8 +579,8 @@ static void who_comes_later_is_asked_too_and_who_was_not_cannot_answer(void **st
 
 /* ---- flow ---- */
 
-/* An interrupt must get through while its client reads slowly, but the number of such messages is limited. */
-static void some_messages_of_a_client_that_is_behind_are_read(void **state)
+/* An interrupt must not wait for its reader, but it is no way to pile up answers either. */
+static void a_slow_client_has_some_messages_read(void **state)
 {
 	struct fixture *f = *state;
 	struct client *client = &f->clients[0];
@@ -660,13 +660,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_failure_of_the_last_client_fails_the_question, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(a_client_answers_after_the_error_of_another, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_question_fails_when_one_has_failed_and_the_other_has_gone, set_up,
+		cmocka_unit_test_setup_teardown(a_request_fails_when_one_client_failed_and_the_other_closed, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(an_answer_that_cannot_be_delivered_leaves_the_question_open, set_up,
 	                                        tear_down),
-		cmocka_unit_test_setup_teardown(who_comes_later_is_asked_too_and_who_was_not_cannot_answer, set_up,
-	                                        tear_down),
-		cmocka_unit_test_setup_teardown(some_messages_of_a_client_that_is_behind_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(later_clients_are_asked_and_others_cannot_answer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_client_has_some_messages_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_slow_subscriber_delays_the_others_for_a_limited_time, set_up,
 	                                        tear_down),
 		cmocka_unit_test_setup_teardown(requests_that_wait_go_with_their_client, set_up, tear_down),

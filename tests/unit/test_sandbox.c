@@ -141,7 +141,7 @@ static void listed_roots_win_over_guards(void **state)
 	expect_writable(&policy, in_workspace(".git/x"), false);
 }
 
-static void a_git_pointer_guards_what_it_points_to(void **state)
+static void a_git_pointer_protects_its_target(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -293,7 +293,7 @@ static void expect_run(const struct sandbox_policy *policy, const char *script, 
 /* Prints yes or no for each attempt. */
 #define TRY(command) "(" command ") >/dev/null 2>&1 && echo yes || echo no; "
 
-static void a_command_in_the_workspace_stays_there(void **state)
+static void a_command_in_the_workspace_cannot_write_elsewhere(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -308,8 +308,8 @@ static void a_command_in_the_workspace_stays_there(void **state)
 	           "no\nno\nno\nno\n");
 }
 
-/* Replacing a parent of the workspace would replace its .git. */
-static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
+/* Who replaces what lies above the workspace replaces its .git. */
+static void parents_of_a_protected_folder_cannot_be_moved(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -329,9 +329,8 @@ static void what_lies_above_a_guard_cannot_be_moved_away(void **state)
 	           "no\nno\nno\nno\nyes\n");
 }
 
-/* A guarded folder in a temporary folder may disappear, as other programs use it, too; in a configured root its
- * absence is an error. */
-static void what_is_guarded_in_a_temporary_folder_may_go(void **state)
+/* Others may work in a temporary folder, too; what somebody named is kept or nothing runs. */
+static void a_protected_path_in_a_temporary_folder_may_vanish(void **state)
 {
 	(void)state;
 	char own[2 * PATH_MAX];
@@ -345,7 +344,7 @@ static void what_is_guarded_in_a_temporary_folder_may_go(void **state)
 	vanishes = NULL;
 }
 
-static void what_is_guarded_in_a_named_folder_must_be_there(void **state)
+static void a_protected_path_in_a_named_folder_must_not_vanish(void **state)
 {
 	(void)state;
 	const char *const argv[] = {"/bin/echo", "ran", NULL};
@@ -525,7 +524,7 @@ static void the_outside_cannot_be_seen_or_reached(void **state)
 	expect_run(&bare, "[ $(readlink /proc/self/ns/net) = $(cat ns) ] && echo same", "same\n");
 }
 
-static void exit_codes_come_through(void **state)
+static void exit_codes_are_passed_through(void **state)
 {
 	(void)state;
 	struct sandbox_policy policy = workspace_policy();
@@ -639,16 +638,16 @@ int main(int argc, char **argv)
 		AT_HOME(steps_up_and_links_are_followed),
 		AT_HOME(temporary_folders_are_roots_unless_excluded),
 		AT_HOME(listed_roots_win_over_guards),
-		AT_HOME(a_git_pointer_guards_what_it_points_to),
+		AT_HOME(a_git_pointer_protects_its_target),
 		AT_HOME(the_engines_own_place_is_not_writable_unless_named),
 		AT_HOME(modes_without_a_sandbox_allow_everything),
 		AT_HOME(nothing_is_wrapped_before_the_probe),
 		cmocka_unit_test_setup(a_probe_can_be_called_off, choose),
 		cmocka_unit_test_setup(the_probe_finds_a_backend_or_says_why, choose),
-		AT_HOME(a_command_in_the_workspace_stays_there),
-		AT_HOME(what_is_guarded_in_a_temporary_folder_may_go),
-		AT_HOME(what_is_guarded_in_a_named_folder_must_be_there),
-		AT_HOME(what_lies_above_a_guard_cannot_be_moved_away),
+		AT_HOME(a_command_in_the_workspace_cannot_write_elsewhere),
+		AT_HOME(a_protected_path_in_a_temporary_folder_may_vanish),
+		AT_HOME(a_protected_path_in_a_named_folder_must_not_vanish),
+		AT_HOME(parents_of_a_protected_folder_cannot_be_moved),
 		AT_HOME(a_missing_guarded_path_cannot_be_created),
 		AT_HOME(a_placeholder_is_removed_with_its_last_user),
 		AT_HOME(a_placeholder_with_content_stays),
@@ -659,7 +658,7 @@ int main(int argc, char **argv)
 		AT_HOME(a_library_is_loaded_by_the_command_alone),
 		AT_HOME(mounts_cannot_be_undone),
 		AT_HOME(the_outside_cannot_be_seen_or_reached),
-		AT_HOME(exit_codes_come_through),
+		AT_HOME(exit_codes_are_passed_through),
 		AT_HOME(a_policy_that_cannot_be_kept_is_refused),
 		AT_HOME(without_a_backend_nothing_runs),
 	};

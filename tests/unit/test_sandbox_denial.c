@@ -14,7 +14,7 @@ static bool is_denial(int exit_code, const char *out, const char *err)
 	return sandbox_denial_is_likely(&outcome, NULL);
 }
 
-static void what_a_sandbox_makes_programs_say_is_recognised(void **state)
+static void messages_of_sandboxed_programs_are_recognised(void **state)
 {
 	(void)state;
 	assert_true(is_denial(1, "", "touch: cannot touch '/etc/x': Read-only file system\n"));
@@ -26,7 +26,7 @@ static void what_a_sandbox_makes_programs_say_is_recognised(void **state)
 	assert_true(is_denial(1, "Landlock", ""));
 }
 
-static void an_ordinary_failure_is_none(void **state)
+static void an_ordinary_failure_is_not_a_denial(void **state)
 {
 	(void)state;
 	assert_false(is_denial(1, "", ""));
@@ -35,7 +35,7 @@ static void an_ordinary_failure_is_none(void **state)
 	assert_false(is_denial(2, "", "make: *** [all] Error 1"));
 }
 
-static void success_is_none_whatever_was_printed(void **state)
+static void success_is_not_a_denial(void **state)
 {
 	(void)state;
 	assert_false(is_denial(0, "permission denied", "sandbox"));
@@ -85,9 +85,9 @@ static void an_endless_line_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_sandbox_makes_programs_say_is_recognised),
-		cmocka_unit_test(an_ordinary_failure_is_none),
-		cmocka_unit_test(success_is_none_whatever_was_printed),
+		cmocka_unit_test(messages_of_sandboxed_programs_are_recognised),
+		cmocka_unit_test(an_ordinary_failure_is_not_a_denial),
+		cmocka_unit_test(success_is_not_a_denial),
 		cmocka_unit_test(the_signal_of_a_filter_is_recognised),
 		cmocka_unit_test(the_evidence_is_the_line_that_says_so),
 		cmocka_unit_test(an_endless_line_is_cut),

@@ -86,7 +86,7 @@ static void check_schema(enum type_kind kind, const void *type, bool is_experime
 	"\"next\":{\"anyOf\":[{\"$ref\":\"#/definitions/Tree\"},{\"type\":\"null\"}]},"               \
 	"\"mode\":{\"allOf\":[{\"$ref\":\"#/definitions/SandboxMode\"}]}},\"required\":[\"name\",\"mode\"]}"
 
-static void a_record_tells_what_must_be_there_and_what_may_be_null(void **state)
+static void a_record_has_required_and_nullable_fields(void **state)
 {
 	(void)state;
 	check_schema(TYPE_record, &record_tree, true, TREE_BEGIN "\"note\":{\"type\":[\"string\",\"null\"]}," TREE_END);
@@ -102,7 +102,7 @@ static void a_record_without_rows_says_so(void **state)
 	check_schema(TYPE_record, &open, true, "{\"type\":\"object\",\"additionalProperties\":true}");
 }
 
-static void unions_are_told_apart_as_on_the_wire(void **state)
+static void unions_have_the_tags_of_the_wire(void **state)
 {
 	(void)state;
 	check_schema(TYPE_union, &internal, true,
@@ -208,9 +208,9 @@ static void the_first_file_that_fails_is_the_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_record_tells_what_must_be_there_and_what_may_be_null),
+		cmocka_unit_test(a_record_has_required_and_nullable_fields),
 		cmocka_unit_test(a_record_without_rows_says_so),
-		cmocka_unit_test(unions_are_told_apart_as_on_the_wire),
+		cmocka_unit_test(unions_have_the_tags_of_the_wire),
 		cmocka_unit_test(typescript_says_the_same),
 		cmocka_unit_test(a_set_has_each_part_once_and_ends_where_types_contain_themselves),
 		cmocka_unit_test(no_two_types_share_a_name),

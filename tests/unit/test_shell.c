@@ -58,7 +58,7 @@ static void vectors_are_joined_by_blanks(void **state)
 }
 
 /* Any bytes, through a real shell and back. */
-static void a_shell_reads_back_what_was_quoted(void **state)
+static void a_shell_reads_quoted_words_back(void **state)
 {
 	(void)state;
 	char word[255];
@@ -136,7 +136,7 @@ int main(void)
 		cmocka_unit_test(a_line_splits_into_words),
 		cmocka_unit_test(words_are_quoted_in_the_simplest_style),
 		cmocka_unit_test(vectors_are_joined_by_blanks),
-		cmocka_unit_test(a_shell_reads_back_what_was_quoted),
+		cmocka_unit_test(a_shell_reads_quoted_words_back),
 		cmocka_unit_test(shells_have_base_names),
 		cmocka_unit_test(the_users_shell_can_be_run),
 	};

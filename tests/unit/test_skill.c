@@ -59,7 +59,7 @@ static const char *names_of(const struct skills_list_entry *entry)
 
 /* ---- where they are ---- */
 
-static void the_nearest_and_the_projects_come_first(void **state)
+static void the_nearest_folders_and_those_of_the_project_come_first(void **state)
 {
 	(void)state;
 	put_skill("p/.codex/skills/root", "zroot", "d");
@@ -108,7 +108,7 @@ static void too_deep_or_hidden_is_not_looked_at(void **state)
 	assert_string_equal(names_of(&entry), "user:six");
 }
 
-static void a_folder_of_ten_thousand_is_told_as_too_much(void **state)
+static void a_folder_of_ten_thousand_entries_is_an_error(void **state)
 {
 	(void)state;
 	put_skill("home/skills", "first", "d");
@@ -156,7 +156,7 @@ static const char *tell(const char *text)
 	return told;
 }
 
-static void front_matter_says_what_it_is_for(void **state)
+static void front_matter_describes_the_skill(void **state)
 {
 	(void)state;
 	assert_string_equal(tell("---\nname: a\ndescription: >\n  two\n  lines\n---\n"), "two lines");
@@ -174,7 +174,7 @@ static void front_matter_says_what_it_is_for(void **state)
 	                    "! invalid YAML: mapping values are not allowed in this context at line 1 column 15");
 }
 
-static void what_is_too_long_is_refused(void **state)
+static void values_over_their_maximum_are_refused(void **state)
 {
 	(void)state;
 	char long_text[1200], text[2000];
@@ -185,7 +185,7 @@ static void what_is_too_long_is_refused(void **state)
 	assert_string_equal(tell(text), "! invalid description: exceeds maximum length of 1024 characters");
 }
 
-static void the_folder_is_the_name_of_who_has_none(void **state)
+static void the_name_defaults_to_the_folder(void **state)
 {
 	(void)state;
 	temp_put("home/skills/one/SKILL.md", STR("---\ndescription: d\n---\n"));
@@ -363,14 +363,15 @@ static void prompts_take_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_nearest_and_the_projects_come_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_nearest_folders_and_those_of_the_project_come_first, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(links_are_followed_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_deep_or_hidden_is_not_looked_at, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_folder_of_ten_thousand_is_told_as_too_much, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_folder_of_ten_thousand_entries_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(rules_switch_off, setup, teardown),
-		cmocka_unit_test_setup_teardown(front_matter_says_what_it_is_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_too_long_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_folder_is_the_name_of_who_has_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(front_matter_describes_the_skill, setup, teardown),
+		cmocka_unit_test_setup_teardown(values_over_their_maximum_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_name_defaults_to_the_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(openai_yaml_is_for_lists, setup, teardown),
 		cmocka_unit_test_setup_teardown(yaml_becomes_a_tree, setup, teardown),
 		cmocka_unit_test_setup_teardown(bombs_do_not_go_off, setup, teardown),

@@ -159,7 +159,7 @@ static void the_rows_of_the_table_hold(void **state)
 	}
 }
 
-static void a_line_is_held_back_only_while_it_may_be_a_tag(void **state)
+static void only_possible_tags_are_held_back(void **state)
 {
 	(void)state;
 	struct tagged_text tagged;
@@ -192,7 +192,7 @@ static void note_close(enum tagged_segment segment, const struct tagged_block *b
 	buf_append_str(out, text);
 }
 
-static void kinds_of_blocks_are_told_apart(void **state)
+static void kinds_of_blocks_are_distinguished(void **state)
 {
 	(void)state;
 	static const struct tagged_block kinds[] = {{{"<a>", 3}, {"</a>", 4}}, {{"<ab>", 4}, {"</ab>", 5}}};
@@ -328,7 +328,7 @@ static void count_bytes(enum tagged_segment segment, const struct tagged_block *
 	text_bytes += text.len;
 }
 
-static void what_is_held_back_is_bounded(void **state)
+static void held_back_text_is_limited(void **state)
 {
 	(void)state;
 	struct tagged_text tagged;
@@ -347,7 +347,7 @@ static void what_is_held_back_is_bounded(void **state)
 	assert_int_equal(text_bytes, MIB + strlen("</tag>\n"));
 }
 
-static void ten_megabytes_come_through_whole(void **state)
+static void ten_megabytes_pass_unchanged(void **state)
 {
 	(void)state;
 	struct tagged_text tagged;
@@ -370,11 +370,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rows_of_the_table_hold),
-		cmocka_unit_test(a_line_is_held_back_only_while_it_may_be_a_tag),
-		cmocka_unit_test(kinds_of_blocks_are_told_apart),
+		cmocka_unit_test(only_possible_tags_are_held_back),
+		cmocka_unit_test(kinds_of_blocks_are_distinguished),
 		cmocka_unit_test_setup_teardown(segments_do_not_depend_on_the_cuts, temp_make, temp_remove),
-		cmocka_unit_test(what_is_held_back_is_bounded),
-		cmocka_unit_test(ten_megabytes_come_through_whole),
+		cmocka_unit_test(held_back_text_is_limited),
+		cmocka_unit_test(ten_megabytes_pass_unchanged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

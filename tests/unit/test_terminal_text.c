@@ -34,7 +34,7 @@ static void test_nothing_is_obeyed(void **state)
 	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
 }
 
-static void test_what_has_no_glyph_is_named(void **state)
+static void test_characters_without_a_glyph_are_named(void **state)
 {
 	(void)state;
 	shows(STR("rm \xe2\x80\xaegpj.\xe2\x81\xa6x"), "rm <U+202E>gpj.<U+2066>x");
@@ -59,7 +59,7 @@ static void test_cut_to_columns(void **state)
 	assert_str(terminal_text_cut(STR("\xff\xff"), 1), "\xff");
 }
 
-static void test_what_a_line_leaves_on_the_screen(void **state)
+static void test_carriage_returns_overwrite_the_line(void **state)
 {
 	(void)state;
 	assert_str(terminal_text_line(STR("text")), "text");
@@ -73,9 +73,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_obeyed),
-		cmocka_unit_test(test_what_has_no_glyph_is_named),
+		cmocka_unit_test(test_characters_without_a_glyph_are_named),
 		cmocka_unit_test(test_cut_to_columns),
-		cmocka_unit_test(test_what_a_line_leaves_on_the_screen),
+		cmocka_unit_test(test_carriage_returns_overwrite_the_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

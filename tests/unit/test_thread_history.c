@@ -144,7 +144,7 @@ static void test_subagents(void **state)
 	assert_false(list->has_reasoning_effort);
 }
 
-static void test_old_words(void **state)
+static void test_legacy_events(void **state)
 {
 	event(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
 	event(2,
@@ -336,7 +336,7 @@ static void test_json_that_is_too_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_old_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_legacy_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_untold_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),

@@ -33,7 +33,7 @@ static void write_raw(const char *home, const char *text)
 	assert_int_equal(file_write_atomic(path, str_of(text), 0600, false, &err), 0);
 }
 
-static void a_note_comes_back(void **state)
+static void a_note_is_read_back(void **state)
 {
 	auto_arena struct arena arena = {0};
 	const char *home = *state;
@@ -108,7 +108,7 @@ static void a_view_is_corrected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_note_comes_back),
+		cmocka_unit_test(a_note_is_read_back),
 		cmocka_unit_test(each_change_has_a_revision_of_its_own),
 		cmocka_unit_test(damaged_files_say_nothing),
 		cmocka_unit_test(a_view_is_corrected),

@@ -69,7 +69,7 @@ static void tables_on_the_way_are_made(void **state)
 	check_change("", SET, "t", "{}", "[t]\n");
 }
 
-static void inline_tables_are_written_anew(void **state)
+static void inline_tables_are_rewritten(void **state)
 {
 	(void)state;
 	check_change("t = { a = 0x0f, 'b' = 2 } # t\n", SET, "t.b", "3", "t = { a = 0x0f, b = 3 } # t\n");
@@ -80,7 +80,7 @@ static void inline_tables_are_written_anew(void **state)
 	check_change("t = { a = 1 }\n", SET, "t.a", NULL, "t = {}\n");
 }
 
-static void what_is_removed_takes_its_line_along(void **state)
+static void removing_a_key_removes_its_line(void **state)
 {
 	(void)state;
 	check_change("a = 1 # one\nb = 2\n", SET, "a", NULL, "b = 2\n");
@@ -102,7 +102,7 @@ static void tables_are_compared_member_by_member(void **state)
 	check_change("[[t]]\na = 1\n", SET, "t", "[1]", "t = [1]\n");
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_edits_are_refused(void **state)
 {
 	struct toml_edit edit;
 	struct error err;
@@ -184,10 +184,10 @@ int main(void)
 		cmocka_unit_test(a_value_is_replaced_in_its_place),
 		cmocka_unit_test(a_new_pair_stands_where_its_table_ends),
 		cmocka_unit_test(tables_on_the_way_are_made),
-		cmocka_unit_test(inline_tables_are_written_anew),
-		cmocka_unit_test(what_is_removed_takes_its_line_along),
+		cmocka_unit_test(inline_tables_are_rewritten),
+		cmocka_unit_test(removing_a_key_removes_its_line),
 		cmocka_unit_test(tables_are_compared_member_by_member),
-		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(impossible_edits_are_refused),
 		cmocka_unit_test(changes_end_before_they_cost_too_much),
 		cmocka_unit_test(values_are_written_as_they_are_read),
 		cmocka_unit_test(equal_trees_give_equal_json),

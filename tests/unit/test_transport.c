@@ -133,7 +133,7 @@ static void a_reader_that_stops_fills_the_queue_and_no_more(void **state)
 	assert_true(f->is_full); /* remains set until on_drain */
 }
 
-static void a_reader_that_goes_on_misses_nothing(void **state)
+static void a_paused_reader_misses_nothing(void **state)
 {
 	struct fixture *f = *state;
 	auto_buf struct buf bytes;
@@ -154,7 +154,7 @@ static void a_reader_that_goes_on_misses_nothing(void **state)
 	assert_int_equal(f->ended, 0);
 }
 
-static void a_reader_that_is_gone_is_no_drain(void **state)
+static void a_closed_reader_does_not_drain(void **state)
 {
 	struct fixture *f = *state;
 	fill(f);
@@ -166,8 +166,8 @@ static void a_reader_that_is_gone_is_no_drain(void **state)
 	assert_true(transport_send(f->transport, STR("more\n"))); /* into the void, without waiting for it */
 }
 
-/* A client that has ended its input and reads slowly can still disconnect. */
-static void a_break_is_told_also_after_the_end_and_while_paused(void **state)
+/* A client that has said all and reads slowly may still go away. */
+static void a_broken_connection_is_reported_after_the_end_and_while_paused(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(shutdown(f->peer, SHUT_WR), 0);
@@ -187,7 +187,7 @@ static void a_break_is_told_also_after_the_end_and_while_paused(void **state)
 	assert_int_equal(f->ended, 2);
 }
 
-static void what_waits_is_sent_when_flushed_at_the_end(void **state)
+static void queued_output_is_flushed_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 	auto_buf struct buf bytes;
@@ -305,7 +305,7 @@ static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 }
 
 /* Left in the backlog it would wake us for ever, and its client would wait. */
-static void a_client_for_whom_there_is_no_descriptor_is_sent_away(void **state)
+static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 {
 	struct fixture *f = *state;
 	struct error err;
@@ -328,8 +328,8 @@ static void a_client_for_whom_there_is_no_descriptor_is_sent_away(void **state)
 	assert_int_equal(got, 0); /* the end, and not "try again" */
 }
 
-/* Otherwise every frame that the socket accepts would wake the sender for one more. */
-static void a_sender_goes_on_when_half_of_the_queue_is_gone(void **state)
+/* Each frame that the socket takes would else wake a sender that may send one more. */
+static void a_sender_resumes_when_half_of_the_queue_is_sent(void **state)
 {
 	struct fixture *f = *state;
 	const int small = 8 * KIB;
@@ -387,8 +387,8 @@ static void a_hang_up_is_noticed_with_nothing_to_send(void **state)
 	close(in[1]);
 }
 
-/* The end of the peer's input is not a disconnection: it may still read. */
-static void a_peer_that_has_said_all_still_reads(void **state)
+/* The end of what the peer sends is no hang-up: it may still read. */
+static void a_peer_that_has_closed_its_output_still_reads(void **state)
 {
 	struct fixture *f = *state;
 	shutdown(f->peer, SHUT_WR);
@@ -402,19 +402,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_reader_that_stops_fills_the_queue_and_no_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_goes_on_misses_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_is_gone_is_no_drain, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_break_is_told_also_after_the_end_and_while_paused, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_waits_is_sent_when_flushed_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_paused_reader_misses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_closed_reader_does_not_drain, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_broken_connection_is_reported_after_the_end_and_while_paused, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(queued_output_is_flushed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_frames_keep_their_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_frame_is_flushed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_the_hard_limit_ends_the_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_client_for_whom_there_is_no_descriptor_is_sent_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_sender_goes_on_when_half_of_the_queue_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_is_rejected_if_no_descriptor_is_free, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sender_resumes_when_half_of_the_queue_is_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hang_up_is_noticed_with_nothing_to_send, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_peer_that_has_said_all_still_reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_that_has_closed_its_output_still_reads, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as every front end does */
 	return cmocka_run_group_tests(tests, NULL, NULL);

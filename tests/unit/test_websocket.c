@@ -108,7 +108,7 @@ static void test_single_bytes(void **state)
 	assert_int_equal(texts, 3);
 }
 
-static void test_messages_wait_to_be_asked_for(void **state)
+static void test_messages_are_pulled(void **state)
 {
 	struct fixture *f = *state;
 	RECEIVE(f, "\x81\x81\0\0\0\0a\x81\x81\0\0\0\0b\x82\x81\0\0\0\0c");
@@ -162,8 +162,8 @@ static void test_close_with_a_complaint(void **state)
 	assert_string_equal(websocket_error(f->end)->text, "the peer closed the WebSocket with code 1009: big");
 }
 
-/* Our close comes first: the peer's close is not answered by a second one. */
-static void test_close_of_ours(void **state)
+/* Ours first: no second one when the peer's comes. */
+static void test_close_by_this_end(void **state)
 {
 	struct fixture *f = *state;
 	struct str message;
@@ -377,12 +377,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_single_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_messages_wait_to_be_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_messages_are_pulled, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fragments_with_a_ping_between, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_close_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_close_without_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_close_with_a_complaint, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_close_of_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_close_by_this_end, setup, teardown),
 		cmocka_unit_test(test_hostile_frames),
 		cmocka_unit_test_setup_teardown(test_too_many_fragments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_flood_of_pings_costs_one_pong, setup, teardown),

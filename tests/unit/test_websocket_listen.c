@@ -205,7 +205,7 @@ static void expect_answer(struct fixture *f, const char *request, const char *be
 		fail_msg("%s: got \"%s\"", request, answer.data);
 }
 
-static void test_what_is_answered_without_a_websocket(void **state)
+static void test_plain_http_requests_are_answered(void **state)
 {
 	struct fixture *f = *state;
 	listen_on(f, "ws://127.0.0.1:0");
@@ -727,7 +727,7 @@ static void test_descriptors_are_kept_in_reserve(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_what_is_answered_without_a_websocket, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_plain_http_requests_are_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_token, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_machines_need_a_token, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_addresses, setup, teardown),

@@ -61,7 +61,7 @@ static void a_delta_is_followed_by_its_twin(void **state)
 	      "{\"id\":\"1\",\"msg\":{\"type\":\"agent_message_delta\",\"delta\":\"hi\"}}\n");
 }
 
-static void what_a_date_did_not_know_is_not_told(void **state)
+static void events_that_a_version_lacks_are_not_written(void **state)
 {
 	(void)state;
 	const struct ev_model_turn_complete turn = {STR("resp_1")};
@@ -131,7 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_names_a_field),
 		cmocka_unit_test(a_delta_is_followed_by_its_twin),
-		cmocka_unit_test(what_a_date_did_not_know_is_not_told),
+		cmocka_unit_test(events_that_a_version_lacks_are_not_written),
 		cmocka_unit_test(a_plan_is_unknown_before_2026),
 		cmocka_unit_test(an_event_that_does_not_fit_is_named_and_not_cut),
 		cmocka_unit_test(ranges_move_with_their_text),
