@@ -26,16 +26,16 @@ struct fixture {
 	struct services *services;
 	struct config *config;
 	struct codex *codex;
-	struct buf log;   /* types of the events, except those whose number varies */
-	struct buf notes; /* expectations of the script that a request did not meet */
+	struct buf log;   /* tags of the events, except those whose number varies */
+	struct buf notes; /* mismatches that the scripted model reported */
 	struct buf wire;  /* the events as JSON, a line each */
 	const char *wanted;
-	size_t left; /* of it until the loop stops */
+	size_t left; /* number of events until the loop stops */
 	unsigned next_id;
 	bool steers; /* input joins a running task; set before the codex is opened */
 	void (*hook)(struct fixture *f, const struct event *event); /* sees each event; may submit. NULL: none */
 	size_t events;                                              /* seen by the hook */
-	size_t say_at;                                              /* for hooks */
+	size_t say_at;                                              /* state of hooks */
 };
 
 /* ---- the fixture ---- */
@@ -44,8 +44,9 @@ static inline int set_up(void **state)
 {
 	if (temp_make(state) != 0)
 		return -1;
-	signal(SIGPIPE, SIG_IGN);     /* the scripted model runs in this process, and clients disconnect in mid-write */
-	setenv("HOME", temp_root, 1); /* login shells must not read the tester's profile */
+	signal(SIGPIPE,
+	       SIG_IGN); /* the scripted model runs in this process, and clients disconnect in the middle of answers */
+	setenv("HOME", temp_root, 1); /* login shells must not read the profile of the developer */
 	struct fixture *f = xnew(struct fixture);
 	f->loop = loop_create(NULL);
 	buf_init(&f->log, MIB);
@@ -114,7 +115,7 @@ static inline void open_codex(struct fixture *f)
 	f->codex = codex_open(&options);
 }
 
-/* Starts an engine with the extra config.toml text `more` (or NULL) and a model that follows the script. */
+/* Opens an engine with the configuration `more` (TOML, or NULL) and a model that follows the script. */
 static inline void start(struct fixture *f, const char *script, const char *more)
 {
 	struct error err = {0};
@@ -169,7 +170,7 @@ static inline void say(struct fixture *f, const char *text)
 	submit(f, op);
 }
 
-/* Until the n-th such event from now on. */
+/* Runs the loop until the n-th such event from now on. */
 static inline void run_until(struct fixture *f, const char *event, size_t n)
 {
 	f->wanted = event;
@@ -179,7 +180,7 @@ static inline void run_until(struct fixture *f, const char *event, size_t n)
 	f->wanted = NULL;
 }
 
-/* Runs the loop's pending work without waiting. */
+/* Runs the work that is ready, without waiting. */
 static inline void settle(struct fixture *f)
 {
 	for (int i = 0; i < 20; i++)
@@ -199,7 +200,7 @@ static inline void expect_log(struct fixture *f, const char *want)
 	buf_clear(&f->log);
 }
 
-/* Fails the test if a request did not match the script. */
+/* Asserts that the requests matched the script. */
 static inline void expect_fit(struct fixture *f, uint64_t requests)
 {
 	if (f->notes.len)
@@ -218,7 +219,7 @@ static inline void expect_told(const struct fixture *f, const char *text)
 		fail_msg("\"%s\" is not in:\n%s", text, f->wire.data);
 }
 
-/* The value of a string member of the last event that has one. */
+/* Returns a string member of the last event that has it. */
 static inline void last_member(const struct fixture *f, const char *name, char *ret, size_t size)
 {
 	auto_free char *key = xasprintf("\"%s\":\"", name);

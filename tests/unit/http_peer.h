@@ -1,5 +1,5 @@
-/* http_peer.h — for tests of the HTTP client: a peer on 127.0.0.1 that sends the test's response, and a caller that
- * records the call. A test sets f->on_request and calls run(). */
+/* http_peer.h — for tests of the HTTP client: a scripted peer on 127.0.0.1 and a caller that records the result of a
+ * call. A test sets f->on_request and calls run(). */
 #ifndef TESTS_UNIT_HTTP_PEER_H
 #define TESTS_UNIT_HTTP_PEER_H
 
@@ -25,7 +25,7 @@ struct peer {
 	struct buf input;
 };
 
-struct answer { /* how a call went */
+struct answer { /* the result of a call */
 	struct fixture *f;
 	struct http_call *call;
 	int status;
@@ -41,10 +41,10 @@ struct fixture {
 	uv_tcp_t listener;
 	int port;
 	VEC(struct peer *) peers;
-	struct buf requests; /* whole requests, one after the other */
+	struct buf requests; /* the complete requests, concatenated */
 	int request_count;
 	void (*on_request)(struct fixture *f, struct peer *peer, int number); /* number counts from 1 */
-	void (*on_raw)(struct fixture *f, struct peer *peer); /* called instead for the next bytes received */
+	void (*on_raw)(struct fixture *f, struct peer *peer); /* replaces on_request for the next bytes */
 	struct answer answer;
 };
 
@@ -58,7 +58,7 @@ static inline void peer_close(struct peer *peer, enum stream_end how)
 	stream_destroy(steal(peer->stream), how);
 }
 
-/* Length of the whole request in input, 0 if it is not all there. */
+/* Returns the length of the first request in input, 0 if it is incomplete. */
 static inline size_t request_len(struct str input)
 {
 	ptrdiff_t end = str_find(input, STR("\r\n\r\n"));
@@ -249,7 +249,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Keeps the proxy settings of the caller's environment out of the tests. */
+/* The tests must not use the proxies of the environment. */
 static inline void forget_proxies(void)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",

@@ -1,5 +1,5 @@
-/* temp.h — a folder of its own for every test that touches files: temp_make / temp_remove as setup and
- * teardown, temp_path("a/b") for a path inside, temp_put and temp_get for whole files. */
+/* temp.h — a temporary folder for tests that use files: temp_make and temp_remove as setup and teardown,
+ * temp_path("a/b") for a path inside, temp_put and temp_get for file contents. */
 #ifndef TESTS_UNIT_TEMP_H
 #define TESTS_UNIT_TEMP_H
 
@@ -46,7 +46,7 @@ static inline const char *temp_path(const char *relative)
 	return path;
 }
 
-/* Writes a file and the folders above it; returns its path (see temp_path). */
+/* Writes a file and creates its folders; returns its path (see temp_path). */
 static inline const char *temp_put(const char *relative, struct str bytes)
 {
 	const char *path = temp_path(relative);
@@ -56,7 +56,7 @@ static inline const char *temp_put(const char *relative, struct str bytes)
 	return path;
 }
 
-/* The bytes of a file; owned. Fails the test if it cannot be read. */
+/* Returns the content of a file, owned by the caller. The test fails if it cannot be read. */
 static inline char *temp_get(const char *path)
 {
 	struct error err = {0};

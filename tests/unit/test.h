@@ -1,4 +1,4 @@
-/* test.h — what every unit test includes: cmocka in its required order, and the shared folder. */
+/* test.h — included by every unit test: cmocka in its required order, and the shared folder. */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
@@ -23,7 +23,7 @@
 			fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(_s), literal); \
 	} while (0)
 
-/* "<dir of the checkout>/<relative>", owned by a static buffer. */
+/* "<checkout>/<relative>" in a static buffer. */
 static inline const char *source_path(const char *relative)
 {
 	static char path[4096];
@@ -32,7 +32,7 @@ static inline const char *source_path(const char *relative)
 	return path;
 }
 
-/* The reference folder beside the checkout, or NULL where it is absent (then skip()). */
+/* The reference folder next to the checkout, or NULL if it does not exist (then skip()). */
 static inline const char *shared_path(const char *relative)
 {
 	static char path[4096];

@@ -1,4 +1,4 @@
-/* Token files: valid tokens, file permissions, and error messages. */
+/* Token files: valid tokens, file permissions, error messages. */
 #include "test.h"
 
 #include "base/limits.h"

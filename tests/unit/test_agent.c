@@ -1,4 +1,4 @@
-/* The tree of agents without Sessions: numbers, order of messages, inboxes, waits, watchdogs, logs. */
+/* The tree of agents without a Session: numbers, order of events, inboxes, waits, watchdogs, logs. */
 #include "test.h"
 
 #include "agent/agent_json.h"
@@ -11,7 +11,7 @@
 #include "loop/loop.h"
 #include "protocol/message/event.h"
 
-/* ---- Sessions that record their calls ---- */
+/* ---- Sessions that only record requests ---- */
 
 struct fixture {
 	struct loop *loop;
@@ -141,7 +141,7 @@ static void a_launch_emits_its_events_in_order(void **state)
 	expect_told(f, "");
 }
 
-/* Beyond the limit of kept agents, the ones that were started first are unloaded, in that order. */
+/* The number of ended agents exceeds the limit: the oldest are unloaded first. */
 static void the_agent_that_was_started_first_is_unloaded_first(void **state)
 {
 	struct fixture *f = *state;
@@ -156,7 +156,7 @@ static void the_agent_that_was_started_first_is_unloaded_first(void **state)
 	assert_non_null(agents[2]->session);
 }
 
-/* Unloading would lose its unread messages. */
+/* Unloading it would lose its unread messages. */
 static void an_agent_with_unread_messages_is_not_unloaded(void **state)
 {
 	struct fixture *f = *state;
@@ -359,7 +359,8 @@ static void a_wait_ends_with_the_first_news(void **state)
 	agent_news_finish(&news);
 	start_wait(f->tree->root, 300, &waited);
 	loop_run(f->loop);
-	assert_int_equal(waited.wake, AGENT_WAKE_timeout); /* the end of the second is read, the first is running */
+	assert_int_equal(waited.wake,
+	                 AGENT_WAKE_timeout); /* the second completion is read, the first agent is running */
 	agent_cancel(first);
 	start_wait(f->tree->root, 1800, &waited);
 	loop_run(f->loop);
@@ -397,7 +398,7 @@ static void removing_an_agent_wakes_its_waiters(void **state)
 	assert_int_equal(waited.count, 1);
 }
 
-/* What its Session tells of a Task comes later than the cancel, in the order it happened. */
+/* The Session's events for a Task arrive after the cancel, in order. */
 static void a_start_after_a_cancel_is_ignored(void **state)
 {
 	struct fixture *f = *state;
@@ -412,7 +413,7 @@ static void a_start_after_a_cancel_is_ignored(void **state)
 	assert_int_equal(agent->status, subagent_status_canceled);
 }
 
-/* More than an answer can hold is told in several; what is too long for one comes alone. */
+/* A batch has a maximum size; a longer message is a batch of its own. */
 static void messages_are_delivered_in_batches(void **state)
 {
 	struct fixture *f = *state;
@@ -444,7 +445,7 @@ static void a_watchdog_waits_for_its_ping_to_be_read(void **state)
 	assert_int_equal(agent_watchdog_start(f->tree->root, child, 30, STR("ping"), &action, NULL), 0);
 	assert_int_equal(action, AGENT_WATCHDOG_started);
 	struct waited waited = {.loop = f->loop};
-	for (unsigned round = 0; round < 3; round++) { /* a wait of its own brings us back */
+	for (unsigned round = 0; round < 3; round++) { /* each round waits again */
 		start_wait(f->tree->root, 1800, &waited);
 		loop_run(f->loop);
 	}

@@ -1,4 +1,4 @@
-/* Which files speak, in which order, and how much of them. */
+/* AGENTS.md files: selection, order and limits. */
 #include "temp.h"
 
 #include "workspace/agents_md.h"
@@ -23,7 +23,7 @@ static void put(const char *relative, const char *bytes)
 	temp_put(relative, str_of(bytes));
 }
 
-/* Reads below <temp>/<cwd> and compares; want NULL: nothing to say. */
+/* Reads below <temp>/<cwd> and compares; want NULL: no text. */
 static void check_with(struct agents_md_options options, const char *cwd, const char *want)
 {
 	auto_free char *home = xstrdup(temp_path("home")), *path = xstrdup(temp_path(cwd));
@@ -161,7 +161,7 @@ static void on_refused(const char *path, const char *why, void *self)
 	snprintf(refused, sizeof(refused), "%s", why);
 }
 
-/* Loads AGENTS.md as a link to `target`; `want` is the loaded text, `why` the reported reason for a refusal. */
+/* Reads a project whose AGENTS.md is this link; compares text and warning. */
 static void check_link(const char *target, bool is_trusted, const char *want, const char *why)
 {
 	struct arena arena = {0};
@@ -196,7 +196,7 @@ static void a_link_leads_out_of_trusted_projects_alone_and_never_home(void **sta
 	}
 }
 
-/* A fallback name is a path that a project's configuration may choose. */
+/* A project's configuration may set a path as fallback name. */
 static void a_name_that_is_a_path_leads_no_further_than_a_link(void **state)
 {
 	(void)state;

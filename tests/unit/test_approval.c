@@ -1,4 +1,4 @@
-/* The requests that each approval policy allows, one row each, and the conversion of `reject`. */
+/* The requests that each policy permits, and the conversion of `reject`. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "protocol/message/approval.h"
 
-/* The allowed requests as letters: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
+/* The permitted requests as letters: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
 static const struct {
 	const char *json, *may, *kept;
 } rows[] = {

@@ -1,4 +1,4 @@
-/* auth.json: reading, writing, file permissions. */
+/* auth.json: reading, writing, permissions. */
 #include "temp.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* The foundation: slices, buffers, arenas, truncation, ids. */
+/* The base library: slices, buffers, arenas, truncation, ids. */
 #include "temp.h"
 
 #include <sys/stat.h>
@@ -71,7 +71,7 @@ static void check_middle(const char *text, struct text_budget budget, const char
 	assert_string_equal(out.data, want);
 }
 
-/* Three examples of truncation in codex 0.169. */
+/* Three examples of truncation by codex 0.169. */
 static void truncation_examples_hold(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void times_are_rfc3339(void **state)
 	assert_string_equal(text, "2026-01-30T18:59:30.123Z");
 }
 
-/* Opening a FIFO without a writer would block forever. */
+/* Reading a pipe without a writer would block forever. */
 static void only_regular_files_are_read(void **state)
 {
 	(void)state;
@@ -254,7 +254,7 @@ static void only_regular_files_are_read(void **state)
 	assert_int_not_equal(file_read_regular("/tmp", &out, &err), 0);
 }
 
-/* Neither the new content nor the old one is lost, and nothing lies about. */
+/* The target keeps its content, and no temporary file remains. */
 static void a_failed_replacement_leaves_no_file(void **state)
 {
 	(void)state;
@@ -263,11 +263,11 @@ static void a_failed_replacement_leaves_no_file(void **state)
 	assert_int_not_equal(file_write_atomic(temp_path("folder"), STR("new"), 0600, false, &err), 0);
 	assert_int_equal(unlink(temp_path("folder/file")), 0);
 	assert_int_equal(rmdir(temp_path("folder")), 0);
-	assert_int_equal(rmdir(temp_root), 0); /* which is empty */
+	assert_int_equal(rmdir(temp_root), 0); /* it is empty */
 	assert_int_equal(mkdir(temp_root, 0700), 0);
 }
 
-/* A planted symbolic link must not redirect our write to another file. */
+/* A writer of the folder must not be able to redirect the write. */
 static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* Accepted and refused Authorization headers, and valid options. The signed tokens were made with another
- * implementation (Node's crypto), not with the code under test. */
+/* Authorization headers and the options of the policies. The signed tokens were created with another implementation
+ * (Node's crypto). */
 #include "temp.h"
 
 #include "net/bearer.h"
@@ -165,7 +165,7 @@ static void expect_file_error(const char *path, const char *text)
 	expect_error((struct bearer_options){.mode = "signed-bearer-token", .secret_file = path}, text);
 }
 
-/* A secret file that others can read is refused; reading a FIFO must not block. */
+/* A secret file that others can read is refused, and reading never blocks. */
 static void test_files(void **state)
 {
 	(void)state;

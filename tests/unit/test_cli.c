@@ -1,4 +1,4 @@
-/* Command lines: accepted, refused, and the error messages. */
+/* Command lines: valid and invalid ones, and the error texts. */
 #include "test.h"
 
 #include <sys/mman.h>
@@ -392,9 +392,9 @@ static struct str nearest(const char *wrong, const char *words)
 static void test_suggestions(void **state)
 {
 	(void)state;
-	assert_str(nearest("exce", "login exec"), "exec");  /* a swap */
-	assert_str(nearest("exc", "login exec"), "exec");   /* one left out */
-	assert_str(nearest("exexc", "login exec"), "exec"); /* one argument too many */
+	assert_str(nearest("exce", "login exec"), "exec");  /* transposition */
+	assert_str(nearest("exc", "login exec"), "exec");   /* omission */
+	assert_str(nearest("exexc", "login exec"), "exec"); /* insertion */
 	assert_str(nearest("skip", "login skip-git-repo-check"), "skip-git-repo-check");
 	assert_str(nearest("logn", "logout login"), "login"); /* the nearest, not the first */
 	assert_str(nearest("log", "logout login"), "logout"); /* the first of equals */

@@ -1,5 +1,4 @@
-/* libcodex through its public interface: JSON in and out, from several threads, with a scripted model on its own
- * loop. */
+/* libcodex through its public API: JSON in and out, across threads, with a scripted model on its own loop. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -106,7 +105,7 @@ static int submit(struct fixture *f, const char *text)
 #define GO "{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"go\"}]}}"
 #define SHUTDOWN "{\"id\":\"9\",\"op\":{\"type\":\"shutdown\"}}"
 
-/* Reads events until one has the type; false at the end. */
+/* Takes events up to one of that type; false at the end. */
 static bool wait_for(struct fixture *f, const char *type)
 {
 	auto_free char *want = xasprintf("\"msg\":{\"type\":\"%s\"", type);
@@ -140,7 +139,7 @@ static void a_task_from_submit_to_shutdown(void **state)
 	assert_null(event);
 }
 
-/* Each is refused, as nothing is configured yet: one event for each, which gather while nobody reads. */
+/* Every Op is refused before configure_session, with one event each, which accumulate while no events are taken. */
 static void events_are_ordered(void **state)
 {
 	struct fixture *f = *state;
@@ -159,7 +158,7 @@ static void events_are_ordered(void **state)
 	}
 }
 
-/* As codex proto does: one thing is told by several events where clients of a date want that. */
+/* As in codex proto, clients of some versions receive legacy events. */
 static void events_are_written_in_the_wire_profile(void **state)
 {
 	struct fixture *f = *state;
@@ -187,7 +186,7 @@ static void the_descriptor_says_when_there_is_something(void **state)
 	assert_true(is_raised(f, -1));
 	assert_int_equal(codex_next_event(f->codex, 0, &event), CODEX_OK);
 	codex_free(event);
-	assert_true(wait_for(f, "mcp_startup_complete")); /* and that is all that happens by itself */
+	assert_true(wait_for(f, "mcp_startup_complete")); /* the last event without further Ops */
 	assert_false(is_raised(f, 0));
 	assert_int_equal(submit(f, SHUTDOWN), CODEX_OK);
 	assert_true(is_raised(f, -1));
@@ -218,7 +217,7 @@ static void a_host_that_reads_late_misses_nothing(void **state)
 	assert_true(bytes > 4 * LIMIT_API_QUEUE);
 }
 
-/* The test reads no event during the flood. The interrupt is still executed, after a bounded number of bytes. */
+/* No events are taken during a flood: the interrupt takes effect, and few events precede it. */
 static void a_held_engine_can_be_interrupted(void **state)
 {
 	struct fixture *f = *state;
@@ -239,7 +238,7 @@ static void a_held_engine_can_be_interrupted(void **state)
 	assert_true(bytes < 20 * 1000 * 1000);
 }
 
-/* A host that only submits is refused in the end, and answered in full when it reads. */
+/* Submissions of a host that takes no events are refused eventually; after reading, all accepted ones are answered. */
 static void a_host_that_only_submits_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -251,7 +250,7 @@ static void a_host_that_only_submits_is_refused(void **state)
 	                               path);
 	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
 	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
-	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may also mean: not yet */
+	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may be temporary */
 		int status = submit(f, op);
 		assert_true(status == CODEX_OK || status == CODEX_FULL);
 		taken += status == CODEX_OK;
@@ -366,7 +365,7 @@ static void *submit_many(void *self)
 	return f;
 }
 
-/* Every accepted submission is answered at any rate. */
+/* Each accepted submission is answered, at any speed. */
 static void two_threads_lose_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -393,7 +392,7 @@ static void *work(void *self)
 	return wait_for(f, "exec_command_end") && wait_for(f, "task_complete") ? f : NULL;
 }
 
-/* Engines share nothing but the process. */
+/* Engines share only the process. */
 static void several_engines_work_side_by_side(void **state)
 {
 	struct fixture *f = *state, others[3] = {0};
@@ -438,7 +437,8 @@ static void bad_options_are_explained(void **state)
 
 int main(void)
 {
-	signal(SIGPIPE, SIG_IGN); /* the scripted model runs in this process, and clients disconnect in mid-write */
+	signal(SIGPIPE,
+	       SIG_IGN); /* the scripted model runs in this process, and clients disconnect in the middle of answers */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_from_submit_to_shutdown),

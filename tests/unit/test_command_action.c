@@ -1,4 +1,4 @@
-/* Parsed actions of commands, for display. The rows were observed on codex 0.169.0 unless they say otherwise. */
+/* The actions of commands that clients display; rows were observed with codex 0.169 unless noted. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -81,7 +81,7 @@ static void commands_are_described(void **state)
 		{"ls > x", "unknown {ls > x}"},
 		{"du -sh .", "list {du -sh .} ."},
 		{"cat /src/build", "read {cat /src/build} /src/build /src/build"},
-		/* Unlike codex 0.169: commands that write files are not omitted. */
+		/* Differs from 0.169: a program that writes a file is not omitted. */
 		{"cat a | sort -o b", "unknown {cat a | sort -o b}"},
 		{"cat a && sed -i s/a/b/ x", "unknown {cat a && sed -i s/a/b/ x}"},
 		{"cat a | xargs rm", "unknown {cat a | xargs rm}"},

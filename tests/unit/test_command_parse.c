@@ -1,4 +1,4 @@
-/* Shell text is parsed into plain commands or rejected. */
+/* Shell text is parsed to plain commands, or rejected. */
 #include "test.h"
 
 #include "../command_read.h"

@@ -1,10 +1,9 @@
-/* Safe and dangerous commands: a table of everyday commands, one of similar ones with side effects, and one of
- * destructive ones; one test for each row. */
+/* Safe and dangerous commands: tables of everyday commands, of similar ones with effects, and of destructive ones. */
 #include "test.h"
 
 #include "../command_read.h"
 
-/* Need no approval. */
+/* Commands that need no approval. */
 /* clang-format off */
 static const char *const harmless[] = {
 	"ls", "ls -la", "ls -la src tests", "ls *.c", "/bin/ls -l", "pwd", "cd src && ls", "cat README.md",
@@ -32,7 +31,7 @@ static const char *const harmless[] = {
 };
 /* clang-format on */
 
-/* Resemble the above but can write, execute or send data, or cannot be classified with certainty. */
+/* Commands that resemble these, but can write, run or send something, or are ambiguous. */
 /* clang-format off */
 static const char *const acting[] = {
 	/* other programs by the same name, or programs that run others */
@@ -54,9 +53,9 @@ static const char *const acting[] = {
 	"git branch --edit-description", "git diff *", "git stash", "git grep -O x", "git remote add a b",
 	"git remote -v update", "git checkout .", "git config core.pager x", "git bisect run x",
 	"git submodule foreach x",
-	/* in a folder whose git configuration is not trusted */
+	/* in a folder whose git settings are unchecked */
 	"git -C sub log -1", "git -C . status", "cd sub && git status", "cd sub; ls | git diff", "cd sub\ngit log",
-	/* viewers, and nested repositories */
+	/* pagers, and nested repositories */
 	"git status --help", "git diff --help", "git log --hel", "git diff --submodule=diff",
 	"git ls-files --recurse-submodules",
 	/* a pattern that file names turn into an option, or into a second operand */
@@ -77,7 +76,7 @@ static const char *const acting[] = {
 	"diff --paginate a b", "date -s x",
 	"date --set=x", "date 010203", "date -us x", "curl x", "wget x", "ssh x", "nc x 1", "dd if=a of=b", "cp a b",
 	"mv a b", "touch a", "mkdir a", "chmod 7 a", "ln a b", "kill 1", "dig x", "env", "printenv", "hostname x",
-	/* expansions and redirections */
+	/* expansions by the shell */
 	"ls > x", "ls >> x", "ls >| x", "ls 2>&1", "ls &> x", "cat < x", "cat <<E\nx\nE", "cat <<< x",
 	"ls > >(tee x)",
 	"cat <(id)", "ls &", "ls & ls", "ls |& cat", "echo $(make)", "echo `make`", "echo \"$(make)\"",
@@ -99,7 +98,7 @@ static const char *const destroying[] = {
 	"git push --force",
 	"git push origin +main", "git push -f", "git push --delete origin x", "git push --force-with-lease=x",
 	"git clean -fdx", "git clean --force",
-	/* in text that is not plain commands */
+	/* destructive words in text that is not plain commands */
 	"rm -rf $HOME/x", "rm -rf \"$x\"", "X=1 rm -rf x", "(cd /tmp && rm -rf x)", "for f in a; do rm -rf $f; done",
 	"if true; then rm -f $x; fi", "echo $(rm -rf x)", "echo \"$(rm -rf x)\"", "echo `rm -rf x`", "{ rm -rf x; }",
 	"ls > y; rm -f x", "> y rm -f x", "true && sudo rm -rf $x", "r\\m -rf $x", "'rm' -rf $x", "rm $x -rf",
@@ -160,7 +159,7 @@ static void a_shell_of_the_repository_is_not_safe(void **state)
 	assert_false(argv_is_safe((const char *[]){NULL}));
 }
 
-/* A shell in a shell is not parsed, so it is never certain to be safe. */
+/* Commands of nested shells are parsed, but never safe. */
 static void nested_shells_are_never_safe(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Configuration: precedence of layers, origins of values, refused values and their errors. */
+/* Configuration: precedence of layers, origin of values, invalid values and their errors. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -6,7 +6,7 @@
 #include "config/config_env.h"
 #include "config/config_narrow.h"
 
-/* A home and a repository of their own for each test. */
+/* Each test has its own home and repository. */
 struct place {
 	char *root, *home, *repo, *sub;
 };
@@ -65,7 +65,7 @@ static struct config *load_with(const struct place *p, const char *user_file)
 	return load(&source);
 }
 
-/* The message of a failure, with the temporary folder cut off. */
+/* Returns the error message without the temporary folder. */
 static const char *failure(const struct config_source *source)
 {
 	static struct error err;
@@ -394,7 +394,7 @@ static void a_linked_worktree_is_trusted_with_its_repository(void **state)
 	write_file(p->home, "config.toml", user);
 	struct config_source source = source_of(p);
 	source.cwd = tree;
-	struct config *c = load(&source); /* only the tree has it so far */
+	struct config *c = load(&source); /* only the tree shows it so far */
 	assert_null(c->model);
 	assert_int_equal(trust_of(c), trust_level_unset);
 	config_unref(c);
@@ -440,7 +440,7 @@ static void a_project_may_not_redirect_the_user(void **state)
 	config_unref(c);
 }
 
-/* Loads the user's config, the project's config and the given trust hash. */
+/* Loads a user's file and a project's file. */
 static struct config *load_wide(const struct place *p, const char *user, const char *project, const char *hash)
 {
 	auto_free char *text = xasprintf("%s\n[projects.\"%s\"]\ntrust_level = \"trusted\"\n"
@@ -780,7 +780,7 @@ static void every_key_has_a_description(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Two in-place changes of equal length within one second differ in the nanoseconds of mtime only. */
+/* Two changes of equal length within one second: only the nanoseconds differ. */
 static void a_stamp_sees_every_change_of_a_file(void **state)
 {
 	const struct place *p = *state;

@@ -99,7 +99,7 @@ static void write_type(struct buf *out, const char *path, const struct config_ro
 	}
 }
 
-/* A default below its own minimum means "unset". */
+/* A default below the minimum stands for "unset". */
 static void write_default(struct buf *out, const struct config_row *row)
 {
 	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, (int)row->number) : "";
@@ -154,7 +154,7 @@ static void write_inert(struct buf *out, const struct config_record *record)
 	}
 }
 
-/* Profiles repeat the same keys, which are not listed again. */
+/* Profiles have the same keys, which are not repeated. */
 static void write_inner(struct buf *out, const struct config_record *record, const char *path)
 {
 	for (size_t i = 0; i < record->count; i++) {

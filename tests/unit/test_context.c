@@ -1,11 +1,11 @@
-/* The history: whole items in segments that never move, and marks to go back to. */
+/* The history: contiguous items in segments that do not move, and marks for rollbacks. */
 #include "test.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "engine/history/context.h"
 
-/* All segments joined as model_request joins them: one valid JSON list of `count` items. */
+/* Joins the segments like model_request and asserts one valid JSON list of `count` items. */
 static void check_is_list(const struct context *context, size_t count)
 {
 	auto_buf struct buf all;
@@ -184,7 +184,7 @@ static void a_turn_ends_after_the_outputs_of_its_calls(void **state)
 	context_finish(&context);
 }
 
-/* A fork shares its parent's items; items appended to either are invisible to the other. */
+/* A fork shares its parent's text; items that either adds later are private. */
 static void a_shared_history_is_one_until_it_parts(void **state)
 {
 	(void)state;

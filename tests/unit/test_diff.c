@@ -1,4 +1,4 @@
-/* Diffs in the form that patch(1) and git apply; the tests verify them by applying them. */
+/* Diffs in the format of patch(1) and git apply, verified by applying them. */
 #include "temp.h"
 
 #include <sys/wait.h>
@@ -48,7 +48,7 @@ static void edits_need_no_search(void **state)
 	diff_edits(old, &edits, 1, &out);
 	assert_string_equal(out.data, "@@ -2,3 +2,4 @@\n 2\n-3\n+x\n+y\n 4\n@@ -7,3 +8,3 @@\n 7\n-8\n-9\n"
 	                              "\\ No newline at end of file\n+9\n+10\n");
-	/* Neighbours read as one change. */
+	/* Adjacent changes form one hunk. */
 	struct edit near[] = {{2, 0, STR("x\n")}, {2, 2, STR("y\n")}};
 	buf_clear(&out);
 	diff_edits(old, &(struct edits){.list = {.items = near, .count = countof(near)}}, 0, &out);
@@ -72,7 +72,7 @@ static uint32_t draw(uint32_t *seed, uint32_t below)
 	return (*seed >> 8) % below;
 }
 
-/* Lines of few kinds, so that much is equal by chance. */
+/* Lines of few kinds, so that many are equal by chance. */
 static void random_text(struct buf *out, uint32_t *seed)
 {
 	static const char *const words[] = {"a\n", "b\n", "c\n", "\n", "long line\n", "{\n", "}\n"};
@@ -83,7 +83,7 @@ static void random_text(struct buf *out, uint32_t *seed)
 		buf_append_c(out, "tail");
 }
 
-/* The old text with random lines removed and added. */
+/* A copy of old with some lines removed and added. */
 static void random_change(struct buf *out, struct str old, uint32_t *seed)
 {
 	struct str line;
@@ -96,7 +96,7 @@ static void random_change(struct buf *out, struct str old, uint32_t *seed)
 	}
 }
 
-/* Applies hunks that start at line offsets known to the reader: enough of patch(1) to check a diff. */
+/* Applies hunks in order: the part of patch(1) that the tests need. */
 static void apply_hunks(struct str old, struct str diff, struct buf *out)
 {
 	struct str line, kept;
@@ -151,7 +151,7 @@ static void random_diffs_lead_to_the_new_text(void **state)
 	}
 }
 
-/* Changed lines of a shortest diff, by the textbook table. */
+/* The number of changed lines in a shortest diff, by dynamic programming. */
 static size_t shortest(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), table[32][32] = {{0}};
@@ -187,7 +187,7 @@ static void small_diffs_are_as_short_as_can_be(void **state)
 	}
 }
 
-/* An exact comparison would take minutes; the coarse diff is still correct. */
+/* If an exact comparison would take minutes, the diff is coarse but correct. */
 static void a_diff_too_hard_is_coarse(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Validation of client tools, and the tool specs made from them. */
+/* The tools that clients provide: validation and conversion. */
 #include "test.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* The engine through codex.h: Ops as a client's JSON, Events in order, and a scripted model on the same loop that
- * checks its requests. */
+/* The engine through its public interface: Ops as JSON, Events in order, and a scripted model on the same loop that
+ * reports the requests. */
 #include "test.h"
 
 #include "base/file.h"
@@ -39,7 +39,7 @@ static void a_task_emits_its_events_in_order(void **state)
 	expect_told(f, "\"last_agent_message\":\"done\"");
 }
 
-/* Outputs are sent in the order of the calls, not in the order of completion. */
+/* Outputs are sent in the order of the calls, not in that of their completion. */
 static void outputs_keep_the_order_of_the_calls(void **state)
 {
 	struct fixture *f = *state;
@@ -82,7 +82,7 @@ static void a_queue_takes_so_many_submissions_at_once(void **state)
 	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
 		assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, &err), -ERR_limit);
-	run_until(f, "error", LIMIT_SUBMISSIONS); /* no session is configured: each gets an error */
+	run_until(f, "error", LIMIT_SUBMISSIONS); /* each is refused before configure_session */
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 }
 
@@ -167,7 +167,7 @@ static void an_error_ends_the_task_and_the_next_task_runs(void **state)
 	expect_fit(f, 2);
 }
 
-/* The call was announced and recorded; it did not run, and still has its one output. */
+/* The call was announced and recorded, but did not run; it has one output. */
 static void a_broken_stream_leaves_no_call_open(void **state)
 {
 	struct fixture *f = *state;
@@ -187,7 +187,7 @@ static void a_broken_stream_leaves_no_call_open(void **state)
 
 /* ---- interrupts ---- */
 
-/* The items that started and completed, with the deltas of the model's message. */
+/* Asserts one start and one end of the message, and the deltas between them. */
 static void expect_message(struct fixture *f, const char *id, const char *deltas, const char *whole)
 {
 	auto_arena struct arena arena = {0};
@@ -304,7 +304,7 @@ static void an_interrupt_ends_a_stream(void **state)
 	assert_false(file_exists(temp_path("ran")));
 }
 
-/* The user's interrupt is acted on before the calls of a completed response begin. */
+/* The interrupt takes effect before the calls of a completed response start. */
 static void an_interrupt_before_the_calls_leaves_none_open(void **state)
 {
 	struct fixture *f = *state;
@@ -412,7 +412,7 @@ static void a_resumed_session_continues_its_history(void **state)
 	run_until(f, "task_complete", 1);
 	say(f, "beta-2");
 	run_until(f, "exec_command_begin", 1);
-	codex_close(f->codex); /* like a kill: no event ends the task */
+	codex_close(f->codex); /* like a kill: no event ended the task */
 	open_codex(f);
 	buf_clear(&f->log);
 	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
@@ -449,7 +449,7 @@ static void an_approved_command_runs(void **state)
 	run_until(f, "exec_approval_request", 1);
 	expect_log(f, FIRST " exec_command_begin exec_approval_request");
 	answer(f, "exec_approval", "c1", "approved_for_session");
-	run_until(f, "exec_approval_request", 1); /* not of c2, which is the same command */
+	run_until(f, "exec_approval_request", 1); /* not for c2, which is the same command */
 	expect_log(f, "exec_command_end model_turn_complete exec_command_begin exec_command_end "
 	              "model_turn_complete exec_command_begin exec_approval_request");
 	answer(f, "exec_approval", "c3", "denied");
@@ -469,14 +469,14 @@ static void an_aborted_question_interrupts_the_task(void **state)
 	say(f, "go");
 	run_until(f, "exec_approval_request", 2);
 	answer(f, "exec_approval", "c2", "abort");
-	answer(f, "exec_approval", "c1", "approved"); /* after the end */
+	answer(f, "exec_approval", "c1", "approved"); /* after the abort */
 	run_until(f, "turn_aborted", 1);
 	settle(f);
 	expect_fit(f, 1);
 	assert_false(file_exists(temp_path("ran")));
 }
 
-/* Not even for the session: the same command has to be asked about again. */
+/* A later identical command requires approval again. */
 static void an_answer_after_the_abort_of_another_question_has_no_effect(void **state)
 {
 	struct fixture *f = *state;
@@ -515,12 +515,13 @@ static void an_answer_is_taken_while_the_submission_queue_is_full(void **state)
 	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
 		submit(f, "{\"type\":\"list_custom_prompts\"}");
 	assert_true(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved));
-	assert_false(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved)); /* it has one */
+	assert_false(
+		codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved)); /* it is answered already */
 	run_until(f, "task_complete", 1);
 	assert_true(file_exists(temp_path("ran")));
 }
 
-/* Answers do not overtake: an interrupt that was submitted first ends the question first. */
+/* An interrupt that was submitted before the answer takes effect first. */
 static void an_answer_is_ordered_after_earlier_submissions(void **state)
 {
 	struct fixture *f = *state;
@@ -658,7 +659,7 @@ static void a_missing_instructions_file_is_named(void **state)
 	expect_log(f, "error");
 }
 
-/* A project's configuration may name the file, and a command may replace it by a link. */
+/* A project's configuration may name the file, and a command may replace it with a link. */
 static void a_file_of_keys_is_no_prompt(void **state)
 {
 	struct fixture *f = *state;
@@ -704,7 +705,7 @@ static void no_event_follows_the_shutdown(void **state)
 	configure(f);
 	run_until_idle(f);
 	buf_clear(&f->log);
-	submit(f, "{\"type\":\"list_custom_prompts\"}"); /* read by another thread */
+	submit(f, "{\"type\":\"list_custom_prompts\"}"); /* handled by a worker thread */
 	submit(f, "{\"type\":\"shutdown\"}");
 	run_until(f, "shutdown_complete", 1);
 	while (loop_uv(f->loop)->active_reqs.count)
@@ -732,7 +733,7 @@ static void a_codex_can_be_closed_in_the_middle(void **state)
 
 /* ---- the record ---- */
 
-/* Two items fit into lines of their own, but not together into the one of a compaction. */
+/* Each of the two items fits into a line, but not both into the line of a compaction. */
 static void a_history_too_long_for_its_line_is_not_recorded_and_reported(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* User input during a running Task, resuming a response, and incremental requests. */
+/* Input during a task, continuation from earlier responses, and the size of requests. */
 #include "test.h"
 
 #include <netinet/in.h>
@@ -111,7 +111,7 @@ static void a_submission_overrides_the_mode_of_the_front_end(void **state)
 	expect_fit(f, 3);
 }
 
-/* Submits beta-2 at event number say_at, and approves the request. */
+/* Submits beta-2 at event number say_at, and approves the command. */
 static void interject(struct fixture *f, const struct event *event)
 {
 	if (f->events == f->say_at)
@@ -120,7 +120,7 @@ static void interject(struct fixture *f, const struct event *event)
 		submit(f, "{\"type\":\"exec_approval\",\"id\":\"c1\",\"decision\":\"approved\"}");
 }
 
-/* One task that thinks, asks, runs a command and answers; returns how many events it took. */
+/* One task with reasoning, an approval, a command and an answer; returns its number of events. */
 static size_t play_task(struct fixture *f, size_t say_at)
 {
 	open_codex(f);
@@ -135,8 +135,8 @@ static size_t play_task(struct fixture *f, size_t say_at)
 	return f->events;
 }
 
-/* Submits input after each event of a task in turn: while streaming, at the end of a stream, during an approval,
- * during a command, between two requests, and just after the task. The model must receive it every time. */
+/* The model receives the input at any time: during a stream, at its end, during an approval, during a command, between
+ * two turns, and directly after the task. */
 static void check_that_input_is_heard(struct fixture *f, const char *config)
 {
 	start(f,
@@ -172,7 +172,7 @@ static void no_input_is_lost_that_replaces(void **state)
 	check_that_input_is_heard(*state, ASKS);
 }
 
-/* Pending input is in the history after the session has ended. */
+/* Input that was not sent yet is in the history when the session ends. */
 static void input_that_waited_survives_the_end_of_the_session(void **state)
 {
 	struct fixture *f = *state;
@@ -230,7 +230,7 @@ static void a_task_continues_from_an_earlier_response(void **state)
 	expect_fit(f, 3);
 }
 
-/* The fork starts after the turn, including its tool outputs, not after the response. */
+/* The fork ends at the end of the turn, which includes the outputs of its calls. */
 static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
 {
 	struct fixture *f = *state;
@@ -262,7 +262,7 @@ static void a_fork_inside_a_task_keeps_the_turn_whole(void **state)
 	expect_fit(f, 4);
 }
 
-/* Two tasks, then a resume: both their ends can be gone back to. */
+/* Two tasks, then a resume: the session can roll back to the end of either. */
 static void a_resumed_session_rolls_back_to_a_response(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The decision table, a test for each of its cells. */
+/* The decision table, with a test for each cell. */
 #include "test.h"
 
 #include "tool/exec/exec_decision.h"

@@ -1,4 +1,4 @@
-/* Rules that match the leading words of a command. */
+/* Rules that match commands by their first words. */
 #include "test.h"
 
 #include "../command_read.h"

@@ -1,4 +1,5 @@
-/* The prompt of `codex exec`: from its argument, from standard input in several encodings, or from both. */
+/* The prompt of `codex exec`: from its argument, from standard input in any encoding with a byte order mark, or
+ * both. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -129,10 +130,10 @@ static void test_wrong_encodings(void **state)
 		{STR("caf\xe9"), "the prompt on stdin is not UTF-8; convert it, for example with iconv"},
 		{STR("\xff\xfe\0\0h\0\0\0"), utf32},
 		{STR("\0\0\xfe\xff\0\0\0h"), utf32},
-		{STR("\xff\xfeh\0i"), cut},           /* half a unit */
-		{STR("\xff\xfeh\0\x3d\xd8"), cut},    /* half a pair */
-		{STR("\xff\xfe\x00\xdeh\0"), broken}, /* a pair's second half alone */
-		{STR("\xff\xfe\x3d\xd8h\0"), broken}, /* its first half alone */
+		{STR("\xff\xfeh\0i"), cut},           /* half a code unit */
+		{STR("\xff\xfeh\0\x3d\xd8"), cut},    /* half a surrogate pair */
+		{STR("\xff\xfe\x00\xdeh\0"), broken}, /* a low surrogate alone */
+		{STR("\xff\xfe\x3d\xd8h\0"), broken}, /* a high surrogate alone */
 		{STR("\xff\xfe\x3d\xd8\x3d\xd8"), broken},
 	};
 	(void)state;
@@ -160,7 +161,7 @@ static void test_nothing_to_do(void **state)
 	refuses(" \n", "No prompt provided: the argument is empty.");
 }
 
-/* Writes the second half only after the reader has consumed the first, so that it finds an empty pipe. */
+/* Writes the second half after the first was read, so that the reader finds the pipe empty once. */
 static void write_halves(int fd)
 {
 	int left = 1;
@@ -187,7 +188,7 @@ static void test_a_descriptor_that_does_not_wait(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Makes standard input a pipe written by a child; returns its pid. */
+/* Replaces standard input with a pipe that a child writes to; returns the child. */
 static pid_t write_in(size_t total, bool stays_open)
 {
 	static char block[64 * KIB];
@@ -197,7 +198,7 @@ static pid_t write_in(size_t total, bool stays_open)
 	if (child == 0) {
 		signal(SIGPIPE, SIG_IGN);
 		close(ends[0]);
-		close(STDIN_FILENO); /* the reading end of an earlier pipe */
+		close(STDIN_FILENO); /* the read end of an earlier pipe */
 		for (size_t at = 0; at < total; at += sizeof(block)) {
 			if (fd_write_all(ends[1], block, sizeof(block), NULL) != 0)
 				_exit(1);
@@ -212,7 +213,7 @@ static pid_t write_in(size_t total, bool stays_open)
 	return child;
 }
 
-/* Closes the reading end and returns the writer's wait status. */
+/* Returns how the writer ended after the read end was closed. */
 static int end_of(pid_t child)
 {
 	int status;
@@ -236,7 +237,7 @@ static void test_draining_has_bounds(void **state)
 	exec_prompt_drain();
 	int status = end_of(child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-	child = write_in(MIB, true); /* one that neither writes nor ends */
+	child = write_in(MIB, true); /* a writer that neither writes nor ends */
 	exec_prompt_drain();
 	kill(child, SIGKILL);
 	end_of(child);

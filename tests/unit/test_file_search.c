@@ -1,4 +1,4 @@
-/* The parts of a file search: walking, ignore rules, matching. */
+/* The parts of a file search: walking, ignoring, matching. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -9,7 +9,7 @@
 
 /* ---- patterns ---- */
 
-/* Ignore rules made to slow the walk down. */
+/* Rules that are expensive to match. */
 static void write_hostile_rules(struct buf *out)
 {
 	buf_init(out, LIMIT_IGNORE_FILE);
@@ -60,7 +60,7 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The next that is not left out; false at the end. */
+/* Returns the next entry that is not ignored; false at the end. */
 static bool next_entry(struct file_walk *walk, struct file_walk_entry *ret)
 {
 	enum file_walk_step step;
@@ -69,7 +69,7 @@ static bool next_entry(struct file_walk *walk, struct file_walk_entry *ret)
 	return step == FILE_WALK_entry;
 }
 
-/* Walks the tree and returns the paths found: sorted, one per line, folders with a slash. */
+/* Returns the entries of a walk: sorted, one per line, folders with a slash. */
 static const char *walked(const char *root)
 {
 	static char text[4096];

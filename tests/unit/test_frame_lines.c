@@ -1,4 +1,4 @@
-/* Lines are the same lines however the bytes were cut, and no peer can make one grow without end. */
+/* Lines are independent of how the bytes are split, and their size is limited. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -98,7 +98,7 @@ static void a_line_of_the_limit_is_one(void **state)
 	frame_lines_finish(&lines);
 }
 
-/* The line end arrives with the last byte, so that nothing was dropped before. */
+/* The last byte of the line is also its end, so nothing was dropped before. */
 static void a_line_of_one_byte_more_is_too_long(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void a_long_line_without_end_is_reported_too(void **state)
 	frame_lines_finish(&lines);
 }
 
-/* Splits the input at every step size, after lines of different lengths. */
+/* For any split, and after any other line. */
 static void a_long_line_shows_its_beginning(void **state)
 {
 	static const char text[] = "short\n{\"id\":7,\"x\":\"yyyyyyyyyyyyyyyyyyyy\"}\n{\"id\":8}\n";

@@ -1,4 +1,4 @@
-/* The changes of several patches to one file are merged into one diff, from its first content to its last. */
+/* Several patches of one file yield one diff from its first to its last content. */
 #include "test.h"
 
 #include "base/limits.h"
@@ -60,7 +60,7 @@ static void unchanged_files_are_omitted(void **state)
 	note(&diff, "/w/a", NULL, STR("other\n"), STR("hello\n"));
 	note(&diff, "/w/new", NULL, STR("x\n"), STR_NONE);
 	assert_string_equal(written(&diff), "");
-	note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is one */
+	note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is a file */
 	assert_string_equal(written(&diff), "diff --git a/new b/new\nnew file mode 100644\nindex " NO_BLOB
 	                                    "..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n");
 	git_diff_finish(&diff);
@@ -96,7 +96,7 @@ static void large_files_are_omitted(void **state)
 		note(&diff, path, NULL, STR_NONE, str_n(large, LIMIT_GIT_DIFF_FILE));
 	}
 	assert_non_null(strstr(written(&diff), "b/1\n"));
-	assert_null(strstr(written(&diff), "b/39\n")); /* the whole diff exceeds the limit */
+	assert_null(strstr(written(&diff), "b/39\n")); /* the limit of all files together */
 	git_diff_finish(&diff);
 }
 

@@ -1,4 +1,4 @@
-/* Whether git could run something that a repository chose. */
+/* Detects repositories whose settings make git run a program. */
 #include "temp.h"
 #include "test.h"
 
@@ -48,7 +48,7 @@ static void a_folder_without_a_repository_is_inert(void **state)
 	(void)state;
 	char git[PATH_MAX];
 	temp_put("plain/x", STR(""));
-	assert_int_equal(dir_make(temp_path("plain/.git"), 0700, NULL), 0); /* empty: no repository */
+	assert_int_equal(dir_make(temp_path("plain/.git"), 0700, NULL), 0); /* empty: not a repository */
 	assert_true(git_is_inert(temp_path("plain"), git));
 	assert_string_equal(git, "");
 	assert_false(git_is_inert(temp_path("missing"), git));
@@ -161,7 +161,7 @@ static void a_nested_repository_in_the_index_counts(void **state)
 	make_repository("w/.git", usual);
 	buf_append(&index, "DIRC\0\0\0\2\0\0\0\2", 12);
 	add_entry(&index, 0100644, "a");
-	assert_false(is_inert_with(&index)); /* it promises two */
+	assert_false(is_inert_with(&index)); /* its header announces two */
 	add_entry(&index, 0100755, "a-longer-name");
 	assert_true(is_inert_with(&index));
 	index.data[11] = 3;
@@ -177,7 +177,7 @@ static void a_nested_repository_in_the_index_counts(void **state)
 	assert_false(is_inert_with(&index));
 }
 
-/* git reads the length of a name from the flags: these bytes look like two files, but are one file and a submodule. */
+/* git takes the length of a name from the flags: it may see one file and a submodule in what looks like two files. */
 static void a_name_that_ends_before_its_length_hides_nothing(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void a_name_that_ends_before_its_length_hides_nothing(void **state)
 	char name[5000] = {0};
 	memset(name, 'n', sizeof(name) - 1);
 	add_entry(&index, 0100644, name);
-	index.data[12 + 60] = 0x0f, index.data[12 + 61] = (char)0xff; /* the mark of long names */
+	index.data[12 + 60] = 0x0f, index.data[12 + 61] = (char)0xff; /* the value for long names */
 	assert_true(is_inert_with(&index));
 }
 

@@ -1,4 +1,4 @@
-/* Branch, commit and remote are read from .git without running git. */
+/* Data of a repository, read without running git. */
 #include "temp.h"
 
 #include "workspace/git_config.h"
@@ -46,7 +46,7 @@ static void a_plain_repository(void **state)
 	assert_true(git_info_is_repo(temp_path("p/a")));
 }
 
-/* A killed sandbox can leave an empty .git folder, which must not turn its parent into a repository. */
+/* A killed sandbox may leave an empty .git, which would make its folder a repository. */
 static void a_git_folder_without_a_head_is_no_repository(void **state)
 {
 	(void)state;

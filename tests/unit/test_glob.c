@@ -1,4 +1,4 @@
-/* Patterns of ignore files and of names of variables. */
+/* Patterns of ignore files and of variable names. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* The client against a peer whose responses are valid, invalid, in single bytes, late or missing. */
+/* The client with scripted peers: valid, invalid, fragmented, delayed and missing answers. */
 #include "http_peer.h"
 
 /* --- requests ------------------------------------------------------------------------------------------ */
@@ -111,7 +111,7 @@ static void test_connection_is_reused_and_sleeps(void **state)
 	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
 	assert_ok(f, "hello");
 	assert_int_equal(f->peers.count, 1);
-	/* After the peer's handles are closed nothing can wake the loop, although the connection is kept. */
+	/* Without the peer's handles, nothing may wake the loop, even though the connection is kept. */
 	turn(f);
 	uv_unref((uv_handle_t *)&f->listener);
 	stream_pause(f->peers.items[0]->stream);
@@ -160,7 +160,7 @@ static void reset_once(struct fixture *f, struct peer *peer)
 	peer_close(peer, STREAM_RESET);
 }
 
-/* The server resets the kept connection while it receives the next body. */
+/* The server resets the kept connection while the next body is being sent. */
 static void answer_and_prepare_reset(struct fixture *f, struct peer *peer, int number)
 {
 	answer_hello(f, peer, number);
@@ -216,7 +216,7 @@ static void test_a_connection_that_ended_costs_no_request(void **state)
 {
 	struct fixture *f = *state;
 	const struct str body[] = {STR("x")};
-	for (size_t i = 0; i < 5; i++) { /* libcurl would notice the end at times only */
+	for (size_t i = 0; i < 5; i++) { /* libcurl detects the end only sometimes */
 		run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1});
 		assert_ok(f, "hello");
 		peer_close(f->peers.items[f->peers.count - 1], i % 2 ? STREAM_RESET : STREAM_NOW);
@@ -521,7 +521,7 @@ static void run_cancelled(struct fixture *f, const struct http_handler *cancelli
 {
 	start(f, (struct http_request){0}, cancelling);
 	uv_unref((uv_handle_t *)&f->listener);
-	loop_run(f->loop); /* ends after the call and its peer connection */
+	loop_run(f->loop); /* ends with the call, which closes the peer's connection */
 	assert_false(f->answer.is_done);
 	assert_int_equal(f->answer.heads, 1);
 	assert_null(f->peers.items[0]->stream);
@@ -559,7 +559,7 @@ static void test_cancel_from_outside(void **state)
 	struct fixture *f = *state;
 	f->on_request = answer_never;
 	start(f, (struct http_request){0}, &handler);
-	http_call_cancel(f->answer.call); /* before libcurl has started it */
+	http_call_cancel(f->answer.call); /* before libcurl is loaded */
 	turn(f);
 	start(f, (struct http_request){0}, &handler);
 	while (!f->request_count)
@@ -623,7 +623,7 @@ static void on_data_pause(struct str bytes, void *self)
 	http_call_pause(answer->call);
 }
 
-/* The first calls wait for libcurl to be loaded. */
+/* The first calls wait until libcurl is loaded. */
 static void test_pause_and_resume_before_the_start(void **state)
 {
 	static const struct http_handler plain = {on_head, on_data, on_done};
@@ -643,7 +643,7 @@ static void test_pause_and_resume(void **state)
 	struct fixture *f = *state;
 	f->on_request = answer_flood;
 	start(f, (struct http_request){.idle_timeout_ms = 60000}, &pausing);
-	http_call_pause(f->answer.call); /* from the very start */
+	http_call_pause(f->answer.call); /* paused from the start */
 	while (!f->answer.heads)
 		uv_run(loop_uv(f->loop), UV_RUN_ONCE);
 	for (int round = 0; round < 20; round++) {
@@ -652,7 +652,7 @@ static void test_pause_and_resume(void **state)
 			turn(f);
 		assert_int_equal(f->answer.pieces, pieces); /* no data while paused */
 		http_call_resume(f->answer.call);
-		assert_int_equal(f->answer.pieces, pieces); /* no data inside the call */
+		assert_int_equal(f->answer.pieces, pieces); /* nothing during the call */
 		while (f->answer.pieces == pieces)
 			uv_run(loop_uv(f->loop), UV_RUN_ONCE);
 	}
@@ -670,7 +670,7 @@ static void on_later(void *self)
 	*(bool *)self = true;
 }
 
-/* The idle timeout does not count while the reader has paused the call; it counts again after the resume. */
+/* The idle timeout excludes pauses and restarts after them. */
 static void test_silence_does_not_count_while_paused(void **state)
 {
 	struct fixture *f = *state;

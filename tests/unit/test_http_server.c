@@ -1,4 +1,4 @@
-/* The server through a raw socket: accepted and refused requests, responses, and floods. */
+/* The server through a raw socket: accepted and refused requests, answers, hostile clients. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -103,7 +103,7 @@ static void client_send(struct fixture *f, struct str bytes)
 	}
 }
 
-/* Reads until the connection closes (true, or -errno in *ret_error) or the answer ends with `until`. */
+/* Reads until the connection is closed (true, or an errno in *ret_error) or the answer ends with `until`. */
 static bool client_read(struct fixture *f, struct buf *out, const char *until, int *ret_error)
 {
 	for (;;) {
@@ -124,7 +124,7 @@ static bool client_read(struct fixture *f, struct buf *out, const char *until, i
 	}
 }
 
-/* Sends a request on a new connection and checks the start of the response; reads until `until` or the close. */
+/* Sends a request on a new connection and checks the start of the answer; reads until `until` or the close. */
 static void expect_answer(struct fixture *f, struct str request, const char *begins, const char *until)
 {
 	auto_buf struct buf answer;
@@ -246,7 +246,7 @@ static void test_head_limit(void **state)
 	expect_answer(f, buf_str(&request), "HTTP/1.1 431 ", NULL);
 }
 
-/* Each line is short; together they are longer than a head may be. */
+/* Each line is short; together they exceed the limit of a head. */
 static void test_endless_trailer(void **state)
 {
 	struct fixture *f = *state;
@@ -334,7 +334,7 @@ static void test_one_continue_a_request(void **state)
 	}
 }
 
-/* Sends a request; its exchange is pending in f->exchange. */
+/* Sends a request; its exchange is f->exchange. */
 static void start_exchange(struct fixture *f, struct str request)
 {
 	f->keep = true;
@@ -391,7 +391,7 @@ static void test_length_is_kept(void **state)
 	http_reply_data(f->exchange, STR("123456"));
 	http_reply_end(f->exchange);
 	assert_false(client_read(f, &answer, "1234", NULL));
-	/* an answer that stays short is ended by the close */
+	/* an incomplete answer ends with the close */
 	start_exchange(f, STR("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
 	http_reply_head(f->exchange, 200, NULL, 0, 4);
 	http_reply_data(f->exchange, STR("12"));
@@ -477,7 +477,7 @@ static void test_flood_while_answering(void **state)
 		send(f->fd, flood, 512 * KIB, MSG_NOSIGNAL);
 		turn(f);
 	}
-	assert_int_equal(f->gone, 0); /* not read, not buffered */
+	assert_int_equal(f->gone, 0); /* the queue of a client that does not read is limited */
 	http_reply(f->exchange, 200, NULL, STR("done"));
 	auto_buf struct buf answer;
 	buf_init(&answer, KIB);

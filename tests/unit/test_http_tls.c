@@ -1,5 +1,5 @@
-/* The client's trust in servers: the system's CAs, a CA file, bad CA files, and session resumption. The peer is
- * `openssl s_server` with a certificate made for the test; skipped where openssl is not installed. */
+/* TLS: the system's CAs, a CA file, bad CA files, session resumption. The peer is `openssl s_server` with a certificate
+ * of the test; skipped if openssl is not installed. */
 #include "http_peer.h"
 
 #include <spawn.h>

@@ -1,4 +1,4 @@
-/* JSON: accepted and refused texts, exact numbers and strings, and round trips. */
+/* JSON: valid and invalid texts, exact numbers and strings, round trips. */
 #include "test.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void valid_texts_are_taken(void **state)
 	for (size_t i = 0; i < countof(rows); i++) {
 		auto_arena struct arena arena = {0};
 		struct error err = {0};
-		auto_free char *exact = str_dup(rows[i]); /* so that the sanitizer detects a read past the end */
+		auto_free char *exact = str_dup(rows[i]); /* an exact copy, so that a read past the end is detected */
 		const struct json *root = json_parse(&arena, str_n(exact, rows[i].len), &err);
 		if (!root)
 			fail_msg("row %zu \"%.*s\" refused: %s", i, STR_ARG(rows[i]), err.text);
@@ -512,7 +512,7 @@ static void test_a_member_of_a_cut_object(void **state)
 	expect_member(" { \"id\" : \"a\\\"b\" , \"x\"", "\"a\\\"b\"");
 	expect_member("{\"params\":{\"id\":1,\"a\":[\"}]\\\\\"]},\"id\":2}", "2");
 	expect_member("{\"method\":\"id\",\"n\":null,\"id\":-3 ", "-3");
-	expect_member("{\"id\":7", NULL); /* the number may be incomplete */
+	expect_member("{\"id\":7", NULL); /* may be incomplete */
 	expect_member("{\"id\":\"ab", NULL);
 	expect_member("{\"params\":{\"id\":1", NULL);
 	expect_member("{\"x\":\"\\", NULL);

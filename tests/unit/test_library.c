@@ -1,4 +1,4 @@
-/* Libraries opened by name: found, missing, too old, and opened only once. libm is the example. */
+/* Libraries that are loaded by name: present, missing, too old, loaded once. libm serves as example. */
 #include "test.h"
 
 #include "base/library.h"

@@ -1,4 +1,4 @@
-/* Deferred calls run soon, once, and after pending events of the loop. */
+/* Deferred calls run soon, once, and never inside the call that defers them. */
 #include "test.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ static void on_call(void *self)
 		loop_timer_start(d->timer, 0);
 	if (d->goes_on)
 		loop_defer(&d->call);
-	assert_true(d->count < 1000); /* the timer below would have ended it */
+	assert_true(d->count < 1000); /* stopped by the timer below */
 }
 
 static void on_timer(void *self)
@@ -51,7 +51,7 @@ static void a_call_is_made_once_and_not_at_all_when_it_was_cancelled(void **stat
 	loop_defer(&once.call);
 	loop_defer(&never.call);
 	loop_defer(&once.call);
-	assert_int_equal(once.count, 0); /* no call runs inside the one that defers it */
+	assert_int_equal(once.count, 0); /* no call runs inside loop_defer */
 	loop_deferred_finish(&never.call);
 	loop_run(loop);
 	assert_int_equal(once.count, 1);

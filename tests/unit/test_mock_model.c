@@ -96,7 +96,7 @@ static void ask(struct fixture *f, int fd, const char *path, const char *body)
 
 enum ending { STILL_OPEN, CLOSED, WAS_RESET };
 
-/* Reads until the answer ends with `until` (NULL: until the connection does). */
+/* Reads until the answer ends with `until` (NULL: until the connection is closed). */
 static enum ending read_answer(struct fixture *f, int fd, struct buf *out, const char *until)
 {
 	static char bytes[65536];
@@ -122,7 +122,7 @@ static bool has(const struct buf *out, const char *text)
 	return str_find(buf_str(out), str_of(text)) >= 0;
 }
 
-/* One request on a connection of its own; the answer to its end. */
+/* Sends one request on a new connection and reads the whole answer. */
 static enum ending exchange(struct fixture *f, const char *body, struct buf *out, const char *until)
 {
 	auto_close int fd = dial(f);
@@ -253,7 +253,7 @@ static void test_a_client_disconnects(void **state)
 	assert_true(has(&out, "last"));
 }
 
-/* A response larger than any socket buffer, read in small pieces: the server waits for the reader and loses nothing. */
+/* The answer exceeds all socket buffers and is read in small pieces: the server waits, and nothing is lost. */
 static void test_slow_reader_gets_all(void **state)
 {
 	struct fixture *f = *state;
@@ -324,7 +324,7 @@ static void test_body_that_is_not_json(void **state)
 	exchange(f, "{\"a\": }", &out, "}}");
 	assert_true(str_has_prefix(buf_str(&out), "HTTP/1.1 400 "));
 	assert_true(has(&out, "request 1: the body is not JSON: line 1 column 7: "));
-	exchange(f, "{}", &out, LAST_CHUNK); /* it took no reply */
+	exchange(f, "{}", &out, LAST_CHUNK); /* the failed request used no reply */
 	assert_int_equal(mock_model_failures(f->mock), 1);
 }
 

@@ -1,4 +1,4 @@
-/* The script of the scripted model: valid and refused steps, and the bytes that each step produces. */
+/* Scripts of the scripted model: syntax, errors, and the bytes that each step generates. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct arena arena;
 	struct http_head head;
 	struct mock_request request;
-	struct buf out; /* output of the last play, with its actions as <acts> */
+	struct buf out; /* the output of the last play, with <acts> in it */
 };
 
 static int set_up(void **state)
@@ -120,7 +120,7 @@ static struct str played(struct fixture *f, const char *script)
 	                                 "\"status\":\"completed\",\"role\":\"assistant\",\"content\":[{\"type\":" \
 	                                 "\"output_text\",\"text\":\"" text "\"}]}")
 
-/* --- output of steps ----------------------------------------------------------------------------------- */
+/* --- output of steps ------------------------------------------------------------------------------------- */
 
 static void test_message(void **state)
 {
@@ -382,7 +382,7 @@ static void test_conditions_go_first(void **state)
 	assert_int_equal(line_for(*state, "{\"input\":[{\"role\":\"tool\"}]}"), 3);
 }
 
-/* "" if the expectation holds, else the mismatch. */
+/* "" if the expectation is met, otherwise the mismatch. */
 static const char *mismatch(struct fixture *f, const char *expect, const char *body)
 {
 	static struct error err;
@@ -427,11 +427,11 @@ static void test_expected_headers(void **state)
 	http_head_finish(&f->head);
 }
 
-/* --- refused scripts ----------------------------------------------------------------------------------- */
+/* --- invalid scripts --------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *script;
-	const char *text; /* prefix of the error */
+	const char *text; /* prefix of the error text */
 } refused[] = {
 	{"", "no reply in it"},
 	{"# only a comment", "no reply in it"},

@@ -1,4 +1,4 @@
-/* The catalog: known models, their variants, and the defaults of unknown ones. */
+/* The catalog: known names, their variants, and the defaults for unknown ones. */
 #include "test.h"
 
 #include "model/model_catalog.h"

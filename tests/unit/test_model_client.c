@@ -1,4 +1,4 @@
-/* Complete calls to a server on the same loop whose responses the test defines. */
+/* Complete calls to a scripted server on the same loop. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ struct answer {
 	const char *type;
 	const char *body;
 	enum ending ending;
-	const char *header; /* one more, or NULL */
+	const char *header; /* an additional header, or NULL */
 };
 
 struct fixture {
@@ -33,7 +33,7 @@ struct fixture {
 	struct model_client *client;
 	char url[64];
 
-	struct answer answers[8]; /* the last one repeats */
+	struct answer answers[8]; /* the last one is repeated */
 	size_t requests;
 	struct buf body; /* of the last request */
 	struct buf head; /* of the last request: "name: value" lines */
@@ -42,8 +42,8 @@ struct fixture {
 	struct buf log;
 	int done;
 	struct model_error error;
-	int cancel_at;  /* cancels the call in the n-th event */
-	int more_calls; /* to start from on_done */
+	int cancel_at;  /* cancels the call in its n-th event */
+	int more_calls; /* number of calls to start from on_done */
 };
 
 #define CREATED "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n"
@@ -169,7 +169,7 @@ static void assert_final(struct fixture *f, const char *beginning, const char *p
 	assert_true(str_find(buf_str(&text), str_of(f->url)) >= 0);
 }
 
-/* After a change of the provider. */
+/* Creates a client for the changed provider. */
 static void renew_client(struct fixture *f)
 {
 	struct model_client_options options = {f->loop, f->http, &f->provider, {STR("codex_test"), STR("0.1.0")}};
@@ -367,7 +367,7 @@ static void a_local_server_that_is_not_started_is_final(void **state)
 	             "the server of mock is not running: start it with `serve`");
 }
 
-/* Secrets that the server echoes must not appear in errors, headers or events. */
+/* The texts of a server, which may quote secrets, occur in errors, headers and events. */
 static void no_secret_is_quoted(void **state)
 {
 	struct fixture *f = *state;
@@ -417,7 +417,7 @@ static void no_secret_is_quoted(void **state)
 	}
 }
 
-/* Servers also quote decoded URLs and Basic headers. */
+/* Servers also quote decoded forms of a URL or of a Basic header. */
 static void no_decoded_secret_is_quoted(void **state)
 {
 	struct fixture *f = *state;
@@ -454,7 +454,7 @@ static void a_secret_that_is_cut_leaves_nothing(void **state)
 	struct fixture *f = *state;
 	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
 	renew_client(f);
-	for (size_t before = 900; before < 1010; before++) { /* the quoted part of a body ends in this range */
+	for (size_t before = 900; before < 1010; before++) { /* the quoted part of the body ends in this range */
 		char body[1100];
 		snprintf(body, sizeof(body), "%0*d sk-4b1d9e77 and more", (int)before, 0);
 		f->answers[0] = (struct answer){401, "text/plain", body};
@@ -563,7 +563,7 @@ static void pause_in_event(const struct response_event *event, void *self)
 		model_call_pause(f->call);
 }
 
-/* A caller that pauses longer than the idle timeout is not a silent server. */
+/* A pause by the caller may last longer than the idle timeout of the server. */
 static void silence_does_not_count_while_a_call_is_paused(void **state)
 {
 	struct fixture *f = *state;
@@ -578,7 +578,8 @@ static void silence_does_not_count_while_a_call_is_paused(void **state)
 	uint64_t begun = uv_now(loop_uv(f->loop));
 	loop_run(f->loop);
 	assert_log(f, "text_delta=hi failed");
-	assert_true(uv_now(loop_uv(f->loop)) - begun >= 450 + 100); /* the silence began with the end of the pause */
+	assert_true(uv_now(loop_uv(f->loop)) - begun >=
+	            450 + 100); /* the idle timeout starts at the end of the pause */
 	loop_timer_destroy(timer);
 }
 

@@ -1,4 +1,4 @@
-/* The message, the advice and the CodexErrorInfo of each failure; clients match on the messages. */
+/* The texts of failures, which clients match, their advice, and CodexErrorInfo. */
 #include "test.h"
 
 #include <time.h>
@@ -13,7 +13,7 @@
 #define URL "http://127.0.0.1:1/v1/responses"
 
 struct expectation {
-	const char *text; /* prefix of the message; the whole message if it ends in "$" */
+	const char *text; /* a prefix; the whole text if it ends in "$" */
 	const char *info;
 	const char *retry_info;
 	bool is_retryable;

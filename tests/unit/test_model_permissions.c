@@ -1,4 +1,4 @@
-/* The permissions message for every combination, in the text of the embedded files. */
+/* The permissions message: each combination includes the texts of the rules in effect. */
 #include "test.h"
 
 #include "base/file.h"
@@ -11,7 +11,7 @@ static bool has(const struct buf *text, const char *part)
 	return str_find(buf_str(text), str_of(part)) >= 0;
 }
 
-/* Checks that out contains the whole text of a file in src/model/prompt. */
+/* Asserts that out contains the text of a file in src/model/prompt. */
 static void assert_has_file(const struct buf *out, const char *name)
 {
 	char path[128];

@@ -1,4 +1,4 @@
-/* Providers: URLs, headers, keys, and the errors for missing ones. */
+/* Providers: URL, headers, credentials, and the errors if one is missing. */
 #include "temp.h"
 
 #include "config/auth.h"
@@ -32,7 +32,7 @@ static struct model_provider *resolve(const char *file, const char *id)
 	struct error err = {0};
 	struct config *config = load(file);
 	struct model_provider *provider = model_provider_create(config, id, &err);
-	config_unref(config); /* the provider keeps no reference to it */
+	config_unref(config); /* the provider holds copies */
 	if (!provider)
 		fail_msg("%s", err.text);
 	return provider;

@@ -1,4 +1,4 @@
-/* The request: order of keys, members omitted for each provider, and no copy of the history. */
+/* The request: order of keys, optional fields, and a history that is not copied. */
 #include "test.h"
 
 #include "base/error.h"

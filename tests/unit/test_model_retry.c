@@ -1,4 +1,4 @@
-/* Delays between tries: our own, and those a server asks for. */
+/* Delays of retries: the backoff, and delays that a server requests. */
 #include "test.h"
 
 #include "base/limits.h"

@@ -1,4 +1,4 @@
-/* The events of a response, for every split of its bytes and for the dialects of several servers. */
+/* Events of a stream, for any split of the bytes and for different servers. */
 #include "test.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "net/sse.h"
 #include "protocol/record/types.h"
 
-/* The reported events as text. */
+/* The emitted events as text. */
 struct reader {
 	struct model_stream stream;
 	struct sse sse;

@@ -1,4 +1,4 @@
-/* Token usage and rate limits: the servers' formats and their display. */
+/* Token counts and rate limits of different servers. */
 #include "test.h"
 
 #include "base/arena.h"

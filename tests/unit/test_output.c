@@ -1,4 +1,4 @@
-/* Head and tail of a command's output. */
+/* Head and tail of a command's output are kept. */
 #include "test.h"
 
 #include "base/text.h"
@@ -19,7 +19,7 @@ static void expect_text(const struct output *output, const char *want)
 	assert_string_equal(buf_str(&out).ptr, want);
 }
 
-/* The memory of output becomes its text: the same text. */
+/* output_take yields the same text as a copy. */
 static void expect_taken(struct output *output)
 {
 	auto_buf struct buf copied, taken;
@@ -71,7 +71,7 @@ static void the_middle_is_dropped_and_marked(void **state)
 	output_finish(&output);
 }
 
-/* Against the plainest possible model: keep everything, cut at the end. */
+/* Compared with a model that keeps everything and truncates at the end. */
 static void any_chunking_gives_the_same(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void cuts_fall_between_characters(void **state)
 	(void)state;
 	struct output output;
 	output_init(&output, 8);
-	append(&output, "abc€-----x€yz"); /* both cuts fall inside a character */
+	append(&output, "abc€-----x€yz"); /* the head ends inside a character, and the tail begins inside one */
 	expect_text(&output, "abc\n[12 bytes of output left out here]\nyz");
 	output_finish(&output);
 }

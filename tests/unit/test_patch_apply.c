@@ -1,5 +1,5 @@
-/* Patches on real files: hunk by hunk as the apply_patch program applies them, and all or nothing as a turn does. The
- * cases of the shared folder run both ways; without the folder those tests are skipped. */
+/* Patches on real files: hunk by hunk like the apply_patch program, and atomically like a turn. The cases of the shared
+ * folder run both ways; without the folder these tests are skipped. */
 #include "temp.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #define END "*** End Patch\n"
 #define UPDATE(file) "*** Update File: " file "\n"
 
-/* Text of the last failure, as the model reads it. */
+/* Text of the last failure, as sent to the model. */
 static char said[4096];
 
 static int note_failure(const struct patch_error *err, int status)
@@ -151,7 +151,7 @@ static bool is_refused(const char *name)
 	return false;
 }
 
-/* One case in a fresh folder; `all_or_nothing` as a turn does it. */
+/* Runs a case in an empty folder; `all_or_nothing` like a turn. */
 static void run_case(const char *root, const char *name, bool all_or_nothing)
 {
 	auto_free char *folder = path_join(root, name), *input = path_join(folder, "input");
@@ -202,7 +202,7 @@ static void the_shared_cases_hold_all_or_nothing(void **state)
 	run_cases(true);
 }
 
-/* --- updates of a text --- */
+/* --- updates --- */
 
 static void check_update(const char *before, const char *chunks, const char *after)
 {
@@ -225,7 +225,7 @@ static void lines_are_found_in_four_ways(void **state)
 	check_update("a\nb \t\n", "@@\n-b\n+x\n", "a\nx\n");
 	check_update("a\n  b \n", "@@\n-b\n+x\n", "a\nx\n");
 	check_update("a\n\u201cq\u201d \u2013\u00a0\u2018r\u2019\n", "@@\n-\"q\" - 'r'\n+x\n", "a\nx\n");
-	/* An exact match wins over a lenient one, even further down. */
+	/* An exact match further down takes precedence. */
 	check_update(" b\nb \nb\n", "@@\n-b\n+x\n", " b\nb \nx\n");
 	check_update(" b\nb \n", "@@\n-b\n+x\n", " b\nx\n");
 }
@@ -318,7 +318,7 @@ static void missing_lines_are_quoted(void **state)
 	assert_tree("f=a\nb\nc\n\n");
 }
 
-/* Every line starts like the right one, and several match until their second line. */
+/* Every line starts like the right one, and many match in their first line. */
 static void near_misses_do_not_hide_a_place(void **state)
 {
 	(void)state;
@@ -333,7 +333,7 @@ static void near_misses_do_not_hide_a_place(void **state)
 	check_update(before.data, "@@\n same\n-right\n+changed\n", after.data);
 }
 
-/* Many chunks without an exact match: each is found through the index, not by a search of the whole file. */
+/* Many chunks without an exact match are found by the index instead of a search per chunk. */
 static void a_thousand_inexact_chunks_are_found(void **state)
 {
 	(void)state;
@@ -427,11 +427,10 @@ static void modes_and_links_survive(void **state)
 	assert_int_equal(symlink("real", temp_path("link")), 0);
 	assert_int_equal(symlink("made", temp_path("dangling")), 0);
 	assert_int_equal(link(temp_path("one"), temp_path("two")), 0);
-	struct str text =
-		STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode moves with the file */
-	            UPDATE("link") "@@\n-a\n+b\n"                                /* its target changes */
-	            UPDATE("one") "@@\n-a\n+longer\n"                            /* its other hard link changes, too */
-	                          "*** Add File: dangling\n+new\n" END);
+	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode is kept */
+	                      UPDATE("link") "@@\n-a\n+b\n"     /* the link's target changes */
+	                      UPDATE("one") "@@\n-a\n+longer\n" /* and its other hard link, too */
+	                                    "*** Add File: dangling\n+new\n" END);
 	assert_int_equal(commit_in(temp_root, text), 0);
 	assert_int_equal(mode_of("sub/tool") & 07777, 0751);
 	assert_true(S_ISLNK(mode_of("link")));
@@ -629,12 +628,12 @@ static void real_paths_are_determined_before_the_commit(void **state)
 	planned_finish(&planned);
 	assert_int_equal(symlink("loop", temp_path("loop")), 0);
 	assert_int_not_equal(commit_in(temp_root, STR(BEGIN "*** Add File: loop/x\n+1\n" END)), 0);
-	/* A deletion removes the link, not its target. */
+	/* The link itself is deleted. */
 	check_plan("*** Delete File: in/file\n*** Delete File: in/f\n", "D in/file|D in/f|", NULL);
 	assert_true(file_exists(temp_path("out/f")));
 }
 
-/* Between plan and commit a folder becomes a link to another place: nothing is written or removed there. */
+/* A folder is replaced by a link between plan and commit: nothing outside is written or removed. */
 static void a_swapped_folder_leads_nowhere(void **state)
 {
 	(void)state;
@@ -645,7 +644,7 @@ static void a_swapped_folder_leads_nowhere(void **state)
 		put("out/f", "a\n");
 		auto_free char *text = xasprintf(BEGIN "%s" END, bodies[i]);
 		struct planned planned = plan(str_of(text));
-		/* The same inode through another path: only the path differs. */
+		/* The same inode through the link, so that only the path differs. */
 		assert_int_equal(unlink(temp_path("out/f")), 0);
 		assert_int_equal(link(temp_path("in/d/f"), temp_path("out/f")), 0);
 		assert_int_equal(rename(temp_path("in/d"), temp_path("in/was")), 0);
@@ -664,7 +663,7 @@ struct flipper {
 	atomic_bool is_over;
 };
 
-/* Swaps the folder in a loop, like a command that runs during the patch. */
+/* Like a command that runs concurrently. */
 static void *flip(void *self)
 {
 	struct flipper *flipper = self;
@@ -673,7 +672,7 @@ static void *flip(void *self)
 	return NULL;
 }
 
-/* Commits one patch with writes allowed only below "in", as patch_run does. */
+/* Applies a patch that may write below "in" only, like patch_run. */
 static bool commit_below(const char *root, struct str text)
 {
 	auto_patch struct patch patch = {0};
@@ -689,7 +688,7 @@ static bool commit_below(const char *root, struct str text)
 	return is_done;
 }
 
-/* A folder alternates with a link to the outside: nothing is ever written, created or removed there. */
+/* A folder is replaced by a link and restored all the time: nothing outside is ever written, created or removed. */
 static void a_race_with_links_leads_nowhere(void **state)
 {
 	(void)state;
@@ -717,7 +716,7 @@ static void a_race_with_links_leads_nowhere(void **state)
 	while (readdir(dir))
 		entries++;
 	closedir(dir);
-	assert_int_equal(entries, 3); /* with "." and ".." */
+	assert_int_equal(entries, 3); /* including "." and ".." */
 	auto_buf struct buf text;
 	buf_init(&text, 64);
 	assert_int_equal(file_read(temp_path("out/f"), &text, NULL), 0);
@@ -734,7 +733,7 @@ static void one_file_under_two_names_is_refused(void **state)
 	assert_tree("f=a\n\ng=a\n\n");
 }
 
-/* Makes a folder refuse removals, or allows them again; false if even root cannot. */
+/* Makes the entries of a folder immutable, or mutable again; false if not permitted. */
 static bool freeze(const char *folder, bool is_frozen)
 {
 	if (geteuid() != 0)
@@ -747,8 +746,7 @@ static bool freeze(const char *folder, bool is_frozen)
 	return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 }
 
-/* The last removal fails: a replaced file, an overwritten one, a new one with its folders and a removed one
- * are all as before. */
+/* The last removal fails: all earlier changes are undone. */
 static void a_commit_that_fails_midway_leaves_nothing(void **state)
 {
 	(void)state;
@@ -778,7 +776,7 @@ static void a_commit_that_fails_midway_leaves_nothing(void **state)
 	assert_false(dir_exists(temp_path("new")));
 }
 
-/* A file size limit simulates a full disk. */
+/* A limit on file sizes simulates a full disk. */
 static void a_full_disk_changes_nothing(void **state)
 {
 	(void)state;
@@ -814,7 +812,7 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_false(dir_exists(temp_path("x")));
 }
 
-/* Same inode and size: only the modification time differs. */
+/* Same inode and size: only the time differs. */
 static void a_file_changed_in_place_after_the_plan_is_left_alone(void **state)
 {
 	(void)state;
@@ -855,7 +853,7 @@ static void a_patch_touches_so_many_files_and_no_more(void **state)
 	assert_non_null(strstr(said, "more than 4096 files"));
 }
 
-/* Called in the middle of a write, when the new content is only half there. */
+/* Called during a write, when the file is incomplete. */
 static mode_t modes_seen;
 
 static void look_at_modes(int sig)
@@ -870,7 +868,7 @@ static void look_at_modes(int sig)
 	closedir(dir);
 }
 
-/* The mode of a private file applies to the temporary file, too. */
+/* A private file has its mode during the write, too. */
 static void a_private_file_is_never_open_to_others(void **state)
 {
 	(void)state;

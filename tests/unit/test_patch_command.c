@@ -1,4 +1,4 @@
-/* Shell commands that are recognised as apply_patch, and many that only resemble it. */
+/* Commands that are recognised as patches instead of being run by a shell, and similar ones that are not. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The apply_patch program: exit statuses and output, each case in its own process. */
+/* The apply_patch program: exit status and output, each run in its own process. */
 #include "temp.h"
 
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ static _Noreturn void run_child(char **argv, struct str input)
 	_exit(status);
 }
 
-/* Checks one run in an empty folder; %s in want_err is the path of that folder's parent. */
+/* Checks one run in an empty folder; %s in want_err is the folder's path. */
 static void check_run(char **argv, struct str input, int want_status, const char *want_out, const char *want_err)
 {
 	assert_int_equal(temp_make(NULL), 0);

@@ -1,4 +1,4 @@
-/* The patch grammar: accepted deviations, and the errors of the others. */
+/* The grammar of patches, its tolerances, and its errors. */
 #include "test.h"
 
 #include "base/limits.h"
@@ -96,7 +96,7 @@ static void an_empty_patch_has_no_hunks(void **state)
 	assert_int_equal(patch.hunks.count, 0);
 }
 
-/* Blank lines separate chunks if a marker follows, and are empty context if a change does. */
+/* Blank lines separate chunks if a marker follows; before a change they are empty context. */
 static void blank_lines_before_a_chunk_have_two_meanings(void **state)
 {
 	(void)state;

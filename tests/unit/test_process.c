@@ -1,5 +1,5 @@
-/* Commands, their pipes and their process trees. The test program also plays the commands that /bin/sh cannot:
- * `test_process daemon` leaves its session, its parents and (with `bare`) its environment. */
+/* Commands, their pipes and their descendants. This program also acts as the commands that /bin/sh cannot be: called as
+ * `test_process daemon` it leaves its session, its parents and (with `bare`) its environment. */
 #include "test.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ static char self_path[4096];
 
 struct world {
 	struct loop *loop;
-	struct loop_timer *guard; /* a test that waits for ever fails instead */
+	struct loop_timer *guard; /* makes a test that hangs fail */
 };
 
 struct run {
@@ -41,7 +41,7 @@ struct run {
 	struct process *process;
 	struct buf out[2];
 	struct process_result result;
-	char error[256]; /* message of result.error, "" without an error */
+	char error[256]; /* text of result.error; "" without an error */
 	int ends;
 	bool pause_at_output, destroy_at_output, destroy_at_end;
 };
@@ -63,7 +63,7 @@ static int world_create(void **state)
 	return 0;
 }
 
-/* Every test must end without a process left, alive or dead. */
+/* Every test must end without remaining processes and zombies. */
 static int world_destroy(void **state)
 {
 	struct world *world = *state;
@@ -147,7 +147,7 @@ static struct str run_err(const struct run *run)
 	return buf_str(&run->out[exec_stream_stderr]);
 }
 
-/* Runs script to its end. */
+/* Runs a script to its end. */
 static void run_sh(struct run *run, struct world *world, const char *script)
 {
 	run_init(run, world);
@@ -161,7 +161,7 @@ static void run_until_output(struct run *run)
 		turn(run->world);
 }
 
-/* The number that the command printed. */
+/* Returns the pid that the command printed. */
 static pid_t run_printed_pid(struct run *run)
 {
 	run_until_output(run);
@@ -179,7 +179,7 @@ static void on_death(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, NULL);
 }
 
-/* The engine gets no report of the death; the supervisor must reap the zombie at once. */
+/* The engine gets no report of its end; the supervisor reaps it at once. */
 static void run_until_gone(struct run *run, pid_t pid)
 {
 	uv_poll_t death;
@@ -205,7 +205,7 @@ static size_t count_fds(void)
 	return count;
 }
 
-/* The supervisor is the only child, and lives. */
+/* The supervisor is the only child, and alive. */
 static void assert_no_dead_child(void)
 {
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
@@ -290,7 +290,7 @@ static void a_path_beyond_the_limit_is_refused(void **state)
 	assert_non_null(strstr(err.text, "Argument list too long"));
 }
 
-/* A launch replaces argv, so its exec could not report that argv[0] does not exist. */
+/* A launch is executed in place of argv and cannot report that argv[0] does not exist. */
 static void a_launch_of_a_missing_program_fails_as_the_program(void **state)
 {
 	const char *const missing[] = {"no-such-program", NULL}, *const there[] = {"env", NULL};
@@ -353,7 +353,7 @@ static void environment_and_folder_are_as_given(void **state)
 static void nothing_of_the_engine_is_inherited(void **state)
 {
 	struct run run;
-	int leaked = fcntl(0, F_DUPFD, 50); /* without O_CLOEXEC, as a careless library would */
+	int leaked = fcntl(0, F_DUPFD, 50); /* without O_CLOEXEC, as some libraries do */
 	char script[512];
 	snprintf(script, sizeof(script),
 	         "[ -e /proc/self/fd/%d ] && echo leaked; "
@@ -377,17 +377,17 @@ static void nothing_of_the_engine_is_inherited(void **state)
 	run_finish(&run);
 }
 
-/* An engine started without stdin and stdout: pipes land on the very numbers that the child needs. */
+/* An engine started without stdin and stdout: its pipes get the descriptors that the child needs. */
 static void low_descriptors_do_not_collide(void **state)
 {
 #ifdef __SANITIZE_THREAD__
-	skip(); /* ThreadSanitizer turns vfork into fork; libuv then opens a pipe of its own on the descriptor under
-	           test */
+	skip(); /* it turns vfork into fork; libuv then opens a pipe at the number that the test needs free */
 #endif
 	struct run run;
-	run_sh(&run, *state, ":"); /* libuv keeps a descriptor from its first stream on, which must not be a low one */
+	run_sh(&run, *state,
+	       ":"); /* libuv keeps a descriptor from its first stream on, which must not have a low number */
 	run_finish(&run);
-	process_reaper_stop(); /* the next supervisor gets low ones */
+	process_reaper_stop(); /* the next supervisor gets low descriptors */
 	int in = fcntl(0, F_DUPFD_CLOEXEC, 10), out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	close(0);
 	close(1);
@@ -592,7 +592,7 @@ static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state
 	death.fd = (int)syscall(SYS_pidfd_open, run_printed_pid(&run), 0);
 	run_finish(&run);
 	pid_t supervisor = supervisor_pid();
-	assert_false(process_reaper_leave()); /* the supervisor is still terminating it, and continues by itself */
+	assert_false(process_reaper_leave()); /* the supervisor does it by itself */
 	assert_int_equal(supervisor_pid(), 0);
 	assert_int_equal(poll(&death, 1, GUARD_MS), 1);
 	close(death.fd);
@@ -615,8 +615,8 @@ static void on_no_silence(const struct error *err, void *self)
 	(void)err, (void)self;
 }
 
-/* A command counts against the limit until its end is reported by the loop, which does not run here. Requests that
- * the supervisor has not received yet hold descriptors of their own. */
+/* A command counts until its end is reported, which takes an iteration of the loop; none runs here. Queued commands
+ * hold descriptors. */
 static void commands_beyond_the_limit_are_refused(void **state)
 {
 	static const struct supervisor_handler nothing = {on_no_start, on_no_start, on_no_end, on_no_silence};
@@ -664,7 +664,7 @@ static void a_burst_of_commands_is_started_whole(void **state)
 	}
 }
 
-/* Larger than the buffer of the socket to the supervisor. */
+/* More than the buffer of the socket to the supervisor. */
 static void a_large_environment_arrives_whole(void **state)
 {
 	enum { VARS = 10, SIZE = 100 * KIB };
@@ -745,7 +745,7 @@ static void a_refused_transfer_of_descriptors_fails_the_command(void **state)
 
 struct program {
 	char dir[64], path[80];
-	int lease; /* an exec of the file blocks until the lease is released; or -1 */
+	int lease; /* an exec of the program waits until the lease is released; -1 */
 };
 
 static void program_create(struct program *it, const char *parent, const char *text)
@@ -767,11 +767,11 @@ static void program_destroy(struct program *it)
 	rmdir(it->dir);
 }
 
-/* Its exec hangs, as on a file system that does not answer. False where no file system has leases. */
+/* The exec hangs, as on a file system that does not respond. False if the file system has no leases. */
 static bool program_create_hanging(struct program *it)
 {
 	static const char *const parents[] = {"/tmp", "/dev/shm"};
-	signal(SIGIO, SIG_IGN); /* SIGIO reports a blocked exec */
+	signal(SIGIO, SIG_IGN); /* the kernel signals a broken lease */
 	for (size_t i = 0; i < countof(parents); i++) {
 		program_create(it, parents[i], "#!/bin/sh\necho $$ late; sleep 1000\n");
 		it->lease = open(it->path, O_RDONLY | O_CLOEXEC);
@@ -802,7 +802,7 @@ static size_t count_below_supervisor(pid_t *ret_last)
 	return count;
 }
 
-/* Runs the loop until the only command has a process. */
+/* Returns the process of the only command once it exists. */
 static pid_t run_until_pid(struct run *run)
 {
 	pid_t pid = 0;
@@ -854,7 +854,7 @@ static void a_hanging_start_blocks_no_other(void **state)
 	assert_int_equal(stuck.ends, 0);
 	assert_int_equal(supervisor_pid(), supervisor);
 	fcntl(program.lease, F_SETLEASE, F_UNLCK);
-	assert_int_equal(run_printed_pid(&stuck), pid); /* it was only late */
+	assert_int_equal(run_printed_pid(&stuck), pid); /* it was only delayed */
 	run_finish(&stuck);
 	program_destroy(&program);
 }
@@ -950,7 +950,7 @@ static void a_hanging_start_does_not_survive_the_engine(void **state)
 	program_destroy(&program);
 }
 
-/* Before the process leads a group, while it does, and when it executes. */
+/* Before the process leads a group, after that, and during the exec. */
 static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 {
 	for (int i = 0; i < 100; i++) {
@@ -969,7 +969,7 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
-/* What is asked of it fails; what runs goes on, and so does the loop; what it starts later does not stay. */
+/* New commands fail; running ones and the loop continue; commands that start later are terminated. */
 static void a_stopped_supervisor_fails_new_commands(void **state)
 {
 	struct run before, asked, after;
@@ -998,7 +998,7 @@ static void a_stopped_supervisor_fails_new_commands(void **state)
 	}
 }
 
-/* The pid was reused since the snapshot; the start time differs. */
+/* The pid has been reused since the snapshot, which the start time shows. */
 static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **state)
 {
 	(void)state;
@@ -1022,7 +1022,7 @@ static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **s
 	assert_true(process_tree_lists(&tree, entry));
 	assert_true(process_entry_signal(entry, SIGTERM));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WTERMSIG(status), SIGTERM); /* and not the KILL that was meant for another */
+	assert_int_equal(WTERMSIG(status), SIGTERM); /* and not by the KILL for another process */
 }
 
 static void a_stopped_supervisor_does_not_stop_the_end(void **state)
@@ -1036,7 +1036,7 @@ static void a_stopped_supervisor_does_not_stop_the_end(void **state)
 	assert_false(is_there(background));
 }
 
-/* Kills a command and runs another one, so that a process hit by a stray signal has had time to die. */
+/* Kills a command, then runs another one, so that processes that got a signal by mistake have ended. */
 static void kill_some_command(struct world *world)
 {
 	struct run run;
@@ -1050,7 +1050,7 @@ static void kill_some_command(struct world *world)
 	run_finish(&run);
 }
 
-/* A daemon without marks whose command has ended; its run is finished or not. */
+/* A daemon without an environment mark, whose command has ended (with and without an entry in the table). */
 static void another_commands_daemon_is_left_alone(void **state)
 {
 	struct run run;
@@ -1069,7 +1069,7 @@ static void another_commands_daemon_is_left_alone(void **state)
 	close(death.fd);
 }
 
-/* A daemon without marks that started while two commands ran: its owner is unknown. */
+/* A daemon without an environment mark that started while two commands ran: its command is unknown. */
 static void a_daemon_of_one_of_two_commands_is_left_to_the_end(void **state)
 {
 	struct run first, second;
@@ -1132,7 +1132,7 @@ static void a_held_pipe_does_not_hold_the_end(void **state)
 	run_finish(&run);
 }
 
-/* `server &` keeps its output pipe: it must not die of SIGPIPE when its command has ended. */
+/* `server &` must be able to write to its output after its command has ended, without SIGPIPE. */
 static void late_output_is_dropped_not_refused(void **state)
 {
 	struct run run;
@@ -1190,7 +1190,7 @@ static void the_reaper_may_stop_under_a_running_command(void **state)
 	run_finish(&run);
 }
 
-/* Prints its pid and stays. */
+/* Prints its pid and sleeps. */
 static void be_daemon(void)
 {
 	printf("%d\n", (int)getpid());

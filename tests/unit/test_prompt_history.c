@@ -1,4 +1,4 @@
-/* history.jsonl: entries are found by line number, are private to the user and stay within the size limit. */
+/* history.jsonl: entries are found by line, the file is private, and its size is limited. */
 #include "test.h"
 
 #include "rollout/prompt_history.h"
@@ -67,7 +67,7 @@ static void the_oldest_go_first(void **state)
 	assert_int_equal(count, 1);
 }
 
-/* Shortened to four fifths at once, not by a line with every prompt: clients count lines. */
+/* Trimmed to four fifths at once, not by one line per prompt: clients count lines. */
 static void trimming_makes_room(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void trimming_makes_room(void **state)
 	assert_in_range(after.st_size, 800 - line + 1, 800);
 }
 
-/* After a full disk left half a line, only that line is lost, not the next one. */
+/* A full disk truncated a line: only that line is lost. */
 static void half_a_line_takes_no_other_along(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Splits a message into text, plan and hidden blocks, for every split of its bytes. */
+/* Separates text, plan and hidden spans of a message, for any split. */
 #include "test.h"
 
 #include "base/limits.h"
@@ -6,7 +6,7 @@
 #include "model/proposed_plan.h"
 
 static const struct {
-	const char *message, *text, *plan; /* plan NULL: none */
+	const char *message, *text, *plan; /* plan NULL: no plan */
 } rows[] = {
 	{"before\n<proposed_plan>\n- step\n</proposed_plan>\nafter", "before\nafter", "- step\n"},
 	{"nothing", "nothing", NULL},
@@ -36,7 +36,7 @@ static void on_segment(enum tagged_segment segment, struct str text, void *self)
 		buf_append_str(segment == TAGGED_TEXT ? &seen->text : &seen->plan, text);
 }
 
-/* In pieces of that length. */
+/* Feeds the message in pieces of that length. */
 static void check_pieces(struct str message, size_t length, const char *text, const char *plan)
 {
 	struct seen seen;
@@ -57,7 +57,7 @@ static void check_pieces(struct str message, size_t length, const char *text, co
 	buf_finish(&seen.plan);
 }
 
-/* In pieces, nobody can know; the whole message can be read again. */
+/* A stream cannot know that the tag is never closed; the complete message can be split again. */
 static void an_unclosed_tag_does_not_hide_the_final_text(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* docs/protocol.md is generated from the tables. This test generates it and compares; with CODEX_WRITE_DOCS=1 it
- * writes the file instead. */
+/* docs/protocol.md is generated from the tables. The test generates it and compares; with CODEX_WRITE_DOCS=1 it writes
+ * the file instead. */
 #include "test.h"
 
 #include "base/error.h"
@@ -46,7 +46,7 @@ static const char intro[] =
 
 struct doc {
 	struct buf out;
-	VEC(const struct record *) records; /* to be described further down */
+	VEC(const struct record *) records; /* still to be described */
 	VEC(const struct union_type *) unions;
 };
 
@@ -142,7 +142,7 @@ static void write_aliases(struct doc *doc, const struct union_type *type, int ta
 		buf_append_char(&doc->out, '.');
 }
 
-/* The missing capability of an Op, from the same rows as its error. */
+/* Returns what an Op lacks, from the rows that the error uses. */
 static const char *lack_of(const struct union_type *type, int tag)
 {
 	static const char *const lacks[OP_count] = {
@@ -220,7 +220,7 @@ static void write_union(struct doc *doc, const struct union_type *type)
 	}
 }
 
-/* Describing one may bring up others. */
+/* A description may add further records. */
 static void write_types(struct doc *doc)
 {
 	size_t records = 0, unions = 0;

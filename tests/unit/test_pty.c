@@ -1,4 +1,4 @@
-/* Terminals: commands that have one. */
+/* Commands with a terminal. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -96,7 +96,7 @@ static void until_end(struct run *run)
 		uv_run(loop_uv(run->loop), UV_RUN_ONCE);
 }
 
-/* Only the engine has the master: a command that had it open, too, would prevent the hangup of its own terminal. */
+/* Only the engine has the master side: a command that had it, too, would prevent the hangup of its own terminal. */
 static void a_command_has_three_descriptors_of_its_terminal(void **state)
 {
 	struct run *run = *state;

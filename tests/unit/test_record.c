@@ -1,4 +1,4 @@
-/* The protocol's tables: records survive a round trip, and errors name the refused member. */
+/* The tables of the protocol: round trips, and errors that name the field. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -175,7 +175,7 @@ static void every_row_has_a_word_of_its_own(void **state)
 
 static void fill_record(const struct record *record, struct arena *arena, bool is_full, void *out);
 
-/* A value of the variant at index, of the first one that is no alias from there on. */
+/* Fills the variant at index, or the first one after it that is not an alias. */
 static void fill_union(const struct union_type *type, size_t index, struct arena *arena, bool is_full,
                        struct union_head *out)
 {
@@ -224,7 +224,8 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 	*SLOT(struct str *, out, field_keys(field)) = keys;
 }
 
-/* A relative path would be completed by the server's own folder. */
+/* The last value of an enum differs from the zero value of an absent field. */
+/* A relative path would be resolved against the server's folder. */
 static void a_path_of_a_client_is_absolute(void **state)
 {
 	(void)state;
@@ -285,7 +286,7 @@ static void fill_field(const struct field *field, struct arena *arena, bool is_f
 	}
 }
 
-/* All fields, or only those that must be there. */
+/* Fills all fields, or only the required ones. */
 static void fill_record(const struct record *record, struct arena *arena, bool is_full, void *out)
 {
 	size_t count = 0;
@@ -365,7 +366,7 @@ static void every_field_has_a_description(void **state)
 	}
 }
 
-/* The operations and events of both dated profiles. */
+/* The Ops and events of October 2025 and January 2026. */
 static void both_dates_are_whole(void **state)
 {
 	(void)state;
@@ -446,7 +447,7 @@ static void an_untagged_union_is_of_the_first_variant_that_fits(void **state)
 	assert_string_equal(err.text, "data did not match any variant of untagged enum ThreadItemsListCursor");
 }
 
-/* The map is the first member of the struct. */
+/* The keys of its map are the first member of the struct. */
 static void a_record_may_begin_with_a_map(void **state)
 {
 	(void)state;
@@ -468,7 +469,7 @@ static void a_record_may_begin_with_a_map(void **state)
 	assert_string_equal(out.data, text);
 }
 
-/* Item tags as written in October 2025. */
+/* The tags of October 2025. */
 static void old_tags_of_items_are_read(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* A reviewer's answer is parsed, wrapped or truncated or not, and rendered as text. */
+/* Answers of a reviewer in any wrapping, also truncated, and their text form. */
 #include "test.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static void a_target_has_a_name_for_people(void **state)
 	assert_hint(&(struct review_target){.tag = review_target_custom, .custom = &custom}, "look at it");
 }
 
-/* The name is the client's, and the command is the model's to run. */
+/* The client chooses the name, and the model runs the command. */
 static void a_branch_is_quoted_for_the_shell(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The index never changes a result: new, full, damaged at any place, locked, read-only, of another version, missing,
- * or not a database. Every fault is queried and compared with no index, before and after a fill. */
+/* The index changes no answer: not if it is new, complete, damaged anywhere, locked, read-only, of another version,
+ * deleted, or not a file. Each case is compared with answers without an index, before and after a fill. */
 #include "temp.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void put_sessions(void)
 	}
 }
 
-/* As a fill does it. */
+/* Fills the index like the background job. */
 static bool fill(struct rollout_index *index)
 {
 	struct stat st;
@@ -114,7 +114,7 @@ static void append_found(struct rollout_index *index, const char *words, struct 
 	rollout_index_search_destroy(search);
 }
 
-/* All answers, with the index or (NULL) without one. */
+/* All answers, with the index or (NULL) without it. */
 static char *answers(struct rollout_index *index)
 {
 	static const char *const words[] = {"say",        "SAY \"1",    "x2",     "x",  "%",   "_", "100%_ of x1",
@@ -135,7 +135,7 @@ static void assert_no_difference(struct rollout_index *index)
 	assert_string_equal(with, without);
 }
 
-/* Compares the results with and without the index, before and after filling it. */
+/* Compares the answers of a newly opened index, fills it, and compares again. */
 static void assert_harmless(void)
 {
 	struct rollout_index *index = rollout_index_create(temp_root);
@@ -186,7 +186,7 @@ static void changed_files_are_read_again(void **state)
 	put_session(6, "same length..");
 	assert_harmless();
 	assert_harmless();
-	put_session(6, "SAME length!!"); /* same size and mtime: the ctime differs */
+	put_session(6, "SAME length!!"); /* same size and time: another inode */
 	assert_harmless();
 }
 
@@ -268,7 +268,7 @@ static void a_damaged_index_is_ignored(void **state)
 	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
 	sqlite3 *other;
 	put_sessions();
-	temp_put(ROLLOUT_INDEX_NAME "/a-file-in-a-folder", STR("x")); /* cannot be opened, nor removed */
+	temp_put(ROLLOUT_INDEX_NAME "/a-file-in-a-folder", STR("x")); /* can be neither opened nor deleted */
 	assert_harmless();
 	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME "/a-file-in-a-folder")), 0);
 	assert_int_equal(rmdir(temp_path(ROLLOUT_INDEX_NAME)), 0);
@@ -337,7 +337,7 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 	assert_int_equal(unlink(temp_path(path_of(7))), 0);
 	second = rollout_listings_get(listings, false, NULL);
 	assert_int_equal(second->count, FILES - 1);
-	assert_int_equal(first->count, FILES); /* a snapshot stays valid for its holder */
+	assert_int_equal(first->count, FILES); /* a listing is immutable */
 	rollout_listing_unref(first);
 	rollout_listing_unref(second);
 	put_session(7, "back"); /* at once: the folder's mtime may be equal */

@@ -1,4 +1,4 @@
-/* Events are written in the format that readers of rollouts expect. */
+/* Events are converted to the lines that the readers of the file expect. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -54,7 +54,7 @@ static void end(struct rollout_writer *writer)
 	rollout_writer_destroy(writer);
 }
 
-/* Replaces varying numbers and generated names by N and U. */
+/* Replaces times by N and generated ids by U. */
 static char *mask(struct str text)
 {
 	struct buf out;
@@ -74,7 +74,7 @@ static char *mask(struct str text)
 	return buf_take(&out);
 }
 
-/* Flushes, and compares the payloads after the first line, one per line. */
+/* Flushes and compares the payloads after the first line, one per line. */
 static void assert_payloads(struct rollout_writer *writer, const char *want)
 {
 	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
@@ -138,7 +138,7 @@ static void files_without_numbers_contain_legacy_events_only(void **state)
 	                        "{\"type\":\"context_compacted\"}\n");
 }
 
-/* The same for the lines of a numbered file, each of which must have its number. */
+/* The same for a numbered file; each line must have its number. */
 static void assert_numbered(struct rollout_writer *writer, const char *want)
 {
 	assert_int_equal(rollout_writer_flush(writer, NULL), 0);

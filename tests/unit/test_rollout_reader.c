@@ -1,5 +1,5 @@
-/* The history of rollouts of every age, and the limited effect of damage. The cases of rollback, compaction and
- * foreign items expect the request of codex 0.169.0 after a resume. */
+/* The histories of files of any age, and the effect of damage. The cases of rollback, compaction and foreign items
+ * expect what codex 0.169 sends after a resume. */
 #include "temp.h"
 
 #include "base/vec.h"
@@ -35,7 +35,7 @@ static void event(const char *type)
 	line("event_msg", payload);
 }
 
-/* A whole turn in the order of January 2026. */
+/* A complete turn in the order of January 2026. */
 static void turn(const char *user, const char *assistant)
 {
 	message("user", user);
@@ -75,7 +75,7 @@ static struct rollout_reader *read_file_so_far(void)
 	return read_path(temp_put(DAY OLD_NAME, buf_str(&file)));
 }
 
-/* The history as text: a message's text, else its type, separated by spaces. */
+/* The history as words: the text of a message, otherwise the type, separated by spaces. */
 static char *words(const struct rollout_reader *reader)
 {
 	struct buf out;
@@ -423,7 +423,7 @@ static void calls_and_outputs_that_stand_alone_are_left_out(void **state)
 	call("custom_tool_call_output", "b");
 	call("function_call_output", "a");
 	call("function_call_output", "a");
-	call("function_call", "a"); /* a model may use an id again */
+	call("function_call", "a"); /* a model may reuse an id */
 	call("function_call_output", "a");
 	call("function_call", "open");
 	struct rollout_reader *reader = read_file_so_far();
@@ -490,7 +490,7 @@ static void a_turn_that_never_ended_is_seen(void **state)
 	rollout_reader_destroy(reader);
 }
 
-/* A fork written in January 2026 copies its parent's lines after its own first line. */
+/* A fork of January 2026 contains copies of its parent's lines after its own first line. */
 static void a_copied_fork_is_the_forks_own(void **state)
 {
 	(void)state;
@@ -502,7 +502,7 @@ static void a_copied_fork_is_the_forks_own(void **state)
 	rollout_reader_destroy(reader);
 }
 
-/* The first months of 2025: items without an envelope. */
+/* Early 2025: items without an envelope. */
 static void bare_lines_are_read(void **state)
 {
 	(void)state;

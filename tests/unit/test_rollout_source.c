@@ -1,4 +1,4 @@
-/* Packed rollouts are rollouts. */
+/* Packed rollouts are read like plain ones. */
 #include "temp.h"
 
 #include "base/limits.h"
@@ -22,7 +22,7 @@
 	LINE("2", "response_item", SAID("user", "input_text", "hi"))
 #define TAIL LINE("3", "response_item", SAID("assistant", "output_text", "yo"))
 
-/* A frame of stored blocks: valid, although compressors do not write it. */
+/* A frame of stored blocks, which the format allows. */
 static void pack(struct buf *out, struct str bytes, size_t block)
 {
 	buf_append(out, "\x28\xb5\x2f\xfd\x00\x58", 6);
@@ -80,7 +80,7 @@ static void a_damaged_archive_counts_up_to_the_damage(void **state)
 	rollout_source_destroy(source);
 	assert_int_equal(got, -ERR_invalid);
 	assert_non_null(strstr(err.text, "ends too early"));
-	assert_null(rollout_writer_open(path, fsync_policy_none, &err)); /* it stays as it is */
+	assert_null(rollout_writer_open(path, fsync_policy_none, &err)); /* the file is not changed */
 	assert_int_equal(access(path, F_OK), 0);
 }
 

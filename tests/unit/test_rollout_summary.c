@@ -1,4 +1,4 @@
-/* The summary comes from the beginning of a file, in older and newer formats; hostile files end the search. */
+/* The data for lists is at the beginning of a file, in formats of any age; hostile files end the search. */
 #include "temp.h"
 
 #include <time.h>
@@ -35,7 +35,7 @@ static void the_beginning_of_the_file_suffices(void **state)
 	read_ok(FILE_A, &arena, &summary);
 	assert_true(str_is(summary.meta.thread_id, ID_A));
 	assert_true(str_is(summary.preview, "first"));
-	assert_true(str_is(summary.model, "m")); /* from a last line without its end */
+	assert_true(str_is(summary.model, "m")); /* from an incomplete last line */
 	assert_true(str_is(summary.effort, "high"));
 	temp_put(FILE_B, STR(META(ID_B, ",\"source\":{\"subagent\":\"review\"}") ITEM));
 	read_ok(FILE_B, &arena, &summary);
@@ -53,7 +53,7 @@ static void forks_begin_where_they_came_from(void **state)
 	temp_put(FILE_B, STR(META(ID_B, BASE(ID_A))));
 	read_ok(FILE_B, &arena, &summary);
 	assert_true(str_is(summary.preview, "first"));
-	temp_put(FILE_A, STR(META(ID_A, BASE(ID_B)))); /* each is based on the other */
+	temp_put(FILE_A, STR(META(ID_A, BASE(ID_B)))); /* two files that refer to each other */
 	read_ok(FILE_B, &arena, &summary);
 	assert_null(summary.preview.ptr);
 }
@@ -81,7 +81,7 @@ static void a_name_contains_the_creation_time(void **state)
 	tzset();
 	assert_true(rollout_path_parse(path_name(FILE_A), &name));
 	assert_int_equal(rollout_summary_created(&name), 0x01a1fb55e849);
-	assert_true(rollout_path_parse(STR("rollout-2026-01-01T00-00-00-" ID_A ".jsonl"), &name)); /* of another time */
+	assert_true(rollout_path_parse(STR("rollout-2026-01-01T00-00-00-" ID_A ".jsonl"), &name)); /* another time */
 	assert_int_equal(rollout_summary_created(&name), 1767225600000);
 }
 
@@ -103,7 +103,7 @@ static void the_last_name_counts(void **state)
 	rollout_names_finish(&names);
 }
 
-/* After a full disk left half a line, only that name is lost, not the next one. */
+/* A full disk truncated a line: only that name is lost. */
 static void half_a_name_takes_no_other_along(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* After a flush every appended line is in the file, once and whole, after any earlier failure. */
+/* Appended lines are in the file after a flush, once and complete, in all error cases. */
 #include "temp.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ static void flush(struct rollout_writer *writer)
 		fail_msg("%s", err.text);
 }
 
-/* Parses line number `index` of a file; fails the test if the line does not exist. */
+/* Parses line number `index` of a file; fails if it is invalid. */
 static struct rollout_line line_at(struct arena *arena, const char *path, size_t index)
 {
 	auto_free char *bytes = temp_get(path);
@@ -202,7 +202,7 @@ static void a_line_that_does_not_fit_leaves_no_trace(void **state)
 	rollout_writer_destroy(writer);
 }
 
-/* A file size limit simulates a full disk: the write is truncated within a line, then refused. */
+/* A file size limit simulates a full disk: the write is truncated inside a line, then refused. */
 static void a_full_disk_costs_nothing_but_time(void **state)
 {
 	(void)state;
@@ -232,8 +232,7 @@ static void a_full_disk_costs_nothing_but_time(void **state)
 	rollout_writer_destroy(writer);
 }
 
-/* Nothing has been reported of a file that was killed before its first batch was complete; it must not block a new
- * one. */
+/* A process killed before its first batch is complete must not leave a session. */
 static void a_file_has_its_name_when_the_first_batch_is_whole(void **state)
 {
 	(void)state;
@@ -253,7 +252,7 @@ static void a_file_has_its_name_when_the_first_batch_is_whole(void **state)
 	rollout_writer_destroy(writer);
 }
 
-/* A large payload is not copied into the batch; a disk that fills up in its middle must not show. */
+/* A large payload is not copied into the batch; a disk that becomes full in its middle must not matter. */
 static void a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not(void **state)
 {
 	(void)state;
@@ -377,7 +376,7 @@ static void a_second_writer_gets_the_pid_of_the_first(void **state)
 	assert_int_equal(err.code, ERR_busy);
 	char me[32];
 	snprintf(me, sizeof(me), "process %d ", (int)getpid());
-	if (!strstr(err.text, "another process")) /* without /proc/locks */
+	if (!strstr(err.text, "another process")) /* if /proc/locks does not list the lock */
 		assert_non_null(strstr(err.text, me));
 	assert_non_null(strstr(err.text, THREAD));
 	rollout_writer_destroy(first);
@@ -399,7 +398,7 @@ static void the_lock_is_the_one_the_reference_takes(void **state)
 	rollout_writer_destroy(open_writer(path));
 }
 
-/* After a kill between two flushes the file has the flushed lines, none of the others, and no torn line. */
+/* A writer killed between two flushes: flushed lines are in the file, others are not, and no line is torn. */
 static void a_kill_loses_nothing_that_was_flushed(void **state)
 {
 	(void)state;
@@ -444,7 +443,7 @@ static void syncing_follows_the_policy_and_reports_on_the_loop(void **state)
 	loop_destroy(loop);
 }
 
-/* The worker's copy of the descriptor is closed on the loop, which has not run: only the lock is given up. */
+/* The worker's copy of the descriptor is closed on the loop, which has not run: only the lock is released. */
 static void the_lock_is_released_while_a_sync_is_pending(void **state)
 {
 	(void)state;
@@ -462,7 +461,7 @@ static void the_lock_is_released_while_a_sync_is_pending(void **state)
 	loop_destroy(loop);
 }
 
-/* No room for the broken bytes: they stay where they are. */
+/* No room for the copy: the torn bytes stay in the file. */
 static void a_torn_line_that_cannot_be_saved_is_kept(void **state)
 {
 	(void)state;
@@ -487,8 +486,7 @@ static void a_torn_line_that_cannot_be_saved_is_kept(void **state)
 	assert_false(file_exists(temp_path(OLD_FILE ".torn-1")));
 }
 
-/* A lock file is removed before its lock is released: a process that opened it earlier and locks it later must not
- * hold the lock. */
+/* A lock file is removed with its lock: a process that opened it before and locks it afterwards holds nothing. */
 struct contest {
 	atomic_int holders, most, rounds;
 };
@@ -534,7 +532,7 @@ static void policy_always_leaves_nothing_to_sync(void **state)
 	loop_destroy(loop);
 }
 
-/* A file that is no rollout by its name has no other names that lists know. */
+/* A file whose name is not that of a rollout has no alternative names that lists know. */
 static void a_replaced_file_continues_under_another_name_and_is_locked(void **state)
 {
 	(void)state;

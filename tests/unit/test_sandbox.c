@@ -22,10 +22,10 @@
 #include "process/placeholder.h"
 
 static char self_path[PATH_MAX];
-static char home[PATH_MAX]; /* a folder of this test's own, not below /tmp: that is writable in workspace-write */
+static char home[PATH_MAX]; /* a folder of this test outside of /tmp, which is writable in workspace-write */
 static char workspace[PATH_MAX + 8], outside[PATH_MAX + 8];
 
-/* Every test runs once per backend. */
+/* Each test runs once per backend. */
 static enum sandbox_backend backend;
 static enum sandbox_backend bubblewrap = sandbox_backend_bubblewrap, landlock = sandbox_backend_landlock;
 
@@ -252,9 +252,9 @@ static void on_end(const struct process_result *result, void *self)
 }
 
 static const char *const *run_env = plain_env;
-static const char *vanishes; /* a folder removed between the creation of a sandbox and the start of its command */
+static const char *vanishes; /* a folder that is removed between the setup of a sandbox and the start of its command */
 
-/* Runs argv under the policy; its output, both streams, is in outcome->text. */
+/* Runs argv under the policy; outcome->text has the output of both streams. */
 static void run_argv(const struct sandbox_policy *policy, const char *const *argv, struct outcome *outcome)
 {
 	static const struct process_handler handler = {on_output, on_end};
@@ -290,7 +290,7 @@ static void expect_run(const struct sandbox_policy *policy, const char *script, 
 	buf_finish(&outcome.text);
 }
 
-/* Prints yes or no for each attempt. */
+/* Each line of a script reports whether the attempt succeeded. */
 #define TRY(command) "(" command ") >/dev/null 2>&1 && echo yes || echo no; "
 
 static void a_command_in_the_workspace_cannot_write_elsewhere(void **state)
@@ -308,7 +308,7 @@ static void a_command_in_the_workspace_cannot_write_elsewhere(void **state)
 	           "no\nno\nno\nno\n");
 }
 
-/* Who replaces what lies above the workspace replaces its .git. */
+/* Replacing a parent of the workspace would replace its .git. */
 static void parents_of_a_protected_folder_cannot_be_moved(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void parents_of_a_protected_folder_cannot_be_moved(void **state)
 	           "no\nno\nno\nno\nyes\n");
 }
 
-/* Others may work in a temporary folder, too; what somebody named is kept or nothing runs. */
+/* Other programs use temporary folders, too; the paths of a named folder are protected, or nothing runs. */
 static void a_protected_path_in_a_temporary_folder_may_vanish(void **state)
 {
 	(void)state;
@@ -353,7 +353,7 @@ static void a_protected_path_in_a_named_folder_must_not_vanish(void **state)
 	if (!sandbox_backend_name(backend, NULL))
 		skip();
 	assert_int_equal(mkdir(in_workspace(".codex"), 0700), 0);
-	policy.tmpdir = workspace; /* the same folder in a second role changes nothing */
+	policy.tmpdir = workspace; /* an alias of the same folder has no effect */
 	vanishes = in_workspace(".codex");
 	run_argv(&policy, argv, &outcome);
 	vanishes = NULL;
@@ -569,7 +569,7 @@ static void a_policy_that_cannot_be_kept_is_refused(void **state)
 static void without_a_backend_nothing_runs(void **state)
 {
 	(void)state;
-	/* A file system where bwrap cannot be executed. */
+	/* A file system whose bwrap cannot be executed. */
 	const char *const argv[] = {"/usr/bin/bwrap",
 	                            "--unshare-user",
 	                            "--bind",

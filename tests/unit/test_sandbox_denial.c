@@ -1,4 +1,4 @@
-/* Whether a failed command was stopped by its sandbox. */
+/* Recognises commands that failed because of the sandbox. */
 #include "test.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* The filter of system calls, run on numbers and arguments as the kernel would. */
+/* The system call filter, evaluated like in the kernel. */
 #include "test.h"
 
 #include <errno.h>
@@ -193,7 +193,7 @@ static void a_sandbox_that_shares_pids_leaves_the_scheduling_of_others_alone(voi
 	                            __NR_sched_setattr,     __NR_migrate_pages,      __NR_move_pages};
 	for (size_t i = 0; i < countof(calls); i++) {
 		build(SANDBOX_NET_NONE, true);
-		assert_int_equal(call(calls[i], 1, 0, 0), SECCOMP_RET_ALLOW); /* in a pid name space of its own */
+		assert_int_equal(call(calls[i], 1, 0, 0), SECCOMP_RET_ALLOW); /* in its own pid namespace */
 		code_len = sandbox_filter_build(&(struct sandbox_filter_spec){SANDBOX_NET_NONE, true, true}, code);
 		assert_int_equal(call(calls[i], 1, 0, 0), DENIED);
 		assert_int_equal(call(calls[i], 0, 0, 0), SECCOMP_RET_ALLOW);

@@ -1,4 +1,4 @@
-/* Generated types for other languages, from records small enough to compare the complete output. */
+/* Types for other languages, of small records whose whole output is compared. */
 #include "test.h"
 
 #include <stddef.h>

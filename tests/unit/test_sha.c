@@ -1,4 +1,4 @@
-/* The published test vectors: empty, less than a block, two blocks, many. */
+/* The published vectors: empty, less than a block, two blocks, many. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* Quoting as Rust's shlex does it, and the user's shell. */
+/* Quoting like Rust's shlex, and the user's shell. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -57,7 +57,7 @@ static void vectors_are_joined_by_blanks(void **state)
 	assert_str(buf_str(&out), "/bin/zsh -c ls");
 }
 
-/* Any bytes, through a real shell and back. */
+/* Any bytes survive a real shell. */
 static void a_shell_reads_quoted_words_back(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void a_line_splits_into_words(void **state)
 	(void)state;
 	/* clang-format off */
 	static const struct {
-		const char *line, *words; /* joined by bars; NULL: cannot be split */
+		const char *line, *words; /* separated by bars; NULL: cannot be split */
 	} rows[] = {
 		{"", ""}, {"  ", ""}, {" a  b ", "a|b"}, {"a'b c'd \"e\\\"f\"", "ab cd|e\"f"}, {"'' x", "|x"},
 		{"a\\ b $c", "a b|$c"}, {"'a\\b' \"a\\b\"", "a\\b|a\\b"}, {"a\\", "a\\"}, {"'a", NULL}, {"b \"a", NULL},

@@ -1,4 +1,4 @@
-/* Discovery of skills, their scopes, mentions in a text, and hostile folders and front matter. */
+/* Skills: discovery, scope, mentions, hostile folders and front matter. */
 #include "temp.h"
 
 #include "base/json.h"
@@ -142,9 +142,9 @@ static void rules_switch_off(void **state)
 	assert_null(skill_find(&entry, STR("/nowhere/SKILL.md")));
 }
 
-/* ---- SKILL.md ---- */
+/* ---- skill files ---- */
 
-/* Loads one skill with this SKILL.md; returns its description, or "! " and its error. */
+/* The description of a skill with that text, or its error. */
 static const char *tell(const char *text)
 {
 	static char told[4096];
@@ -283,7 +283,7 @@ static void dollars_name_skills(void **state)
 	check_mentions(&entry, "[$a-b] [$a-b](", "a-b a-b ");
 }
 
-/* ---- the list for the model ---- */
+/* ---- the preamble ---- */
 
 static void the_list_has_a_budget(void **state)
 {

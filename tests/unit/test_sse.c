@@ -1,4 +1,4 @@
-/* Server-sent events: the same events for every split of the bytes, and no copy where none is necessary. */
+/* Server-sent events: the same events for any split of the bytes, without needless copies. */
 #include "test.h"
 
 #include "base/error.h"
@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "net/sse.h"
 
-/* Writes every event as "event|data|id\n", so that a whole stream compares as one text. */
+/* Writes every event as "event|data|id\n", so that a whole stream is compared as one text. */
 struct log {
 	struct buf text;
-	int stop_after; /* events, 0 for never */
+	int stop_after; /* number of events, 0: never */
 	int count;
 };
 
@@ -25,7 +25,7 @@ static bool on_event(const struct sse_event *event, void *self)
 	return ++log->count != log->stop_after;
 }
 
-/* Feeds a copy and frees it: the sanitizer detects a slice that outlives it. */
+/* Feeds a copy that is freed afterwards, so that the sanitizer detects a slice that outlives it. */
 static void feed(struct sse *sse, const char *bytes, size_t len)
 {
 	auto_free char *copy = xmalloc(len ? len : 1);
@@ -33,7 +33,7 @@ static void feed(struct sse *sse, const char *bytes, size_t len)
 	assert_int_equal(sse_feed(sse, str_n(copy, len), NULL), 0);
 }
 
-/* Cuts the stream at each of the given places (ascending). */
+/* Splits the stream at the given offsets (ascending). */
 static void check_split(struct str stream, const size_t *cuts, size_t cut_count, const char *want)
 {
 	struct log log = {0};
@@ -159,7 +159,7 @@ static void a_stop_ignores_the_rest(void **state)
 	buf_finish(&log.text);
 }
 
-/* Feeds prefix + filler until it is refused (at most `times`); returns the last result. */
+/* Feeds prefix + filler repeatedly (at most `times`) while it is accepted; returns the last result. */
 static int feed_repeated(const char *piece, size_t size, int times, struct error *err)
 {
 	struct log log = {0};

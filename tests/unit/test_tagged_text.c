@@ -1,6 +1,6 @@
-/* Blocks between tags: the same segments for every split of the text. The expected result comes from a second parser
- * that reads the whole text line by line, and from the oracle of codex 0.169 if its folder is available. CODEX_DEEP=N
- * draws N cases instead of a few (./dev deep). */
+/* Blocks between tags: a table of cases, and equal segments for any split of the text. The expected result comes from a
+ * second implementation that reads the whole text line by line and, if the reference folder exists, from its oracle.
+ * CODEX_DEEP=N draws N cases instead of a few (./dev deep). */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ static const struct tagged_block tag = {{"<tag>", 5}, {"</tag>", 6}};
 
 /* ---- segments as one text ---- */
 
-/* Each as a letter and its text, which ends with "|"; merged: texts that follow each other are one. */
+/* Each segment as a letter and its text, terminated by "|"; merged: adjacent texts are joined. */
 struct log {
 	struct buf text;
 	bool merges;
@@ -60,7 +60,7 @@ static void feed(struct tagged_text *tagged, struct str piece)
 	tagged_text_feed(tagged, str_n(copy, piece.len));
 }
 
-/* Feeds the text split at `cuts` (ascending, the last is the length). */
+/* Splits at `cuts` (ascending, the last is the length). */
 static void run(struct str text, const size_t *cuts, size_t count, struct log *log)
 {
 	struct tagged_text tagged;
@@ -81,7 +81,7 @@ static void run_bytes(struct str text, struct log *log)
 	tagged_text_finish(&tagged);
 }
 
-/* ---- the second reading: whole lines ---- */
+/* ---- the second implementation ---- */
 
 static void read_lines(struct str text, struct log *log)
 {
@@ -220,7 +220,7 @@ static const char *const words[] = {"<tag>",    "</tag>", "\n",       "\n",     
                                     "<",        "\r\n",   "\xc3\xa9", "</t",         "<ta", "\xe2\x80\x83",
                                     "\xc2\xa0", "\t",     "g>",       "\xe2\x80\x9d"};
 
-/* A text of a few words and its cuts, between characters, because the oracle reads characters. */
+/* A text of a few words and its splits, which are between characters, because the oracle reads characters. */
 struct draw_case {
 	struct buf text;
 	size_t cuts[8], count;
@@ -260,7 +260,7 @@ static void case_write(const struct draw_case *it, const struct log *log, FILE *
 	fprintf(to, "%s}\n", line.data);
 }
 
-/* The oracle's answers to the cases in the file; its own letters are the same. */
+/* The oracle's results for the cases in the file, with the same letters. */
 static const char asks_the_oracle[] = "import json,sys\n"
 				      "sys.path.insert(0,sys.argv[1])\n"
 				      "import proposed_plan_oracle as o\n"
@@ -312,7 +312,7 @@ static void segments_do_not_depend_on_the_cuts(void **state)
 	buf_finish(&it.text);
 	fclose(cases);
 	int status = folder ? ask_oracle(folder, path) : 127;
-	if (status != 127) /* no oracle, or no interpreter for it: the second parser is the only check */
+	if (status != 127) /* no oracle: the second implementation has checked the case */
 		assert_int_equal(status, 0);
 }
 

@@ -1,4 +1,4 @@
-/* Untrusted text is escaped before it is written to a terminal. */
+/* External text for a terminal. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ static void test_nothing_is_obeyed(void **state)
 	          "31m"),
 	      "\xef\xbf\xbd"
 	      "31m");                                       /* … and as one byte */
-	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first printable one */
+	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first character after the controls */
 	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
 }
 
@@ -54,7 +54,7 @@ static void test_cut_to_columns(void **state)
 	assert_str(terminal_text_cut(STR("hello"), 5), "hello");
 	assert_str(terminal_text_cut(STR("hello"), 4), "hell");
 	assert_str(terminal_text_cut(STR("hello"), 0), "");
-	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 3), "a\xc3\xa9"); /* each may be two columns wide */
+	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 3), "a\xc3\xa9"); /* each may take two columns */
 	assert_str(terminal_text_cut(STR("a\xc3\xa9z"), 2), "a");
 	assert_str(terminal_text_cut(STR("\xff\xff"), 1), "\xff");
 }

@@ -1,4 +1,4 @@
-/* Turns and items from rollouts of every age, without a loaded session. */
+/* Turns and items from files of any age, for sessions that are not loaded. */
 #include "temp.h"
 
 #include "app_server/history/history_json.h"
@@ -69,8 +69,7 @@ static void numbered(int ordinal, const char *payload)
 	"{\"type\":\"CommandExecution\",\"id\":\"" id "\",\"cwd\":\"file:///a%20b\",\"command\":[\"ls\"]," \
 	"\"parsed_cmd\":[],\"source\":\"agent\",\"status\":\"declined\"}"
 
-/* In numbered lines older events repeat the items and are skipped; lines appended by an older version have the events
- * alone. */
+/* Numbered lines repeat items as legacy events; the lines of an older version contain legacy events only. */
 static void test_mixed_file(void **state)
 {
 	numbered(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
@@ -99,7 +98,7 @@ static void test_mixed_file(void **state)
 	assert_true(str_is(history.turns[1].items[2].command_execution->id, "lost"));
 }
 
-/* As 0.169 writes them, and kinds of later versions. */
+/* As written by 0.169, and kinds of later versions. */
 static void test_subagents(void **state)
 {
 #define CALL(more) \
@@ -182,7 +181,7 @@ static void test_legacy_events(void **state)
 	assert_str(turn->items[3].agent_message->text, "done");
 }
 
-/* A turn without an end event was interrupted. A turn with an error event failed. */
+/* Without an end the turn was interrupted. The one before it failed. */
 static void test_ends(void **state)
 {
 	event(1, "{\"turn_id\":\"a\",\"type\":\"task_started\"}");
@@ -203,7 +202,7 @@ static void test_ends(void **state)
 	assert_null(thread_history_find(&history, STR("d")));
 }
 
-/* Rollouts of 2025 have no turn events: each user message starts a turn. */
+/* Files of 2025 contain no turns: each message of the user starts one. */
 static void test_untold_turns(void **state)
 {
 	event(1, "{\"type\":\"user_message\",\"message\":\"one\"}");
@@ -217,7 +216,7 @@ static void test_untold_turns(void **state)
 	assert_int_equal(history.turns[1].status, app_turn_status_completed);
 }
 
-/* Skips members of the wrong type and incomplete items. */
+/* Members of other types and incomplete items are skipped. */
 static void test_damage(void **state)
 {
 	static const char *const payloads[] = {
@@ -240,11 +239,11 @@ static void test_damage(void **state)
 	line_at(9, "response_item", "{\"type\":\"function_call\",\"name\":\"exec_command\",\"arguments\":\"{\"}");
 	struct thread_history history = read_file(state);
 	assert_int_equal(history.count, 1);
-	assert_int_equal(history.turns[0].items_count, 2); /* an empty message, and the command that has all it needs */
+	assert_int_equal(history.turns[0].items_count, 2); /* an empty message, and the complete command */
 	assert_str(history.preview, "");
 }
 
-/* A rollout of codex 0.169.0 gives the same turns as its thread/read. */
+/* A file of codex 0.169, compared with its own thread/read. */
 static void test_numbered_file(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Notes of a thread are read back from their file; a damaged file counts as empty. */
+/* Notes of a thread are read back from their file; a damaged file contains none. */
 #include "test.h"
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #define ID "00000000-0000-7000-8000-000000000001"
 
-/* A folder that is there until the end of the test run. */
+/* A folder that exists until the end of the test run. */
 static int setup(void **state)
 {
 	static char home[] = "/tmp/codex-note-XXXXXX";
@@ -97,7 +97,7 @@ static void a_view_is_corrected(void **state)
 	struct thread_note note = {.git = &none, .has_daybreak = true};
 	(void)state;
 	thread_note_apply(&note, &view);
-	assert_null(view.git_info); /* all that was known is not */
+	assert_null(view.git_info); /* all data was unknown */
 	assert_true(view.has_daybreak_enabled && !view.daybreak_enabled);
 	note = (struct thread_note){0};
 	view = (struct app_thread){.git_info = &git};

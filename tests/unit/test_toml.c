@@ -1,4 +1,5 @@
-/* TOML: the toml-test corpus, if installed, and cases beyond it: positions in errors, order, merging, hostile input. */
+/* TOML: the toml-test corpus if it is installed, and cases that it lacks: positions in messages, order, merging,
+ * hostile input. */
 #include "test.h"
 
 #include <dirent.h>
@@ -292,7 +293,7 @@ static void merging(void **state)
 	assert_int_equal(toml_get(t, "y")->line, 7);
 	assert_str(into->child->key, "a");
 
-	/* a later merge must not change the document that a value came from */
+	/* a later layer must not modify the document that it is merged over */
 	toml_merge(&arena, into, parse(&arena, "t.n.q = 2", "top"));
 	assert_int_equal(toml_get(toml_get(t, "n"), "q")->integer, 2);
 	assert_int_equal(toml_get(toml_get(toml_get(from, "t"), "n"), "q")->integer, 1);
@@ -363,7 +364,8 @@ static void cut_anywhere(void **state)
 		"s = \"\"\"\\\n  m\\U0001F600\"\"\"\"\"\nh = 0xdead_beef\nn = -inf\nb = false\n";
 	for (size_t len = 0; len < sizeof(text); len++) {
 		auto_arena struct arena arena = {0};
-		auto_free char *exact = xstrndup(text, len); /* the sanitizer detects a read past the end */
+		auto_free char *exact =
+			xstrndup(text, len); /* an exact copy, so that a read past the end is detected */
 		struct error err = {0};
 		const struct toml *root = toml_parse(&arena, str_n(exact, len), "f", &err);
 		assert_true(root || err.code == ERR_config);

@@ -1,4 +1,4 @@
-/* Edits of TOML texts, byte by byte: the intended change is made and no other byte moves. */
+/* Edits of TOML texts: the intended change, with all other bytes unchanged. */
 #include "test.h"
 
 #include "base/error.h"

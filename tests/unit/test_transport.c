@@ -1,4 +1,4 @@
-/* Water marks: a slow reader stops its sender in time and receives every message exactly once. */
+/* Backpressure: a peer that reads slowly stops its sender in time, gets nothing twice and misses nothing. */
 #include "temp.h"
 
 #include <signal.h>
@@ -18,8 +18,8 @@
 struct fixture {
 	struct loop *loop;
 	struct transport *transport;
-	int own, peer;         /* own: the transport's */
-	size_t sent, received; /* frames: each is its own number */
+	int own, peer;         /* own: the descriptor of the transport */
+	size_t sent, received; /* number of frames; each contains its number */
 	int drained, ended;
 	bool is_full, is_broken;
 };
@@ -93,7 +93,7 @@ static size_t fill(struct fixture *f)
 	return (f->sent - before) * FRAME_SIZE;
 }
 
-/* Reads the peer's end and checks the order of the frames, which may arrive in pieces. */
+/* Receives what the peer's end holds, frames complete or in pieces. */
 static void receive(struct fixture *f, struct buf *bytes)
 {
 	char some[64 * KIB];
@@ -128,9 +128,9 @@ static void a_reader_that_stops_fills_the_queue_and_no_more(void **state)
 	assert_true(bytes > LIMIT_STREAM_QUEUE);
 	assert_true(bytes <= LIMIT_STREAM_QUEUE + 2 * socket_room(f->peer) + FRAME_SIZE);
 	turn(f);
-	assert_int_equal(f->drained, 0); /* the peer has not read */
+	assert_int_equal(f->drained, 0); /* nothing was read */
 	send_frame(f);
-	assert_true(f->is_full); /* remains set until on_drain */
+	assert_true(f->is_full); /* still, until on_drained */
 }
 
 static void a_paused_reader_misses_nothing(void **state)
@@ -141,7 +141,7 @@ static void a_paused_reader_misses_nothing(void **state)
 	for (int round = 1; round <= 3; round++) {
 		fill(f);
 		for (int i = 0; i < 4; i++)
-			send_frame(f); /* queued when the limit was reached */
+			send_frame(f); /* a frame that was on its way when the queue became full */
 		for (int i = 0; i < 1000 && f->received < f->sent; i++) {
 			turn(f);
 			receive(f, &bytes);
@@ -163,10 +163,10 @@ static void a_closed_reader_does_not_drain(void **state)
 		turn(f);
 	assert_int_equal(f->ended, 1);
 	assert_int_equal(f->drained, 0);
-	assert_true(transport_send(f->transport, STR("more\n"))); /* into the void, without waiting for it */
+	assert_true(transport_send(f->transport, STR("more\n"))); /* discarded, without waiting */
 }
 
-/* A client that has said all and reads slowly may still go away. */
+/* A client that has closed its output and reads slowly may still disconnect. */
 static void a_broken_connection_is_reported_after_the_end_and_while_paused(void **state)
 {
 	struct fixture *f = *state;
@@ -282,7 +282,7 @@ static void on_connect(int fd, void *self)
 	close(fd);
 }
 
-/* The socket of a killed program is replaced; any other file at the path is left alone. */
+/* The socket file of a killed program is replaced; any other file at the path is kept. */
 static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 {
 	struct fixture *f = *state;
@@ -295,7 +295,7 @@ static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 	assert_int_equal(unlink(temp_path("at")), 0);
 	int dead = unix_socket_listen(temp_path("at"), 1, &err);
 	assert_true(dead >= 0);
-	assert_null(transport_listener_create(f->loop, address, on_connect, NULL, &err)); /* it is alive yet */
+	assert_null(transport_listener_create(f->loop, address, on_connect, NULL, &err)); /* it still listens */
 	assert_int_equal(access(temp_path("at"), F_OK), 0);
 	close(dead);
 	struct transport_listener *listener = transport_listener_create(f->loop, address, on_connect, NULL, &err);
@@ -304,7 +304,7 @@ static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 	assert_int_equal(access(temp_path("at"), F_OK), -1);
 }
 
-/* Left in the backlog it would wake us for ever, and its client would wait. */
+/* In the backlog it would wake the loop forever, and its client would wait. */
 static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 {
 	struct fixture *f = *state;
@@ -325,10 +325,10 @@ static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 	ssize_t got = recv(client, &byte, 1, MSG_DONTWAIT);
 	close(client);
 	transport_listener_destroy(listener);
-	assert_int_equal(got, 0); /* the end, and not "try again" */
+	assert_int_equal(got, 0); /* the end instead of "try again" */
 }
 
-/* Each frame that the socket takes would else wake a sender that may send one more. */
+/* Otherwise each frame that the socket accepts would wake a sender that may send only one more. */
 static void a_sender_resumes_when_half_of_the_queue_is_sent(void **state)
 {
 	struct fixture *f = *state;
@@ -336,7 +336,7 @@ static void a_sender_resumes_when_half_of_the_queue_is_sent(void **state)
 	auto_buf struct buf bytes;
 	buf_init(&bytes, 1 * MIB);
 	assert_int_equal(setsockopt(f->own, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
-	for (int i = 0; i < 64; i++) { /* until the socket is full and a frame is partly sent */
+	for (int i = 0; i < 64; i++) { /* until the socket is full, with a frame sent in part */
 		send_frame(f);
 		turn(f);
 	}
@@ -345,7 +345,7 @@ static void a_sender_resumes_when_half_of_the_queue_is_sent(void **state)
 	for (int i = 0; i < 4; i++)
 		turn(f);
 	assert_true(f->received > 0);
-	assert_int_equal(f->drained, 0); /* less than half of the queue was sent */
+	assert_int_equal(f->drained, 0); /* less than half was sent */
 	for (int i = 0; i < 1000 && !f->drained; i++) {
 		receive(f, &bytes);
 		turn(f);
@@ -387,7 +387,7 @@ static void a_hang_up_is_noticed_with_nothing_to_send(void **state)
 	close(in[1]);
 }
 
-/* The end of what the peer sends is no hang-up: it may still read. */
+/* The end of the peer's output is not a hangup: it may still read. */
 static void a_peer_that_has_closed_its_output_still_reads(void **state)
 {
 	struct fixture *f = *state;
@@ -417,6 +417,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_hang_up_is_noticed_with_nothing_to_send, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_has_closed_its_output_still_reads, setup, teardown),
 	};
-	signal(SIGPIPE, SIG_IGN); /* as every front end does */
+	signal(SIGPIPE, SIG_IGN); /* like every front end */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

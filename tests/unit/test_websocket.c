@@ -1,5 +1,5 @@
-/* Frames are literal bytes, as a foreign peer would send them; the last test connects both ends. "Sent" is all output
- * of the end under test, in any order and after its close, too. */
+/* Frames are written byte by byte, like those of any peer; the last test connects the two ends. "Sent" is the whole
+ * output of the end under test. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -65,7 +65,7 @@ static void expect_wait(struct fixture *f)
 	assert_int_equal(websocket_next(f->end, &message), WEBSOCKET_WAIT);
 }
 
-/* Expects a close with that code as the last frame sent. */
+/* A close with that code is the last frame that is sent. */
 static void expect_failure(struct fixture *f, int code, const char *why)
 {
 	struct str message;
@@ -162,7 +162,7 @@ static void test_close_with_a_complaint(void **state)
 	assert_string_equal(websocket_error(f->end)->text, "the peer closed the WebSocket with code 1009: big");
 }
 
-/* Ours first: no second one when the peer's comes. */
+/* This end closes first: no second close follows that of the peer. */
 static void test_close_by_this_end(void **state)
 {
 	struct fixture *f = *state;
@@ -189,10 +189,10 @@ static void test_hostile_frames(void **state)
 		{STR("\x8b\x81\0\0\0\0a"), 1002, "unknown kind"},
 		{STR("\x80\x81\0\0\0\0a"), 1002, "continuation of nothing"},
 		{STR("\x01\x81\0\0\0\0a\x81\x81\0\0\0\0b"), 1002, "inside another"},
-		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},      /* a ping in pieces */
-		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"}, /* a ping of 126 bytes */
-		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"}, /* a length in a longer form than necessary */
-		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another */
+		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                    /* a fragmented ping */
+		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},               /* a ping of 126 bytes */
+		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},               /* an overlong length */
+		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another one */
 		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "wrong head"},
 		{STR("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1009, "16 MiB"},
 		{STR("\x82\xff\0\0\0\0\x01\0\0\x01\0\0\0\0a"), 1009, "16 MiB"},
@@ -215,7 +215,7 @@ static void test_hostile_frames(void **state)
 	}
 }
 
-/* An announced length allocates nothing; fragments add up. */
+/* An announced length allocates nothing; fragments count together. */
 static void test_too_many_fragments(void **state)
 {
 	struct fixture *f = *state;
@@ -256,7 +256,7 @@ static void test_a_flood_of_pings_costs_one_pong(void **state)
 	                              "c");
 }
 
-/* Messages of every size from empty to the limit arrive unchanged. */
+/* Each end receives what the other one sends, for sizes from zero to the limit. */
 static void test_both_ends(void **state)
 {
 	static const size_t sizes[] = {0, 1, 125, 126, 127, 4095, 4096, 65535, 65536, 100000, LIMIT_WEBSOCKET_MESSAGE};

@@ -1,5 +1,4 @@
-/* The listener and its transport through raw sockets: accepted and refused clients, error responses, and independence
- * of clients. */
+/* The listener and its transport through raw sockets: admission, refusals, and isolation of clients. */
 #include "temp.h"
 
 #include <arpa/inet.h>
@@ -23,7 +22,7 @@ enum { CLIENTS = 4 };
 struct client {
 	struct fixture *f;
 	struct transport *transport;
-	struct buf frames; /* received frames, each with a '|' */
+	struct buf frames; /* in order, each followed by '|' */
 	struct pending_client *pending;
 	int ended, drained, evicted;
 	char why[256];
@@ -171,7 +170,7 @@ static void send_all(struct fixture *f, int fd, struct str bytes)
 	}
 }
 
-/* Reads until the received bytes end in `until`, or the close: then true. */
+/* Reads until the input ends with `until` (true) or the connection is closed. */
 static bool receive(struct fixture *f, int fd, struct buf *out, struct str until)
 {
 	char bytes[16 * KIB];
@@ -192,7 +191,7 @@ static bool receive(struct fixture *f, int fd, struct buf *out, struct str until
 	"GET /any HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" \
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
-/* ends: NULL for anything up to the close */
+/* ends: NULL for any input up to the close */
 static void expect_answer(struct fixture *f, const char *request, const char *begins, const char *ends)
 {
 	auto_buf struct buf answer;
@@ -290,7 +289,7 @@ static int open_client(struct fixture *f, int fd, struct str more)
 	return fd;
 }
 
-/* A frame received together with the handshake is not lost; several messages, one of them with many lines. */
+/* A frame that arrives together with the handshake, several messages, and one of many lines. */
 static void test_echo(void **state)
 {
 	struct fixture *f = *state;
@@ -354,7 +353,7 @@ static void test_closes(void **state)
 	}
 }
 
-/* A disconnected client is reported and does not disturb the others; a dropped one gets close code 1001. */
+/* A disconnected client is detected and does not disturb the others; an evicted one gets the reason (1001). */
 static void test_many_clients(void **state)
 {
 	struct fixture *f = *state;
@@ -454,12 +453,12 @@ static void test_a_unix_socket(void **state)
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
 	auto_buf struct buf got;
 	buf_init(&got, MIB);
-	send_all(f, fd, STR("\x81\x81\0\0\0\0b")); /* connected clients stay */
+	send_all(f, fd, STR("\x81\x81\0\0\0\0b")); /* admitted clients stay */
 	receive(f, fd, &got, STR("b"));
 }
 
-/* The mode of the socket does not depend on the umask, the umask stays unchanged, and a socket that another server
- * bound at the path is not removed. */
+/* The umask of the process has no effect and does not change; a socket that another server has bound there since is
+ * kept. */
 static void test_the_file_of_a_socket(void **state)
 {
 	struct fixture *f = *state;
@@ -482,7 +481,7 @@ static void test_the_file_of_a_socket(void **state)
 	assert_int_not_equal(stat(temp_path("s"), &st), 0);
 }
 
-/* Without free descriptors clients are refused instead of waking the loop forever; later clients are accepted again. */
+/* Without free descriptors clients are rejected, so that they do not wake the loop forever; later ones are admitted. */
 static void test_no_descriptors(void **state)
 {
 	struct fixture *f = *state;
@@ -504,7 +503,7 @@ static void test_no_descriptors(void **state)
 	assert_true(other >= 0);
 }
 
-/* DNS rebinding: a web page's name that resolves to this machine must not get past the Host check. */
+/* DNS rebinding: a web page uses a name that resolves to this machine. */
 static void test_hosts(void **state)
 {
 	static const struct {
@@ -539,7 +538,7 @@ static void test_hosts(void **state)
 	expect_answer(f, "GET /readyz HTTP/1.0\r\n\r\n", "HTTP/1.1 200 ", NULL);
 }
 
-/* The address that a client has connected to is one of the server's, also where it listens at all of them. */
+/* The address that a client connects to names the server, even if it listens on all addresses. */
 static void test_the_bound_address_is_a_host(void **state)
 {
 	union {
@@ -570,7 +569,7 @@ static void test_a_key_is_16_bytes_once(void **state)
 		"Sec-WebSocket-Key: \r\n",
 		"Sec-WebSocket-Key: x\r\n",
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j\r\n",     /* 15 bytes */
-		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE=\r\n", /* 17 */
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE=\r\n", /* 17 bytes */
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ!=\r\n",
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
 	};
@@ -584,7 +583,7 @@ static void test_a_key_is_16_bytes_once(void **state)
 	assert_int_equal(f->client_count, 0);
 }
 
-/* The head alone determines the response; the body is not awaited, requested or stored. */
+/* A request is answered after its head; a body is neither awaited nor requested nor kept. */
 static void test_no_body_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -619,7 +618,7 @@ static void test_a_head_has_a_limit(void **state)
 		buf_append_c(&request, is_whole ? "\r\n\r\n" : "");
 		if (!is_whole) {
 			auto_close int fd = dial_tcp(f);
-			send_all(f, fd, buf_str(&request)); /* just as much as may be */
+			send_all(f, fd, buf_str(&request)); /* exactly the limit */
 			send_all(f, fd, STR("x"));
 			buf_clear(&request);
 			receive(f, fd, &request, STR_NONE);
@@ -640,8 +639,8 @@ static bool is_closed(struct fixture *f, int fd)
 	return count == 0 || (count < 0 && errno != EAGAIN);
 }
 
-/* Silent, in the middle of a request, refused but connected, or upgraded without `initialize`: all are pending in one
- * queue. */
+/* Idle, inside a request, refused but still connected, or upgraded without initialize: all are evicted in the order of
+ * their age. */
 static void test_the_longest_waiting_makes_room(void **state)
 {
 	struct fixture *f = *state;
@@ -674,7 +673,7 @@ static void test_the_longest_waiting_makes_room(void **state)
 	assert_true(sixth >= 0 && seventh >= 0);
 }
 
-/* Initialized clients are not evicted: the new connection is closed. */
+/* Admitted clients are not evicted; the new connection is closed instead. */
 static void test_the_admitted_stay(void **state)
 {
 	struct fixture *f = *state;
@@ -693,10 +692,10 @@ static void test_the_admitted_stay(void **state)
 	assert_true(second >= 0 && fourth >= 0);
 }
 
-/* Connections leave a reserve of descriptors, and the oldest pending one is evicted for the newest. */
+/* Connections leave some descriptors free, and the oldest one is still evicted for a new one. */
 static void test_descriptors_are_kept_in_reserve(void **state)
 {
-	enum { DIALS = 60, OURS = 300 }; /* the test's own descriptors are above the limit */
+	enum { DIALS = 60, OURS = 300 }; /* the test's own descriptors have higher numbers */
 	struct fixture *f = *state;
 	struct rlimit old, few;
 	int fds[DIALS];
@@ -705,7 +704,7 @@ static void test_descriptors_are_kept_in_reserve(void **state)
 	close(lowest);
 	getrlimit(RLIMIT_NOFILE, &old);
 	few = old;
-	few.rlim_cur = (rlim_t)(lowest + 40) * 4 / 3; /* less a quarter: room for 40 */
+	few.rlim_cur = (rlim_t)(lowest + 40) * 4 / 3; /* minus the reserve of a quarter: 40 */
 	for (int i = 0; i < DIALS; i++) {
 		int fd = dial_tcp(f);
 		fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, OURS);

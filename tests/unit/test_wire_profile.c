@@ -1,4 +1,4 @@
-/* Events in a dated profile: its rows list the events, and a delta is emitted as one event and its twin. */
+/* Events in the versions of the protocol: rows name existing fields, and a delta has one legacy event. */
 #include "test.h"
 
 #include "base/buf.h"
