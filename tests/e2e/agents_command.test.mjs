@@ -66,7 +66,7 @@ test('a tree is shown while it works, and when it is stored', options, async (t)
 	assert.equal(json.agents[2].tokens, 1234);
 });
 
-test('it follows what changes', options, async (t) => {
+test('it follows changes', options, async (t) => {
 	const { codex, id } = await start(t);
 	const watching = run(t, codex.home, '--watch', '--json', id);
 	const states = () => watching.result.stdout.split('\n').slice(0, -1).map((line) => JSON.parse(line).agents[1].status);
@@ -82,7 +82,7 @@ test('it follows what changes', options, async (t) => {
 	await watching.done;
 });
 
-test('what is not there', options, async (t) => {
+test('missing sessions and agents', options, async (t) => {
 	const { codex, id } = await start(t);
 	codex.child.kill('SIGKILL');
 	await codex.done;

@@ -24,7 +24,7 @@ requires_openai_auth = true
 	return startAppServer(t, null, { home });
 }
 
-test('an API key is stored, told of, used and forgotten', options, async (t) => {
+test('an API key is stored, reported, used and removed', options, async (t) => {
 	const server = await startWithOpenai(t);
 	const file = path.join(server.home, 'auth.json');
 	assert.deepEqual(await server.request('account/read', {}), nobody);
@@ -48,7 +48,7 @@ test('an API key is stored, told of, used and forgotten', options, async (t) => 
 	assert.deepEqual(await server.request('account/logout', null), {});
 });
 
-test('what is no key or another login is refused, and the old key stays', options, async (t) => {
+test('an invalid key or another kind of login is refused, and the old key is kept', options, async (t) => {
 	const server = await startWithOpenai(t);
 	const login = (params) => server.request('account/login/start', params);
 	await login({ type: 'apiKey', apiKey: 'sk-1' });
@@ -66,7 +66,7 @@ test('what is no key or another login is refused, and the old key stays', option
 		{ status: 'notFound' });
 });
 
-test('a provider that wants no OpenAI key has no account', options, async (t) => {
+test('a provider without an OpenAI key has no account', options, async (t) => {
 	const server = await startAppServer(t, null);
 	await server.request('account/login/start', { type: 'apiKey', apiKey: 'sk-1' });
 	assert.deepEqual(await server.request('account/read', {}), { ...nobody, requiresOpenaiAuth: false });
@@ -75,7 +75,7 @@ test('a provider that wants no OpenAI key has no account', options, async (t) =>
 	});
 });
 
-test('what only a ChatGPT account has is refused', options, async (t) => {
+test('methods of ChatGPT accounts are refused', options, async (t) => {
 	const server = await startWithOpenai(t);
 	const cases = [
 		['account/rateLimits/read', {}, 'to read rate limits'],

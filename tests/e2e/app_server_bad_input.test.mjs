@@ -111,7 +111,7 @@ test('input that ends inside a line ends the server, without an answer', options
 
 // ---- ids ----
 
-test('a request whose id is none is refused, with the id null', options, async (t) => {
+test('a request with an invalid id is refused, with the id null', options, async (t) => {
 	const server = await startAppServer(t, null);
 	for (const id of ['1.5', '1e3', 'null', 'true', '[]', '{"a":1}', '99999999999999999999']) {
 		server.write(line(id, ECHO, '{}'));
@@ -141,7 +141,7 @@ test('of members that stand twice the last one counts', options, async (t) => {
 
 const command = call('exec_command', { cmd: 'touch done', sandbox_permissions: 'require_escalated', justification: 'x' });
 
-test('answers to what nobody asked, and second answers, are passed over', options, async (t) => {
+test('unsolicited and repeated answers are ignored', options, async (t) => {
 	const model = await startModel(t, [command, say('end')]);
 	const server = await startAppServer(t, model, { config: 'sandbox_mode = "workspace-write"\n' });
 	const { thread } = await server.request('thread/start', {});
@@ -180,7 +180,7 @@ for (const [what, answer] of Object.entries({
 	});
 }
 
-test('a client cannot answer what another one was asked', options, async (t) => {
+test('a client cannot answer the request of another one', options, async (t) => {
 	const model = await startModel(t, [command, say('end')]);
 	const server = await listen(t, 'unix', model, 'sandbox_mode = "workspace-write"\n');
 	const asked = await connectRpc(t, server.where), other = await connectRpc(t, server.where);
@@ -273,7 +273,7 @@ test('parameters that cannot be meant are refused, and the next request is serve
 	assert.equal((await server.end()).code, 0);
 });
 
-test('what a turn is given is looked at before it begins', options, async (t) => {
+test('the input of a turn is validated before it starts', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const { thread: { id: threadId } } = await server.request('thread/start', {});
 	const cases = [
@@ -305,7 +305,7 @@ test('a burst is answered in its order', options, async (t) => {
 	assert.deepEqual(answered, sent.map(([id]) => `b${id}`));
 });
 
-test('who sends 10,000 requests before he reads gets 10,000 answers', options, async (t) => {
+test('a client that sends 10,000 requests before it reads gets 10,000 answers', options, async (t) => {
 	const count = 10_000;
 	const child = spawn(codexBin, ['app-server'], { cwd: tempDir(t, 'cwd'), env: cleanEnv(makeHome(t, null)), stdio: ['pipe', 'pipe', 'inherit'] });
 	t.after(() => child.kill('SIGKILL'));
@@ -335,7 +335,7 @@ test('who sends 10,000 requests before he reads gets 10,000 answers', options, a
 // ---- WebSockets ----
 
 for (const transport of ['ws', 'unix']) {
-	test(`${transport}: bytes that are no WebSocket are refused, and others are served`, options, async (t) => {
+	test(`${transport}: bytes of other protocols are refused, and other clients are served`, options, async (t) => {
 		const server = await listen(t, transport);
 		const tell = (bytes) => new Promise((resolve) => {
 			const socket = net.connect(server.where);
@@ -387,7 +387,7 @@ for (const transport of ['ws', 'unix']) {
 		assert.equal(server.child.exitCode, null);
 	});
 
-	test(`${transport}: an id that is none, and one used twice, have an answer each`, options, async (t) => {
+	test(`${transport}: an invalid id, and one used twice, have an answer each`, options, async (t) => {
 		const server = await listen(t, transport);
 		const client = await connectRpc(t, server.where);
 		for (const id of ['null', '1.5', '{}', '[1]', 'true', '1e400']) {
@@ -417,7 +417,7 @@ for (const transport of ['ws', 'unix']) {
 		await goesOn(client);
 	});
 
-	test(`${transport}: who sends 10,000 requests before he reads gets 10,000 answers`, options, async (t) => {
+	test(`${transport}: a client that sends 10,000 requests before it reads gets 10,000 answers`, options, async (t) => {
 		const count = 10_000;
 		const server = await listen(t, transport);
 		const client = await connectRpc(t, server.where), bystander = await connectRpc(t, server.where);

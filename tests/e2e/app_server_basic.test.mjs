@@ -9,7 +9,7 @@ import { needs } from './lib/codex.mjs';
 const options = needs('app-server');
 const refusal = (message) => ({ name: 'Error', code: -32600, message });
 
-test('initialize comes first, once, and says who answers', options, async (t) => {
+test('initialize is required first, once, and identifies the server', options, async (t) => {
 	const server = await startAppServer(t, null, { initialize: false });
 	await assert.rejects(server.request('model/list', {}), refusal('Not initialized'));
 	await assert.rejects(server.request('initialize', {}), refusal('Invalid request: missing field `clientInfo`'));
@@ -43,7 +43,7 @@ test('ids come back as they were, and requests with other ids are refused', opti
 	assert.match(stdout, /\{"id":9007199254740993,"result"/);
 });
 
-test('what is wrong with a request is told in the words of the reference', options, async (t) => {
+test('errors of requests have the texts of codex 0.169', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const cases = [
 		['model/list', null, 'Invalid request: missing field `params`'],
@@ -69,7 +69,7 @@ test('what is wrong with a request is told in the words of the reference', optio
 		refusal(/^Invalid request: unknown variant `no\/such`, expected one of `initialize`, .*`thread\/start`/));
 });
 
-test('what is experimental is for clients that asked for it', options, async (t) => {
+test('experimental methods require the capability', options, async (t) => {
 	const server = await startAppServer(t, null, { capabilities: {} });
 	await assert.rejects(server.request('mock/experimentalMethod', {}),
 		refusal('mock/experimentalMethod requires experimentalApi capability'));
@@ -77,7 +77,7 @@ test('what is experimental is for clients that asked for it', options, async (t)
 		refusal('thread/start.dynamicTools requires experimentalApi capability'));
 });
 
-test('lines that are no messages are passed over with a note', options, async (t) => {
+test('invalid lines are skipped with a note', options, async (t) => {
 	const server = await startAppServer(t, null);
 	server.write('junk\n\n[]\r\n{"id":2}\n{"foo":1}\n{"method":5}\n  {"id":3,"result":{}}\n{"id":4,"error":{"code":1,"message":"x"}}\n');
 	server.write('['.repeat(1000) + '\n');

@@ -46,7 +46,7 @@ function makeRepository(t) {
 	return { remote, tree, sha };
 }
 
-test('a work tree differs from its remote by a patch that makes it anew', options, async (t) => {
+test('the patch against the remote reproduces the work tree', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const { remote, tree, sha } = makeRepository(t);
 	const index = fs.readFileSync(path.join(tree, '.git/index'));
@@ -67,7 +67,7 @@ test('a work tree differs from its remote by a patch that makes it anew', option
 	assert.deepEqual(fs.readFileSync(path.join(tree, '.git/index')), index, 'its index is not touched');
 });
 
-test('a tree that is pushed differs by nothing, one without a remote cannot be told of', options, async (t) => {
+test('a pushed tree has no difference, one without a remote is an error', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const { tree } = makeRepository(t);
 	const wrong = (cwd, why) => refusal(new RegExp(`^failed to compute git diff to remote for cwd: "${cwd}": ${why}`));
@@ -132,7 +132,7 @@ test('nothing that a repository, a submodule or a nested repository names is run
 	}
 });
 
-test('what the user ignores everywhere is not in the patch', options, async (t) => {
+test('globally ignored files are not in the patch', options, async (t) => {
 	const { tree, remote } = makeRepository(t);
 	const home = tempDir(t, 'home'), xdg = path.join(home, '.config/git');
 	fs.mkdirSync(xdg, { recursive: true });

@@ -39,7 +39,7 @@ async function vanishes(pid) {
 	}
 }
 
-test('a command answers with what it printed and how it ended', options, async (t) => {
+test('a command answers with its output and exit code', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const exec = (command, more = {}) => server.request('command/exec', { command, ...bare, ...more });
 	assert.deepEqual(await exec(sh('echo out; echo err >&2; exit 3')), { exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
@@ -99,7 +99,7 @@ test('input and output are streamed', options, async (t) => {
 	await assert.rejects(write({ deltaBase64: 'AA==' }), refusal('no active command/exec for process id "p1"'));
 });
 
-test('a streamed command is told no more than its cap', options, async (t) => {
+test('a streamed command emits no more than its cap', options, async (t) => {
 	const server = await startAppServer(t, null);
 	await server.request('command/exec', { command: sh('printf abcdef; printf xy >&2'), processId: 'c', streamStdoutStderr: true,
 		outputBytesCap: 3, ...bare });
@@ -143,7 +143,7 @@ test('the interrupt key reaches a command at a terminal', options, async (t) => 
 	assert.equal((await end).exitCode, 130);
 });
 
-test('terminate ends the whole tree, and the second time there is none', options, async (t) => {
+test('terminate ends all descendants; a second call finds no command', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const end = server.request('command/exec', { command: sh('trap "" TERM; setsid sleep 600 & echo $!; wait'), processId: 'p',
 		streamStdoutStderr: true, ...bare });
@@ -155,7 +155,7 @@ test('terminate ends the whole tree, and the second time there is none', options
 	await assert.rejects(server.request('command/exec/terminate', { processId: 'p' }), refusal('no active command/exec for process id "p"'));
 });
 
-test('what cannot be asked for is told in the words of the reference', options, async (t) => {
+test('invalid parameters have the errors of codex 0.169', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const cwd = server.cwd;
 	const running = server.request('command/exec', { command: ['sleep', '600'], processId: 'q', ...bare });
@@ -205,7 +205,7 @@ test('what cannot be asked for is told in the words of the reference', options, 
 	assert.equal((await server.end()).code, 0);
 });
 
-test('a process tells its output and its end', options, async (t) => {
+test('a process reports its output and its end', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const spawn = (processHandle, script, more = {}) =>
 		server.request('process/spawn', { command: sh(script), cwd: server.cwd, processHandle, ...more });

@@ -35,7 +35,7 @@ base_url = "http://127.0.0.1:1/v1"
 theme = 'dark'
 `;
 
-test('settings are read with the layer that each comes from', options, async (t) => {
+test('settings are read with their layers', options, async (t) => {
 	const cwd = tempDir(t, 'project');
 	mkdirSync(path.join(cwd, '.codex'));
 	writeFileSync(path.join(cwd, '.codex/config.toml'), 'model_verbosity = "low"\n[tools]\nweb_search = true\n');
@@ -152,7 +152,7 @@ test('a change that cannot be is refused, and nothing of it is written', options
 	await assert.rejects(write(server, 'model', 'x'), { code: -32603, message: /^failed to load configuration: / });
 });
 
-test('the version of the last read is what a change may insist on', options, async (t) => {
+test('a change may require the version of the last read', options, async (t) => {
 	const server = await startAppServer(t, null, { home: homeOf(t, CONFIG) });
 	const { layers } = await server.request('config/read', { includeLayers: true });
 	writeFileSync(file(server), `${CONFIG}# only a comment more\n`);
@@ -161,7 +161,7 @@ test('the version of the last read is what a change may insist on', options, asy
 	await write(server, 'model', 'b', { expectedVersion: version });
 });
 
-test('an option of the command line goes on to count, and the answer says so', options, async (t) => {
+test('an option of the command line keeps precedence, and the answer says so', options, async (t) => {
 	const server = await startAppServer(t, null, { home: homeOf(t, CONFIG), args: ['-c', 'model="fixed"'] });
 	const { status, overriddenMetadata } = await write(server, 'model', 'other');
 	assert.equal(status, 'okOverridden');
@@ -171,7 +171,7 @@ test('an option of the command line goes on to count, and the answer says so', o
 	assert.equal((await write(server, 'model', 'fixed')).status, 'ok');
 });
 
-test('a file that is not there is made, and one behind a link stays there', options, async (t) => {
+test('a missing file is created, and a linked one is written through the link', options, async (t) => {
 	const home = tempDir(t, 'home'), real = path.join(tempDir(t, 'dotfiles'), 'codex.toml');
 	const server = await startAppServer(t, null, { home });
 	await write(server, 'tui.theme', 'x');
@@ -187,7 +187,7 @@ test('a file that is not there is made, and one behind a link stays there', opti
 	assert.equal(lstatSync(real).mode & 0o777, 0o644);
 });
 
-test('new threads see what was changed', options, async (t) => {
+test('new threads use changed settings', options, async (t) => {
 	const config = `model_provider = "mock"\nmodel = "one"\n${CONFIG.slice(CONFIG.indexOf('[model'))}`;
 	const server = await startAppServer(t, null, { home: homeOf(t, config) });
 	assert.equal((await server.request('thread/start', {})).model, 'one');
@@ -271,7 +271,7 @@ test('permissions, modes, skills and requirements are listed', options, async (t
 		{ supportsIndependentSpeedModes: false, requirements: null });
 });
 
-test('figures of the process are told', options, async (t) => {
+test('figures of the process are returned', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const { process: own, gauges } = await server.request('server/diagnostics', {});
 	assert.equal(own.id, server.child.pid);

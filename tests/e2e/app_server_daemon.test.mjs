@@ -61,7 +61,7 @@ test('a daemon is started once, found, and stopped', options, async (t) => {
 	assert.deepEqual([(await daemon('stop')).status, (await daemon('bogus')).code], ['notRunning', 2]);
 });
 
-test('a daemon that was killed is no obstacle, and a wrong pid file is not believed', options, async (t) => {
+test('the remains of a killed daemon and a wrong pid file are ignored', options, async (t) => {
 	const { daemon, dir } = home(t);
 	const { pid } = await daemon('start');
 	process.kill(pid, 'SIGKILL');
@@ -129,7 +129,7 @@ test('the proxy answers a client that writes and closes its input, and one whose
 	assert.equal(code, 0);
 });
 
-test('without a server the proxy says how to get one; a listener that is none is told from one', options, async (t) => {
+test('without a server the proxy says how to start one; other listeners are recognised', options, async (t) => {
 	const { dir, socket } = home(t);
 	const { code, stderr } = await runCodex(t, ['app-server', 'proxy'], { home: dir, input: '{}\n' });
 	assert.equal(code, 1);

@@ -62,7 +62,7 @@ test('folders are made, listed, copied and removed as trees', options, async (t)
 	assert.ok(!fs.existsSync(at('dir2')));
 });
 
-test('what cannot be done is told in the words of the reference', options, async (t) => {
+test('errors have the texts of codex 0.169', options, async (t) => {
 	const { ask, at } = await start(t);
 	fs.mkdirSync(at('dir/sub'), { recursive: true });
 	fs.writeFileSync(at('file'), 'x');
@@ -107,7 +107,7 @@ test('a file beyond the limit is refused by name', options, async (t) => {
 	await assert.rejects(ask('readFile', { path: at('big') }), refusal(/has 67108865 bytes; at most 67108864 can be read in one piece/));
 });
 
-test('a watch tells of a file, through renames and before it is there', options, async (t) => {
+test('a watch reports changes of a file, through renames and before it exists', options, async (t) => {
 	const { server, ask, at } = await start(t);
 	const changed = async () => (await server.next('fs/changed')).params;
 	assert.deepEqual(await ask('watch', { watchId: 'w1', path: at('a.txt') }), { path: at('a.txt') });
@@ -126,7 +126,7 @@ test('a watch tells of a file, through renames and before it is there', options,
 	assert.deepEqual(await changed(), { watchId: 'w2', changedPaths: [at('deep/er/file')] });
 });
 
-test('a watch on a folder tells what changed in it, once', options, async (t) => {
+test('a watch on a folder reports each change once', options, async (t) => {
 	const { server, ask, at } = await start(t);
 	fs.mkdirSync(at('dir'));
 	fs.symlinkSync('dir', at('link'));

@@ -81,7 +81,7 @@ const isOver = (server) => server.all('turn/started').length === server.all('tur
 	server.all('item/started').length === server.all('item/completed').length;
 
 for (const [name, replies, wishes, act, last, outcome] of CASES) {
-	test(`what began ends: ${name}`, options, async (t) => {
+	test(`every started item completes: ${name}`, options, async (t) => {
 		const server = await startAppServer(t, await startModel(t, replies), NEVER_TWICE);
 		const { thread } = await server.request('thread/start', wishes);
 		await act(server, thread.id);

@@ -150,7 +150,7 @@ test('a token is asked for where one is configured', options, async (t) => {
 	await echo(await connectRpc(t, server.where, { headers: { Authorization: 'Bearer sekret-token' } }), 'in');
 });
 
-test('addresses and options that make no sense are told at once', options, async (t) => {
+test('invalid addresses and options are refused at once', options, async (t) => {
 	const cases = [
 		[['--listen', 'http://127.0.0.1:1'], 2, "error: invalid value 'http://127.0.0.1:1' for '--listen <URL>': unsupported "
 			+ '--listen URL `http://127.0.0.1:1`; expected `stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, or `off`'],
@@ -191,7 +191,7 @@ test('a Unix socket is its owner\'s, speaks WebSocket, and goes with the server'
 	assert.ok(!fs.existsSync(server.file));
 });
 
-test('the default socket is in CODEX_HOME, however long its path; a dead one is no obstacle, a live one is',
+test('the default socket is in CODEX_HOME, even with a long path; a stale one is replaced, one in use is an error',
 	options, async (t) => {
 		const home = path.join(tempDir(t, 'home'), 'x'.repeat(120));
 		fs.mkdirSync(home);
@@ -244,7 +244,7 @@ async function begin(client) {
 const idle = (threadId) => ({ method, params }) =>
 	method === 'thread/status/changed' && params.threadId === threadId && params.status.type === 'idle';
 
-test('a turn goes on when its client vanishes; others hear of its end and go on with the thread', options, async (t) => {
+test('a turn continues when its client disconnects; others are notified and continue the thread', options, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'half' }, { gate: 'rest' }, { delta: ' all' }), say('Again.')]);
 	const server = await listen(t, [], undefined, model);
 	const [a, b] = [await connectRpc(t, server.where), await connectRpc(t, server.where)];

@@ -83,7 +83,7 @@ test('the error of one client decides nothing for the other', options, async (t)
 	assert.deepEqual(await ended(), ['completed', 'completed']);
 });
 
-test('who joins a turn is asked what is open; who vanishes ends nothing', options, async (t) => {
+test('a client that joins a turn gets its pending requests; one that disconnects ends nothing', options, async (t) => {
 	const model = await startModel(t, [say('hello'), run('touch made'), say('done')]);
 	const connect = await listen(t, model);
 	const [first, second] = [await connect(), await connect()];
@@ -106,7 +106,7 @@ test('who joins a turn is asked what is open; who vanishes ends nothing', option
 	assert.deepEqual(await second.request('thread/unsubscribe', { threadId: thread.id }), { status: 'notSubscribed' });
 });
 
-test('settings change between turns, for all who watch', options, async (t) => {
+test('settings change between turns, for all subscribers', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);
@@ -169,7 +169,7 @@ test('a thread is taken back to before a turn', options, async (t) => {
 	await assert.rejects(revert(first.id, passing.id), { message: /ephemeral/ });
 });
 
-test('commands behind the turns are listed and ended', options, async (t) => {
+test('background commands are listed and terminated', options, async (t) => {
 	const args = (seconds) => ({ cmd: `sleep ${seconds}`, yield_time_ms: 250 });
 	const model = await startModel(t, [call('exec_command', args(61)), call('exec_command', args(62)),
 		call('exec_command', args(63)), say('they run')]);

@@ -29,7 +29,7 @@ function capture(t, name) {
 		.filter(({ dir, msg }) => dir === '<' && msg).map(({ msg }) => msg);
 }
 
-test('a thread goes on in another process', options, async (t) => {
+test('a thread continues in another process', options, async (t) => {
 	const model = await startModel(t, [run('echo hi'), say('one'), say('two'), say('three')]);
 	const home = makeHome(t, model);
 	const first = await startAppServer(t, model, { home });
@@ -115,7 +115,7 @@ test('a turn that a kill cut off is interrupted', options, async (t) => {
 	assert.deepEqual(resumed.status, { type: 'idle' });
 });
 
-test('what cannot be resumed', options, async (t) => {
+test('threads that cannot be resumed', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const refused = (params) => server.request('thread/resume', params).then(
 		() => assert.fail('resumed'), ({ code, message }) => `${code} ${message}`);
@@ -134,7 +134,7 @@ test('what cannot be resumed', options, async (t) => {
 	assert.deepEqual(await server.request('thread/loaded/list', {}), { data: [], nextCursor: null });
 });
 
-test('an archived thread says how it comes back', options, async (t) => {
+test('the error for an archived thread says how to restore it', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const home = makeHome(t, model);
 	const first = await startAppServer(t, model, { home });
@@ -208,7 +208,7 @@ async function turnOfShell(server, threadId) {
 	return (await server.next('turn/completed')).params.turn;
 }
 
-test('a fork names the bytes of its parent, which may go on and be put away but not be deleted', options, async (t) => {
+test('a fork refers to its parent, which can continue and be archived but not deleted', options, async (t) => {
 	const model = await startModel(t, Array.from({ length: 4 }, (_, index) => say(`answer ${index}`)));
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });
@@ -243,7 +243,7 @@ test('a fork names the bytes of its parent, which may go on and be put away but 
 	assert.deepEqual(rollouts(home), []);
 });
 
-test('sessions that nobody has written to for a week are compressed, and are what they were', options, async (t) => {
+test('sessions not written for a week are compressed without loss', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two'), say('three'), say('four')]);
 	const home = makeHome(t, model);
 	const first = await startAppServer(t, model, { home });
@@ -391,7 +391,7 @@ test('a fork of a fork of a fork … is a copy in the end', options, async (t) =
 	assert.ok(textsOf(model.requests().at(-1), 'user').includes('first'));
 });
 
-test('a fork that cannot be leaves nothing behind', options, async (t) => {
+test('a failed fork leaves no file', options, async (t) => {
 	const model = await startModel(t, [say('one'), run('sleep 60')]);
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });

@@ -75,7 +75,7 @@ test('every file of the JSON Schema is whole: named by its title, with all that 
 	}
 });
 
-test('what is experimental is there only if it is asked for', exec, (t) => {
+test('experimental types require the option', exec, (t) => {
 	const stable = generate(t, 'generate-json-schema');
 	const all = generate(t, 'generate-json-schema', '--experimental');
 	const fields = (dir) => Object.keys(readJson(dir, 'v2/ThreadStartParams.json').properties);
@@ -128,7 +128,7 @@ export const wrong: ClientRequest = { method: 'turn/start', id: 1, params: { inp
 `;
 
 const typed = fs.existsSync(tsc) ? exec : { skip: 'typescript is not installed: run npm ci in tests/e2e' };
-test('the TypeScript compiler takes them, and they catch what is wrong', typed, (t) => {
+test('the TypeScript compiler accepts the types, and they detect errors', typed, (t) => {
 	const dir = generate(t, 'generate-ts');
 	const client = path.join(dir, '../client.ts');
 	fs.writeFileSync(client, CLIENT);

@@ -48,7 +48,7 @@ test('paths are found by some of their letters, the best first', options, async 
 	assert.deepEqual(await paths('x'.repeat(1000)), []);
 });
 
-test('what a repository ignores is left out, and links are no loops', options, async (t) => {
+test('ignored files are omitted, and linked folders do not loop', options, async (t) => {
 	const { server, paths } = await start(t, '.gitignore', 'keep/file.c', 'out/file.c', 'keep/file.o', 'keep/sub/file.o', '.git/file', '.git/HEAD');
 	fs.writeFileSync(path.join(server.cwd, '.gitignore'), 'out/\n*.o\n!keep/sub/file.o\n');
 	fs.symlinkSync('..', path.join(server.cwd, 'keep/loop'));
@@ -56,7 +56,7 @@ test('what a repository ignores is left out, and links are no loops', options, a
 	assert.deepEqual(await paths('loop'), ['keep/loop']);
 });
 
-test('a hostile .gitignore delays nobody: searches end, and others get the workers', options, async (t) => {
+test('a hostile .gitignore delays no other client: searches end and free the workers', options, async (t) => {
 	const { server, search } = await start(t, '.git/HEAD');
 	fs.writeFileSync(path.join(server.cwd, '.gitignore'),
 		Array.from({ length: 9000 }, (_, i) => `${'*a'.repeat(9)}*${i}b\n`).join(''));
@@ -69,7 +69,7 @@ test('a hostile .gitignore delays nobody: searches end, and others get the worke
 		assert.equal(files.length, 50);
 });
 
-test('a session tells what it finds while somebody types', options, async (t) => {
+test('a session reports matches while the query changes', options, async (t) => {
 	const { server } = await start(t, 'alpha.txt', 'src/alpine.c', 'src/beta.c');
 	const ask = (method, params) => server.request(`fuzzyFileSearch/session${method}`, { sessionId: 's', ...params });
 	const found = async (query) => {

@@ -155,7 +155,7 @@ test('turns and items come in parts', options, async (t) => {
 	await refused(readItems([]), 'itemIds must contain 1 to 100 IDs');
 });
 
-test('a thread goes into the archive and comes back', options, async (t) => {
+test('a thread is archived and restored', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
 	const server = await startAppServer(t, model);
 	const { id: threadId, path: file } = await talk(server, 'first');
@@ -195,7 +195,7 @@ test('a running thread that is archived ends its turn', options, async (t) => {
 	assert.equal((await server.end()).code, 0);
 });
 
-test('a thread that others need, or write to, stays', options, async (t) => {
+test('a thread with forks or writers cannot be deleted', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const first = await startAppServer(t, model);
 	const { id: threadId, path: file } = await talk(first, 'first');
@@ -230,7 +230,7 @@ test('a thread is named, loaded or not', options, async (t) => {
 	await refused(server.request('thread/name/set', { threadId: NOBODY, name: 'x' }), `no rollout found for thread id ${NOBODY}`);
 });
 
-test('words are found in what was said', options, async (t) => {
+test('messages are searched', options, async (t) => {
 	const model = await startModel(t, [say('the Answer \u{1f600} answers'), say('nothing')]);
 	const server = await startAppServer(t, model);
 	const { id: threadId } = await talk(server, 'a question');
@@ -255,7 +255,7 @@ test('words are found in what was said', options, async (t) => {
 	await refused(places(''), 'searchTerm must not be empty');
 });
 
-test('what the reference answers has the same members', { skip: options.skip || !fs.existsSync(CAPTURES) }, async (t) => {
+test('answers have the members of codex 0.169', { skip: options.skip || !fs.existsSync(CAPTURES) }, async (t) => {
 	const model = await startModel(t, [run('echo hi'), say('answer one'), say('answer two')]);
 	const server = await startAppServer(t, model);
 	const { id: threadId } = await talk(server, 'first question', 'second question');
@@ -383,7 +383,7 @@ async function go(server, { id: threadId }, words) {
 	await server.next('turn/completed');
 }
 
-/** What the model is sent after another process has resumed the thread. */
+/** Returns the input of a request after another process has resumed the thread. */
 async function saidAfterResume(t, model, home, { id: threadId }) {
 	const server = await startAppServer(t, model, { home });
 	const { thread } = await server.request('thread/resume', { threadId });

@@ -47,7 +47,7 @@ async function crowd(t, where, count, bytes, each = async () => {}) {
 const echo = async (client, value) =>
 	assert.deepEqual(await client.request('mock/experimentalMethod', { value }), { echoed: value });
 
-test('1,000 silent and 1,000 half-sent connections: a client works, others come in, memory stays small', options,
+test('1,000 idle and 1,000 half-sent connections: clients work, new ones are admitted, memory stays small', options,
 	async (t) => {
 		const server = await listen(t);
 		const client = await connectRpc(t, server.where);
@@ -63,7 +63,7 @@ test('1,000 silent and 1,000 half-sent connections: a client works, others come 
 		assert.ok(server.peakKiB() < PEAK_KIB, `peak ${server.peakKiB()} KiB`);
 	});
 
-test('1,050 WebSockets without initialize keep nobody out', options, async (t) => {
+test('1,050 WebSockets without initialize do not block new clients', options, async (t) => {
 	const server = await listen(t);
 	const client = await connectRpc(t, server.where);
 	const first = await dial(server.where);
@@ -79,7 +79,7 @@ test('1,050 WebSockets without initialize keep nobody out', options, async (t) =
 	assert.ok(server.peakKiB() < PEAK_KIB, `peak ${server.peakKiB()} KiB`);
 });
 
-test('a body is not read, whoever sends it', options, async (t) => {
+test('request bodies are not read', options, async (t) => {
 	const server = await listen(t, ['--ws-auth', 'capability-token', '--ws-token-sha256', 'a'.repeat(64)]);
 	const piece = Buffer.alloc(1 << 20, 'x');
 	const flood = () => new Promise((resolve) => {

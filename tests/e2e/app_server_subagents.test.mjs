@@ -69,7 +69,7 @@ test('the item of a cancel shows the subagent as it is after it', options, async
 	assert.equal((await server.end()).code, 0);
 });
 
-test('what a subagent asks the user comes with its own thread', options, async (t) => {
+test('requests of a subagent carry its own thread id', options, async (t) => {
 	const model = await startModel(t, [
 		child(['touch it', 'function_call_output'], message('Touched.')),
 		child('touch it', call('exec_command', { cmd: 'touch there' })),
@@ -152,7 +152,7 @@ test('16. an app-server that takes up a session has its subagents again', option
 });
 
 // The child follows its root in the server's list, so a walk that closes the root must not continue from the child.
-test('idle threads with subagents are unloaded with them, and the server goes on', options, async (t) => {
+test('idle threads are unloaded with their subagents, and the server continues', options, async (t) => {
 	const model = await startModel(t, [
 		child('one', message('First.')),
 		child('two', message('Second.')),
@@ -175,7 +175,7 @@ test('idle threads with subagents are unloaded with them, and the server goes on
 	assert.equal((await server.end()).code, 0);
 });
 
-test('a thread is not unloaded while somebody follows its subagent, or while that works', options, async (t) => {
+test('a thread is not unloaded while its subagent has a subscriber or works', options, async (t) => {
 	const model = await startModel(t, [
 		child('be slow', { message: 'half' }, { gate: 'end' }),
 		{ reply: [call('subagent_spawn', { prompt: 'be slow' })] },
@@ -219,7 +219,7 @@ test('a subagent has the effort that its parent has now, unless another is asked
 	assert.deepEqual(asked.map(({ body }) => body.reasoning.effort).toSorted(), ['high', 'low']);
 });
 
-test('where nobody chose an effort, the item of a spawn shows the default of the model', options, async (t) => {
+test('without an effort, the item of a spawn shows the default of the model', options, async (t) => {
 	for (const [name, effort] of [['gpt-5.6-sol', 'low'], ['some-model', 'medium']]) {
 		const model = await startModel(t, [
 			{ when: { contains: 'count', lacks: 'ROOT' }, reply: [message('One.')], times: 'forever' },

@@ -75,7 +75,7 @@ test('a plan that was approved is in the history of the thread that carries it o
 	assert.deepEqual(textsOf(model.requests()[0], 'user').slice(-1), [prompt]);
 });
 
-test('a sample is one more answer behind the last turn, and leaves no trace', options, async (t) => {
+test('a sample is an answer after the last turn that is not recorded', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('aside'), run('ls'),
 		reply({ call: 'exec_command', arguments: { cmd: 'cat' }, call_id: 'c' }), say('two')]);
 	const server = await startAppServer(t, model);
@@ -103,7 +103,7 @@ test('a sample is one more answer behind the last turn, and leaves no trace', op
 		{ code: -32600, message: 'thread/sample requires a loaded source' });
 });
 
-test('a sample can be asked for behind a resumed turn, and given up', options, async (t) => {
+test('a sample works after a resume and can be cancelled', options, async (t) => {
 	const model = await startModel(t, [say('one'), reply({ hang: true }), say('two')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);
@@ -137,7 +137,7 @@ test('items that would spoil the history are refused, and those of no kind left 
 	assert.ok(!JSON.stringify(model.requests()[0].body.input).includes('bogus'));
 });
 
-test('how far a thread was read is known to all who watch, and outlives the server', options, async (t) => {
+test('the read state is sent to all subscribers and is stored', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two'), say('three'), httpError(400, 'no'), say('five')]);
 	const server = await startAppServer(t, model, { args: NO_RETRIES });
 	const { thread } = await server.request('thread/start', FREE);
@@ -184,7 +184,7 @@ test('how far a thread was read is known to all who watch, and outlives the serv
 	assert.deepEqual(fs.readdirSync(path.join(server.home, 'thread_notes')), []);
 });
 
-test('what is noted of a thread can be corrected, loaded or not', options, async (t) => {
+test('metadata of a thread can be changed, loaded or not', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);
@@ -244,7 +244,7 @@ test('the timeline has turns and items in order, and is read from its end', opti
 	await assert.rejects(list({ threadId: NOBODY }), { message: `thread not loaded: ${NOBODY}` });
 });
 
-test('a resume says where its lists go on', options, async (t) => {
+test('a resume returns the cursors of its lists', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
 	const server = await startAppServer(t, model);
 	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
@@ -276,7 +276,7 @@ test('older clients ask for a summary', options, async (t) => {
 	await refused({ conversationId: 'nope' }, /did not match any variant/);
 });
 
-test('a thread stands still while its client asks somebody for a command', options, async (t) => {
+test('a thread waits while its client asks for the approval of a command', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
 	const server = await startAppServer(t, model);
 	const { thread: { id: threadId } } = await server.request('thread/start', FREE);
@@ -317,7 +317,7 @@ test('features are listed as a thread has them', options, async (t) => {
 	await assert.rejects(list({ threadId: NOBODY }), { message: `thread not found: ${NOBODY}` });
 });
 
-test('a thread that nobody follows is unloaded once it does nothing', options, async (t) => {
+test('a thread without subscribers is unloaded once it is idle', options, async (t) => {
 	const model = await startModel(t, [say('one'), reply({ message: 'half' }, { gate: 'end' }), say('three')]);
 	const server = await startAppServer(t, model, { args: ['-c', 'app_server.idle_thread_timeout_ms=100'] });
 	const { thread: { id: threadId } } = await server.request('thread/start', FREE);

@@ -39,7 +39,7 @@ async function turn(server, thread, words, more) {
 	return params.turn;
 }
 
-test('a thread begins with what the configuration says', options, async (t) => {
+test('a thread starts with the configured settings', options, async (t) => {
 	const model = await startModel(t, [say('unused')]);
 	const server = await startAppServer(t, model, { config: 'model = "mock-model"' });
 	fs.writeFileSync(path.join(server.cwd, 'AGENTS.md'), 'Be brief.');
@@ -91,7 +91,7 @@ test('the wishes of a client come before the configuration', options, async (t) 
 	await assert.rejects(start({ config: { sandbox_mode: 5 } }), { code: -32600, message: /^failed to load configuration: / });
 });
 
-test('a turn is told in the order of the reference', options, async (t) => {
+test('a turn notifies in the order of codex 0.169', options, async (t) => {
 	const model = await startModel(t, [
 		reply({ message: 'Hello world', chunks: 3 }, { usage: { input_tokens: 100, output_tokens: 30 } }), say('second')]);
 	const server = await startAppServer(t, model);
@@ -174,7 +174,7 @@ test('a command that must be asked for runs, or does not, as the user decides', 
 	}
 });
 
-test('a command that the sandbox has stopped is asked about again, and stays one item', options, async (t) => {
+test('a command that the sandbox blocked needs a second approval and stays one item', options, async (t) => {
 	const model = await startModel(t, [run('touch yes'), run('touch no'), say('after')]);
 	const server = await startAppServer(t, model);
 	const granular = { sandbox_approval: true, rules: true, mcp_elicitations: true };
@@ -265,7 +265,7 @@ test('an interrupt ends the turn, its command and its items', options, async (t)
 	assert.equal((await turn(server, thread, 'again')).status, 'completed');
 });
 
-test('what is said while a turn runs joins it', options, async (t) => {
+test('input during a turn joins it', options, async (t) => {
 	const model = await startModel(t, [run('while ! test -e go; do sleep 0.05; done'), say('heard')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);
@@ -288,7 +288,7 @@ test('what is said while a turn runs joins it', options, async (t) => {
 	assert.equal(server.all('turn/started').length, 1);
 });
 
-test('a failure is told before the end of its turn, and as an outcome to who wants that', options, async (t) => {
+test('a failure is reported before the end of its turn, and as an outcome to clients with the capability', options, async (t) => {
 	const model = await startModel(t, [forever(httpError(400, { error: { message: 'no such thing' } }))]);
 	const server = await startAppServer(t, model, { args: ['-c', 'app_server.turn_outcome_events=true'] });
 	const { thread } = await server.request('thread/start', FREE);
@@ -359,7 +359,7 @@ test('a client that does not read for a while misses nothing', options, async (t
 	assert.ok(server.all('item/agentMessage/delta').map(({ params }) => params.delta).join('') === words);
 });
 
-test('the diff of a turn is what its patches did together', options, async (t) => {
+test('the diff of a turn combines its patches', options, async (t) => {
 	const model = await startModel(t, [
 		patch('*** Add File: new.txt', '+hello', '+world'),
 		patch('*** Update File: old.txt', '@@', ' one', '-two', '+TWO'),
@@ -399,7 +399,7 @@ test('a message says whether it is on the way or the answer', options, async (t)
 	assert.deepEqual(stored.turns[0].items.slice(1).map(({ phase }) => phase), ['commentary', 'final_answer', null]);
 });
 
-test('a plan is none where the user has switched that tool off', options, async (t) => {
+test('without the plan tool there are no plans', options, async (t) => {
 	const plan = { plan: [{ step: 'one', status: 'pending' }] };
 	const model = await startModel(t, [reply({ call: 'update_plan', arguments: plan, call_id: 'p' }), say('done')]);
 	const server = await startAppServer(t, model, { args: ['-c', 'tools.update_plan=false'] });
@@ -442,7 +442,7 @@ test('a command can be allowed for good with all that starts alike', options, as
 	assert.match(fs.readFileSync(path.join(server.home, 'rules/default.rules'), 'utf8'), /\["git", "init"\]/);
 });
 
-test('outcomes are told to the client that asked for them, and to no other', options, async (t) => {
+test('outcomes are sent only to clients with the capability', options, async (t) => {
 	const model = await startModel(t, [httpError(400, 'no'), reply({ delta: 'half' }, { hang: true })]);
 	const server = await startAppServer(t, model, { args: ['-c', 'model_providers.mock.request_max_retries=0'],
 		capabilities: { turnOutcomeEvents: true } });
@@ -462,7 +462,7 @@ test('outcomes are told to the client that asked for them, and to no other', opt
 	assert.equal(plain.all('turn/failed').length, 0);
 });
 
-test('a granular policy is taken and told wherever a policy is', options, async (t) => {
+test('a granular policy is accepted and returned wherever a policy is', options, async (t) => {
 	const server = await startAppServer(t, await startModel(t, [say('one'), say('two')]));
 	const granular = (sandbox_approval, rules) => ({ granular: { sandbox_approval, rules, mcp_elicitations: true } });
 	const whole = (sandbox_approval, rules) => ({ granular: { sandbox_approval, rules, skill_approval: false,
@@ -485,7 +485,7 @@ test('a granular policy is taken and told wherever a policy is', options, async 
 	assert.deepEqual(changed.approvalPolicy, whole(true, false));
 });
 
-test('who is answered by another model is told so, once a turn', options, async (t) => {
+test('an answer by another model is reported once per turn', options, async (t) => {
 	const headers = { 'openai-model': 'small-1' };
 	const model = await startModel(t, [{ ...run('true'), headers }, { ...say('one'), headers },
 		{ ...say('two'), headers: { 'openai-model': 'gpt-5.5-2026-01-01' } }]);
@@ -498,7 +498,7 @@ test('who is answered by another model is told so, once a turn', options, async 
 	assert.match(server.all('warning').map(({ params }) => params.message).join(), /small-1 in place of gpt-5.5/);
 });
 
-test('an input of more than 1,048,576 characters is refused, whatever parts it comes in', options, async (t) => {
+test('an input of more than 1,048,576 characters is refused, also in several parts', options, async (t) => {
 	const model = await startModel(t, [say('Taken.')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', {});
@@ -517,7 +517,7 @@ test('an input of more than 1,048,576 characters is refused, whatever parts it c
 	assert.equal(model.requests().length, 1);
 });
 
-test('a message whose stream was cut goes on in the same item, and is there once', options, async (t) => {
+test('a message whose stream broke continues in the same item and is stored once', options, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'after th' }, { drop: true }), say('after the fix')]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);

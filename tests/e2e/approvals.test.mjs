@@ -44,7 +44,7 @@ async function play(t, calls, { config = settings('untrusted'), rules, answers =
 	};
 }
 
-test('nobody is asked about a command that only reads', proto, async (t) => {
+test('a read-only command needs no approval', proto, async (t) => {
 	const { asked, outputs } = await play(t, [run('ls -la | wc -l && pwd')], {});
 	assert.deepEqual(asked, []);
 	assert.match(outputs[0], /exited with code 0/);
@@ -60,7 +60,7 @@ function repository(folder, program) {
 	if (program) git('config', 'core.fsmonitor', program);
 }
 
-test('git is asked about where a repository could choose what it runs', proto, async (t) => {
+test('git needs approval where the repository can choose a program', proto, async (t) => {
 	const cwd = tempDir(t, 'work');
 	const mark = path.join(cwd, 'ran');
 	repository(cwd);
@@ -87,7 +87,7 @@ test('a repository that commands in the sandbox can write is not trusted by its 
 	assert.deepEqual(asked.map((msg) => msg.command[2]), ['git diff']);
 });
 
-test('a command that destroys is asked about, and refused where nobody may be asked', proto, async (t) => {
+test('a destructive command needs approval, and is refused if the policy forbids asking', proto, async (t) => {
 	const on = await play(t, [run('touch x; rm -rf x')], { config: settings('on-request'), answers: ['approved'] });
 	assert.deepEqual(on.asked[0].proposed_execpolicy_amendment, ['rm', '-rf', 'x']);
 	assert.ok(!on.made('x'));
@@ -114,7 +114,7 @@ test('rules allow, ask and forbid; the strictest of all commands counts', proto,
 	assert.deepEqual(warnings, []);
 });
 
-test('what a rule allows runs without a sandbox', proto, async (t) => {
+test('a command that a rule allows runs without a sandbox', proto, async (t) => {
 	const home = tempDir(t, 'outside');
 	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])' };
 	const calls = [run(`touch ${home}/there`)];
@@ -122,7 +122,7 @@ test('what a rule allows runs without a sandbox', proto, async (t) => {
 	assert.ok(fs.existsSync(path.join(home, 'there')));
 });
 
-test('what a rule asks about is refused where nobody may be asked', proto, async (t) => {
+test('a command whose rule requires approval is refused if the policy forbids asking', proto, async (t) => {
 	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"], decision="prompt")' };
 	const { asked, made, outputs } = await play(t, [run('touch x')], { config: settings('never'), rules });
 	assert.deepEqual(asked, []);
@@ -137,7 +137,7 @@ test('a rules file that cannot be read is left out whole, and said', proto, asyn
 	assert.match(warnings.join('\n'), /a\.rules:2: /);
 });
 
-test('what is allowed for good holds at once and in the next session', proto, async (t) => {
+test('a permanent approval applies at once and in the next session', proto, async (t) => {
 	const amend = { approved_execpolicy_amendment: { proposed_execpolicy_amendment: ['touch', 'a"b'] } };
 	const first = await play(t, [run(`touch 'a"b'`), run(`touch 'a"b' c`)], { answers: [amend] });
 	assert.deepEqual(first.asked[0].proposed_execpolicy_amendment, ['touch', 'a"b']);
@@ -150,7 +150,7 @@ test('what is allowed for good holds at once and in the next session', proto, as
 	assert.ok(second.made('d'));
 });
 
-test('a file that ends without a line end is gone on with in a line of its own', proto, async (t) => {
+test('a rule is appended on its own line to a file without a final newline', proto, async (t) => {
 	const amend = { approved_execpolicy_amendment: { proposed_execpolicy_amendment: ['touch'] } };
 	const rules = { 'rules/default.rules': 'prefix_rule(pattern=["mkdir"], decision="forbidden")' };
 	const { home } = await play(t, [run('touch x')], { rules, answers: [amend] });
@@ -158,7 +158,7 @@ test('a file that ends without a line end is gone on with in a line of its own',
 		'prefix_rule(pattern=["mkdir"], decision="forbidden")\nprefix_rule(pattern=["touch"], decision="allow")\n');
 });
 
-test('the model may propose the words; an interpreter alone is never proposed', proto, async (t) => {
+test('the model may propose a prefix, but not an interpreter alone', proto, async (t) => {
 	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
 	const calls = [run('touch x y', { ...ask, prefix_rule: ['touch', 'x'] }), run('python3 -V', ask), run('bash', ask)];
 	const config = settings('on-request', 'read-only');
@@ -167,7 +167,7 @@ test('the model may propose the words; an interpreter alone is never proposed', 
 		[['Why?', ['touch', 'x']], ['Why?', ['python3', '-V']], ['Why?', undefined]]);
 });
 
-test('the model may propose only what is about its command, and does not open everything', proto, async (t) => {
+test('a proposed prefix must match the command and must not allow everything', proto, async (t) => {
 	const ask = { sandbox_permissions: 'require_escalated', justification: 'Why?' };
 	const proposals = [
 		['touch x', ['rm'], ['touch', 'x']],
@@ -188,7 +188,7 @@ const granular = (flags) => ({ sandbox_approval: false, rules: false, mcp_elicit
 const granularConfig = (flags, sandbox = 'danger-full-access') => `sandbox_mode = "${sandbox}"\n` +
 	`approval_policy = { granular = { ${Object.entries(granular(flags)).map((pair) => pair.join(' = ')).join(', ')} } }\n`;
 
-test('a granular policy asks what it lets be asked, and refuses the rest with the reason', proto, async (t) => {
+test('a granular policy permits some requests and refuses others with the reason', proto, async (t) => {
 	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch", "ruled"], decision="prompt")' };
 	const calls = [run('touch gone; rm -f gone'), run('touch ruled'), run('touch plain')];
 	const sandbox = await play(t, calls, { config: granularConfig({ sandbox_approval: true }), rules, answers: ['approved'] });
@@ -240,7 +240,7 @@ test('a granular policy is the same value in Ops, events and rollouts, and after
 	assert.match(JSON.stringify(told.at(-1)), /- asked: commands for which a rule of the user's wants a question/);
 });
 
-test('exec takes a granular policy, and asks nobody all the same', needs('exec'), async (t) => {
+test('exec accepts a granular policy, but never asks', needs('exec'), async (t) => {
 	const model = await startModel(t, [run('touch x; rm -f x'), say('Done.')]);
 	const policy = 'approval_policy={ granular = { sandbox_approval = true, rules = true, mcp_elicitations = true } }';
 	const { code, stderr } = await codexExec(t, model, ['-c', policy, 'go']);
@@ -251,7 +251,7 @@ test('exec takes a granular policy, and asks nobody all the same', needs('exec')
 	assert.match(bad.stderr, /`approval_policy` must be `on-request` or .*`granular`/);
 });
 
-test('what the sandbox has stopped runs again outside only if the user says so', proto, async (t) => {
+test('a command that the sandbox blocked runs again outside only with approval', proto, async (t) => {
 	const calls = [run('touch free'), run('touch never'), call('shell', { command: ['touch', 'old'] })];
 	const answers = ['approved', 'denied', 'approved'];
 	const { asked, made, outputs, notes } = await play(t, calls, { config: settings('on-failure', 'read-only'), answers });
@@ -264,14 +264,14 @@ test('what the sandbox has stopped runs again outside only if the user says so',
 	assert.equal(notes.length, 3);
 });
 
-test('a command that ran again is one item: one begin, one end with what the second run said', proto, async (t) => {
+test('a command that ran twice is one item with one begin and one end, with the output of the second run', proto, async (t) => {
 	const { begins, ends } = await play(t, [run('touch free && echo made')],
 		{ config: settings('on-failure', 'read-only'), answers: ['approved'] });
 	assert.equal(begins.length, 1);
 	assert.deepEqual(ends.map((end) => [end.exit_code, end.aggregated_output]), [[0, 'made\n']]);
 });
 
-test('who has approved a command is not asked again when the sandbox stops it', proto, async (t) => {
+test('an approved command needs no second approval when the sandbox blocks it', proto, async (t) => {
 	const { asked, made } = await play(t, [run('touch x')],
 		{ config: settings('untrusted', 'read-only'), answers: ['approved'] });
 	assert.deepEqual(asked.map(({ reason }) => reason), [undefined]);
@@ -294,7 +294,7 @@ test('a granular policy asks to run again if it lets that be asked', proto, asyn
 	assert.match(not.outputs[0], /^Sandbox: it seems to have stopped this command, and nobody may be asked/m);
 });
 
-test('where nobody is asked, the model is told that it was the sandbox, and what it can do', proto, async (t) => {
+test('without approval requests the model is informed that the sandbox blocked the command', proto, async (t) => {
 	const calls = [run('touch x'), call('shell', { command: ['touch', 'y'] }), run('exit 3')];
 	const on = await play(t, calls, { config: settings('on-request', 'read-only') });
 	assert.deepEqual([on.asked, on.made('x')], [[], false]);
@@ -315,7 +315,7 @@ test('a program that is not there was not stopped by the sandbox', proto, async 
 	assert.doesNotMatch(outputs[0], /^Sandbox: /m);
 });
 
-test('an interrupt while the question is open leaves nothing behind', proto, async (t) => {
+test('an interrupt during a pending approval leaves no file', proto, async (t) => {
 	const { asked, ends, made } = await play(t, [run('touch x')],
 		{ config: settings('on-failure', 'read-only'), answers: ['abort'], until: 'turn_aborted' });
 	assert.deepEqual([asked.length, ends.length, made('x')], [1, 1, false]);

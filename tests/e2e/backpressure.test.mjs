@@ -103,7 +103,7 @@ async function until(isReached) {
 	while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test('a reader that stops and goes on gets every event, from an engine that stays small', proto, async (t) => {
+test('a reader that pauses and continues gets every event, and memory stays small', proto, async (t) => {
 	const model = await startModel(t, [flood, say('Hello.'), say('Hello.')]);
 	const server = await listen(t, model);
 	const slow = await stalled(server);
@@ -175,7 +175,7 @@ for (const hasSaidAll of [false, true]) {
 		});
 }
 
-test('a shutdown while held is told to a reader that goes on', proto, async (t) => {
+test('a shutdown during backpressure is reported when the reader continues', proto, async (t) => {
 	const model = await startModel(t, [flood]);
 	const server = await listen(t, model);
 	const slow = await stalled(server);

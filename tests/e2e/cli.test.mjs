@@ -35,7 +35,7 @@ test('help is the same however it is asked for, and fits 80 columns', async (t) 
 	for (const args of [['-h'], ['help']]) assert.equal((await runCodex(t, args)).stdout, stdout);
 });
 
-test('the help of a review lists what goes with one', async (t) => {
+test('the help of review lists its options', async (t) => {
 	const { stdout } = await runCodex(t, ['review', '--help']);
 	assert.match(stdout, /^ +--base <BRANCH> +Review the changes against BRANCH/m);
 	assert.doesNotMatch(stdout, /--last\b|--all\b|--plan|--output-schema|--image|With re/);
@@ -50,14 +50,14 @@ test('a word that is not one of a few is answered with these', async (t) => {
 	assert.match(stderr, /^error: unrecognized subcommand 'tcsh'\n {2}\[possible values: bash, zsh, fish\]$/m);
 });
 
-test('without a word it says what there is', async (t) => {
+test('without a command it lists the commands', async (t) => {
 	const { code, stdout, stderr } = await runCodex(t, []);
 	assert.deepEqual([code, stdout], [2, '']);
 	assert.match(stderr, /^error: /);
 	assert.match(stderr, /^Usage: codex /m);
 });
 
-test('mistakes are answered with what was meant', async (t) => {
+test('misspelt commands get a suggestion', async (t) => {
 	const tips = [
 		[['exce', 'hi'], "a similar subcommand exists: 'exec'"],
 		[['help', 'logn'], "a similar subcommand exists: 'login'"],
@@ -115,7 +115,7 @@ test('of a short key nothing is shown', async (t) => {
 	assert.equal((await runCodex(t, ['login', 'status'], { home })).stderr, 'API key configured - ***\n');
 });
 
-test('what is no key leaves the stored one alone', async (t) => {
+test('an invalid key does not replace the stored one', async (t) => {
 	const home = tempDir(t, 'home');
 	await runCodex(t, ['login', '--with-api-key'], { home, input: KEY });
 	for (const input of ['', ' \n', 'two\nlines', 'caf\u00e9', 'x'.repeat(100_000), Buffer.from([0xff, 0xfe, 0])]) {
@@ -126,7 +126,7 @@ test('what is no key leaves the stored one alone', async (t) => {
 	assert.equal((await runCodex(t, ['login', 'status'], { home })).code, 0);
 });
 
-test('login without an option says what there is; a key as argument is refused unseen', async (t) => {
+test('login without an option lists the options; a key as argument is refused without being shown', async (t) => {
 	const home = tempDir(t, 'home');
 	const plain = await runCodex(t, ['login'], { home });
 	assert.deepEqual([plain.code, plain.stdout], [1, '']);
@@ -139,7 +139,7 @@ test('login without an option says what there is; a key as argument is refused u
 		/^Not logged in\nOPENAI_API_KEY is set/);
 });
 
-test('login works beside a broken configuration, and names what it cannot use', async (t) => {
+test('login works with a broken configuration, and names the error', async (t) => {
 	const home = tempDir(t, 'home');
 	fs.writeFileSync(path.join(home, 'config.toml'), 'model = [');
 	assert.equal((await runCodex(t, ['login', '--with-api-key'], { home, input: KEY })).code, 0);

@@ -85,14 +85,14 @@ test('ai-sdk-provider-codex-app-server: a patch is a tool, too', noAppServer, as
 	assert.equal(parts.filter(({ type }) => type === 'tool-result').length, 1);
 });
 
-test('ai-sdk-provider-codex-app-server: a second call goes on with the same thread', noAppServer, async (t) => {
+test('ai-sdk-provider-codex-app-server: a second call continues the thread', noAppServer, async (t) => {
 	const { chat, model } = await openAppServer(t, [say('One.'), say('Two.')], { threadMode: 'persistent' });
 	for (const prompt of ['first', 'second']) await collect((await chat.doStream({ prompt: words(prompt) })).stream);
 	const texts = JSON.stringify(model.requests()[1].body.input);
 	for (const text of ['first', 'One.', 'second']) assert.ok(texts.includes(text), text);
 });
 
-test('ai-sdk-provider-codex-app-server: what is said during a turn joins it; an interrupt ends it', noAppServer, async (t) => {
+test('ai-sdk-provider-codex-app-server: input during a turn joins it; an interrupt ends it', noAppServer, async (t) => {
 	let session;
 	const mark = path.join(tempDir(t, 'mark'), 'pid');
 	const onSessionCreated = (it) => (session = it);
@@ -151,7 +151,7 @@ function openCliServer(t, { settings }, more) {
 	return provider('mock-model');
 }
 
-test('ai-sdk-provider-codex-cli: an app-server whose questions are answered', noCli, async (t) => {
+test('ai-sdk-provider-codex-cli: requests of the app-server are answered', noCli, async (t) => {
 	const asked = [];
 	const session = await openCli(t, [run('echo one > one.txt'), run('echo two > two.txt'), say('Asked twice.')]);
 	const chat = openCliServer(t, session, {

@@ -64,7 +64,7 @@ test('on request the history becomes a summary, and the user\'s words stay', pro
 	assert.equal(estimate.last_token_usage.input_tokens, 0);
 });
 
-test('of an answer only the message is the summary, whatever else the model does', proto, async (t) => {
+test('only the message of an answer is the summary', proto, async (t) => {
 	const model = await startModel(t, [say('One.'), reply({ reasoning: 'Hm.' }, { message: MEMO },
 		{ call: 'exec_command', arguments: { cmd: 'echo no' } }), say('Two.')]);
 	const codex = startProto(t, model);
@@ -103,7 +103,7 @@ test('before a turn that would be too long, the history is compacted first', pro
 	assert.match(textsOf(after, 'user').at(-2), /The memo of the model/);
 });
 
-test('in the middle of a task, after its tools, the history is compacted and the task goes on', proto, async (t) => {
+test('the history is compacted in the middle of a task, which then continues', proto, async (t) => {
 	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'echo hi' } }, used(5000)),
 		say(MEMO), say('Done.')]);
 	const codex = startProto(t, model, { config: 'model_auto_compact_token_limit = 4000' });
@@ -128,7 +128,7 @@ test('a large output counts before a provider has counted it', proto, async (t) 
 	assert.equal(model.requests().length, 3);
 });
 
-test('what was too long for the model is compacted before the next task', proto, async (t) => {
+test('a history that exceeded the window is compacted before the next task', proto, async (t) => {
 	const model = await startModel(t, [tooLong, say(MEMO), say('Fine.')]);
 	const codex = startProto(t, model);
 	codex.submit('1', userInput('first words'));
@@ -247,7 +247,7 @@ test('compact takes the place of a running task', proto, async (t) => {
 	await endWell(codex);
 });
 
-test('of very much that was said, the newest stays', proto, async (t) => {
+test('the newest messages survive a compaction', proto, async (t) => {
 	const long = (word) => `${word} ${'x'.repeat(45_000)} ${word}`;
 	const model = await startModel(t, [say('1'), say('2'), say('3'), say(MEMO), say('4')]);
 	const codex = startProto(t, model);
@@ -336,7 +336,7 @@ test('turns taken back across a compaction undo it, now and after a resume', pro
 	assert.deepEqual(model.requests().at(-1).body.input.slice(0, now.body.input.length), now.body.input);
 });
 
-test('codex exec tells of a compaction and goes on', exec, async (t) => {
+test('codex exec reports a compaction and continues', exec, async (t) => {
 	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'echo hi' } }, used(5000)),
 		say(MEMO), say('Done.')]);
 	const done = await codexExec(t, model, ['do it'], { config: 'model_auto_compact_token_limit = 4000' });

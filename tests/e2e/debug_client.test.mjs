@@ -37,7 +37,7 @@ test('a script says something, allows a command and reads the answer', client, a
 	assert.equal((await model.stop()).code, 0);
 });
 
-test('what is refused does not run, and questions can be answered by their id', client, async (t) => {
+test('a refused command does not run, and requests can be answered by id', client, async (t) => {
 	const model = await startModel(t, [
 		reply(...['a', 'b'].map((id) => ({ call: 'exec_command', call_id: id, arguments: { cmd: `touch ${id}` } }))),
 		say('Well.')]);
@@ -69,7 +69,7 @@ test('nothing that a model says is obeyed by the terminal', client, async (t) =>
 	assert.ok(events.some(({ msg }) => msg.type === 'item_completed'));
 });
 
-test('colour is for terminals, and for who wants it', client, async (t) => {
+test('colours are used on terminals or on request', client, async (t) => {
 	const model = await startModel(t, [say('Hi.'), say('Hi.')]);
 	assert.ok(!(await feed(t, model, [], ['go'])).stdout.includes('\x1b'));
 	assert.ok((await feed(t, model, ['--color', 'always'], ['go'])).stdout.includes('\x1b[1mHi.\x1b[0m'));

@@ -23,7 +23,7 @@ function examine(home, ...options) {
 	return { ...JSON.parse(run.stdout), exit: run.status, text: run.stdout };
 }
 
-test('a machine that is well is said to be so, without asking anybody', (t) => {
+test('a working machine passes all checks without network access', (t) => {
 	const home = makeHome(t, PROVIDER(1));
 	const report = examine(home);
 	assert.equal(report.schemaVersion, 1);
@@ -48,7 +48,7 @@ test('a configuration that cannot be read is named with its place', (t) => {
 	assert.match(report.checks['config.load'].summary, /config\.toml:\d+:\d+/);
 });
 
-test('a missing key is a failure that says what to do', (t) => {
+test('a missing key is a failure with advice', (t) => {
 	const report = examine(makeHome(t));
 	assert.equal(report.checks['auth.credentials'].status, 'fail');
 	assert.match(report.checks['auth.credentials'].summary, /OPENAI_API_KEY/);
@@ -67,7 +67,7 @@ test('each backend of the sandbox says whether it works, and commands run in the
 	assert.equal(open.status, 'warning');
 });
 
-test('the provider is asked if that is wished', async (t) => {
+test('the provider is checked on request', async (t) => {
 	const server = net.createServer().listen(0, '127.0.0.1');
 	await new Promise((resolve) => server.on('listening', resolve));
 	const port = server.address().port;
@@ -78,7 +78,7 @@ test('the provider is asked if that is wished', async (t) => {
 	assert.deepEqual([gone.status, gone.summary], ['fail', 'cannot be reached: Connection refused']);
 });
 
-test('a session that some process has open is told with that process', (t) => {
+test('a session in use is reported with its process', (t) => {
 	const home = makeHome(t, PROVIDER(1));
 	const folder = path.join(home, 'thread-writer-locks');
 	fs.mkdirSync(folder);
@@ -91,7 +91,7 @@ test('a session that some process has open is told with that process', (t) => {
 	assert.match(check.details['held.lock'], /^process \d+$/);
 });
 
-test('the index of sessions is looked at, and made anew if that is wished', (t) => {
+test('the index of sessions is checked, and rebuilt on request', (t) => {
 	const home = makeHome(t, PROVIDER(1));
 	const folder = path.join(home, 'sessions/2026/11/20');
 	const index = path.join(home, 'rollout_index.sqlite');

@@ -78,7 +78,7 @@ test('several parts, images among them, reach the model as a list', appServer, a
 	await server.end();
 });
 
-test('what goes wrong with a call is told to the model', appServer, async (t) => {
+test('errors of a call are sent to the model', appServer, async (t) => {
 	const { model, server, say: tell } = await start(t,
 		[lookup('c1'), say('1'), lookup('c2'), say('2'), lookup('c3'), say('3'), call('lookup', '{bad', { call_id: 'c4' }), say('4'),
 			call('other', {}, { call_id: 'c5' }), say('5')]);
@@ -103,7 +103,7 @@ test('what goes wrong with a call is told to the model', appServer, async (t) =>
 	await server.end();
 });
 
-test('tools stand in namespaces, and deferred ones are not told', appServer, async (t) => {
+test('tools have namespaces, and deferred ones are not sent', appServer, async (t) => {
 	const inner = reply({ item: { type: 'function_call', call_id: 'n1', namespace: 'ns', name: 'inner', arguments: '{"a":1}' } });
 	const { model, server, say: tell } = await start(t, [inner, say('done')], { dynamicTools: [fn('lookup'),
 		{ type: 'namespace', name: 'ns', description: 'N', tools: [fn('inner'), fn('lazy', { deferLoading: true })] },
@@ -121,7 +121,7 @@ test('tools stand in namespaces, and deferred ones are not told', appServer, asy
 	await server.end();
 });
 
-test('tools that cannot be used are refused in the words of the reference', appServer, async (t) => {
+test('invalid tools are refused with the texts of codex 0.169', appServer, async (t) => {
 	const server = await startAppServer(t, null);
 	const namespace = (name, ...tools) => ({ type: 'namespace', name, description: 'd', tools });
 	for (const [dynamicTools, message] of [
@@ -172,7 +172,7 @@ test('they are kept with the thread, through a resume and a fork, and so are the
 	await again.end();
 });
 
-test('a call ends with its turn, and its late answer is passed over', appServer, async (t) => {
+test('a call ends with its turn, and its late answer is ignored', appServer, async (t) => {
 	const { model, server, thread, say: tell } = await start(t, [lookup(), say('on')]);
 	const { turn } = await tell('go');
 	const request = await server.next('item/tool/call');
@@ -186,7 +186,7 @@ test('a call ends with its turn, and its late answer is passed over', appServer,
 	await server.end();
 });
 
-test('where nobody watches a thread any more, its calls fail and the turn goes on', appServer, async (t) => {
+test('without subscribers the calls fail and the turn continues', appServer, async (t) => {
 	const { model, server, thread, say: tell } = await start(t, [lookup(), say('alone')]);
 	await tell('go');
 	await server.next('item/tool/call');
@@ -216,7 +216,7 @@ test('protocol v1: the call is an event, the answer an Op', needs('proto'), asyn
 	assert.deepEqual([outputOf(last, 'c1'), outputOf(last, 'c2')], ['plain', 'dynamic tool response was invalid']);
 });
 
-test('protocol v1: the end of input ends a call that nobody can answer any more', needs('proto'), async (t) => {
+test('protocol v1: the end of input fails a pending call', needs('proto'), async (t) => {
 	const model = await startModel(t, [lookup('c1')]);
 	const codex = startProto(t, model, { args: ['--no-auto-configure'] });
 	codex.submit('s', { type: 'configure_session', dynamic_tools: [LOOKUP] });

@@ -60,7 +60,7 @@ function failsToBegin(t, libraries, command) {
 	assert.match(stderr, /OPENAI_API_KEY/);
 }
 
-test('the C example builds with what pkg-config says and answers an approval', { skip }, async (t) => {
+test('the C example builds with the flags of pkg-config and answers an approval', { skip }, async (t) => {
 	const { flags, libraries } = install(t);
 	const program = path.join(tempDir(t, 'cc'), 'prompt');
 	must(process.env.CC ?? 'cc', ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror',

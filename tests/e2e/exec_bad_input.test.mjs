@@ -29,7 +29,7 @@ async function failure(t, answer, args = []) {
 
 // --- the model ------------------------------------------------------------------------------------------------------
 
-test('malformed events are passed over, and the answer counts', exec, async (t) => {
+test('malformed events are skipped, and the answer counts', exec, async (t) => {
 	const model = await startModel(t, [reply(
 		{ raw: ':\n\n\n\ndata\n\nid: 7\nretry: soon\n\nevent: x\ndata: not json\n\n' },
 		{ raw: 'data: {"type":5}\n\ndata: []\n\ndata: {}\n\n' },
@@ -71,7 +71,7 @@ test('a page of HTML is shown, and asked for once', exec, async (t) => {
 	assert.equal(asked, 1);
 });
 
-test('what is not HTTP at all is said', exec, async (t) => {
+test('an answer that is not HTTP is reported', exec, async (t) => {
 	const { text } = await failure(t, reply({ wire: 'SSH-2.0-OpenSSH_9.2\r\n' }));
 	assert.match(text, /error sending request/);
 });
@@ -112,7 +112,7 @@ test('a refused connection ends by the limits of retries', exec, async (t) => {
 	assert.match(events.at(-1).error.message, /http:\/\/127\.0\.0\.1:9\/v1\/responses.*(refused|nobody listens).*;/i);
 });
 
-test('calls that cannot be understood are answered, and the turn goes on', exec, async (t) => {
+test('invalid calls are answered, and the turn continues', exec, async (t) => {
 	const model = await startModel(t, [reply(
 		{ call: 'no_such_tool', arguments: {}, call_id: 'c1' },
 		{ call: 'exec_command', arguments: '{"cmd":', call_id: 'c2' },
@@ -143,7 +143,7 @@ test('calls that cannot be understood are answered, and the turn goes on', exec,
 });
 
 /** That shows after the start only: it is an end of each tool's own form, with the reason. */
-test('what the system cannot execute is a failed call', exec, async (t) => {
+test('a file that cannot be executed is a failed call', exec, async (t) => {
 	const broken = path.join(tempDir(t, 'broken'), 'program');
 	fs.writeFileSync(broken, '\x7fELF and nothing else', { mode: 0o755 });
 	const model = await startModel(t, [reply(
@@ -198,7 +198,7 @@ test('a config.toml that cannot be used is named with line and key', exec, async
 	}
 });
 
-test('an unknown setting is a warning, and work goes on', exec, async (t) => {
+test('an unknown setting is a warning', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	const { code, stderr } = await codexExec(t, model, ['hi'], { config: 'colour = "red"' });
 	assert.equal(code, 0);
@@ -256,7 +256,7 @@ const EXEC = ['exec', '--json', '--skip-git-repo-check', 'go'];
 const eventsOf = ({ stdout }) => stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const big = (i) => run(`head -c 20000 /dev/zero | tr '\\0' ${i}`);
 
-test('a full disk pauses the turn, which goes on when there is room, and nothing is missing', limits, async (t) => {
+test('a full disk pauses the turn, which continues without loss when there is room', limits, async (t) => {
 	const model = await startModel(t, [big(1), big(2), big(3), big(4), say('Done.')]);
 	const codex = onSmallDisk(t, model, 65536, EXEC);
 	await codex.isPaused();
@@ -282,7 +282,7 @@ test('a full disk pauses the turn, which goes on when there is room, and nothing
 	assert.equal(lines.at(-1).payload.type, 'task_complete');
 });
 
-test('a session that is paused by a full disk ends when it is told to', limits, async (t) => {
+test('a session that is paused by a full disk can be shut down', limits, async (t) => {
 	const model = await startModel(t, [big(1), big(2), big(3), big(4), say('Done.')]);
 	const codex = onSmallDisk(t, model, 65536, EXEC);
 	await codex.isPaused();

@@ -152,7 +152,7 @@ test('the session is written down and can be resumed', exec, async (t) => {
 	assert.equal(rollouts(home).length, 1);
 });
 
-test('--ephemeral leaves no session behind', exec, async (t) => {
+test('--ephemeral leaves no session', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	const { code, home } = await codexExec(t, model, ['--ephemeral', 'hi']);
 	assert.equal(code, 0);

@@ -61,7 +61,7 @@ test('a run that ends in peace takes its background processes along', exec, asyn
 	assertGone(cwd);
 });
 
-test('what a command leaves in the background serves the next one', exec, async (t) => {
+test('a background process of a command serves the next one', exec, async (t) => {
 	const cwd = tempDir(t, 'work');
 	const model = await startModel(t, [
 		run('mkfifo pipe; { read line <pipe; echo "heard $line" >answer.new; mv answer.new answer; } >/dev/null 2>&1 &'),
@@ -72,7 +72,7 @@ test('what a command leaves in the background serves the next one', exec, async 
 	assert.match(outputOf(model.requests()[2], 'call_2_1'), /heard you/);
 });
 
-test('a command that never ends is left to go on while the turn does, and ends with the run', exec, async (t) => {
+test('a command that never ends runs during the turn and ends with the run', exec, async (t) => {
 	const cwd = tempDir(t, 'work');
 	const model = await startModel(t, [run('echo $$ >ready; exec sleep 600', { yield_time_ms: 250 }), say('Done.')]);
 	const { code, events } = await codexExec(t, model, ['go'], { cwd, json: true });
@@ -95,7 +95,7 @@ test('a command that prints forever is read, and neither kept nor sent', exec, a
 	assert.ok(fs.statSync(rollouts(home)[0]).size < 3_000_000);
 });
 
-test('shell_command ends what is over its time, TERM or not', exec, async (t) => {
+test('shell_command terminates a command after its timeout, even one that ignores TERM', exec, async (t) => {
 	const cwd = tempDir(t, 'work');
 	const model = await startModel(t, [
 		call('shell_command',

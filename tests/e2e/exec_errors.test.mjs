@@ -29,7 +29,7 @@ test('a broken stream is tried again, and the user hears of it', exec, async (t)
 	}
 });
 
-test('who waits for the next attempt is told what failed', exec, async (t) => {
+test('each retry reports the error of the failed attempt', exec, async (t) => {
 	const model = await startModel(t, [say('Not asked.')]);
 	const args = ['-c', 'model_providers.mock.base_url=http://127.0.0.1:1/v1', '-c', 'model_providers.mock.request_max_retries=0',
 		'-c', 'model_providers.mock.stream_max_retries=1', 'hi'];
@@ -55,7 +55,7 @@ test('a bad request is final', exec, async (t) => {
 	assert.equal(model.requests().length, 1);
 });
 
-test('retries are counted, and the last error says what was tried', exec, async (t) => {
+test('retries are counted, and the last error has the URL', exec, async (t) => {
 	const model = await startModel(t, [{ ...httpError(503, 'overloaded'), times: 'forever' }]);
 	const { code, stderr } = await codexExec(t, model, [...FEW_RETRIES, 'hi']);
 	assert.equal(code, 1);

@@ -29,7 +29,7 @@ test('standard input is decoded: UTF-8, UTF-16, with or without a mark', exec, a
 	}
 });
 
-test('standard input that is no text is refused', exec, async (t) => {
+test('binary standard input is refused', exec, async (t) => {
 	const model = await startModel(t, [say('never')]);
 	for (const input of [Buffer.from([0x61, 0xff, 0x80]), Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), ' \n\t ']) {
 		const { code, stdout, stderr } = await codexExec(t, model, ['-'], { input });
@@ -46,7 +46,7 @@ test('a prompt and an empty standard input are the prompt alone', exec, async (t
 	assert.equal(lastPrompt(model), 'say hello');
 });
 
-test('a prompt that looks like a flag comes after --', exec, async (t) => {
+test('a prompt that looks like a flag follows --', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	const { code } = await codexExec(t, model, ['--', '--help']);
 	assert.equal(code, 0);
@@ -68,7 +68,7 @@ test('an output schema that cannot be used is named', exec, async (t) => {
 	assert.equal(model.requests().length, 0);
 });
 
-test('an image that cannot be read is told to the model', exec, async (t) => {
+test('an unreadable image is reported to the model', exec, async (t) => {
 	const model = await startModel(t, [say('I see nothing.')]);
 	const { code } = await codexExec(t, model, ['look', '-i', '/no/such.png']);
 	assert.equal(code, 0);
@@ -106,7 +106,7 @@ test('AGENTS.md of the user, of the repository and of the folder reach the model
 
 // --- configuration --------------------------------------------------------------------------------------------------
 
-test('what is closer wins: user, profile, project, -c, flag', exec, async (t) => {
+test('precedence: user, profile, project, -c, flag', exec, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const cwd = tempDir(t, 'project');
 	fs.mkdirSync(path.join(cwd, '.codex'));
@@ -129,7 +129,7 @@ test('what is closer wins: user, profile, project, -c, flag', exec, async (t) =>
 	}
 });
 
-test('-c reads TOML, and what is not TOML is a string', exec, async (t) => {
+test('-c accepts TOML, and other text as a string', exec, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	for (const [value, expected] of [['"gpt-5.4"', 'gpt-5.4'], ["'gpt-5.4'", 'gpt-5.4'], ['a=b', 'a=b'], ['[1', '[1']]) {
 		await codexExec(t, model, ['-c', `model=${value}`, 'hi']);
@@ -177,7 +177,7 @@ test('--color decides, and no escape sequence of the model gets through', exec, 
 	assert.match(wrong.stderr, /invalid value 'blue' for '--color .*possible values: /s);
 });
 
-test('people are shown the beginning of what is very long', exec, async (t) => {
+test('people see the beginning of long texts', exec, async (t) => {
 	const model = await startModel(t, [run("head -c 1000000 /dev/zero | tr '\\0' x"), say('ok')]);
 	const roomy = ['-c', 'model_context_window=1000000', '-'];
 	const { code, stdout, stderr } = await codexExec(t, model, roomy, { input: 'y'.repeat(1_000_000) });
@@ -203,7 +203,7 @@ test('a session is resumed by its name', exec, async (t) => {
 	assert.deepEqual(textsOf(model.requests()[1], 'assistant'), ['One.']);
 });
 
-test('resume goes on with calls, outputs and usage, in the same file', exec, async (t) => {
+test('resume continues with calls, outputs and usage, in the same file', exec, async (t) => {
 	const usage = { usage: { input_tokens: 100, output_tokens: 10 } };
 	const model = await startModel(t, [
 		reply({ call: 'exec_command', arguments: { cmd: 'echo from before' }, call_id: 'c1' }, usage),

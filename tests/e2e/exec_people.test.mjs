@@ -40,7 +40,7 @@ test('on a terminal the answer stands once, and the line that waits is taken bac
 	assert.ok(stdout.lastIndexOf('Waiting') < stdout.lastIndexOf('\r\x1b[K'));
 });
 
-test('what commands print is shown, not obeyed, and in bounds', exec, async (t) => {
+test('output of commands is shown without control sequences and truncated', exec, async (t) => {
 	const model = await startModel(t, [run("printf '\\033[2Jx\\r\\n10%%\\r100%%\\n'; seq 100"), say('ok')]);
 	const { stderr } = await codexExec(t, model, ['hi']);
 	assert.ok(stderr.includes('\n^[[2Jx\n100%\n1\n2\n'), stderr);
@@ -92,7 +92,7 @@ test('a closed terminal ends the run and its commands', exec, async (t) => {
 	assert.ok(!pid || !fs.existsSync(`/proc/${pid}`));
 });
 
-test('-o writes into what is there', exec, async (t) => {
+test('-o overwrites an existing file', exec, async (t) => {
 	const model = await startModel(t, [{ ...say('The answer.'), times: 2 }]);
 	const file = path.join(tempDir(t), 'answer.txt');
 	fs.writeFileSync(file, 'something longer than the answer', { mode: 0o600 });
@@ -149,7 +149,7 @@ test('options without effect are named', exec, async (t) => {
 	assert.match((await codex('--add-dir', '/tmp')).stderr, /--add-dir has no effect in a read-only sandbox/);
 });
 
-test('the banner names what commands may write to, and the network', exec, async (t) => {
+test('the banner lists writable folders and network access', exec, async (t) => {
 	const model = await startModel(t, [{ ...say('ok'), times: 'forever' }]);
 	const home = makeHome(t, model);
 	const extra = tempDir(t, 'extra');

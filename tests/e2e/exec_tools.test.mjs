@@ -58,7 +58,7 @@ test('a patch changes the files', exec, async (t) => {
 		[['new.txt', 'add'], ['old.txt', 'update']]);
 });
 
-test('a patch that does not fit is told to the model and changes nothing', exec, async (t) => {
+test('a patch that does not apply is reported to the model and changes nothing', exec, async (t) => {
 	const cwd = tempDir(t, 'work');
 	fs.writeFileSync(path.join(cwd, 'a.txt'), 'one\n');
 	const model = await startModel(t, [
@@ -84,7 +84,7 @@ test('a plan becomes a todo list', exec, async (t) => {
 	assert.deepEqual(list.items, [{ text: 'A', completed: true }, { text: 'B', completed: false }]);
 });
 
-test('a command that goes on can be talked to', exec, async (t) => {
+test('a running command accepts input', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('read x; echo "got $x"', 'c1', { yield_time_ms: 300, tty: true })),
 		{
@@ -122,7 +122,7 @@ test('of very much output the first and the last are kept, while it runs as well
 	assert.match(outputOf(model.requests()[2], 'c2'), /running with session ID[^]*begin\r\ny\r\n[^]*truncated[^]*y\r\nend\r\n$/);
 });
 
-test('a command has ended when it exits, whatever goes on printing behind it', exec, async (t) => {
+test('a command ends with its exit, even if descendants keep printing', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('yes & seq 1 300000', 'c1', { yield_time_ms: 30000 })), say('Ended.'),
 	]);
@@ -131,7 +131,7 @@ test('a command has ended when it exits, whatever goes on printing behind it', e
 	assert.match(outputOf(model.requests()[1], 'c1'), /Wall time: [0-9]\.[^]*Process exited with code 0\n/);
 });
 
-test('of a command that was answered for, only what is new comes next, its first and its last', exec, async (t) => {
+test('a later poll of a command returns only new output, head and tail', exec, async (t) => {
 	const model = await startModel(t, [
 		reply(command('echo begin; read x; echo first; yes | head -c 3000000; echo last', 'c1',
 			{ yield_time_ms: 250, tty: true })),

@@ -45,7 +45,7 @@ test('sessions are a table in a pipe: the last changed first, of this folder or 
 	assert.equal(model.requests().length, 3);
 });
 
-test('a session goes on by its id, the beginning of it, its name, or as the last', options, async (t) => {
+test('a session is resumed by id, by a prefix of it, by name, or as the latest', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const [home, cwd] = [makeHome(t, model), tempDir(t, 'cwd')];
 	const id = await talk(t, model, home, cwd, 'first', 10);
@@ -65,7 +65,7 @@ test('a session goes on by its id, the beginning of it, its name, or as the last
 	assert.match(none.stderr, /no session to resume: no session is named ffff/);
 });
 
-test('a fork goes on in a copy', options, async (t) => {
+test('a fork continues a copy', options, async (t) => {
 	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.'), say('Four.')]);
 	const [home, cwd] = [makeHome(t, model), tempDir(t, 'cwd')];
 	const id = await talk(t, model, home, cwd, 'first', 10);
@@ -84,7 +84,7 @@ test('a fork goes on in a copy', options, async (t) => {
 	assert.deepEqual(fs.readFileSync(file), before);
 });
 
-test('on a terminal one chooses a session and says what to do', { ...options, skip: options.skip || !fs.existsSync('/usr/bin/script') }, async (t) => {
+test('on a terminal a session is chosen from a list', { ...options, skip: options.skip || !fs.existsSync('/usr/bin/script') }, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const [home, cwd] = [makeHome(t, model), tempDir(t, 'cwd')];
 	const old = await talk(t, model, home, cwd, 'the old one', 500);

@@ -51,7 +51,7 @@ test('all kinds, in their order; elements are for the UI', proto, async (t) => {
 	assert.deepEqual(item.content.map(({ type }) => type), ['text', 'image', 'local_image', 'mention', 'skill']);
 });
 
-test('what is no image, not there or too much is said in its place', proto, async (t) => {
+test('invalid, missing or oversized images are replaced by a text', proto, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const { dir, text, a, b } = files(t);
 	const it = startProto(t, model);
@@ -94,7 +94,7 @@ test('mentions of apps add nothing to the prompt', proto, async (t) => {
 	assert.equal(new Set(tools).size, 1);
 });
 
-test('the same in the words of the app-server', appServer, async (t) => {
+test('the same through the app-server', appServer, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const { named } = files(t);
 	const server = await startAppServer(t, model);

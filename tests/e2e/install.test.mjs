@@ -39,7 +39,7 @@ test('root registers the library, and there is nothing to say', (t) => {
 	assert.ok(!stderr.includes(HINT), stderr);
 });
 
-test('where the loader does not look, or only root may register, the user is told what to do', (t) => {
+test('if the loader does not search the folder, the installer prints advice', (t) => {
 	for (const user of [{ uid: 0, searched: '/usr/local/lib' }, { uid: 1000, searched: '/opt/codex/lib' }]) {
 		const { stderr, calls } = install(t, { ...user, prefix: '/opt/codex' });
 		assert.equal(calls.includes('ldconfig '), user.uid === 0);

@@ -36,7 +36,7 @@ test('exec: SIGKILL ends all that a run started', options, async (t) => {
 	await nestIsGone(cwd);
 });
 
-test('proto: a client that is gone ends the command that runs', options, async (t) => {
+test('proto: a disconnect ends the running command', options, async (t) => {
 	const model = await startModel(t, [run(STAYS, { yield_time_ms: 30_000 }), say('never')]);
 	const proto = startProto(t, model, { config });
 	proto.submit('1', userInput('go'));
@@ -46,7 +46,7 @@ test('proto: a client that is gone ends the command that runs', options, async (
 	await nestIsGone(proto.cwd);
 });
 
-test('proto: a client that is gone ends the wait for a silent model', options, async (t) => {
+test('proto: a disconnect ends the wait for a silent model', options, async (t) => {
 	const model = await startModel(t, [{ reply: [{ hang: true }] }]);
 	const proto = startProto(t, model, { config });
 	proto.submit('1', userInput('go'));
@@ -107,7 +107,7 @@ for (const [end, befall] of Object.entries(ENDS)) {
 	}
 }
 
-test('proto: an interrupt ends what the turn waits for, at once', options, async (t) => {
+test('proto: an interrupt cancels the waits of the turn at once', options, async (t) => {
 	const model = await startModel(t, [run(STAYS, { yield_time_ms: 30_000 }), say('never')]);
 	const proto = startProto(t, model, { config });
 	proto.submit('1', userInput('go'));
@@ -132,7 +132,7 @@ test('the end of input does not wait for a daemon that is deaf to TERM', options
 	await assert.doesNotReject(until(() => !isAlive(pid))); // but not the supervisor
 });
 
-test('SIGKILL in a sandboxed command leaves none of the guarded names behind', options, async (t) => {
+test('SIGKILL in a sandboxed command leaves no placeholders', options, async (t) => {
 	const cwd = fs.mkdtempSync('/var/tmp/codex-kill-');
 	t.after(() => fs.rmSync(cwd, { recursive: true, force: true }));
 	const model = await startModel(t, [run('touch begun; exec sleep 600', { yield_time_ms: 30_000 }), say('never')]);

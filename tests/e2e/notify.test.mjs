@@ -23,7 +23,7 @@ function makeProgram(t) {
 	};
 }
 
-test('a program is told of a complete task, after the engine has ended', needs('exec'), async (t) => {
+test('the program runs after a complete task, even after the engine has ended', needs('exec'), async (t) => {
 	const program = makeProgram(t);
 	const model = await startModel(t, [run('echo hi; sleep 600 & exit'), say('Done.')]);
 	const { code, cwd } = await codexExec(t, model, ['do it'], { config: `notify = ${JSON.stringify(program.argv)}` });
@@ -35,7 +35,7 @@ test('a program is told of a complete task, after the engine has ended', needs('
 	assert.equal(typeof turn, 'string');
 });
 
-test('configure_session names another program; a failed task is not told', needs('proto'), async (t) => {
+test('configure_session sets another program; a failed task does not run it', needs('proto'), async (t) => {
 	const program = makeProgram(t);
 	const model = await startModel(t, [httpError(400, 'no'), say('Fine.')]);
 	const codex = startProto(t, model, { args: ['--no-auto-configure'], config: 'notify = ["/no/such/program"]' });
@@ -50,7 +50,7 @@ test('configure_session names another program; a failed task is not told', needs
 		['2', ['first', 'second'], 'Fine.']);
 });
 
-test('a program that cannot be run, and a very long history, are no reason to fail', needs('exec'), async (t) => {
+test('a missing program and a long history cause no failure', needs('exec'), async (t) => {
 	const model = await startModel(t, [say('Fine.'), say({ fill: 300_000 })]);
 	const broken = await codexExec(t, model, ['hi'], { config: 'notify = ["/no/such/program"]' });
 	assert.deepEqual([broken.code, broken.stdout], [0, 'Fine.\n']);

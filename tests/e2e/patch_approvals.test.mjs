@@ -44,7 +44,7 @@ test('inside the workspace a patch is written at once; outside, and where others
 	assert.deepEqual(names.map(has), [true, false, false, false, false, false]);
 });
 
-test('where nobody may be asked it is refused with the reason', proto, async (t) => {
+test('it is refused with the reason if the policy forbids asking', proto, async (t) => {
 	const outside = path.join(tempDir(t, 'outside'), 'out');
 	const granular = '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true } }';
 	for (const policy of ['"never"', granular]) {
@@ -76,7 +76,7 @@ test('a link out of the workspace is outside', proto, async (t) => {
 	assert.deepEqual([asked.length, has(path.join(outside, 'x'))], [1, false]);
 });
 
-test('what no program could be given is refused in words, and what is odd but can be is run', proto, async (t) => {
+test('invalid arguments are refused with a reason, unusual ones are run', proto, async (t) => {
 	const config = settings('"never"', 'danger-full-access');
 	const calls = [call('shell', { command: Array(10_000).fill('true') }), call('shell', { command: ['printf', '%s', 'x'.repeat(100_000)] }),
 		run("bash -lc 'bash -lc \"echo deep\"'"), call('shell', { command: ['echo', 'a\nb'] }), run('echo a\0; touch evil'),

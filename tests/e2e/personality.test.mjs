@@ -44,7 +44,7 @@ test('the configured one is part of the instructions, and no message', proto, as
 	}
 });
 
-test('a change is told once; the same value or none is not', proto, async (t) => {
+test('a change is sent once; the same value or none is not', proto, async (t) => {
 	const requests = await talk(t, `model = "${KNOWS}"`, 'pragmatic', 'friendly', 'friendly', undefined, null, 'none');
 	assert.deepEqual(requests.map((request) => specs(request).length), [0, 1, 1, 1, 1, 2]);
 	assert.match(specs(requests[1])[0], FRIENDLY);
@@ -68,7 +68,7 @@ test('models without words for it, and instructions of the user\'s own, are left
 	assert.equal(specs(model.requests()[0]).length, 0);
 });
 
-test('a later model that takes one is not told the default, only another', proto, async (t) => {
+test('a later model with personalities gets only a value other than its default', proto, async (t) => {
 	const then = (personality) => ({ type: 'override_turn_context', model: KNOWS, personality });
 	for (const [wish, count] of [[undefined, 0], ['pragmatic', 0], ['friendly', 1]]) {
 		const model = await startModel(t, [forever(say('ok'))]);

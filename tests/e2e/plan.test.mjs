@@ -105,7 +105,7 @@ test('the rows of the tables, as items', { ...appServer, timeout: 120_000 }, asy
 	assert.equal((await server.end()).code, 0);
 });
 
-test('in default mode tags are text, and the mode stays until another is chosen', proto, async (t) => {
+test('in default mode tags are text, and a mode applies until another is chosen', proto, async (t) => {
 	const model = await startModel(t, [say(PLAN), say(PLAN), say(PLAN), say(PLAN), say(PLAN)]);
 	const it = startProto(t, model);
 	const turn = async (id) => {
@@ -131,7 +131,7 @@ test('in default mode tags are text, and the mode stays until another is chosen'
 	assert.match(last, /^<collaboration_mode>/, 'the mode is told just before what the user says');
 });
 
-test('a mode of the configuration, and one that is not told', proto, async (t) => {
+test('a configured mode, and one that is not sent', proto, async (t) => {
 	const model = await startModel(t, [say(PLAN)]);
 	const config = 'collaboration_mode = "plan"\nplan_mode_reasoning_effort = "high"\nmodel = "gpt-5.5"\n'
 		+ 'include_collaboration_mode_instructions = false';
@@ -207,7 +207,7 @@ test('plans are kept in the rollout and come back', appServer, async (t) => {
 	await it.end();
 });
 
-test('an interrupted plan is told as far as it got', appServer, async (t) => {
+test('an interrupted plan has its text so far', appServer, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'Intro\n<proposed_plan>\n- half' }, { gate: 'never' })]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', {});
@@ -221,7 +221,7 @@ test('an interrupted plan is told as far as it got', appServer, async (t) => {
 	await server.end();
 });
 
-test('a plan whose stream breaks is one item, with the text of the end', proto, async (t) => {
+test('a plan whose stream breaks is one item, with the final text', proto, async (t) => {
 	const model = await startModel(t, [
 		reply({ delta: '<proposed_plan>\n- broken' }, { drop: 'reset' }), say('<proposed_plan>\n- whole\n</proposed_plan>')]);
 	const it = startProto(t, model, { config: '[debug]\nclock_scale = 0.01' });

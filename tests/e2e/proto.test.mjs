@@ -135,7 +135,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 	});
 }
 
-test('a question that nobody can answer any more does not hold up the end', proto, async (t) => {
+test('a request that cannot be answered any more does not delay the end', proto, async (t) => {
 	const model = await startModel(t, [run('touch x')]);
 	const codex = startProto(t, model, { config: untrusted });
 	codex.submit('1', userInput('go'));
@@ -144,7 +144,7 @@ test('a question that nobody can answer any more does not hold up the end', prot
 	assert.ok(story(codex.events()).includes('1 turn_aborted'));
 });
 
-test('bad lines are told to people, and the session lives on', proto, async (t) => {
+test('invalid lines are reported on stderr, and the session continues', proto, async (t) => {
 	const model = await startModel(t, [say('Still here.')]);
 	const codex = startProto(t, model);
 	const bad = ['nonsense', '[]', '{"id":"x"}', '{"id":5,"op":{"type":"interrupt"}}', '{"id":"x","op":{"type":"fly"}}',
@@ -234,7 +234,7 @@ test('user turns can be taken back, and a session named', proto, async (t) => {
 	assert.match(fs.readFileSync(path.join(codex.home, 'session_index.jsonl'), 'utf8'), /"thread_name":"my work"/);
 });
 
-test('a recorded session goes on, by id or by name, and shows what was said', proto, async (t) => {
+test('a recorded session is resumed by id or by name, with its messages', proto, async (t) => {
 	const model = await startModel(t, [reply({ reasoning: 'Hm.' }, { message: 'One.' }), say('Two.'), say('Three.')]);
 	const first = startProto(t, model);
 	first.submit('1', userInput('alpha-1'));
@@ -262,7 +262,7 @@ test('a recorded session goes on, by id or by name, and shows what was said', pr
 	}
 });
 
-test('what this version lacks is said by name', proto, async (t) => {
+test('unsupported Ops are answered with their name', proto, async (t) => {
 	const codex = startProto(t, null);
 	codex.submit('1', { type: 'list_mcp_tools' });
 	const { id, msg } = await codex.next('error');
@@ -409,7 +409,7 @@ test('profile legacy2025: an interrupt is an error', proto, async (t) => {
 	assert.ok(!codex.events().some(({ msg: it }) => it.type === 'turn_aborted'));
 });
 
-test('a message whose stream was cut is told once', proto, async (t) => {
+test('a message whose stream broke is emitted once', proto, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'after th' }, { drop: true }), say('after the fix'), say('Next.')]);
 	const codex = startProto(t, model);
 	codex.submit('1', userInput('hi'));

@@ -116,7 +116,7 @@ for (const kind of ['unix', 'tcp']) {
 	});
 }
 
-test('a socket file that a killed program left is no obstacle; one in use is', proto, async (t) => {
+test('a stale socket file is replaced; one in use is an error', proto, async (t) => {
 	const file = path.join(tempDir(t, 'socket'), 's');
 	const first = await listen(t, null, `unix://${file}`);
 	const busy = await runCodex(t, ['proto', '--listen', `unix://${file}`]);
@@ -130,7 +130,7 @@ test('a socket file that a killed program left is no obstacle; one in use is', p
 	assert.equal((await second.done).code, 0);
 });
 
-test('addresses that other machines reach, or that are none, are refused', proto, async (t) => {
+test('addresses that other machines can reach, and invalid ones, are refused', proto, async (t) => {
 	for (const url of ['tcp://0.0.0.0:0', 'tcp://localhost:0', 'tcp://127.0.0.1', 'http://127.0.0.1:0', 'unix://']) {
 		const { code, stderr } = await runCodex(t, ['proto', '--listen', url]);
 		assert.equal(code, 2, url);

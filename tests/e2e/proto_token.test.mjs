@@ -84,7 +84,7 @@ test('a client that has not shown it keeps no server from ending', proto, async 
 	await closed;
 });
 
-test('what would let anybody in is refused with the reason', proto, async (t) => {
+test('token files that grant access to anyone are refused with the reason', proto, async (t) => {
 	const far = ['proto', '--listen', 'tcp://0.0.0.0:0'];
 	const cases = [
 		[far, /other machines can reach this address.*--token-file/],

@@ -25,7 +25,7 @@ async function planning(t, replies, options) {
 	return { model, it };
 }
 
-test('a question is asked, answered by the turn, and told to the model', proto, async (t) => {
+test('a question is asked, answered by turn id, and sent to the model', proto, async (t) => {
 	const { model, it } = await planning(t, [ask('r1', question('q1'), question('q2', { isSecret: false })), say('ok')]);
 	it.submit('t1', userInput('go'));
 	const { id, msg } = await it.next('request_user_input');
@@ -55,7 +55,7 @@ test('default mode asks where features.default_mode_request_user_input is on', p
 	assert.equal(outputOf(model.requests()[1], 'r1'), JSON.stringify({ answers: { q1: { answers: ['Large'] } } }));
 });
 
-test('the other name of the answer, several questions in a turn, and answers to nobody', proto, async (t) => {
+test('the alias of the answer, several questions in a turn, and unsolicited answers', proto, async (t) => {
 	const { model, it } = await planning(t, [
 		reply({ call: 'request_user_input', arguments: { questions: [question('a')] }, call_id: 'r1' },
 			{ call: 'request_user_input', arguments: { questions: [question('b')] }, call_id: 'r2' }), say('ok')]);
@@ -78,7 +78,7 @@ test('the other name of the answer, several questions in a turn, and answers to 
 	assert.equal(outputOf(model.requests()[1], 'r2'), '{"answers":{}}');
 });
 
-test('what cannot be asked', proto, async (t) => {
+test('invalid questions', proto, async (t) => {
 	const many = Array.from({ length: 5 }, (_, i) => question(`q${i}`));
 	const crowd = Array.from({ length: 33 }, (_, i) => question(`q${i}`));
 	const { model, it } = await planning(t, [
@@ -119,7 +119,7 @@ test('an interrupt while a question waits', proto, async (t) => {
 	assert.match(outputOf(model.requests()[1], 'r1'), /^aborted by user after \d+\.\d+s$/);
 });
 
-test('nobody answers in time', proto, async (t) => {
+test('a question times out', proto, async (t) => {
 	const { model, it } = await planning(t, [ask('r1', question('a')), say('ok')],
 		{ config: 'request_user_input_timeout_ms = 50' });
 	it.submit('t1', userInput('go'));
@@ -151,7 +151,7 @@ test('secret answers go to the model and into no file', proto, async (t) => {
 	assert.ok(!it.stderr().includes('hunter2'));
 });
 
-test('exec has nobody to ask, and says so at once', needs('exec'), async (t) => {
+test('exec cannot ask, and says so at once', needs('exec'), async (t) => {
 	const model = await startModel(t, [ask('r1', question('a')), say('<proposed_plan>\nA\n</proposed_plan>')]);
 	const run = await codexExec(t, model, ['--plan', 'go'], { json: true });
 	assert.equal(run.code, 0);
@@ -212,7 +212,7 @@ test('a question of the app-server ends with its time', appServer, async (t) => 
 	assert.equal((await server.end()).code, 0);
 });
 
-test('what a subagent asks is asked of the user, and answered to it', proto, async (t) => {
+test('questions of a subagent are put to the user, and the answer returns to it', proto, async (t) => {
 	const model = await startModel(t, [
 		{ when: { contains: ['dig here', 'function_call_output'], lacks: 'You are agent 0' }, ...say('Dug.') },
 		{ when: { contains: 'dig here', lacks: 'You are agent 0' }, ...ask('r1', question('deep')) },

@@ -74,7 +74,7 @@ for (const bin of refs.length ? refs : [null]) {
 	const version = bin && versionOf(bin);
 	const options = bin ? needs('exec') : { skip: 'no reference program: CODEX_REFS names none' };
 
-	test(`${version}: resumes our sessions, and we go on from there`, options, async (t) => {
+	test(`${version}: resumes our sessions, and we resume them again`, options, async (t) => {
 		const model = await startModel(t, [...work(), say('Two.'), say('Three.'), say('Four.')]);
 		const at = place(t, model);
 		const first = await exec(t, codexBin, model, at, ['one']);
@@ -87,7 +87,7 @@ for (const bin of refs.length ? refs : [null]) {
 		assert.equal(rollouts(at.home).length, 1);
 	});
 
-	test(`${version}: its sessions are resumed, and it goes on from there`, options, async (t) => {
+	test(`${version}: its sessions are resumed, and it resumes them again`, options, async (t) => {
 		const model = await startModel(t, [...work(), say('Two.'), say('Three.')]);
 		const at = place(t, model);
 		const first = await exec(t, bin, model, at, ['one']);
@@ -99,7 +99,7 @@ for (const bin of refs.length ? refs : [null]) {
 
 	/* Turns and items of stored threads have been kept since 0.169. */
 	const stored = options.skip || parseInt(version.split('.')[1]) >= 169 ? options : { skip: 'keeps no items' };
-	test(`${version}: sees the turns and items in our threads that we told`, stored, async (t) => {
+	test(`${version}: reads the turns and items that we emitted`, stored, async (t) => {
 		const model = await startModel(t, script());
 		const at = place(t, model);
 		const server = await startAppServer(t, model, at);
@@ -115,7 +115,7 @@ for (const bin of refs.length ? refs : [null]) {
 		await theirs.end(); // else it writes into the home that is removed
 	});
 
-	test(`${version}: sees what our model did with subagents, and goes on from there`, stored, async (t) => {
+	test(`${version}: reads our calls of subagents, and resumes the session`, stored, async (t) => {
 		const model = await startModel(t, [...collaborativeScript(), say('Five.')]);
 		const at = place(t, model);
 		const server = await startAppServer(t, model, at);
@@ -132,7 +132,7 @@ for (const bin of refs.length ? refs : [null]) {
 		await theirs.end();
 	});
 
-	test(`${version}: goes on in our forks, and we in its`, stored, async (t) => {
+	test(`${version}: resumes our forks, and we resume its forks`, stored, async (t) => {
 		const model = await startModel(t, ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((words) => say(words)));
 		const at = place(t, model);
 		const said = () => historyOf(model.requests().at(-1).body)

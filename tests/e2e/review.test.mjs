@@ -22,7 +22,7 @@ const hang = reply({ start: true }, { hang: true });
 
 const toolsOf = ({ body }) => body.tools.map(({ name, type }) => name ?? type);
 
-test('a review has a conversation of its own, and the next task knows what it found', proto, async (t) => {
+test('a review has a conversation of its own, and the next task has its findings', proto, async (t) => {
 	const model = await startModel(t, [say('hi'), run('echo looked'), say(JSON.stringify(OUTPUT)), say('done')]);
 	const codex = startProto(t, model);
 	codex.submit('1', userInput('remember the word pear'));
@@ -54,7 +54,7 @@ test('a review has a conversation of its own, and the next task knows what it fo
 	assert.ok(textsOf(after, 'assistant').includes(REPORT));
 });
 
-test('what a reviewer says on its way is told, its report in JSON is not', proto, async (t) => {
+test('messages of a reviewer are emitted, its report in JSON is not', proto, async (t) => {
 	const model = await startModel(t, [
 		reply({ message: 'I look at the diff.' }, { call: 'exec_command', arguments: { cmd: 'true' } }),
 		say('```json\n' + JSON.stringify(OUTPUT) + '\n```'),
@@ -68,7 +68,7 @@ test('what a reviewer says on its way is told, its report in JSON is not', proto
 	assert.ok(!codex.events().some(({ msg }) => msg.type === 'agent_message_delta'));
 });
 
-test('an answer that is no JSON is the explanation', proto, async (t) => {
+test('an answer other than JSON is the explanation', proto, async (t) => {
 	const model = await startModel(t, [say('All is well.')]);
 	const codex = startProto(t, model);
 	codex.submit('1', { type: 'review', review_request: { prompt: 'Look.', user_facing_hint: 'a look' } });
@@ -80,7 +80,7 @@ test('an answer that is no JSON is the explanation', proto, async (t) => {
 	assert.equal(textsOf(model.requests()[0], 'user').at(-1), 'Look.');
 });
 
-test('a review that is interrupted or fails has no output, and the conversation goes on', proto, async (t) => {
+test('an interrupted or failed review has no output, and the conversation continues', proto, async (t) => {
 	const model = await startModel(t, [hang, reply({ status: 400, body: { error: { message: 'no' } } }), say('on')]);
 	const codex = startProto(t, model);
 	codex.submit('1', review({ type: 'uncommittedChanges' }));
@@ -128,7 +128,7 @@ test('a review of nothing is refused', proto, async (t) => {
 	await codex.end();
 });
 
-test('a reviewer proposes no plan, in whatever mode the user is', proto, async (t) => {
+test('a reviewer proposes no plan in any mode', proto, async (t) => {
 	const words = 'Look:\n<proposed_plan>\nmine\n</proposed_plan>\n';
 	const model = await startModel(t, [say(words), say(words)]);
 	const codex = startProto(t, model, { config: 'collaboration_mode = "plan"\n' });
@@ -158,7 +158,7 @@ test('review_model names the reviewer', proto, async (t) => {
 	assert.notEqual(second, 'the-reviewer');
 });
 
-test('a session goes on after a restart with what was found, not with what the reviewer did', proto, async (t) => {
+test('a resumed session has the findings, not the steps of the reviewer', proto, async (t) => {
 	const model = await startModel(t, [run('echo looked'), say(JSON.stringify(OUTPUT)), say('mended')]);
 	const home = makeHome(t, model);
 	const first = startProto(t, model, { home });
@@ -174,7 +174,7 @@ test('a session goes on after a restart with what was found, not with what the r
 	assert.ok(input.includes('<user_action>') && !input.includes('looked'));
 });
 
-test('review/start: a turn whose items tell of it, live and as kept', appServer, async (t) => {
+test('review/start: a turn with review items, live and stored', appServer, async (t) => {
 	const model = await startModel(t, [say('hi'), run('true'), say(JSON.stringify(OUTPUT)), say('later')]);
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });
@@ -204,7 +204,7 @@ test('review/start: a turn whose items tell of it, live and as kept', appServer,
 	assert.equal((await server.end()).code, 0);
 });
 
-test('review/start refuses what names nothing, and its turn takes no input', appServer, async (t) => {
+test('review/start refuses an empty target, and its turn takes no input', appServer, async (t) => {
 	const model = await startModel(t, [hang]);
 	const server = await startAppServer(t, model);
 	const { thread } = await server.request('thread/start', FREE);
@@ -233,7 +233,7 @@ test('review/start refuses what names nothing, and its turn takes no input', app
 	await server.end();
 });
 
-test('codex review and codex exec review print what was found', needs('review'), async (t) => {
+test('codex review and codex exec review print the findings', needs('review'), async (t) => {
 	const model = await startModel(t, [1, 2, 3].map(() => say(JSON.stringify(OUTPUT))));
 	const home = makeHome(t, model);
 	const cwd = tempDir(t, 'cwd');
@@ -250,7 +250,7 @@ test('codex review and codex exec review print what was found', needs('review'),
 	assert.match(asked[2], /merge-base HEAD 'main'/);
 });
 
-test('codex review says what it needs', needs('review'), async (t) => {
+test('codex review requires a target', needs('review'), async (t) => {
 	const home = makeHome(t, await startModel(t, [say('never')]));
 	for (const [args, message] of [[[], /Specify --uncommitted, --base, --commit, or provide custom review instructions/],
 		[['--uncommitted', 'x'], /the argument '--uncommitted' cannot be used with '\[PROMPT\]'/],

@@ -39,7 +39,7 @@ async function goOn(t, { model, home, cwd }, options = {}) {
 const write = (file, lines) => fs.writeFileSync(file, lines.join('\n') + '\n');
 const kindsOf = (input) => input.map(({ type, role }) => role ?? type).filter((kind) => kind !== 'developer');
 
-test('every line twice, and in any order: numbers tell what was meant', exec, async (t) => {
+test('duplicate and disordered lines are sorted by number', exec, async (t) => {
 	const at = await recorded(t, say('Two.'));
 	const [head, ...rest] = at.lines;
 	write(at.file, [head, ...rest.toReversed(), ...rest]);
@@ -72,7 +72,7 @@ test('a file cut anywhere is resumed', exec, async (t) => {
 	assert.ok(fs.readdirSync(path.dirname(at.file)).some((name) => /\.torn-1$/.test(name)), 'what was torn is kept');
 });
 
-test('foreign lines, bytes that are no text, and a line of 100 MB', exec, async (t) => {
+test('foreign lines, invalid UTF-8, and a line of 100 MB', exec, async (t) => {
 	const at = await recorded(t, say('Two.'));
 	const huge = Buffer.alloc(100 * 1024 * 1024, 'x');
 	const [head, ...rest] = at.lines;
@@ -99,7 +99,7 @@ test('a file from the future is read as far as it can be understood', exec, asyn
 	assert.equal(textsOf({ body: { input } }, 'assistant').length, 1);
 });
 
-test('a session whose folder is gone goes on in another', exec, async (t) => {
+test('a session whose folder was deleted continues in another', exec, async (t) => {
 	const at = await recorded(t, say('Two.'));
 	const { id } = readLines(at.file)[0].payload;
 	fs.rmSync(at.cwd, { recursive: true });
@@ -116,7 +116,7 @@ test('a clock that was set back changes nothing in the order', exec, async (t) =
 	assert.deepEqual(textsOf({ body: { input } }, 'assistant'), ['One.', 'Two.']);
 });
 
-test('sessions may lie behind a link', exec, async (t) => {
+test('the sessions folder may be a link', exec, async (t) => {
 	const model = await startModel(t, [say('One.'), say('Two.')]);
 	const home = makeHome(t, model);
 	const elsewhere = tempDir(t, 'elsewhere');
@@ -127,7 +127,7 @@ test('sessions may lie behind a link', exec, async (t) => {
 	assert.equal(fs.readdirSync(elsewhere, { recursive: true }).filter((name) => name.endsWith('.jsonl')).length, 1);
 });
 
-test('a home that cannot be written is said, and work goes on', { skip: exec.skip || (isRoot && 'root may write everywhere') }, async (t) => {
+test('a read-only home is reported, and work continues', { skip: exec.skip || (isRoot && 'root may write everywhere') }, async (t) => {
 	const model = await startModel(t, [say('One.')]);
 	const home = makeHome(t, model);
 	fs.chmodSync(home, 0o500);
@@ -138,7 +138,7 @@ test('a home that cannot be written is said, and work goes on', { skip: exec.ski
 	assert.match(stderr, /cannot be recorded: .*Permission denied/);
 });
 
-test('a home where no folder can be made is said, and work goes on', exec, async (t) => {
+test('a home without permission to create folders is reported, and work continues', exec, async (t) => {
 	const model = await startModel(t, [say('One.')]);
 	const home = makeHome(t, model);
 	fs.writeFileSync(path.join(home, 'sessions'), 'a file');

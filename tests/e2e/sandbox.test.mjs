@@ -60,7 +60,7 @@ for (const backend of ['bubblewrap', 'landlock']) {
 		assert.equal(sandbox(place, ['-s', 'danger-full-access', 'sh', '-c', script]).stdout, '\n');
 	});
 
-	test(`${backend}: the network is there if it is allowed`, { skip }, async (t) => {
+	test(`${backend}: the network is available if the policy allows it`, { skip }, async (t) => {
 		const place = makePlace(t);
 		const { createServer } = await import('node:net');
 		const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
@@ -107,7 +107,7 @@ for (const backend of ['bubblewrap', 'landlock']) {
 		assert.deepEqual(fs.readdirSync(place.ws), ['e\nf']);
 	});
 
-	test(`${backend}: what the command leaves in the background ends with it`, { skip }, async (t) => {
+	test(`${backend}: background processes of the command end with it`, { skip }, async (t) => {
 		const place = makePlace(t);
 		const file = path.join(place.ws, 'alive');
 		const script = 'for i in $(seq 200); do setsid sh -c "trap \\"\\" TERM; while :; do sleep 0.05; echo x >>alive; done" & done; sleep 0.3';
@@ -119,7 +119,7 @@ for (const backend of ['bubblewrap', 'landlock']) {
 		assert.deepEqual(fs.readdirSync(place.ws), ['alive']);
 	});
 
-	test(`${backend}: a sandbox that cannot be built is no reason to run without one`, { skip }, (t) => {
+	test(`${backend}: a command does not run if its sandbox cannot be set up`, { skip }, (t) => {
 		const place = makePlace(t);
 		fs.symlinkSync('/etc', path.join(place.ws, '.git'));
 		const run = sandbox(place, [...choose, '-s', 'workspace-write', 'sh', '-c', 'echo ran']);

@@ -75,7 +75,7 @@ test('images go along with the prompt', { skip }, async (t) => {
 	assert.equal(image.image_url, `data:image/png;base64,${PIXEL.toString('base64')}`);
 });
 
-test('abort ends the run and what it started', { skip }, async (t) => {
+test('abort ends the run and its processes', { skip }, async (t) => {
 	const mark = path.join(tempDir(t, 'mark'), 'pid');
 	const { codex, options } = await open(t, [run(`echo $$ > ${mark}; sleep 600`), say('never')]);
 	const controller = new AbortController();

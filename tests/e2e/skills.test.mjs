@@ -53,7 +53,7 @@ test('list_skills: folders in the order asked, errors by file', proto, async (t)
 	assert.equal((await it.end()).code, 0);
 });
 
-test('skills_update_available comes when files change, and the next task is told', proto, async (t) => {
+test('skills_update_available is emitted when files change, and the next task has the new list', proto, async (t) => {
 	const { model, home, cwd } = await world(t);
 	const it = startProto(t, model, { home, cwd });
 	it.submit('1', userInput('hi'));
@@ -74,7 +74,7 @@ test('skills_update_available comes when files change, and the next task is told
 	assert.equal(listed(third).length, 2);
 });
 
-test('named or chosen, a skill is given once a turn, behind the words', proto, async (t) => {
+test('a mentioned or chosen skill is sent once per turn, after the input', proto, async (t) => {
 	const { model, home, cwd, repo, demo } = await world(t);
 	const it = startProto(t, model, { home, cwd });
 	const items = [{ type: 'text', text: 'use $demo and $demo, not $PATH' }, { type: 'skill', name: 'demo', path: demo },
@@ -101,7 +101,7 @@ test('named or chosen, a skill is given once a turn, behind the words', proto, a
 	assert.equal(words.length, 2);
 });
 
-test('switched off in config.toml: neither told nor given', proto, async (t) => {
+test('skills disabled in config.toml are neither listed nor sent', proto, async (t) => {
 	const { model, home, cwd, demo } = await world(t, { config: '[[skills.config]]\nname = "demo"\nenabled = false\n' });
 	const it = startProto(t, model, { home, cwd });
 	it.submit('1', { type: 'user_input', items: [{ type: 'text', text: '$demo' }, { type: 'skill', name: 'demo', path: demo }] });
@@ -111,7 +111,7 @@ test('switched off in config.toml: neither told nor given', proto, async (t) => 
 	assert.doesNotMatch(listed(model.requests()[0])[0], /- demo:/);
 });
 
-test('nothing is told where there are no skills, or by wish', proto, async (t) => {
+test('without skills, or by configuration, no list is sent', proto, async (t) => {
 	const { model, home, cwd } = await world(t, { config: '[skills]\ninclude_instructions = false\n' });
 	const it = startProto(t, model, { home, cwd });
 	it.submit('1', userInput('hi $demo'));

@@ -10,7 +10,7 @@ import { collaborative, collaborativeScript, eventful, plain, script, told } fro
 
 const options = needs('app-server');
 
-test('stored turns have the ids, states and items that were told live', options, async (t) => {
+test('stored turns have the ids, states and items that were emitted live', options, async (t) => {
 	const model = await startModel(t, script());
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });
@@ -38,7 +38,7 @@ test('stored turns have the ids, states and items that were told live', options,
 	}
 });
 
-test('what the user declined stands there as declined', options, async (t) => {
+test('declined items are stored as declined', options, async (t) => {
 	const model = await startModel(t, [run('touch x'), patch('*** Add File: y', '+y'), say('As you wish.')]);
 	const home = makeHome(t, model);
 	const server = await startAppServer(t, model, { home });
@@ -55,7 +55,7 @@ test('what the user declined stands there as declined', options, async (t) => {
 	assert.deepEqual(plain(read.thread.turns), plain(live));
 });
 
-test('what a model did with subagents is an item of the stored turn', options, async (t) => {
+test('calls of subagent tools are items of the stored turn', options, async (t) => {
 	const model = await startModel(t, collaborativeScript());
 	const home = makeHome(t, model, 'model = "gpt-5.5"\n');
 	const server = await startAppServer(t, model, { home });

@@ -69,7 +69,7 @@ function both(name, body) {
 	test(`${name} (app-server)`, server, (t) => body(t, startServer));
 }
 
-test('1. a subagent is started, works and ends; everything of it is told in order', proto, async (t) => {
+test('1. a subagent is started, works and ends; its events are emitted in order', proto, async (t) => {
 	const model = await startModel(t, [
 		when({ contains: 'Count the files', lacks: 'You are agent 0' }, message('There are three.')),
 		{ reply: [spawn('Count the files.', { label: ' the  counter ' })] },
@@ -433,7 +433,7 @@ both('15. only what has ended is pruned', async (t, start) => {
 	if (codex.events) assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('deleted')), ['deleted 2']);
 });
 
-test('16. a resumed session has its subagents again, and they go on where they were', proto, async (t) => {
+test('16. a resumed session restores its subagents, and they continue', proto, async (t) => {
 	const model = await startModel(t, [
 		when({ contains: 'pears', lacks: ['You are agent 0', 'plums'] }, message('Pears counted.')),
 		when({ contains: 'apples', lacks: 'You are agent 0' }, { hang: true }),
@@ -576,7 +576,7 @@ both('17. a watchdog pings, and does not pile up', async (t, start) => {
 	if (codex.events) assert.deepEqual(agentEvents(codex.events()).filter((line) => line.startsWith('inbox 1')), ['inbox 1 0 0', 'inbox 1 1 0']);
 });
 
-test('20. who interrupts the root stops those below', proto, async (t) => {
+test('20. an interrupt of the root stops its descendants', proto, async (t) => {
 	const model = await startModel(t, [
 		when({ contains: 'stay', lacks: 'You are agent 0' }, { hang: true }),
 		{ reply: [spawn('stay')] },
@@ -591,7 +591,7 @@ test('20. who interrupts the root stops those below', proto, async (t) => {
 	assert.ok(agentEvents(codex.events()).includes('status 1 canceled'));
 });
 
-test('without the switch there are no such tools and no such events', proto, async (t) => {
+test('without the feature there are no such tools and no such events', proto, async (t) => {
 	const model = await startModel(t, [{ reply: [spawn('x')] }, { reply: [message('ok')] }]);
 	const codex = startProto(t, model);
 	codex.submit('1', userInput('go'));

@@ -57,7 +57,7 @@ test('one that is canceled while it is launched does not work', proto, async (t)
 	assert.deepEqual(lifecycle(codex, 1), ['created', 'running', 'canceled']);
 });
 
-test('canceled and told something else at once, it does that', proto, async (t) => {
+test('a canceled subagent follows a new message at once', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		{ ...child('the other thing', message('Did the other.')), times: 'forever' },
 		{ reply: [spawn('one thing', {}, 's'), call('subagent_cancel', { agent_id: 1 }, 'c'),
@@ -71,7 +71,7 @@ test('canceled and told something else at once, it does that', proto, async (t) 
 	assert.equal(lifecycle(codex, 1).at(-1), 'idle');
 });
 
-test('a model that starts others in a loop comes to the limit, and only so many work', proto, async (t) => {
+test('a model that starts subagents in a loop reaches the limit, and only so many run', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		{ ...child('busy', { hang: true }), times: 'forever' },
 		{ reply: [{ repeat: 40, steps: [{ call: 'subagent_spawn', arguments: '{"prompt":"busy {i}"}', call_id: 's{i}' }] }] },
@@ -104,7 +104,7 @@ test('a thousand messages to a busy agent: the first are kept, the rest are refu
 	assert.equal(depths.at(-1).pending_messages, 256);
 });
 
-test('64 KiB are a message, one byte more is not; nobody writes to itself or to who is not there', proto, async (t) => {
+test('a message has at most 64 KiB; agents cannot write to themselves or to missing ones', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child(['hello me', 'is you'], message('Never mind.')),
 		child('hello me', call('subagent_send_message', { agent_id: 1, prompt: 'hello' }, 'self')),
@@ -133,7 +133,7 @@ test('64 KiB are a message, one byte more is not; nobody writes to itself or to 
 	assert.ok(heard, 'the long one came whole');
 });
 
-test('one that cannot be launched leaves nothing behind, one that fails says why', proto, async (t) => {
+test('a subagent that cannot be launched leaves no trace, one that fails reports the reason', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child('bad request', { status: 400, body: { error: { message: 'no such thing' } } }),
 		{ reply: [spawn('x', { model: 'nonsense-9' }, 'unknown')] },
@@ -150,7 +150,7 @@ test('one that cannot be launched leaves nothing behind, one that fails says why
 	assert.deepEqual(output(model, 'l').sessions.map((it) => [it.agent_id, it.status]), [[2, 'failed']]);
 });
 
-test('what one has said before it was pruned is still heard', proto, async (t) => {
+test('messages of a removed subagent are still delivered', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child(['tell the root', 'function_call_output'], message('Told.')),
 		child('tell the root', call('subagent_send_message', { agent_id: 0, prompt: 'the key is under the mat' })),
@@ -164,7 +164,7 @@ test('what one has said before it was pruned is still heard', proto, async (t) =
 	assert.deepEqual(words, ['the key is under the mat']);
 });
 
-test('who waits for one that is pruned by another is told so', proto, async (t) => {
+test('removing a subagent wakes its waiters', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child(['wait for one', 'not found; refresh'], message('It is gone.')),
 		child(['wait for one', 'call_w0'], message('It was done.')),
@@ -183,7 +183,7 @@ test('who waits for one that is pruned by another is told so', proto, async (t) 
 	assert.equal(output(model, 'w').lifecycle_status, 'idle');
 });
 
-test('the end of everything while somebody waits and somebody works', needs('app-server'), async (t) => {
+test('a shutdown while one agent waits and another works', needs('app-server'), async (t) => {
 	const model = await startModel(t, [
 		child(['in between', 'call_mid'], call('subagent_await')),
 		child('in between', spawn('at the bottom', {}, 'call_mid')),
@@ -199,7 +199,7 @@ test('the end of everything while somebody waits and somebody works', needs('app
 	assert.deepEqual([code, stderr], [0, '']);
 });
 
-test('a session whose subagents have no files any more, and whose record is full of nonsense, goes on', proto, async (t) => {
+test('a session with missing subagent files and damaged records is resumed', proto, async (t) => {
 	const { model, codex: first } = await run(t, [
 		child('pears', message('Counted.')),
 		{ reply: [spawn('pears', {}, 's1')] },
@@ -242,7 +242,7 @@ test('a session whose subagents have no files any more, and whose record is full
 	assert.ok(output(model, 's2').agent_id > 1, 'numbers go on');
 });
 
-test('what is opened again is not allowed more than its parent is now', proto, async (t) => {
+test('a resumed subagent is not allowed more than its parent', proto, async (t) => {
 	const { model, codex: first } = await run(t, [
 		child('pears', message('Counted.')),
 		{ reply: [spawn('pears', {}, 's1')] },
@@ -266,7 +266,7 @@ test('what is opened again is not allowed more than its parent is now', proto, a
 	assert.deepEqual(sandboxes, ['danger-full-access', 'read-only']);
 });
 
-test('a provider is told who asks', proto, async (t) => {
+test('requests of subagents are marked for the provider', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child('who am I', message('Nobody.')),
 		{ reply: [spawn('who am I', {}, 's')] },

@@ -36,7 +36,7 @@ test('a terminal is one: of 24 by 80 cells, the command\'s own, in its lines and
 	assert.match(outputOf(requests[1], 'call_1_1'), /Output:\nnone\nno input\n$/);
 });
 
-test('what is typed is read; Ctrl-C interrupts, Ctrl-D ends the input, Ctrl-Z stops', options, async (t) => {
+test('input is read; Ctrl-C interrupts, Ctrl-D ends the input, Ctrl-Z stops', options, async (t) => {
 	const { requests, proto } = await turn(t, [
 		tty('trap "echo interrupted; exit 7" INT; echo waiting; while :; do sleep 0.05; done', { yield_time_ms: 250 }), type('\u0003'),
 		tty('cat; echo "cat: $?"', { yield_time_ms: 250 }), type('a line\n\u0004'),
@@ -52,7 +52,7 @@ test('what is typed is read; Ctrl-C interrupts, Ctrl-D ends the input, Ctrl-Z st
 		begun.map(({ call_id, process_id }) => [call_id, process_id]));
 });
 
-test('what has no terminal cannot be typed to; what is over, is unknown', options, async (t) => {
+test('commands without a terminal take no input; ended ones are unknown', options, async (t) => {
 	const { requests } = await turn(t, [
 		run('sleep 600', { yield_time_ms: 250 }), type('x'), call('write_stdin', { session_id: 1, chars: 'x' }),
 	]);
@@ -91,7 +91,7 @@ for (const has_tty of [false, true]) {
 	});
 }
 
-test('a line at a time is told a moment at a time', options, async (t) => {
+test('slow output is emitted in batches', options, async (t) => {
 	const { proto } = await turn(t, [run('for i in $(seq 20000); do echo $i; done', { yield_time_ms: 30_000 })]);
 	const chunks = proto.events().filter(({ msg }) => msg.type === 'exec_command_output_delta').map(({ msg }) => msg.chunk);
 	const all = chunks.map((chunk) => Buffer.from(chunk, 'base64').toString()).join('');
@@ -99,7 +99,7 @@ test('a line at a time is told a moment at a time', options, async (t) => {
 	assert.ok(chunks.length < 500, `${chunks.length} events`);
 });
 
-test('of 70 sessions the oldest are ended, each told as ended, and the model is warned', options, async (t) => {
+test('of 70 sessions the oldest are terminated, each with its end event, and the model is warned', options, async (t) => {
 	const many = reply(...Array.from({ length: 70 }, (_, i) => (
 		{ call: 'exec_command', arguments: { cmd: 'exec sleep 600', yield_time_ms: 250 }, call_id: `c${i}` })));
 	const { proto, requests } = await turn(t, [many]);

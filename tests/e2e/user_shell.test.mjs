@@ -66,7 +66,7 @@ test('an interrupt ends it with all that it started', proto, async (t) => {
 	assert.equal((await codex.end()).code, 0);
 });
 
-test('beside a task it joins it; the model reads of it behind the outputs of its own calls', proto, async (t) => {
+test('during a task it joins it; the model gets it after the outputs of its own calls', proto, async (t) => {
 	const model = await startModel(t, [run('while ! [ -e go ]; do sleep 0.02; done; echo went'), say('Done.')]);
 	const codex = startProto(t, model, { config: FREE });
 	codex.submit('1', userInput('wait for it'));
@@ -84,7 +84,7 @@ test('beside a task it joins it; the model reads of it behind the outputs of its
 	assert.match(input.at(-1).content[0].text, report('echo mine', 0, 'mine\n'));
 });
 
-test('what goes on behind its task is waited for at the end of input', proto, async (t) => {
+test('background user commands delay the end of input', proto, async (t) => {
 	const model = await startModel(t, [reply({ message: 'One.' }, { gate: 'go' })]);
 	const codex = startProto(t, model);
 	codex.submit('1', userInput('hi'));
@@ -101,7 +101,7 @@ test('what goes on behind its task is waited for at the end of input', proto, as
 	assert.match(fs.readFileSync(rollouts(codex.home)[0], 'utf8'), /<user_shell_command>.*late/);
 });
 
-test('time limits, commands that cannot run, and what is refused', proto, async (t) => {
+test('time limits, commands that cannot run, and refusals', proto, async (t) => {
 	const codex = startProto(t, null);
 	codex.submit('1', command('echo begun; sleep 600', { timeout_ms: 100 }));
 	const { msg } = await codex.next('exec_command_end');
@@ -159,7 +159,7 @@ test('thread/shellCommand joins the turn that runs, and turn/interrupt ends both
 	assert.deepEqual(codex.all('turn/completed').map((message) => message.params.turn.status), ['interrupted']);
 });
 
-test('what is said while it runs joins its turn, and is answered when it has ended', server, async (t) => {
+test('input while it runs joins its turn, and is answered when it has ended', server, async (t) => {
 	const model = await startModel(t, [say('Both heard.')]);
 	const codex = await startAppServer(t, model);
 	const { thread } = await codex.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
@@ -181,7 +181,7 @@ test('what is said while it runs joins its turn, and is answered when it has end
 	assert.deepEqual(said.slice(1), ['one', 'two']);
 });
 
-test('an interrupt of it keeps what was said meanwhile; mode replace ends it', proto, async (t) => {
+test('an interrupt keeps the input of the meantime; mode replace ends it', proto, async (t) => {
 	const model = await startModel(t, [say('Replaced.'), say('Heard.')]);
 	const codex = startProto(t, model);
 	codex.submit('c', command('echo begun; exec sleep 600'));
