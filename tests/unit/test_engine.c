@@ -235,6 +235,25 @@ static void a_retry_continues_the_item_of_the_broken_stream(void **state)
 	expect_message(f, "msg_4_1", "caf\u00e9s\u00e8, other words", "caf\u00e8, other words");
 }
 
+/* Providers refuse an empty message in a request. */
+static void an_empty_unfinished_message_does_not_enter_the_history(void **state)
+{
+	struct fixture *f = *state;
+	start(f,
+	      "{\"reply\":[{\"start\":true},"
+	      "{\"event\":{\"type\":\"response.output_item.added\",\"item\":{\"type\":\"message\",\"id\":\"m\"}}},"
+	      "{\"event\":{\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"\"}},"
+	      "{\"drop\":true}]}\n"
+	      "{\"reply\":[{\"call\":\"exec_command\",\"arguments\":{\"cmd\":\"true\"},\"call_id\":\"c1\"}]}\n"
+	      "{\"expect\":{\"equal\":{\"input.-2.call_id\":\"c1\",\"input.-3.role\":\"user\"}},"
+	      "\"reply\":[{\"message\":\"done\"}]}\n",
+	      NULL);
+	configure(f);
+	say(f, "go");
+	run_until(f, "task_complete", 1);
+	expect_fit(f, 3);
+}
+
 static void a_delta_of_an_item_that_was_not_added_is_ignored(void **state)
 {
 	struct fixture *f = *state;
@@ -772,6 +791,7 @@ int main(void)
 		TEST(an_error_ends_the_task_and_the_next_task_runs),
 		TEST(a_broken_stream_leaves_no_call_open),
 		TEST(a_retry_continues_the_item_of_the_broken_stream),
+		TEST(an_empty_unfinished_message_does_not_enter_the_history),
 		TEST(a_delta_of_an_item_that_was_not_added_is_ignored),
 		TEST(an_interrupt_ends_a_command),
 		TEST(an_interrupt_ends_a_stream),

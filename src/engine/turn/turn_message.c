@@ -193,11 +193,17 @@ void turn_message_done(struct turn *turn, const struct json *json)
 void turn_message_cut_short(struct turn *turn)
 {
 	struct buf item;
+	struct turn_env *env = turn->env;
 	struct str text = buf_str(&turn->open.shown.text);
+	size_t last_message = env->last_message;
+	bool has_last_message = env->has_last_message;
 	emit_whole(turn, text);
-	if (!turn->is_complete)
+	if (!turn->is_complete || !text.len) { /* not part of the history */
+		env->last_message = last_message;
+		env->has_last_message = has_last_message;
 		return;
+	}
 	buf_init(&item, LIMIT_SSE_EVENT);
 	text_message_write(&item, "assistant", text);
-	conversation_add_buf(turn->env->conversation, &item);
+	conversation_add_buf(env->conversation, &item);
 }
