@@ -242,7 +242,9 @@ bool command_word_forces_rm(const struct command_word *word)
 		return true;
 	if (is_short_option(text, 'f') || (strlen(text) > 2 && strncmp(text, "--force", strlen(text)) == 0))
 		return true;
-	for (size_t i = 0; word->can_vary && i < sizeof(forces) / sizeof(*forces); i++)
+	/* `rm *` is too common to ask about, though a file named -f would turn it into rm -f. */
+	bool can_force = word->can_vary && text[0] != '*';
+	for (size_t i = 0; can_force && i < sizeof(forces) / sizeof(*forces); i++)
 		if (command_word_can_be(word, str_of(forces[i])))
 			return true;
 	return false;

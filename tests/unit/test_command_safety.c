@@ -105,11 +105,11 @@ static const char *const destroying[] = {
 	"bash -c 'rm -rf x'", "bash -lc \"bash -lc 'rm -rf x'\"", "sh -ec 'cd /; rm -rf $x'",
 	"cat <<E\nx\nE\nrm -rf $x",
 	/* patterns that file names turn into an option, a subcommand or a program */
-	"rm -[f] x", "rm [-]f x", "rm ?f x", "rm -r* x", "rm *", "rm * --", "rm *f", "rm x -[r]f", "rm --forc x",
+	"rm -[f] x", "rm [-]f x", "rm ?f x", "rm -r* x", "rm x -[r]f", "rm --forc x",
 	"sudo rm -[f] x", "sudo [r]m -f x", "sudo /bin/r? -f x", "ls && rm -[f] x",
 	"git r[e]set --hard", "git -[C] x reset", "git -C x* reset", "git * x", "git push -[f]", "git push [+]main",
 	"git push *", "git branch -[D] x", "git branch * x", "git clean -[f]dx", "git clean *",
-	"bash -[c] 'rm -rf x'", "bash [-]c 'rm -rf x'", "rm -[f] $x", "rm [-]f $x", "rm * $x",
+	"bash -[c] 'rm -rf x'", "bash [-]c 'rm -rf x'", "rm -[f] $x", "rm [-]f $x",
 	"bash -[c] 'rm -rf x' $y",
 	"f() { rm -rf $x; }; f", "nohup rm -rf $x &", "env -i A=b rm -rf $x", "! rm -rf $x", "time rm -rf $x",
 };
@@ -117,7 +117,8 @@ static const char *const destroying[] = {
 
 /* clang-format off */
 static const char *const sparing[] = {
-	"rm *.o", "rm -r build/*", "rm -- *", "rm ./*", "rm src/[ab].c", "git diff *.c", "git push origin feature/*",
+	"rm *", "rm * --", "rm *f", "rm * $x", "rm *.o", "rm -r build/*", "rm -- *",
+	"rm ./*", "rm src/[ab].c", "git diff *.c", "git push origin feature/*",
 	"git branch x*", "git commit *.c", "sudo ls *.c", "bash x*", "rm *.o $x", "rm ./* $x", "echo * -f $x",
 	"rm x", "rm -r x", "rm -- -f", "rm", "sudo", "sudo ls", "git", "git -C", "git status", "git push origin main",
 	"git branch x", "git clean -n", "echo rm -rf x", "ls", "rm $x", "rm -r \"$x\"", "rm -- \"$x\" -f",
