@@ -57,11 +57,6 @@ int app_server_connect_stdio(struct app_server *server, int in, int out, struct 
 	return 0;
 }
 
-size_t app_server_client_count(const struct app_server *server)
-{
-	return server->connection_count;
-}
-
 struct app_server *app_server_create(const struct app_server_options *options)
 {
 	struct server_root *root = xnew(struct server_root);

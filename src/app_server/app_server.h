@@ -38,7 +38,5 @@ void app_server_destroy(struct app_server *server);
 
 /* A new client at a pair of descriptors, the server's from then on. */
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
-/* The number of connected clients. */
-size_t app_server_client_count(const struct app_server *server);
 
 #endif

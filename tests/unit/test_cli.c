@@ -380,28 +380,37 @@ static void test_options_in_front_of_the_word(void **state)
 	assert_int_equal(at, 1);
 }
 
-static struct str nearest(const char *wrong, const char *words)
+/* The suggestion in the error for a wrong subcommand; "" without a suggestion. */
+static const char *nearest(const char *wrong, const char *words)
 {
-	struct cli_suggest suggest = {.wrong = str_of(wrong)};
-	struct str rest = str_of(words), word;
-	while (str_next_part(&rest, ' ', &word))
-		cli_suggest_offer(&suggest, word);
-	return suggest.best;
+	static char found[64];
+	static const char quote[] = "a similar subcommand exists: '";
+	struct cli_word list[4] = {0};
+	struct cli_command command = {.name = "codex", .words = list};
+	auto_free char *text = xstrdup(words);
+	struct error err;
+	for (char *save, *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		list[command.word_count++] = (struct cli_word){.word = word, .doc = "A command."};
+	assert_int_equal(cli_unknown_word(&command, wrong, &err), -ERR_usage);
+	const char *start = strstr(err.text, quote);
+	snprintf(found, sizeof(found), "%s", start ? start + strlen(quote) : "");
+	found[strcspn(found, "'")] = 0;
+	return found;
 }
 
 static void test_suggestions(void **state)
 {
 	(void)state;
-	assert_str(nearest("exce", "login exec"), "exec");  /* transposition */
-	assert_str(nearest("exc", "login exec"), "exec");   /* omission */
-	assert_str(nearest("exexc", "login exec"), "exec"); /* insertion */
-	assert_str(nearest("skip", "login skip-git-repo-check"), "skip-git-repo-check");
-	assert_str(nearest("logn", "logout login"), "login"); /* the nearest, not the first */
-	assert_str(nearest("log", "logout login"), "logout"); /* the first of equals */
-	assert_null(nearest("l", "logout login").ptr);
-	assert_null(nearest("exec", "").ptr);
-	assert_null(nearest("", "exec").ptr);
-	assert_null(nearest("abcdef", "uvwxyz").ptr);
+	assert_string_equal(nearest("exce", "login exec"), "exec");  /* transposition */
+	assert_string_equal(nearest("exc", "login exec"), "exec");   /* omission */
+	assert_string_equal(nearest("exexc", "login exec"), "exec"); /* insertion */
+	assert_string_equal(nearest("skip", "login skip-git-repo-check"), "skip-git-repo-check");
+	assert_string_equal(nearest("logn", "logout login"), "login"); /* the nearest, not the first */
+	assert_string_equal(nearest("log", "logout login"), "logout"); /* the first of equals */
+	assert_string_equal(nearest("l", "logout login"), "");
+	assert_string_equal(nearest("exec", ""), "");
+	assert_string_equal(nearest("", "exec"), "");
+	assert_string_equal(nearest("abcdef", "uvwxyz"), "");
 }
 
 static void test_help_fits_the_page(void **state)

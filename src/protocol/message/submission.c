@@ -66,15 +66,6 @@ struct submission *submission_decode(struct str json, struct error *err)
 	return submission;
 }
 
-void submission_encode(const struct submission *submission, struct json_writer *w)
-{
-	jw_object(w);
-	jw_member_str(w, "id", submission->id);
-	jw_key(w, "op");
-	union_encode(&union_op, &submission->op, w);
-	jw_object_end(w);
-}
-
 void submission_destroy(struct submission *submission)
 {
 	if (!submission)

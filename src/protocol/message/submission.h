@@ -22,7 +22,6 @@ struct submission {
 struct submission *submission_create(struct str id, const struct op *op);
 /* From one JSON text {"id":…,"op":…}; NULL and err if it is invalid. */
 struct submission *submission_decode(struct str json, struct error *err);
-void submission_encode(const struct submission *submission, struct json_writer *w);
 void submission_destroy(struct submission *submission);
 
 #endif

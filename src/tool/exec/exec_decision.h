@@ -1,4 +1,4 @@
-/* exec_decision.h — run, ask or refuse: the decision table. Private to tool/exec; implemented in exec_judge.c.
+/* exec_decision.h — run, ask or refuse: the decision table. Private to tool/exec.
  *
  * Pure: depends only on the approval policy, the kind of the command and whether a sandbox applies. Thread: any. */
 #ifndef TOOL_EXEC_DECISION_H

@@ -11,40 +11,6 @@
 #include "tool/exec/exec_decision.h"
 #include "workspace/git_inert.h"
 
-/* A row for each approval policy. Two columns go beyond the documented ones. "to leave": as in codex 0.169, even a
- * command that only reads needs an approval to leave the sandbox, because the sandbox may forbid the read. "stopped": a
- * command that the sandbox stopped; under on-request the model is informed and can ask for the escalation itself. */
-enum { TO_LEAVE = EXEC_kind_count, STOPPED, COLUMNS };
-
-static const enum exec_decision table[][COLUMNS] = {
-	/* clang-format off */
-	/*                               safe        ordinary     dangerous       to leave        stopped */
-	[ask_for_approval_untrusted]  = {EXEC_allow, EXEC_prompt, EXEC_prompt,    EXEC_forbidden, EXEC_prompt},
-	[ask_for_approval_on_failure] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_forbidden, EXEC_prompt},
-	[ask_for_approval_on_request] = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt,    EXEC_forbidden},
-	[ask_for_approval_granular]   = {EXEC_allow, EXEC_allow,  EXEC_prompt,    EXEC_prompt,    EXEC_prompt},
-	[ask_for_approval_never]      = {EXEC_allow, EXEC_allow,  EXEC_forbidden, EXEC_forbidden, EXEC_forbidden},
-	/* clang-format on */
-};
-
-enum exec_decision exec_decide_stopped(const struct ask_for_approval *policy)
-{
-	return approval_may_ask(policy, QUESTION_sandbox) ? table[policy->tag][STOPPED] : EXEC_forbidden;
-}
-
-bool exec_may_escalate(const struct ask_for_approval *policy)
-{
-	return table[policy->tag][TO_LEAVE] != EXEC_forbidden && approval_may_ask(policy, QUESTION_sandbox);
-}
-
-enum exec_decision exec_decide(const struct ask_for_approval *policy, enum exec_kind kind, bool is_escalated,
-                               bool has_sandbox)
-{
-	enum exec_decision decision = table[policy->tag][kind];
-	bool leaves = is_escalated && has_sandbox;
-	return leaves && table[policy->tag][TO_LEAVE] > decision ? table[policy->tag][TO_LEAVE] : decision;
-}
-
 /* A sandboxed command could change a writable repository right after this check. */
 static bool can_run_git(const struct exec_command *command)
 {
@@ -274,9 +240,11 @@ void exec_judge_refusal(const struct exec_command *command, const struct exec_ju
 		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
 		           judgement->is_ruled ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)
-		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that nobody may be asked for");
+		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that "
+		                  "nobody may be asked for"); /* words: quoted */
 	else
-		buf_append_c(out, "it destroys what cannot be had back, and nobody may be asked under this policy. "
+		buf_append_c(out, "it destroys what cannot be had back, and "
+		                  "nobody may be asked under this policy. " /* words: quoted */
 		                  "Do it in a safer way.");
 }
 

@@ -136,7 +136,7 @@ static void reject(struct patch_run *run, const char *reason)
 
 /* ---- the commit ---- */
 
-static void tell_end(struct patch_run *run, bool success, struct str out, struct str err)
+static void emit_end(struct patch_run *run, bool success, struct str out, struct str err)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
@@ -175,7 +175,7 @@ static void on_committed(void *self)
 		patch_summary(&run->patch, &result);
 	else
 		patch_error_for_model(&run->err, &result);
-	tell_end(run, success, success ? buf_str(&result) : STR(""), success ? STR("") : buf_str(&result));
+	emit_end(run, success, success ? buf_str(&result) : STR(""), success ? STR("") : buf_str(&result));
 	if (success)
 		run->call->host->patched(run->call->host, run->plan);
 	uint64_t tenths = (clock_now_ns() - run->call->started_ns) / 100000000u;
@@ -187,7 +187,7 @@ static void on_committed(void *self)
 	finish(run, success, buf_str(&text));
 }
 
-static void tell_begin(struct patch_run *run)
+static void emit_begin(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
@@ -208,7 +208,7 @@ static void tell_begin(struct patch_run *run)
 static void commit(struct patch_run *run)
 {
 	if (!run->is_begun)
-		tell_begin(run);
+		emit_begin(run);
 	run->is_committing = true;
 	work(run, commit_job, on_committed);
 }
@@ -294,7 +294,7 @@ static void on_answer(struct tool_call *call, const void *answer)
 	if (decision->tag == review_decision_abort)
 		call->host->interrupt(call->host);
 	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied) {
-		tell_end(run, false, STR(""), STR(REJECTED_BY_USER));
+		emit_end(run, false, STR(""), STR(REJECTED_BY_USER));
 		finish(run, false, STR(REJECTED_BY_USER));
 	} else {
 		commit(run);
@@ -306,7 +306,7 @@ static void ask(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
-	tell_begin(run);
+	emit_begin(run);
 	patch_view_init(&view, run->plan);
 	struct ev_patch_approval event = {
 		.call_id = call->call_id,
@@ -373,7 +373,7 @@ static void stop(struct tool_call *call)
 	if (!run)
 		return;
 	if (run->is_begun)
-		tell_end(run, false, STR(""),
+		emit_end(run, false, STR(""),
 		         run->is_committing ? STR("interrupted while it was being written; look at the files")
 		                            : STR("interrupted before anything was written"));
 	call->state = NULL;
@@ -382,7 +382,8 @@ static void stop(struct tool_call *call)
 		patch_run_destroy(run);
 }
 
-void patch_run_start(struct tool_call *call, struct str text, const char *cwd)
+/* Relative names in the patch are below cwd. Cancelling the call does not interrupt a commit. */
+static void start(struct tool_call *call, struct str text, const char *cwd)
 {
 	struct patch_run *run = xnew(struct patch_run);
 	run->call = call;
@@ -397,7 +398,7 @@ void patch_run_start(struct tool_call *call, struct str text, const char *cwd)
 void tool_apply_patch_start(struct tool_call *call)
 {
 	const struct args_apply_patch *args = call->args;
-	patch_run_start(call, args->input, call->host->cwd);
+	start(call, args->input, call->host->cwd);
 }
 
 /* ---- a patch in a shell command ---- */
@@ -420,7 +421,7 @@ bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct
 	if (command.kind == PATCH_COMMAND_APPLY) {
 		auto_free char *folder = folder_below(call->host->cwd, workdir);
 		auto_free char *cwd = folder_below(folder, command.folder);
-		patch_run_start(call, command.patch, cwd);
+		start(call, command.patch, cwd);
 	} else if (command.kind == PATCH_COMMAND_BARE) {
 		tool_call_finish(call, false, STR(PATCH_COMMAND_BARE_TEXT));
 	}

@@ -7,9 +7,6 @@
 
 #include "tool/tool.h"
 
-/* Starts; relative names in the patch are below cwd. Cancelling the call does not interrupt a commit. */
-void patch_run_start(struct tool_call *call, struct str text, const char *cwd);
-
 /* True if argv is a patch, such as `apply_patch <<'EOF' …`: it is applied as one, or the call was refused, and the tool
  * must not run it. workdir may be absent and is relative to the host's folder. */
 bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct str workdir);

@@ -56,7 +56,15 @@ static bool is_start(struct str start, struct str word)
 	return start.len >= PREFIX_MIN && start.len < word.len && memcmp(start.ptr, word.ptr, start.len) == 0;
 }
 
-void cli_suggest_offer(struct cli_suggest *suggest, struct str word)
+/* The word nearest to a mistyped one, or one that it is a prefix of. */
+struct suggest {
+	struct str wrong;
+	struct str best; /* absent while nothing offered is near */
+	size_t cost;
+};
+
+/* Of equally near words the first stays. word must outlive the suggest. */
+static void suggest_offer(struct suggest *suggest, struct str word)
 {
 	struct str wrong = suggest->wrong;
 	if (!wrong.len || wrong.len > WORD_MAX || word.len > WORD_MAX)
@@ -82,19 +90,19 @@ struct reader {
 
 /* ---- mistakes ---- */
 
-static void suggest_options(const struct cli_command *command, struct cli_suggest *suggest)
+static void suggest_options(const struct cli_command *command, struct suggest *suggest)
 {
 	for (size_t i = 0; i < command->option_count; i++) {
 		if (command->options[i].doc)
-			cli_suggest_offer(suggest, str_of(command->options[i].name));
+			suggest_offer(suggest, str_of(command->options[i].name));
 	}
-	cli_suggest_offer(suggest, STR("help"));
-	cli_suggest_offer(suggest, STR("version"));
+	suggest_offer(suggest, STR("help"));
+	suggest_offer(suggest, STR("version"));
 }
 
 static int unexpected_option(const struct reader *reader, const char *dashes, struct str name)
 {
-	struct cli_suggest suggest = {.wrong = name};
+	struct suggest suggest = {.wrong = name};
 	if (dashes[1])
 		suggest_options(reader->command, &suggest);
 	if (suggest.best.ptr)
@@ -144,10 +152,10 @@ static int wrong_value(const struct reader *reader, const struct cli_option *opt
 	auto_buf struct buf hints;
 	buf_init(&hints, KIB);
 	append_choices(&hints, option);
-	struct cli_suggest suggest = {.wrong = str_of(value)};
+	struct suggest suggest = {.wrong = str_of(value)};
 	struct str rest = str_of(option->choices), word;
 	while (str_next_part(&rest, '|', &word))
-		cli_suggest_offer(&suggest, word);
+		suggest_offer(&suggest, word);
 	if (suggest.best.ptr)
 		buf_printf(&hints, "\n\n  tip: a similar value exists: '%.*s'", STR_ARG(suggest.best));
 	return error_set(reader->err, ERR_invalid, "invalid value '%s' for '--%s <%s>'%.*s", value, option->name,
@@ -307,10 +315,10 @@ static void append_words(struct buf *out, const struct cli_command *command)
 int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err)
 {
 	auto_buf struct buf words;
-	struct cli_suggest suggest = {.wrong = str_of(text)};
+	struct suggest suggest = {.wrong = str_of(text)};
 	for (size_t i = 0; i < command->word_count; i++) {
 		if (command->words[i].doc)
-			cli_suggest_offer(&suggest, str_of(command->words[i].word));
+			suggest_offer(&suggest, str_of(command->words[i].word));
 	}
 	buf_init(&words, KIB);
 	append_words(&words, command);

@@ -95,18 +95,4 @@ void cli_print_version(const struct cli_command *command);
  * the exit status (2). */
 int cli_print_error(const struct cli_command *command, const struct error *err);
 
-/* Suggests the word nearest to a mistyped one, or one that it is a prefix of:
- *
- *	struct cli_suggest suggest = {.wrong = STR("modle")};
- *	cli_suggest_offer(&suggest, STR("model"));
- *	if (suggest.best.ptr) … */
-struct cli_suggest {
-	struct str wrong;
-	struct str best; /* read-only; none while nothing offered is near */
-	size_t cost;     /* private */
-};
-
-/* word must outlive the suggest. The first of equally near words stays. */
-void cli_suggest_offer(struct cli_suggest *suggest, struct str word);
-
 #endif
