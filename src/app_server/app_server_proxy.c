@@ -155,7 +155,7 @@ static void on_long_client_frame(struct str head, void *self)
 static void on_long_frame(struct str head, void *self)
 {
 	(void)head, (void)self;
-	fprintf(stderr, "codex app-server proxy: a line is longer than %d MiB and was passed over\n", LIMIT_LINE / MIB);
+	fprintf(stderr, "codex app-server proxy: a line is longer than %d MiB and was discarded\n", LIMIT_LINE / MIB);
 }
 
 /* After the end of the client's input the pending responses are still delivered. */

@@ -69,7 +69,7 @@ static bool take_items(struct tool_call *call, const struct json *items)
 
 /* ---- the end ---- */
 
-static void tell_end(const struct tool_call *call, struct str items, bool is_success)
+static void emit_end(const struct tool_call *call, struct str items, bool is_success)
 {
 	uint64_t ns = clock_now_ns() - call->started_ns;
 	struct duration duration = {(int64_t)(ns / 1000000000), (int64_t)(ns % 1000000000)};
@@ -95,7 +95,7 @@ static void stop(struct tool_call *call)
 static void finish(struct tool_call *call, struct str items, bool is_success)
 {
 	stop(call);
-	tell_end(call, items, is_success);
+	emit_end(call, items, is_success);
 	tool_call_finish_output(call, is_success);
 }
 

@@ -121,7 +121,9 @@ void tool_spec_write_agents(struct json_writer *w)
 	jw_object(w);
 	jw_member_cstr(w, "type", "namespace");
 	jw_member_cstr(w, "name", TOOL_AGENTS);
-	jw_member_cstr(w, "description", "Agents that work beside you: start them, tell them things, wait for them.");
+	jw_member_cstr(w, "description",
+	               "Agents that work beside you: start them, "
+	               "tell them things, wait for them."); /* words: quoted */
 	jw_key(w, "tools");
 	jw_array(w);
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)

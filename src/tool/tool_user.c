@@ -85,7 +85,7 @@ static void on_answer(struct tool_call *call, const void *answer)
 	if (!json_is(answers, JSON_object))
 		answers = NULL;
 	if (write_answers(call, answers, false, &call->output)) {
-		struct ev_warning warning = {.message = STR("Answers to questions that nobody asked were left out.")};
+		struct ev_warning warning = {.message = STR("Answers to unknown questions were left out.")};
 		call->host->emit(call->host, call->turn_id, EV_warning, &warning);
 	}
 	if (has_secret(call))
@@ -103,7 +103,8 @@ static void on_timeout(void *self)
 	stop(call);
 	call->host->emit(call->host, call->turn_id, EV_request_user_input_expired, &event);
 	tool_call_finish(call, false,
-	                 STR("The user did not answer in time. Take the choices that you recommend, go on, and "
+	                 STR("The user did not answer in time. Take the choices that you recommend, "
+	                     "go on, and " /* words: quoted */
 	                     "name them as assumptions."));
 }
 
@@ -178,7 +179,8 @@ void tool_request_user_input_start(struct tool_call *call)
 	else if (call->host->is_unattended)
 		tool_call_finish(call, false,
 		                 STR("No operator is there to answer: this session runs by itself. Take the "
-		                     "choices that you recommend, go on, and name them as assumptions."));
+		                     "choices that you recommend, "
+		                     "go on, and name them as assumptions.")); /* words: quoted */
 	else
 		ask(call);
 }

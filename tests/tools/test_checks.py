@@ -212,6 +212,12 @@ class Figures(Tree):
                                      'int text_width(void)\n{\n\treturn 0; /* Who asks waits. */\n}\n'})
         self.assertEqual(self.figure("check-words"), 3)
 
+    def test_texts_of_the_model_keep_their_words(self):
+        self.put({"src/base/text.c": '/* Why. */\n#include "base/text.h"\n\nconst char *const texts[] = {\n'
+                                     '\t"the model is told so", /* words: quoted */\n\t"a user is told so",\n};\n',
+                  "src/tool/tool_args.def": '/* It is told. */\nSTRING(name, REQ, "The agent is told its name.")\n'})
+        self.assertEqual(self.figure("check-words"), 2)
+
     def test_a_figure_above_its_limit_fails(self):
         self.pair("return page();", "return line();")
         self.put({"tools/FIGURES": "circles 0\n"})

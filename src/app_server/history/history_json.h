@@ -23,7 +23,7 @@ struct history_json {
 void history_json_write(const struct thread_history *history, struct arena *arena, struct history_json *ret);
 /* ERR_limit if the text is larger than LIMIT_RPC_LIST: nothing of it can be sent. */
 int history_json_check(const struct history_json *json, struct error *err);
-/* Encodes one turn anew; index: of the turn in the history. Fast if it is the last one. */
+/* Encodes the turn at index of the history again. Fast if it is the last one. */
 void history_json_replace(struct history_json *json, size_t index, const struct app_turn *turn);
 void history_json_finish(struct history_json *json); /* a zeroed one is fine */
 

@@ -17,7 +17,7 @@ struct stored_turns {
 	void *more;                    /* the method's own result from the worker */
 };
 
-/* Refuses ids that are none; else the job runs. */
+/* Refuses an invalid thread id; otherwise starts the job. */
 enum rpc_verdict stored_turns_start_change(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
                                            store_job_reply_fn reply, store_job_reply_fn undo);
 enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thread_id, store_job_run_fn run,

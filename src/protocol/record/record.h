@@ -70,8 +70,7 @@ struct field {
 	unsigned offset : 16;
 	unsigned aux : 16;   /* offset of has_NAME, plus one, or of NAME_count; 0: none */
 	unsigned is_map : 8; /* NAME_keys stands before NAME */
-	/* What a field of text or JSON is in the published types, where code takes it as it comes and does not decode
-	 * it. */
+	/* The published type of a field that the code keeps as text or JSON and does not decode. */
 	bool is_shown : 1;
 	bool is_shown_map : 1;
 	enum field_kind shown_kind : 6;

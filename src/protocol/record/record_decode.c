@@ -299,7 +299,8 @@ static int decode_body(const struct variant *variant, const struct json *json, s
 	return (variant->is_value ? decode_value : record_decode)(variant->body, json, arena, out, err);
 }
 
-/* The first variant that takes it, as serde does. What the others left in the arena goes with the request. */
+/* The first variant that decodes without an error, as in serde. Failed attempts leave garbage in the arena, which is
+ * freed with the request. */
 static int decode_untagged(const struct union_type *type, const struct json *json, struct arena *arena,
                            struct union_head *out, struct error *err)
 {

@@ -163,7 +163,7 @@ struct parsed_command *exec_command_parsed(struct exec_command *command, size_t 
 	return command->parsed;
 }
 
-void exec_command_tell_begin(struct exec_command *command)
+void exec_command_emit_begin(struct exec_command *command)
 {
 	if (command->is_begun) /* a second approval request for the same command */
 		return;
@@ -185,12 +185,12 @@ void exec_command_tell_begin(struct exec_command *command)
 	command->host->emit(command->host, command->turn_id, EV_exec_command_begin, &event);
 }
 
-void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
+void exec_command_emit_output(struct exec_command *command, enum exec_stream stream, struct str bytes)
 {
 	exec_deltas_add(&command->deltas, stream, bytes);
 }
 
-void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome)
+void exec_command_emit_end(struct exec_command *command, const struct exec_outcome *outcome)
 {
 	if (!command->is_begun)
 		return;

@@ -68,16 +68,16 @@ void exec_commands_release(struct tool_host *host);
 
 /* ---- its events ---- */
 
-void exec_command_tell_begin(struct exec_command *command);
+void exec_command_emit_begin(struct exec_command *command);
 /* Paced and limited (exec_deltas.h). The end event has the start and the end of the whole output. */
-void exec_command_tell_output(struct exec_command *command, enum exec_stream stream, struct str bytes);
+void exec_command_emit_output(struct exec_command *command, enum exec_stream stream, struct str bytes);
 
 struct exec_outcome {
 	int exit_code; /* -1: it never ran; 124: timed out */
 	struct str standard_output, standard_error, aggregated, formatted;
 };
 /* Emits the end event; no-op without a begin event. */
-void exec_command_tell_end(struct exec_command *command, const struct exec_outcome *outcome);
+void exec_command_emit_end(struct exec_command *command, const struct exec_outcome *outcome);
 
 /* The key of "approved for the session": argv, folder, and whether it leaves the sandbox. */
 void exec_command_key(const struct exec_command *command, struct buf *out);

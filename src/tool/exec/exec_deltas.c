@@ -60,7 +60,7 @@ static void emit(struct exec_deltas *deltas, struct str chunk)
 static void elide(struct exec_deltas *deltas)
 {
 	if (!deltas->is_over)
-		emit(deltas, STR("\n[output goes on, and is left out from here]\n"));
+		emit(deltas, STR("\n[output goes on, and is left out from here]\n")); /* words: quoted */
 	deltas->is_over = true;
 }
 

@@ -11,7 +11,7 @@ static void ask(struct exec_command *command, const struct exec_judgement *judge
                 struct tool_call *call, tool_answer_fn answer)
 {
 	if (!command->host->begins_once_allowed)
-		exec_command_tell_begin(command);
+		exec_command_emit_begin(command);
 	auto_arena struct arena arena = {0};
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
@@ -177,6 +177,7 @@ void exec_retry_note(const struct exec_command *command, struct buf *out)
 	buf_append_c(out, exec_may_escalate(command->host->approval_policy)
 	                          ? "Sandbox: it seems to have stopped this command. If the command is needed, call it "
 	                            "again with sandbox_permissions \"require_escalated\" and a justification.\n"
-	                          : "Sandbox: it seems to have stopped this command, and nobody may be asked to let it "
+	                          : "Sandbox: it seems to have stopped this command, and "
+	                            "nobody may be asked to let it " /* words: quoted */
 	                            "out. Work inside it, and report what could not be done.\n");
 }

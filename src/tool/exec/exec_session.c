@@ -1,6 +1,6 @@
-/* The model's view is a sequence of polls, the user's is one item from begin to end. Both read the same
- * process; `transcript` serves the second, and the first poll; from then on `unread` gathers what comes between
- * polls. Most commands end before their first answer, and their output is kept once. */
+/* The model polls a command; the user sees one item from its begin to its end. `transcript` holds the output for the
+ * user's item and for the first poll; after that poll `unread` collects the output between polls. Most commands end
+ * before their first answer, so their output is kept only once. */
 #include "tool/exec/exec_session.h"
 
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include "tool/exec/exec_session_priv.h"
 
 enum {
-	EXEC_PROTECTED = 8, /* sessions used last that are never pruned (core 3) */
-	EXEC_MANY = 60,     /* from then on the model is warned */
-	EXEC_DRAIN_MS = 50, /* for output after the exit (core 3) */
+	EXEC_PROTECTED = 8, /* the last used sessions, which are never evicted */
+	EXEC_MANY = 60,     /* from this count on the model is warned */
+	EXEC_DRAIN_MS = 50, /* for output after the exit */
 	EXEC_ID_FIRST = 1000,
 	EXEC_ID_COUNT = 99000,
 	EXEC_DEFAULT_TOKENS = 10000,
@@ -56,7 +56,7 @@ static struct exec_session *lookup(struct exec_sessions *sessions, int64_t id)
 struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t id)
 {
 	struct exec_session *session = lookup(sessions, id);
-	if (session) { /* last used goes last */
+	if (session) { /* the list is in order of use */
 		list_remove(&session->link);
 		list_append(&sessions->all, &session->link);
 	}
@@ -74,7 +74,7 @@ static int64_t pick_id(struct exec_sessions *sessions)
 	}
 }
 
-/* The longest unused, ended ones first; never one that a call is waiting for: for its output, or for leave to start. */
+/* The least recently used one, ended ones first; never one whose call waits for output or for an approval. */
 static struct exec_session *pick_victim(struct exec_sessions *sessions)
 {
 	struct exec_session *it, *oldest = NULL;
@@ -92,14 +92,14 @@ static struct exec_session *pick_victim(struct exec_sessions *sessions)
 	return oldest;
 }
 
-static void tell_end(struct exec_session *session);
+static void emit_end(struct exec_session *session);
 
-/* Ends it before its time, told as such. */
+/* Kills the command and emits its end. */
 static void end_now(struct exec_session *session)
 {
 	if (!session->has_ended) {
 		session->exit_code = -1;
-		tell_end(session);
+		emit_end(session);
 	}
 	exec_session_destroy(session);
 }
@@ -147,18 +147,18 @@ void exec_session_destroy(struct exec_session *session)
 	free(session);
 }
 
-/* ---- output that nobody will keep ---- */
+/* ---- output that is discarded unread ---- */
 
-/* A command that prints fast would wake us for every few KiB. Past ROUNDS_AFTER it is looked at once a millisecond,
- * and then until its pipe is empty, or for SKIM_KEEP bytes. Once all that is kept of it is full, head and events for
- * good, only the last half of the capture can matter of what follows. That stays in the pipe, and what is before it is
- * thrown away unread, until the flow ebbs.
+/* A command that prints fast would wake the loop for every few KiB. After ROUNDS_AFTER bytes its pipe is read once a
+ * millisecond only, until it is empty or SKIM_KEEP bytes were read. When the head of the capture and the event budget
+ * are full, only the tail of the capture can still change: its last SKIM_KEEP bytes stay in the pipe, and the bytes
+ * before them are discarded unread, until the command prints more slowly.
  *
- * Not after the command's exit: others may hold its pipe and print for ever, and the 50 ms they get are over only when
- * they pass without a pause. */
+ * Output is not skimmed after the exit of the command: another process may hold the pipe and print without end, and
+ * EXEC_DRAIN_MS counts from its last pause. */
 enum {
 	ROUNDS_AFTER = 128 * KIB,
-	ROUNDS_SHORT = 32 * KIB, /* a read of less has emptied the pipe */
+	ROUNDS_SHORT = 32 * KIB, /* a shorter read has emptied the pipe */
 	SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2,
 	SKIM_TICK_MS = 1,
 };
@@ -212,12 +212,12 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	if (session->is_answered)
 		output_append(&session->unread, bytes);
 	output_append(&session->transcript, bytes);
-	exec_command_tell_output(&session->command, stream, bytes);
+	exec_command_emit_output(&session->command, stream, bytes);
 	consider_skim(session, bytes.len);
 }
 
-/* When its wait is over, as upstream does: behind what the program answered at once. */
-static void tell_typed(struct exec_session *session)
+/* Called at the end of the wait, so that the event follows the program's immediate response, as upstream. */
+static void emit_typed(struct exec_session *session)
 {
 	struct exec_command *command = &session->command;
 	struct ev_terminal_interaction event = {
@@ -232,9 +232,9 @@ static void tell_typed(struct exec_session *session)
 	command->host->emit(command->host, command->turn_id, EV_terminal_interaction, &event);
 }
 
-static void tell_end(struct exec_session *session)
+static void emit_end(struct exec_session *session)
 {
-	tell_typed(session);
+	emit_typed(session);
 	struct buf *text = &session->text;
 	auto_buf struct buf formatted;
 	buf_init(&formatted, LIMIT_TOOL_OUTPUT);
@@ -247,12 +247,12 @@ static void tell_end(struct exec_session *session)
 		.aggregated = buf_str(text),
 		.formatted = buf_str(&formatted),
 	};
-	exec_command_tell_end(&session->command, &outcome);
-	if (session->is_answered) /* what is still to be read is in unread */
+	exec_command_emit_end(&session->command, &outcome);
+	if (session->is_answered) /* the rest of the output is in unread */
 		buf_finish(text);
 }
 
-/* Its start took longer than the first answer waited. */
+/* For a start that failed after the first answer. */
 static void note_failure(struct exec_session *session, const struct error *err)
 {
 	struct str text = str_of(err->text);
@@ -271,12 +271,12 @@ static void on_end(const struct process_result *result, void *self)
 		note_failure(session, result->error);
 	session->has_ended = true;
 	session->exit_code = exec_exit_code(result);
-	tell_end(session);
+	emit_end(session);
 	if (session->waiter)
 		answer(session);
 }
 
-/* The time of the wait does not include that of the trials of the sandbox backends. */
+/* The wait begins with the process: the time to try the sandbox backends does not count. */
 static void begin_wait(struct exec_session *session)
 {
 	session->wait_started_ns = clock_now_ns();
@@ -321,7 +321,7 @@ static struct text_budget budget_of(const struct exec_session *session)
 	return (struct text_budget){TEXT_TOKENS, (size_t)tokens};
 }
 
-/* What nobody has been answered with yet. */
+/* Moves the output that no answer has contained yet to text. */
 static void take_unread(struct exec_session *session, struct buf *text)
 {
 	bool is_first = !session->is_answered;
@@ -336,7 +336,7 @@ static void take_unread(struct exec_session *session, struct buf *text)
 	output_drain(&session->unread, text, session->has_ended);
 }
 
-/* Core 3: what the model reads, word for word. */
+/* The model reads this text; its wording is fixed. */
 static void write_answer(struct exec_session *session, struct buf *out)
 {
 	auto_buf struct buf text;
@@ -359,12 +359,12 @@ static void write_answer(struct exec_session *session, struct buf *out)
 	text_append_output(out, buf_str(&text), budget_of(session));
 }
 
-/* Ends the waiting call's wait. An ended command that has been read is forgotten. */
+/* Answers the waiting call. The session of a command that has ended is destroyed with its last output. */
 static void answer(void *self)
 {
 	struct exec_session *session = self;
 	struct tool_call *call = session->waiter;
-	if (session->is_skimming) { /* the newest output is still in the pipe: first that, then the answer */
+	if (session->is_skimming) { /* read the newest output from the pipe before the answer */
 		session->is_due = true;
 		stop_skim(session);
 		loop_timer_start(session->timer, SKIM_TICK_MS);
@@ -389,7 +389,7 @@ void exec_session_wait(struct exec_session *session, struct tool_call *call, uin
 
 void exec_session_unwait(struct exec_session *session)
 {
-	tell_typed(session);
+	emit_typed(session);
 	session->waiter = NULL;
 	session->is_due = false;
 	loop_timer_stop(session->timer);

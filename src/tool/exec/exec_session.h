@@ -1,5 +1,5 @@
-/* exec_session.h — commands that may go on between calls: exec_command starts them, write_stdin returns to
- * them (core 3). The engine sees only this: a set of them per Session.
+/* exec_session.h — commands that may keep running between calls: exec_command starts one, write_stdin polls it or
+ * types into it. Each engine Session has one set of them.
  *
  * Owns: the commands. Loop thread only. */
 #ifndef TOOL_EXEC_SESSION_H
@@ -13,10 +13,10 @@ struct tool_host;
 
 /* host is borrowed until destroy. */
 struct exec_sessions *exec_sessions_create(struct tool_host *host);
-/* Kills every command; each is told as ended. */
+/* Kills every command and emits its end. */
 void exec_sessions_end(struct exec_sessions *sessions);
-/* Kills the command that the model calls `id`, or (0) all of them; each is told as ended. Those that a call waits for
- * are let alone. False if there was none. */
+/* Kills the command with the model's `id`, or all of them if id is 0, and emits their ends. A command that a call waits
+ * for keeps running. False if nothing was killed. */
 bool exec_sessions_end_background(struct exec_sessions *sessions, int64_t id);
 /* Kills what still runs and frees everything, without events. NULL is fine. */
 void exec_sessions_destroy(struct exec_sessions *sessions);

@@ -1,4 +1,5 @@
-/* exec_command and write_stdin (core 3): start a command and wait a while; come back to it later. */
+/* The tools exec_command, which starts a command and waits for it up to a limit, and write_stdin, which polls it later
+ * or types into it. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,11 +24,11 @@ static uint64_t clamp_ms(bool has, int64_t value, int64_t fallback, int64_t low,
 	return (uint64_t)(ms < low ? low : ms > high ? high : ms);
 }
 
-/* The command will not run: told as an end, to the model as the call's output. */
+/* The command will not run: emits its end, and answers the call with text. */
 static void refuse(struct tool_call *call, struct exec_session *session, struct str text)
 {
 	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_tell_end(&session->command, &outcome);
+	exec_command_emit_end(&session->command, &outcome);
 	exec_session_destroy(session);
 	call->state = NULL;
 	tool_call_finish(call, false, text);
@@ -52,7 +53,7 @@ static void run_if(struct tool_call *call, bool is_approved)
 {
 	if (is_approved) {
 		struct exec_session *session = call->state;
-		exec_command_tell_begin(&session->command);
+		exec_command_emit_begin(&session->command);
 		run(call, session);
 		return;
 	}
@@ -74,7 +75,7 @@ static void on_retry_answer(struct tool_call *call, const void *decision)
 	run_if(call, exec_retry_read(&session->command, decision));
 }
 
-/* It never ran; or it was stopped by its sandbox, perhaps: then it may run again without. */
+/* The command could not be started, or the sandbox may have stopped it: then it can run again without the sandbox. */
 static bool on_early_end(struct exec_session *session, const struct process_result *result)
 {
 	struct tool_call *call = session->waiter;
@@ -112,12 +113,12 @@ static void check(struct tool_call *call, struct exec_session *session)
 		call->state = session;
 		return;
 	case EXEC_RUN:
-		exec_command_tell_begin(&session->command);
+		exec_command_emit_begin(&session->command);
 		run(call, session);
 	}
 }
 
-/* The interrupt leaves nothing running that this call began (core 2.5). */
+/* An interrupt kills the command that the call started. */
 static void stop_command(struct tool_call *call)
 {
 	struct exec_session *session = call->state;
@@ -131,7 +132,7 @@ static void stop_command(struct tool_call *call)
 	                               .standard_error = STR(""),
 	                               .aggregated = buf_str(&text),
 	                               .formatted = buf_str(&text)};
-	exec_command_tell_end(&session->command, &outcome);
+	exec_command_emit_end(&session->command, &outcome);
 	exec_session_destroy(session);
 	call->state = NULL;
 }
@@ -156,7 +157,7 @@ void tool_exec_command_start(struct tool_call *call)
 	check(call, session);
 }
 
-/* Waiting ends; the command goes on. */
+/* Ends the wait; the command keeps running. */
 static void stop_waiting(struct tool_call *call)
 {
 	struct exec_session *session = call->state;
@@ -165,7 +166,7 @@ static void stop_waiting(struct tool_call *call)
 	call->state = NULL;
 }
 
-/* False if it could not be written; the call is finished then. */
+/* False if the write failed and the call was finished with the error. */
 static bool write_chars(struct tool_call *call, struct exec_session *session, struct str chars)
 {
 	struct error err;

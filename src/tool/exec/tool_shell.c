@@ -76,7 +76,7 @@ static void end(struct shell_run *run, int exit_code, struct str note)
 	append_head(&run->command, exit_code, &text);
 	buf_append_str(&text, buf_str(&formatted));
 	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&formatted)};
-	exec_command_tell_end(&run->command, &outcome);
+	exec_command_emit_end(&run->command, &outcome);
 	shell_run_destroy(run);
 	tool_call_finish(call, exit_code == 0, buf_str(&text));
 }
@@ -85,7 +85,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 {
 	struct shell_run *run = self;
 	output_append(stream == exec_stream_stdout ? &run->out : &run->err, bytes);
-	exec_command_tell_output(&run->command, stream, bytes);
+	exec_command_emit_output(&run->command, stream, bytes);
 }
 
 static void begin(struct shell_run *run);
@@ -105,7 +105,7 @@ static void rewind_run(struct shell_run *run)
 static void begin_if(struct shell_run *run, bool is_approved)
 {
 	if (is_approved) {
-		exec_command_tell_begin(&run->command);
+		exec_command_emit_begin(&run->command);
 		begin(run);
 		return;
 	}
@@ -170,7 +170,7 @@ static void fail(struct shell_run *run, struct str text)
 {
 	struct tool_call *call = run->call;
 	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_tell_end(&run->command, &outcome);
+	exec_command_emit_end(&run->command, &outcome);
 	shell_run_destroy(run);
 	tool_call_finish(call, false, text);
 }
@@ -211,7 +211,7 @@ static void stop(struct tool_call *call)
 	if (!run)
 		return;
 	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_tell_end(&run->command, &outcome);
+	exec_command_emit_end(&run->command, &outcome);
 	shell_run_destroy(run);
 }
 
@@ -246,7 +246,7 @@ static void start(struct tool_call *call, const struct shell_request *request)
 	case EXEC_WAIT:
 		return;
 	case EXEC_RUN:
-		exec_command_tell_begin(&run->command);
+		exec_command_emit_begin(&run->command);
 		begin(run);
 	}
 }

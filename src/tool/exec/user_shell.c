@@ -69,7 +69,7 @@ static void end(struct user_shell *shell, int exit_code, struct str note)
 	text_append_output(&formatted, buf_str(&both), shell->budget);
 	write_report(shell, exit_code, buf_str(&formatted), &report);
 	struct exec_outcome outcome = {exit_code, buf_str(&out), buf_str(&err), buf_str(&both), buf_str(&formatted)};
-	exec_command_tell_end(&shell->command, &outcome);
+	exec_command_emit_end(&shell->command, &outcome);
 	user_shell_destroy(shell);
 	on_end(buf_str(&report), self);
 }
@@ -104,7 +104,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 {
 	struct user_shell *shell = self;
 	output_append(stream == exec_stream_stdout ? &shell->out : &shell->err, bytes);
-	exec_command_tell_output(&shell->command, stream, bytes);
+	exec_command_emit_output(&shell->command, stream, bytes);
 }
 
 static void on_timeout(void *self)
@@ -152,7 +152,7 @@ struct user_shell *user_shell_start(struct tool_host *host, struct str turn_id, 
 	output_init(&shell->err, LIMIT_EXEC_CAPTURE);
 	shell->on_end = on_end;
 	shell->self = self;
-	exec_command_tell_begin(&shell->command);
+	exec_command_emit_begin(&shell->command);
 	exec_command_start(&shell->command, &handler, shell);
 	return shell;
 }
