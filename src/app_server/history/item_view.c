@@ -140,8 +140,8 @@ static struct app_thread_item plan(const struct plan_item *from, struct arena *a
 
 static struct app_thread_item web_search(const struct web_search_item *from, struct arena *arena)
 {
-	struct app_item_web_search *to = arena_new(arena, struct app_item_web_search);
-	*to = (struct app_item_web_search){.id = from->id, .query = from->query, .action = from->action};
+	struct app_web_search_item *to = arena_new(arena, struct app_web_search_item);
+	*to = (struct app_web_search_item){.id = from->id, .query = from->query, .action = from->action};
 	if (!to->query.ptr)
 		to->query = STR("");
 	return (struct app_thread_item){.tag = app_thread_item_web_search, .web_search = to};

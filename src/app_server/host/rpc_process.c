@@ -20,7 +20,8 @@ static void on_start(struct client_command *command)
 
 static void on_output(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped)
 {
-	struct app_process_output_delta_notification delta = {command->id, stream, base64, is_capped};
+	struct app_process_output_delta_notification delta = {command->id, (enum app_process_output_stream)stream,
+	                                                      base64, is_capped};
 	connection_notify(command->client, NOTIFY_process_output_delta, &delta);
 }
 

@@ -92,7 +92,7 @@ static int run_search(struct store_job *job, struct error *err)
 		.has_limit = params->has_limit,
 		.limit = params->limit,
 		.has_sort_key = params->has_sort_key,
-		.sort_key = params->sort_key,
+		.sort_key = (enum app_thread_sort_key)params->sort_key,
 		.has_sort_direction = params->has_sort_direction,
 		.sort_direction = params->sort_direction,
 		.source_kinds = params->source_kinds,

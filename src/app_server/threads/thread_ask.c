@@ -87,7 +87,7 @@ static struct review_decision of_command(const struct app_command_execution_appr
 	if (denies_host(decision))
 		ret.tag = review_decision_denied;
 	if (ret.tag == review_decision_approved_execpolicy_amendment) {
-		const struct app_exec_policy_amendment *from = decision->accept_with_execpolicy_amendment;
+		const struct app_exec_policy_change *from = decision->accept_with_execpolicy_amendment;
 		*amendment = (struct exec_amendment){from->execpolicy__amendment, from->execpolicy__amendment_count};
 		ret.approved_execpolicy_amendment = amendment;
 	}
@@ -267,7 +267,7 @@ static size_t list_decisions(const struct ev_exec_approval *event, struct arena 
 		app_command_execution_approval_decision_decline,
 		app_command_execution_approval_decision_cancel,
 	};
-	struct app_exec_policy_amendment *amendment = arena_new(arena, struct app_exec_policy_amendment);
+	struct app_exec_policy_change *amendment = arena_new(arena, struct app_exec_policy_change);
 	size_t count = 0;
 	amendment->execpolicy__amendment = event->proposed_execpolicy_amendment;
 	amendment->execpolicy__amendment_count = event->proposed_execpolicy_amendment_count;

@@ -13,6 +13,7 @@
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
 #define VARIANT(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false},
+#define NAMED(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false, true},
 #define UNIT(name, tag, wire, doc) {wire "\0" doc, NULL, name##_##tag, false, false},
 #define VALUE_OF(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, true},
 #define VARIANT_ALIAS(name, tag, wire, record) {wire "\0" "", &record_##record, name##_##tag, true, false},

@@ -113,6 +113,7 @@ struct variant {
 	int tag;
 	bool is_alias; /* accepted, never written */
 	bool is_value; /* {"x":v}: the value of the body's only field */
+	bool is_named; /* the body is a type of its own in TypeScript */
 };
 
 static inline const char *variant_doc(const struct variant *variant)

@@ -48,6 +48,9 @@
 #ifndef JSON
 #define JSON(...)
 #endif
+#ifndef STRINGS_OF
+#define STRINGS_OF(...)
+#endif
 #ifndef SUB
 #define SUB(...)
 #endif
@@ -95,6 +98,9 @@
 #endif
 #ifndef VARIANT
 #define VARIANT(...)
+#endif
+#ifndef NAMED
+#define NAMED(...)
 #endif
 #ifndef UNIT
 #define UNIT(...)

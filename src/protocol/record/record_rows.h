@@ -65,6 +65,8 @@
 #define SUB(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_record, p, AT(f), 0, 0},
 #define ONE_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_union, p, AT(f), 0, 0},
 #define STRINGS(f, p, doc) {#f "\0" doc, NULL, FIELD_strs, p, AT(f), AT(f##_count), 0},
+#define STRINGS_OF(f, t, p, doc) \
+	{#f "\0" doc, &union_##t, FIELD_strs, p, AT(f), AT(f##_count), 0, true, SHOWN_union},
 #define PATHS(f, p, doc) {#f "\0" doc, NULL, FIELD_paths, p, AT(f), AT(f##_count), 0},
 #define INTS(f, p, doc) {#f "\0" doc, NULL, FIELD_ints, p, AT(f), AT(f##_count), 0},
 #define CHOICES(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_enums, p, AT(f), AT(f##_count), 0},

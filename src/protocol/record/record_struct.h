@@ -22,6 +22,7 @@
 #define SUB(field, type, presence, doc) struct type *field;
 #define ONE_OF(field, type, presence, doc) struct type *field;
 #define STRINGS(field, presence, doc) struct str *field; size_t field##_count;
+#define STRINGS_OF(field, type, presence, doc) struct str *field; size_t field##_count;
 #define PATHS(field, presence, doc) struct str *field; size_t field##_count;
 #define INTS(field, presence, doc) int64_t *field; size_t field##_count;
 #define CHOICES(field, type, presence, doc) enum type *field; size_t field##_count;

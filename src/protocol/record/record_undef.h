@@ -6,6 +6,7 @@
 #undef RECORD_SHOWN
 #undef STRING
 #undef STRING_OF
+#undef STRINGS_OF
 #undef JSON_AS
 #undef JSON_OF
 #undef STRING_ALIAS
@@ -33,6 +34,7 @@
 #undef VARIANT
 #undef UNIT
 #undef VALUE_OF
+#undef NAMED
 #undef VARIANT_ALIAS
 #undef UNIT_ALIAS
 #undef UNION_END

@@ -8,11 +8,13 @@
 #include "base/mem.h"
 
 static const struct folder {
-	const char *name, *schema, *script;
+	const char *name, *schema, *script, *script_name;
 } folders[] = {
-#define FOLDER(name, schema, script) {name, schema, script},
+#define FOLDER(name, schema, script) {name, schema, script, NULL},
+#define FOLDER_AS(name, schema, script, script_name) {name, schema, script, script_name},
 #include "protocol/app/app_folder.def"
 #undef FOLDER
+#undef FOLDER_AS
 };
 
 /* ---- names ---- */
@@ -49,7 +51,7 @@ static int compare_folder(const void *name, const void *folder)
 
 static const struct folder *find_folder(const char *name)
 {
-	static const struct folder common = {"", "v2/", "v2/"};
+	static const struct folder common = {"", "v2/", "v2/", NULL};
 	const struct folder *found = bsearch(name, folders, countof(folders), sizeof(*folders), compare_folder);
 	return found ? found : &common;
 }
@@ -62,6 +64,12 @@ const char *type_schema_folder(const char *name)
 const char *type_script_folder(const char *name)
 {
 	return find_folder(name)->script;
+}
+
+const char *type_script_name(const char *name)
+{
+	const char *other = find_folder(name)->script_name;
+	return other ? other : name;
 }
 
 /* ---- fields ---- */
@@ -148,16 +156,32 @@ static bool insert(struct type_set *set, const struct named_type *type)
 	return true;
 }
 
+static void add_part(struct type_set *set, const struct named_type *type)
+{
+	if (insert(set, type) && !set->is_flat)
+		type_set_add_parts(set, type->kind, type->type);
+}
+
 static void add_record_parts(struct type_set *set, const struct record *record)
 {
 	size_t count = 0;
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct named_type type;
-		if (!field_is_shown(set, &fields[i]) || !field_named_type(&fields[i], &type))
-			continue;
-		if (insert(set, &type) && !set->is_flat)
-			type_set_add_parts(set, type.kind, type.type);
+		if (field_is_shown(set, &fields[i]) && field_named_type(&fields[i], &type))
+			add_part(set, &type);
+	}
+}
+
+static void add_variant_parts(struct type_set *set, const struct variant *variant)
+{
+	if (!variant->body || variant->is_alias)
+		return;
+	if (variant->is_named && set->has_bodies) {
+		struct named_type body = named(TYPE_record, variant->body);
+		add_part(set, &body);
+	} else {
+		add_record_parts(set, variant->body);
 	}
 }
 
@@ -168,17 +192,14 @@ void type_set_add_parts(struct type_set *set, enum type_kind kind, const void *t
 	if (kind != TYPE_union)
 		return;
 	const struct union_type *parts = type;
-	for (size_t i = 0; i < parts->count; i++) {
-		if (parts->variants[i].body && !parts->variants[i].is_alias)
-			add_record_parts(set, parts->variants[i].body);
-	}
+	for (size_t i = 0; i < parts->count; i++)
+		add_variant_parts(set, &parts->variants[i]);
 }
 
 void type_set_add(struct type_set *set, enum type_kind kind, const void *type)
 {
 	struct named_type added = named(kind, type);
-	if (insert(set, &added) && !set->is_flat)
-		type_set_add_parts(set, added.kind, added.type);
+	add_part(set, &added);
 }
 
 static int compare_types(const void *a, const void *b)

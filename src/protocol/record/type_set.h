@@ -1,8 +1,8 @@
 /* type_set.h — the named types of the app-server for generated schema files: their names, parts and folders.
  *
- * The name of a record, union or enum is its C name in PascalCase; bodies of union variants have no name and are
- * written inline. A set holds each type once, sorted by name. It owns the names; the types are static tables.
- * Thread: any. */
+ * The name of a record, union or enum is its C name in PascalCase; bodies of union variants are written inline,
+ * except NAMED ones in TypeScript. A set holds each type once, sorted by name. It owns the names; the types are static
+ * tables. Thread: any. */
 #ifndef PROTOCOL_TYPE_SET_H
 #define PROTOCOL_TYPE_SET_H
 
@@ -22,6 +22,7 @@ struct type_set {
 	VEC(struct named_type) types;
 	bool is_experimental; /* includes fields and messages marked EXPERIMENTAL */
 	bool is_flat;         /* excludes the parts of its types */
+	bool has_bodies;      /* NAMED bodies of variants are types (TypeScript) */
 };
 
 void type_set_finish(struct type_set *set);
@@ -46,5 +47,7 @@ const char *word_title(const char *word, char buffer[FIELD_NAME_SIZE]);
 /* "", "v1/" or "v2/" (app_folder.def). */
 const char *type_schema_folder(const char *name);
 const char *type_script_folder(const char *name);
+/* The name in TypeScript; it differs where two types of one name are in two folders. */
+const char *type_script_name(const char *name);
 
 #endif

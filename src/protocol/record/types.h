@@ -16,6 +16,7 @@
 /* clang-format off */
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
+#define NAMED(name, tag, wire, record, doc) name##_##tag,
 #define UNIT(name, tag, wire, doc) name##_##tag,
 #define VALUE_OF(name, tag, wire, record, doc) name##_##tag,
 #define UNION_END(name) name##_tag_count };
@@ -26,6 +27,7 @@
 /* The unions' structs; their bodies are declared below. */
 #define UNION(name, style, key, alt_key, doc) struct name { enum name##_tag tag; union { void *body;
 #define VARIANT(name, tag, wire, record, doc) struct record *tag;
+#define NAMED(name, tag, wire, record, doc) struct record *tag;
 #define VALUE_OF(name, tag, wire, record, doc) struct record *tag;
 #define UNION_END(name) }; };
 #include "protocol/record/record_default.h"

@@ -1,5 +1,5 @@
 /* Generates TypeScript from the rows that schema.c uses; a type is one expression. Bodies of union variants are written
- * inline because they have no name on the wire. */
+ * inline, except NAMED ones. */
 #include "protocol/schema/typescript.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void append_value(const struct script *script, const struct field *own)
 	const struct field shown = field_as_shown(own), *field = &shown;
 	struct named_type type;
 	bool is_list = field->kind >= FIELD_strs && !field->is_map;
-	const char *name = field_named_type(field, &type) ? type.name : scalar_name(field->kind);
+	const char *name = field_named_type(field, &type) ? type_script_name(type.name) : scalar_name(field->kind);
 	if (field->is_map)
 		buf_printf(script->out, "{ [key in string]?: %s }", name);
 	else
@@ -99,6 +99,12 @@ static void append_enum(const struct script *script, const struct enum_type *typ
 
 static void append_internal(const struct script *script, const char *key, const struct variant *variant)
 {
+	char name[FIELD_NAME_SIZE];
+	if (variant->is_named) {
+		buf_printf(script->out, "{ %s: \"%s\" } & %s", key, variant->wire,
+		           record_type_name(variant->body, name));
+		return;
+	}
 	buf_printf(script->out, "{\n  %s: \"%s\";\n", key, variant->wire);
 	if (variant->body)
 		append_fields(script, variant->body);

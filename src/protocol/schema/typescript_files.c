@@ -38,6 +38,7 @@ static void begin_file(struct files *files)
 static void append_import(struct files *files, const char *name, bool from_inner)
 {
 	const char *way = is_inner(name) == from_inner ? "./" : from_inner ? "../" : "./v2/";
+	name = type_script_name(name);
 	buf_printf(&files->text, "import type { %s } from \"%s%s\";\n", name, way, name);
 }
 
@@ -105,17 +106,17 @@ static void add_sent(struct type_set *sent)
 
 static int write_type(struct files *files, const struct named_type *type)
 {
-	struct type_set parts = {.is_experimental = files->is_experimental, .is_flat = true};
+	struct type_set parts = {.is_experimental = files->is_experimental, .is_flat = true, .has_bodies = true};
 	begin_file(files);
 	if (*type_doc(type))
 		buf_printf(&files->body, "/** %s */\n", type_doc(type));
-	buf_printf(&files->body, "export type %s = ", type->name);
+	buf_printf(&files->body, "export type %s = ", type_script_name(type->name));
 	typescript_append(&files->body, &files->all, type, is_input(files, type));
 	buf_append_c(&files->body, ";\n");
 	type_set_add_parts(&parts, type->kind, type->type);
 	append_imports(files, &parts, type->name, is_inner(type->name));
 	type_set_finish(&parts);
-	return end_file(files, type_script_folder(type->name), type->name);
+	return end_file(files, type_script_folder(type->name), type_script_name(type->name));
 }
 
 /* ---- messages ---- */
@@ -137,7 +138,7 @@ static void append_message(struct files *files, enum app_message_kind kind, cons
 
 static int write_messages(struct files *files, enum app_message_kind kind)
 {
-	struct type_set parts = {.is_experimental = files->is_experimental, .is_flat = true};
+	struct type_set parts = {.is_experimental = files->is_experimental, .is_flat = true, .has_bodies = true};
 	const char *name = app_message_kind_name(kind);
 	begin_file(files);
 	buf_printf(&files->body, "export type %s =", name);
@@ -171,6 +172,12 @@ static const struct plain {
          "/** Anything that JSON can say. */\n"
          "export type JsonValue = null | boolean | number | string | Array<JsonValue> | "
          "{ [key in string]?: JsonValue };\n"},
+	/* Clients import these from both folders. */
+	{"v2/", "ExecPolicyAmendment", "export type { ExecPolicyAmendment } from \"../ExecPolicyAmendment\";\n"},
+	{"v2/", "NetworkPolicyAmendment",
+         "export type { NetworkPolicyAmendment } from \"../NetworkPolicyAmendment\";\n"},
+	{"v2/", "NetworkPolicyRuleAction",
+         "export type { NetworkPolicyRuleAction } from \"../NetworkPolicyRuleAction\";\n"},
 };
 
 static int write_plains(struct files *files)
@@ -194,13 +201,13 @@ static int write_index(struct files *files, bool inner)
 	begin_file(files);
 	for (int kind = 0; kind < MESSAGE_kind_count && !inner; kind++)
 		append_export(files, app_message_kind_name((enum app_message_kind)kind));
-	for (size_t i = 0; i < countof(plains) && !inner; i++) {
-		if (!*plains[i].folder)
+	for (size_t i = 0; i < countof(plains); i++) {
+		if (strcmp(plains[i].folder, inner ? "v2/" : "") == 0)
 			append_export(files, plains[i].name);
 	}
 	vec_for_each(it, &files->all.types) {
 		if (is_inner(it->name) == inner)
-			append_export(files, it->name);
+			append_export(files, type_script_name(it->name));
 	}
 	if (!inner)
 		buf_append_c(&files->body, "export * as v2 from \"./v2\";\n");
@@ -232,6 +239,7 @@ int typescript_write_files(bool is_experimental, app_message_file_fn write, stru
 	struct files files = {.is_experimental = is_experimental, .write = write, .err = err, .self = self};
 	files.all.is_experimental = is_experimental;
 	files.sent.is_experimental = true; /* includes types sent only to clients that opted in */
+	files.all.has_bodies = files.sent.has_bodies = true;
 	buf_init(&files.body, LIMIT_SCHEMA_FILE);
 	buf_init(&files.text, LIMIT_SCHEMA_FILE);
 	int status = write_all(&files);
