@@ -96,6 +96,7 @@ test('experimental types require the option', exec, (t) => {
 	const methods = (dir) => readJson(dir, 'ClientRequest.json').oneOf.map(({ properties }) => properties.method.enum[0]);
 	assert.ok(fields(all).includes('historyMode') && !fields(stable).includes('historyMode'));
 	assert.ok(fields(stable).includes('model'));
+	assert.ok('toolOutput' in readJson(stable, 'v2/TurnStartParams.json').properties);
 	assert.ok(methods(all).includes('mock/experimentalMethod') && !methods(stable).includes('mock/experimentalMethod'));
 	assert.ok(!filesOf(stable).includes('v2/MockExperimentalMethodParams.json'));
 	assert.ok(methods(stable).includes('turn/start'));
