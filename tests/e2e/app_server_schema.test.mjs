@@ -145,7 +145,7 @@ export const wrong: ClientRequest = { method: 'turn/start', id: 1, params: { inp
 /** Names in the folders where the reference has them, also where two folders share a name. */
 const EXPERIMENTAL_CLIENT = `
 import type { ExecPolicyAmendment, GitSha, ImageGenerationItem, LocalShellAction, LocalShellExecAction, Resource,
-	ResponseItemId, SleepItem, Tool, WebSearchAction, WebSearchItem, v2 } from './out/index.ts';
+	ResponseItemId, SessionSource, SleepItem, Tool, WebSearchAction, WebSearchItem, v2 } from './out/index.ts';
 import type { NetworkPolicyAmendment } from './out/NetworkPolicyAmendment.ts';
 import type { NetworkPolicyRuleAction } from './out/v2/NetworkPolicyRuleAction.ts';
 export const prefix: ExecPolicyAmendment & v2.ExecPolicyAmendment = ['git', 'status'];
@@ -167,6 +167,7 @@ export const space = (body: v2.DynamicToolNamespaceSpec): v2.DynamicToolSpec => 
 export const patches = (a: v2.CustomGatewaySettingsParams, b: v2.BedrockSettingsParams, c: v2.GcpSettingsParams):
 	v2.ProviderSettingsPatch[] => [{ type: 'customGateway', ...a }, { type: 'bedrock', ...b }, { type: 'gcp', ...c }];
 export const streams: [v2.CommandExecOutputStream, v2.ProcessOutputStream] = ['stdout', 'stderr'];
+export const source: SessionSource = { internal: 'guardian' };
 export const brand: v2.LoginAppBrand = 'chatgpt';
 export const output: v2.TurnToolOutput = { name: 'n', namespace: null, output: 'text' };
 // @ts-expect-error a search is not sorted by section

@@ -269,6 +269,17 @@ test('older clients ask for a summary', options, async (t) => {
 		gitInfo: { sha: null, branch: 'b', origin_url: null } });
 	assert.ok(Date.parse(summary.timestamp) <= Date.parse(summary.updatedAt));
 	assert.deepEqual(await server.request('getConversationSummary', { rolloutPath: thread.path }), { summary });
+	const sourceOf = async (source) => { // of a copy with that source
+		const text = fs.readFileSync(thread.path, 'utf8').replaceAll(thread.id, NOBODY);
+		assert.ok(text.includes('"source":"vscode"'));
+		const rolloutPath = thread.path.replace(thread.id, NOBODY);
+		fs.writeFileSync(rolloutPath, text.replace('"source":"vscode"', `"source":${JSON.stringify(source)}`));
+		const answer = await server.request('getConversationSummary', { rolloutPath });
+		fs.rmSync(rolloutPath);
+		return answer.summary.source;
+	};
+	assert.equal(await sourceOf('mcp'), 'mcp');
+	assert.deepEqual(await sourceOf({ subagent: 'review' }), { subagent: 'review' });
 	const refused = (params, message) => assert.rejects(server.request('getConversationSummary', params), { message });
 	await refused({ conversationId: NOBODY }, `no rollout found for conversation id ${NOBODY}`);
 	await refused({ rolloutPath: '/nope' }, 'failed to resolve rollout path `/nope`: file does not exist');

@@ -51,6 +51,27 @@ static struct str time_text(int64_t unix_ms, struct arena *arena)
 	return arena_str(arena, str_of(text));
 }
 
+/* Older clients know the sources by the words of rollouts: "mcp" and "subagent". */
+static struct app_rollout_session_source *rollout_source(const struct app_session_source *from, struct arena *arena)
+{
+	static const enum app_rollout_session_source_tag tags[] = {
+		[app_session_source_cli] = app_rollout_session_source_cli,
+		[app_session_source_vscode] = app_rollout_session_source_vscode,
+		[app_session_source_exec] = app_rollout_session_source_exec,
+		[app_session_source_app_server] = app_rollout_session_source_mcp,
+		[app_session_source_unknown] = app_rollout_session_source_unknown,
+		[app_session_source_custom] = app_rollout_session_source_custom,
+		[app_session_source_sub_agent] = app_rollout_session_source_subagent,
+	};
+	struct app_rollout_session_source *ret = arena_new(arena, struct app_rollout_session_source);
+	ret->tag = tags[from->tag];
+	if (from->tag == app_session_source_custom)
+		ret->custom = from->custom;
+	else if (from->tag == app_session_source_sub_agent)
+		ret->subagent = from->sub_agent;
+	return ret;
+}
+
 static void reply(struct store_job *job)
 {
 	struct summary *found = job->out;
@@ -65,7 +86,7 @@ static void reply(struct store_job *job)
 		.model_provider = thread->model_provider,
 		.cwd = thread->cwd,
 		.cli_version = thread->cli_version,
-		.source = thread->source,
+		.source = rollout_source(thread->source, &job->arena),
 	};
 	if (thread->git_info) {
 		git = (struct app_conversation_git_info){thread->git_info->sha, thread->git_info->branch,
