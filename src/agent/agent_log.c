@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 static struct agent_log_entry *entry_at(const struct agent_log *log, size_t index)
 {

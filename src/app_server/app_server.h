@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 struct app_server;
+struct bearer;
 struct config;
 struct error;
 struct loop;
@@ -38,5 +39,27 @@ void app_server_destroy(struct app_server *server);
 
 /* A new client at a pair of descriptors, the server's from then on. */
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
+
+/* ---- WebSocket clients ---- */
+
+/* Accepts WebSocket clients. Owns: the listening socket. Borrows: server, loop, bearer, hosts; must end before the
+ * server. At LIMIT_APP_CLIENTS connections the one that has been without `initialize` for longest is closed, or, if all
+ * have sent it, the new one (transport/pending_clients.h). Errors: those of transport/websocket_listen.h. */
+struct app_server_listen;
+
+struct app_server_address {
+	struct loop *loop;
+	const char *address;         /* ws://IP:PORT or unix://PATH */
+	const struct bearer *bearer; /* NULL: no token is required */
+	const char *const *hosts;    /* names by which clients may call it, besides addresses */
+	size_t host_count;
+};
+
+struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
+                                                   struct error *err);
+/* The address, with the actual port. */
+const char *app_server_listen_address(const struct app_server_listen *listen);
+/* Connected clients stay connected. NULL is fine. */
+void app_server_listen_destroy(struct app_server_listen *listen);
 
 #endif

@@ -1,4 +1,4 @@
-/* loop.h — the one event loop: a uv_loop_t plus deferred calls and timers.
+/* loop.h — the one event loop: a uv_loop_t plus deferred calls, timers and blocking jobs.
  *
  * Thread: the loop's own. No callback runs inside the call that registered it; loop_defer runs a function soon, outside
  * the current callback. */
@@ -53,5 +53,12 @@ void loop_timer_start(struct loop_timer *timer, uint64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 bool loop_timer_is_active(const struct loop_timer *timer);
 void loop_timer_destroy(struct loop_timer *timer); /* NULL is fine; run is not called after this */
+
+/* Runs one blocking job on a thread of the pool and reports its end on the loop. `run` executes on another thread and
+ * may access only the data that `self` holds for it. `done` executes on the loop, exactly once. The caller keeps `self`
+ * alive until then. */
+typedef void (*worker_run_fn)(void *self);
+typedef void (*worker_done_fn)(void *self);
+void worker_run(struct loop *loop, worker_run_fn run, worker_done_fn done, void *self);
 
 #endif

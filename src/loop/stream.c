@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "loop/worker.h"
 
 struct chunk {
 	struct buf bytes;

@@ -8,7 +8,7 @@
 #include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "net/http_client_priv.h"
 
 struct http_load {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "patch/edit.h"
+#include "patch/diff.h"
 
 struct patch_error;
 

@@ -3,7 +3,7 @@
 #define PATCH_PATCH_UPDATE_H
 
 #include "base/arena.h"
-#include "patch/edit.h"
+#include "patch/diff.h"
 #include "patch/patch_content.h"
 #include "patch/patch_parse.h"
 

@@ -20,7 +20,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"

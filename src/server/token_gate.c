@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/access_token.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct token_gate {
 	uv_poll_t poll;

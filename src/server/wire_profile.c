@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/message/item_legacy.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 #include "protocol/record/enum.h"
 
 enum wire_date { DATE_LEGACY, DATE_2025_10, DATE_2026_01, DATE_DOC };

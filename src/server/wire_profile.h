@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct submission;
 

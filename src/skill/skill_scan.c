@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "base/vec.h"
 #include "skill/skill_file.h"
 

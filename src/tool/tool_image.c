@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 

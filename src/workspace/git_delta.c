@@ -11,7 +11,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "loop/worker.h"
 #include "command/env_policy.h"
 #include "process/process.h"
 #include "workspace/git_stage.h"

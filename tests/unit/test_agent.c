@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 /* ---- Sessions that only record requests ---- */
 

@@ -6,7 +6,6 @@
 #include "base/limits.h"
 #include "patch/diff.h"
 #include "patch/diff_lines.h"
-#include "patch/edit.h"
 
 static void check_diff(const char *old, const char *new, size_t context, const char *want)
 {

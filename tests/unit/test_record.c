@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "protocol/message/app.h"
 #include "protocol/record/enum.h"
-#include "protocol/message/event.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 static struct submission *decode_ok(const char *json)
 {

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "protocol/message/app.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct arena;
 

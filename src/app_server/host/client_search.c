@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 
 struct seeker {
 	struct client_search *owner; /* NULL after the owner was destroyed */

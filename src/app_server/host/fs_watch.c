@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/watch.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 
 /* The result of examining the path on a worker; it can outlive its watch. */
 struct place {

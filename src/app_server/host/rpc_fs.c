@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "workspace/host_files.h"
 
 struct fs_job {

@@ -26,7 +26,7 @@
 #include "base/mem.h"
 #include "config/toml/toml_edit.h"
 #include "config/toml/toml_text.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 
 struct changed_path {
 	struct str keys[LIMIT_TOML_DEPTH];

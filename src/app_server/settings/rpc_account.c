@@ -10,7 +10,7 @@
 #include "config/auth.h"
 #include "config/config.h"
 #include "config/config_env.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 
 /* ---- who ---- */
 

@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_listing.h"
 

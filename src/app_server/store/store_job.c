@@ -7,7 +7,7 @@
 #include "app_server/threads/threads.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_listing.h"
 

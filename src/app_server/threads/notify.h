@@ -6,7 +6,7 @@
 #define APP_SERVER_NOTIFY_H
 
 #include "protocol/message/app.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct thread;
 

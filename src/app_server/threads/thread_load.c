@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_reader.h"

@@ -14,7 +14,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 static struct codex *root_of(const struct codex *codex)
 {

@@ -12,7 +12,7 @@
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"

@@ -12,8 +12,7 @@
 #include "base/error.h"
 #include "engine/codex/codex_options.h"
 #include "engine/codex/sample.h"
-#include "protocol/message/event.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 struct loop;
 

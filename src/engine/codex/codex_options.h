@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct codex;
 struct config;

@@ -4,7 +4,7 @@
 #define ENGINE_CODEX_SESSION_H
 
 #include "base/error.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 struct codex;
 struct session;

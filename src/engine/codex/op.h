@@ -6,8 +6,7 @@
 
 #include <stdbool.h>
 
-#include "protocol/message/event.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 struct codex;
 

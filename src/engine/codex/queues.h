@@ -10,8 +10,7 @@
 
 #include "base/error.h"
 #include "loop/loop.h"
-#include "protocol/message/event.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 struct submission_queue {
 	/* read-only */

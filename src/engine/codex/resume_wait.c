@@ -9,8 +9,7 @@
 #include "engine/session/resume_load.h"
 #include "engine/session/session_env.h"
 #include "loop/loop.h"
-#include "loop/worker.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 #include "rollout/rollout_lock.h"
 
 enum { WAIT_MS = 2000, RETRY_MS = 50 };

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 
 struct loop;
 struct loop_timer;

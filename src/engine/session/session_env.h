@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/vec.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 #include "protocol/record/types.h"
 
 struct agent;

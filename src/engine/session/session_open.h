@@ -3,7 +3,7 @@
 #define ENGINE_SESSION_OPEN_H
 
 #include "base/error.h"
-#include "protocol/message/submission.h"
+#include "protocol/message/message.h"
 
 struct resume_load;
 struct session;

@@ -11,7 +11,7 @@
 #include "config/config.h"
 #include "engine/session/session.h"
 #include "engine/history/history_item.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "skill/custom_prompt.h"
 #include "skill/skill_brief.h"
 #include "skill/skill_scan.h"

@@ -6,7 +6,8 @@
 #define PROTOCOL_SCHEMA_H
 
 #include "base/json.h"
-#include "protocol/message/app_message.h"
+#include "protocol/message/app.h"
+#include "protocol/record/type_set.h"
 
 struct error;
 

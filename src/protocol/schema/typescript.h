@@ -7,7 +7,8 @@
 #define PROTOCOL_TYPESCRIPT_H
 
 #include "base/buf.h"
-#include "protocol/message/app_message.h"
+#include "protocol/message/app.h"
+#include "protocol/record/type_set.h"
 
 struct error;
 

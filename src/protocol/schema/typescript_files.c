@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/message/app_message.h"
+#include "protocol/message/app.h"
 #include "protocol/schema/typescript.h"
 
 struct files {

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "loop/worker.h"
+#include "loop/loop.h"
 #include "patch/patch_apply.h"
 #include "patch/patch_command.h"
 #include "patch/patch_error.h"

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "config/config_env.h"
 
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 #include "protocol/message/approval.h"
 #include "ui/cli/status_line.h"
 #include "ui/cli/terminal.h"

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 #include "ui/cli/terminal.h"
 
 /* An item that was started and may be completed later. */

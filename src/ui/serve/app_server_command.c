@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "app_server/app_server.h"
-#include "app_server/app_server_listen.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"

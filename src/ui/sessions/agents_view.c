@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/message/event.h"
+#include "protocol/message/message.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_reader.h"

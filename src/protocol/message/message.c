@@ -1,8 +1,11 @@
-/* The struct is allocated in its own arena: a short Op needs one block, and one call frees a submission. */
-#include "protocol/message/submission.h"
+/* Each struct is allocated in its own arena: a short Op needs one block, a delta costs one allocation, and one call
+ * frees a message. */
+#include "protocol/message/message.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+
+/* ---- submissions ---- */
 
 static struct submission *submission_alloc(void)
 {
@@ -71,5 +74,36 @@ void submission_destroy(struct submission *submission)
 	if (!submission)
 		return;
 	struct arena arena = submission->arena;
+	arena_finish(&arena);
+}
+
+/* ---- events ---- */
+
+struct event *event_create(struct str id, enum event_tag tag, const void *body)
+{
+	struct arena arena = {0};
+	struct event *event = arena_new(&arena, struct event);
+	event->arena = arena;
+	list_init(&event->link);
+	event->id = arena_str(&event->arena, id);
+	struct union_head head = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
+	union_copy(&union_event_msg, &head, &event->arena, &event->msg);
+	return event;
+}
+
+void event_encode(const struct event *event, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_str(w, "id", event->id);
+	jw_key(w, "msg");
+	union_encode(&union_event_msg, &event->msg, w);
+	jw_object_end(w);
+}
+
+void event_destroy(struct event *event)
+{
+	if (!event)
+		return;
+	struct arena arena = event->arena;
 	arena_finish(&arena);
 }

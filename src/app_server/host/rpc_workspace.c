@@ -1,11 +1,19 @@
-/* fuzzyFileSearch: a single search, and sessions whose query changes. */
+/* The methods that read a work tree: fuzzyFileSearch, as a single search and as a session whose query changes, and
+ * gitDiffToRemote. */
 #include "app_server/rpc/server.h"
+
+#include <string.h>
+
 #include "app_server/host/client_search.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "base/arena.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/config.h"
+#include "workspace/git_delta.h"
 
 static const struct rpc_error *check_room(struct rpc_request *request, size_t root_count)
 {
@@ -126,4 +134,42 @@ enum rpc_verdict on_rpc_fuzzy_file_search_session_stop(struct rpc_request *reque
 	struct app_fuzzy_file_search_session_stop_response response = {0};
 	client_search_destroy(client_search_find(request->connection, params->session_id));
 	return rpc_reply(request, &response);
+}
+
+/* ---- gitDiffToRemote ---- */
+
+/* An older method that clients use to copy a work tree to another machine. */
+static void on_diff_cancel(struct rpc_request *request)
+{
+	git_delta_destroy(request->self);
+}
+
+static enum rpc_verdict refuse_diff(struct rpc_request *request, const struct error *err)
+{
+	const struct app_git_diff_to_remote_params *params = request->params;
+	return rpc_fail(request, APP_INVALID_REQUEST, "failed to compute git diff to remote for cwd: \"%.*s\": %s",
+	                STR_ARG(params->cwd), err->text);
+}
+
+static void on_diff(struct str sha, struct str patch, const struct error *err, void *self)
+{
+	struct rpc_request *request = self;
+	struct git_delta *delta = request->self;
+	struct app_git_diff_to_remote_response response = {sha, patch};
+	if (err)
+		refuse_diff(request, err);
+	else
+		rpc_reply(request, &response);
+	git_delta_destroy(delta);
+}
+
+enum rpc_verdict on_rpc_git_diff_to_remote(struct rpc_request *request,
+                                           const struct app_git_diff_to_remote_params *params)
+{
+	struct app_server *server = request->server;
+	if (params->cwd.len && memchr(params->cwd.ptr, 0, params->cwd.len))
+		return rpc_fail(request, APP_INVALID_REQUEST, "file name contained an unexpected NUL byte");
+	auto_free char *given = str_dup(params->cwd), *cwd = path_join(server->cwd, given);
+	const char *home = config_home(server->config);
+	return rpc_wait(request, on_diff_cancel, git_delta_create(server->loop, home, cwd, on_diff, request));
 }
