@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct buf;
@@ -33,10 +34,10 @@ struct exec_policy *exec_policy_create(void);
 void exec_policy_destroy(struct exec_policy *policy); /* NULL is fine */
 
 /* Adds the rules of a file's text. ERR_config names the line; then nothing is added. */
-int exec_policy_add(struct exec_policy *policy, struct str text, const char *source, struct error *err);
+must_check int exec_policy_add(struct exec_policy *policy, struct str text, const char *source, struct error *err);
 /* The same without rules that allow; *ret_dropped is their number. */
-int exec_policy_add_strict(struct exec_policy *policy, struct str text, const char *source, size_t *ret_dropped,
-                           struct error *err);
+must_check int exec_policy_add_strict(struct exec_policy *policy, struct str text, const char *source,
+                                      size_t *ret_dropped, struct error *err);
 /* Adds a rule that allows commands that begin with these words. */
 void exec_policy_allow(struct exec_policy *policy, const struct str *words, size_t count);
 /* Appends that rule as a line of a .rules file. */

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/arena.h"
 
 struct error;
@@ -38,8 +39,8 @@ struct rules_call {
 	size_t count;
 };
 
-int rules_parse(struct str text, const char *source, struct arena *arena, struct rules_call **ret_calls,
-                size_t *ret_count, struct error *err);
+must_check int rules_parse(struct str text, const char *source, struct arena *arena, struct rules_call **ret_calls,
+                           size_t *ret_count, struct error *err);
 
 /* The argument with that name or at that position, or NULL. */
 const struct rules_value *rules_argument_find(const struct rules_call *call, const char *name, size_t position);

@@ -4,13 +4,14 @@
 #ifndef PATCH_PATCH_APPLY_H
 #define PATCH_PATCH_APPLY_H
 
+#include "base/error.h"
 #include "base/buf.h"
 #include "patch/patch_parse.h"
 
 struct patch_error;
 
 /* Relative names are resolved below cwd, an absolute path. A patch without hunks is an error. */
-int patch_apply(const struct patch *patch, const char *cwd, struct patch_error *err);
+must_check int patch_apply(const struct patch *patch, const char *cwd, struct patch_error *err);
 
 /* "Success. Updated the following files:\nA new\nM changed\nD gone\n", names as the patch has them. */
 void patch_summary(const struct patch *patch, struct buf *out);

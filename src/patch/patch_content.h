@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "patch/diff.h"
 
@@ -24,14 +25,15 @@ struct patch_content {
 };
 
 /* Reads at most LIMIT_PATCH_FILE bytes of a regular file. `what` begins the error: "Failed to read". */
-int patch_content_read(struct patch_content *ret, const char *path, const char *what, struct patch_error *err);
+must_check int patch_content_read(struct patch_content *ret, const char *path, const char *what,
+                                  struct patch_error *err);
 /* The text that edits make of old. */
 void patch_content_edit(struct patch_content *ret, struct str old, const struct edits *edits);
 void patch_content_finish(struct patch_content *content);
 
 /* 0 if the text is UTF-8. */
-int patch_content_check(const struct patch_content *content, const char *path, const char *what,
-                        struct patch_error *err);
+must_check int patch_content_check(const struct patch_content *content, const char *path, const char *what,
+                                   struct patch_error *err);
 
 static inline struct str patch_content_eol(const struct patch_content *content)
 {

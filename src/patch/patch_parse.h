@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -47,7 +48,7 @@ struct patch {
 };
 
 /* 0, or negative and err; *ret needs no finish then. An empty patch has no hunks. */
-int patch_parse(struct patch *ret, struct str text, struct patch_error *err);
+must_check int patch_parse(struct patch *ret, struct str text, struct patch_error *err);
 void patch_finish(struct patch *patch);
 #define auto_patch __attribute__((cleanup(patch_finish)))
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "patch/patch_parse.h"
@@ -32,7 +33,7 @@ struct patch_change {
 };
 
 /* NULL and err (the text for the model) if any hunk cannot be applied. Relative names are resolved below cwd. */
-struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err);
+must_check struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err);
 void patch_plan_destroy(struct patch_plan *plan);
 
 /* In the order in which the patch first names the files. */
@@ -51,6 +52,6 @@ void patch_change_diff(const struct patch_change *change, size_t context, struct
 
 /* Writes the changes; may be called once. On failure nothing is changed, or err lists what could not be restored.
  * ERR_busy: a file has changed since the plan was made; make a new plan. Only the real paths are written. */
-int patch_plan_commit(struct patch_plan *plan, struct patch_error *err);
+must_check int patch_plan_commit(struct patch_plan *plan, struct patch_error *err);
 
 #endif

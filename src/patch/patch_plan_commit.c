@@ -2,9 +2,13 @@
  * disk or a missing permission fails here, with nothing changed. Second, renames put the contents in place. Third,
  * removed files are renamed aside before they are unlinked, so that a failure restores them with owner and links; the
  * last one is unlinked directly, because nothing can fail after it. */
+#define LOG_MODULE "patch"
 #include "patch/patch_plan.h"
 
+#include <string.h>
+
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "patch/patch_error.h"
 #include "patch/patch_plan_priv.h"
@@ -185,7 +189,9 @@ int patch_plan_commit(struct patch_plan *plan, struct patch_error *err)
 		if (!(*it)->aside)
 			continue;
 		auto_free char *aside = aside_entry(*it);
-		patch_entry_remove(aside);
+		int failure = patch_entry_remove(aside);
+		if (failure) /* the patch is applied; only the copy of the old file is left */
+			log_debug("cannot remove %s: %s", aside, strerror(failure));
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "base/error.h"
+
 struct patch_error;
 
 struct patch_stage {
@@ -24,10 +26,10 @@ struct patch_stage {
 
 /* Prepares to replace the content of the file at `real` (patch_tree.h) by `parts`; errors name it `path`. All three are
  * borrowed until the stage is finished; the folder must exist. A new file gets `mode`; 0: the default mode. */
-int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
-                      size_t count, mode_t mode, struct patch_error *err);
+must_check int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
+                                 size_t count, mode_t mode, struct patch_error *err);
 /* Puts the content in place; may be called once. */
-int patch_stage_commit(struct patch_stage *stage, struct patch_error *err);
+must_check int patch_stage_commit(struct patch_stage *stage, struct patch_error *err);
 void patch_stage_finish(struct patch_stage *stage);
 
 #endif

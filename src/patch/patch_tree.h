@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -23,7 +24,7 @@ const char *patch_real(struct arena *arena, const char *path);
 const char *patch_entry(struct arena *arena, const char *path);
 
 /* Opens the folder of a real or entry path for the *at calls and points *ret_name at the last name. -1 and errno. */
-int patch_folder_open(const char *real, const char **ret_name);
+must_check int patch_folder_open(const char *real, const char **ret_name);
 
 /* Created folders, outermost first; the names are owned. */
 struct patch_folders {
@@ -31,15 +32,16 @@ struct patch_folders {
 };
 
 /* Creates the missing folders above `real` and, unless `made` is NULL, records them. `path` is for the error text. */
-int patch_folders_make(const char *real, struct patch_folders *made, const char *path, struct patch_error *err);
+must_check int patch_folders_make(const char *real, struct patch_folders *made, const char *path,
+                                  struct patch_error *err);
 /* Removes the recorded folders that are empty. */
 void patch_folders_unmake(struct patch_folders *made);
 void patch_folders_finish(struct patch_folders *made);
 
 /* unlink of an entry path. 0 or errno. */
-int patch_entry_remove(const char *entry);
+must_check int patch_entry_remove(const char *entry);
 /* rename to another name in the same folder. 0 or errno. */
-int patch_entry_rename(const char *entry, const char *name);
+must_check int patch_entry_rename(const char *entry, const char *name);
 /* An unused file name; owned by the caller. */
 char *patch_entry_name(void);
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "process/process_fds.h"
 #include "process/process_reaper.h" /* process_reaper_stop, for front ends */
@@ -66,8 +67,8 @@ struct process_handler {
 
 /* NULL and err if there are no resources for the command. Does not access the command's folder and program, whose file
  * systems may not answer: their errors ("cannot run X: No such file or directory") come with on_end. */
-struct process *process_start(struct loop *loop, const struct process_spec *spec, const struct process_handler *handler,
-                              void *self, struct error *err);
+must_check struct process *process_start(struct loop *loop, const struct process_spec *spec,
+                                         const struct process_handler *handler, void *self, struct error *err);
 /* Frees it. No handler runs any more; may be called from a handler. A command that still runs is killed with its
  * whole tree; background processes of one that has ended continue. NULL is fine. */
 void process_destroy(struct process *process);
@@ -76,7 +77,7 @@ bool process_is_running(const struct process *process);
 
 /* Copies bytes and writes them as the command reads. ERR_busy if LIMIT_EXEC_STDIN bytes are pending, ERR_io if its
  * input is closed. */
-int process_write_stdin(struct process *process, struct str bytes, struct error *err);
+must_check int process_write_stdin(struct process *process, struct str bytes, struct error *err);
 /* Ends the input after the pending bytes; at a terminal as Ctrl-D does. */
 void process_close_stdin(struct process *process);
 
@@ -87,7 +88,7 @@ void process_kill(struct process *process);
 void process_kill_now(struct process *process);
 
 /* Resizes the terminal of the command; ERR_unsupported if it has none, or has closed it. */
-int process_resize(struct process *process, const struct pty_size *size, struct error *err);
+must_check int process_resize(struct process *process, const struct pty_size *size, struct error *err);
 
 /* Backpressure: on_output does not run between pause and resume, and the command blocks when the pipe is full. The
  * drain time does not run meanwhile. Calls nest. */

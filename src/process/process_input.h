@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/str.h"
 
@@ -40,7 +41,7 @@ void process_input_open(struct process_input *input, struct loop *loop, int fd, 
 void process_input_finish(struct process_input *input);
 
 /* Copies bytes. ERR_busy if LIMIT_EXEC_STDIN bytes are pending, ERR_io if the input is closed. */
-int process_input_write(struct process_input *input, struct str bytes, struct error *err);
+must_check int process_input_write(struct process_input *input, struct str bytes, struct error *err);
 /* Writes what was held back: the command controls its terminal now. */
 void process_input_release(struct process_input *input);
 /* Ends the input after the pending bytes; at a terminal with Ctrl-D. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 
 struct error;
@@ -49,7 +50,7 @@ void process_mark_join(struct process_mark *mark);
 void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE]);
 
 /* Reads /proc. root: the process that all commands are below (supervisor.h), or 0. */
-int process_tree_read(struct process_tree *tree, pid_t root, struct error *err);
+must_check int process_tree_read(struct process_tree *tree, pid_t root, struct error *err);
 void process_tree_finish(struct process_tree *tree);
 #define auto_process_tree __attribute__((cleanup(process_tree_finish)))
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
 struct arena;
 struct error;
 
@@ -34,7 +36,7 @@ struct spawn_plan {
 
 /* 0 and *ret_pid when the new program runs. An error ("cannot run X: No such file or directory") and no child if it
  * cannot. Blocks while the system opens the folder and the file. */
-int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err);
+must_check int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err);
 
 /* The same in two steps that do not block. Until its exec the new process runs in the memory of the engine: plan, all
  * that it points to and stack (SPAWN_STACK bytes, aligned to 16) must not change until spawn_poll returns SPAWN_RUNS,
@@ -57,9 +59,10 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 
 /* The files that a command's first word can mean, for spawn_plan: name itself if it has a slash, else name in each
  * folder of the PATH of env. Does not access the file system. Lives in arena; NULL and err if PATH is too long. */
-const char *const *spawn_paths(const char *name, const char *const *env, struct arena *arena, struct error *err);
+must_check const char *const *spawn_paths(const char *name, const char *const *env, struct arena *arena,
+                                          struct error *err);
 /* The first of these files that is executable, relative ones taken from cwd (NULL: that of the engine). Blocks while
  * the system looks it up. Owned by the caller; NULL and err if no file is. */
-char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err);
+must_check char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err);
 
 #endif

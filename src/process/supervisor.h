@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/list.h"
 
 struct error;
@@ -59,8 +60,8 @@ struct supervisor_child {
 };
 
 /* Requests a command as spawn_start starts one. handler must stay. ERR_busy if LIMIT_COMMANDS run already. */
-int supervisor_spawn(struct loop *loop, const struct spawn_plan *plan, struct supervisor_child *child,
-                     const struct supervisor_handler *handler, void *self, struct error *err);
+must_check int supervisor_spawn(struct loop *loop, const struct spawn_plan *plan, struct supervisor_child *child,
+                                const struct supervisor_handler *handler, void *self, struct error *err);
 /* No handler of this child runs any more. No-op after on_end. */
 void supervisor_forget(struct supervisor_child *child);
 /* All commands of this thread, and their descendants, are below it. 0: there is no supervisor. */

@@ -30,8 +30,8 @@ struct command_run_handler {
 };
 
 /* policy: decides whether and for which backend to wait. handler must stay. */
-struct command_run *command_run_start(struct loop *loop, const struct sandbox_policy *policy,
-                                      const struct command_run_handler *handler, void *self);
+must_check struct command_run *command_run_start(struct loop *loop, const struct sandbox_policy *policy,
+                                                 const struct command_run_handler *handler, void *self);
 /* As process_destroy. */
 void command_run_destroy(struct command_run *run);
 /* True if its process runs. */

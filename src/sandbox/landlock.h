@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 struct error;
 
 /* ABI 6 (Linux 6.12) is the first that confines signals and abstract sockets. */
@@ -23,6 +25,6 @@ struct landlock_rules {
 	const char *const *devices;  /* ends with NULL */
 	bool no_tcp;
 };
-int landlock_restrict(const struct landlock_rules *rules, struct error *err);
+must_check int landlock_restrict(const struct landlock_rules *rules, struct error *err);
 
 #endif

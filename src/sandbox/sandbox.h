@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "sandbox/sandbox_policy.h"
 
 struct launch;
@@ -28,8 +29,8 @@ struct sandboxed_command;
  * on_probed runs once, never inside the call. Destroy cancels; NULL is fine. */
 struct sandbox_probe;
 typedef void (*sandbox_probed_fn)(void *self);
-struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sandbox_backend backend, sandbox_probed_fn on_probed,
-                                           void *self);
+must_check struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sandbox_backend backend,
+                                                      sandbox_probed_fn on_probed, void *self);
 void sandbox_probe_destroy(struct sandbox_probe *probe);
 /* True if the result is known, so that sandbox_wrap can be called. */
 bool sandbox_is_probed(enum sandbox_backend backend);
@@ -41,8 +42,8 @@ const char *sandbox_backend_detail(enum sandbox_backend backend);
 /* *ret_sandboxed is NULL if the policy needs no sandbox, else argv inside the sandbox; argv must outlive it.
  * ERR_unsupported (with a remedy) if no backend works here, ERR_not_found if a root does not exist, ERR_denied if the
  * content of a root makes the policy impossible. */
-int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv, struct sandboxed_command **ret_sandboxed,
-                 struct error *err);
+must_check int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv,
+                            struct sandboxed_command **ret_sandboxed, struct error *err);
 void sandboxed_command_destroy(struct sandboxed_command *sandboxed);
 #define auto_sandboxed_command __attribute__((cleanup(sandboxed_command_slot)))
 static inline void sandboxed_command_slot(struct sandboxed_command **sandboxed)

@@ -6,11 +6,13 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 struct error;
 struct sandbox_plan;
 
 /* Makes new mount and IPC name spaces, without network also a network name space with only a loopback; all in a new
  * user name space if requested. Only the plan's writable paths are writable in them. */
-int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespace, struct error *err);
+must_check int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespace, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef SANDBOX_SANDBOX_PLAN_H
 #define SANDBOX_SANDBOX_PLAN_H
 
+#include "base/error.h"
 #include "base/arena.h"
 #include "base/vec.h"
 #include "sandbox/sandbox_policy.h"
@@ -20,8 +21,8 @@ struct sandbox_plan {
 	bool has_terminal;
 };
 
-int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
-                      struct error *err);
+must_check int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
+                                 struct error *err);
 void sandbox_plan_finish(struct sandbox_plan *plan); /* also a partial one */
 #define auto_sandbox_plan __attribute__((cleanup(sandbox_plan_finish)))
 

@@ -1,6 +1,7 @@
 /* Everything is created by descriptor in a folder that no command can write to, so a path swapped in the work tree
  * cannot redirect a write. git only reads the files that it reaches from there (`common`, links): it writes objects to
  * the stage's own `objects`. */
+#define LOG_MODULE "git"
 #include "workspace/git_stage.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "command/env_policy.h"
 #include "workspace/git_config.h"
@@ -211,8 +213,9 @@ int git_stage_take_user(struct git_stage *stage, struct str entries, struct erro
 static void remove_folder(const char *path)
 {
 	static const atomic_bool never = false;
-	struct error ignored;
-	host_remove(path, true, true, &never, &ignored);
+	struct error err;
+	if (host_remove(path, true, true, &never, &err) != 0) /* the next stage sweeps it again */
+		log_debug("cannot remove a stage: %s", err.text);
 }
 
 /* Removes the stages of killed engines, which nothing locks. */

@@ -12,6 +12,7 @@
 #ifndef WORKSPACE_GIT_STAGE_H
 #define WORKSPACE_GIT_STAGE_H
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct env;
@@ -19,7 +20,7 @@ struct error;
 struct git_stage;
 
 /* home: CODEX_HOME; cwd: a folder of the work tree. ERR_not_found outside a repository and before the first commit. */
-struct git_stage *git_stage_create(const char *home, const char *cwd, struct error *err);
+must_check struct git_stage *git_stage_create(const char *home, const char *cwd, struct error *err);
 void git_stage_destroy(struct git_stage *stage); /* NULL is fine */
 
 const char *git_stage_root(const struct git_stage *stage);   /* of the work tree: where git runs */
@@ -34,6 +35,6 @@ enum git_reads { GIT_READ_STAGE, GIT_READ_USER };
 void git_stage_env(const struct git_stage *stage, enum git_reads reads, struct env *env);
 /* Copies the output of `git config -z --get-regexp` for the user's configuration into the stage; keys that do not say
  * how contents are compared or which files are ignored are skipped. */
-int git_stage_take_user(struct git_stage *stage, struct str entries, struct error *err);
+must_check int git_stage_take_user(struct git_stage *stage, struct str entries, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/arena.h"
 #include "base/buf.h"
 
@@ -27,17 +28,17 @@ struct host_entry {
 };
 
 /* Appends the bytes of a regular file. */
-int host_file_read(const char *path, struct buf *out, struct error *err);
+must_check int host_file_read(const char *path, struct buf *out, struct error *err);
 /* Creates or overwrites a regular file. */
-int host_file_write(const char *path, struct str bytes, struct error *err);
-int host_folder_make(const char *path, bool recursive, struct error *err);
-int host_info_read(const char *path, struct host_info *ret, struct error *err);
+must_check int host_file_write(const char *path, struct str bytes, struct error *err);
+must_check int host_folder_make(const char *path, bool recursive, struct error *err);
+must_check int host_info_read(const char *path, struct host_info *ret, struct error *err);
 /* Sorted by name; the array and the names live in the arena. */
-int host_folder_list(const char *path, struct arena *arena, struct host_entry **ret, size_t *ret_count,
-                     struct error *err);
+must_check int host_folder_list(const char *path, struct arena *arena, struct host_entry **ret, size_t *ret_count,
+                                struct error *err);
 /* force: no error if the path does not exist. Folders that are not empty need recursive. */
-int host_remove(const char *path, bool recursive, bool force, const atomic_bool *stop, struct error *err);
+must_check int host_remove(const char *path, bool recursive, bool force, const atomic_bool *stop, struct error *err);
 /* Folders need recursive. Files keep their permissions, links stay links, existing files are overwritten. */
-int host_copy(const char *from, const char *to, bool recursive, const atomic_bool *stop, struct error *err);
+must_check int host_copy(const char *from, const char *to, bool recursive, const atomic_bool *stop, struct error *err);
 
 #endif

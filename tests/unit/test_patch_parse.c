@@ -160,11 +160,11 @@ static void errors_for_the_terminal_have_other_texts(void **state)
 	auto_patch_error struct patch_error err = {0};
 	auto_buf struct buf text;
 	buf_init(&text, 1000);
-	patch_parse(&patch, STR("x"), &err);
+	assert_int_not_equal(patch_parse(&patch, STR("x"), &err), 0);
 	patch_error_for_terminal(&err, &text);
 	assert_string_equal(text.data, "Invalid patch: The first line of the patch must be '*** Begin Patch'");
 	buf_clear(&text);
-	patch_parse(&patch, STR(BEGIN "*** Update File: f\n@@\n" END), &err);
+	assert_int_not_equal(patch_parse(&patch, STR(BEGIN "*** Update File: f\n@@\n" END), &err), 0);
 	patch_error_for_terminal(&err, &text);
 	assert_string_equal(text.data, "Invalid patch hunk on line 4: Update hunk does not contain any lines");
 }

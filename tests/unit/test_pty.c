@@ -131,7 +131,7 @@ static void the_end_of_input_is_typed(void **state)
 	struct run *run = *state;
 	start(run, "stty -echo; echo ready; cat; echo; cat; echo end", true);
 	until(run, "ready");
-	process_write_stdin(run->process, STR("an open line"), NULL);
+	assert_int_equal(process_write_stdin(run->process, STR("an open line"), NULL), 0);
 	process_close_stdin(run->process);
 	assert_int_not_equal(process_write_stdin(run->process, STR("more"), NULL), 0);
 	until(run, "an open line\r\n");
@@ -144,7 +144,7 @@ static void keys_are_signals(void **state)
 {
 	struct run *run = *state;
 	start(run, "exec cat", true);
-	process_write_stdin(run->process, STR("\x03"), NULL);
+	assert_int_equal(process_write_stdin(run->process, STR("\x03"), NULL), 0);
 	until_end(run);
 	assert_int_equal(run->result.signal, 2);
 }

@@ -604,7 +604,8 @@ static int report_refusal(void)
 	struct error err = {0};
 	probe(NULL);
 	struct sandbox_policy policy = {.mode = sandbox_mode_read_only, .cwd = "/"};
-	sandbox_wrap(&policy, echo_argv, &sandboxed, &err);
+	if (sandbox_wrap(&policy, echo_argv, &sandboxed, &err) == 0)
+		return 1;
 	printf("%s%s\n", err.code == ERR_unsupported ? "unsupported: " : "", err.text);
 	return 0;
 }
