@@ -10,7 +10,6 @@
 #include "app_server/rpc/server.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
-#include "app_server/threads/subscribers.h"
 #include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"

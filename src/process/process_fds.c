@@ -1,6 +1,7 @@
 /* The command's end of a terminal is opened through the screen's descriptor instead of its name in /dev/pts: in a
  * container that name may belong to another terminal. The screen's end is read and, if the command takes input, also
- * written. libuv needs one handle for each direction, so the second is a duplicate. */
+ * written. libuv needs one handle for each direction, so the second is a duplicate.
+ * Short: it only opens and closes descriptors. */
 #include "process/process_fds.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* skill_scan.h — finds the skills that are available in a working folder.
+/* skill_scan.h — finds the skills that are available in a working folder, and those that a text mentions.
  *
  * Searches breadth first, at most LIMIT_SKILL_DEPTH levels and LIMIT_SKILL_FOLDERS folders per root. Links to folders
  * are followed (except in system folders); each folder is visited once, so that cyclic links end. An invalid file is an
@@ -20,6 +20,17 @@ struct skill_scan_job;
 struct skills_list_entry skill_scan(const struct skill_places *places, struct str cwd, struct arena *arena);
 /* The skill with that path (links resolved) if it is enabled; otherwise NULL. */
 const struct skill_metadata *skill_find(const struct skills_list_entry *entry, struct str path);
+
+/* ---- mentions: $name, or [$name](path of its SKILL.md) ---- */
+
+typedef void (*skill_mention_fn)(const struct skill_metadata *skill, void *self);
+
+/* Calls on_mention for each mention of an enabled skill, in order. An ambiguous name is ignored, and so are environment
+ * variables of shells such as $PATH. */
+void skill_mention_each(const struct skills_list_entry *entry, struct str text, skill_mention_fn on_mention,
+                        void *self);
+
+/* ---- scans on a worker ---- */
 
 /* One entry for each folder, in the order of the request; borrowed during the call, which is the last of the job. */
 typedef void (*skill_scan_done_fn)(struct skills_list_entry *entries, size_t count, void *self);

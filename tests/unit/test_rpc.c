@@ -7,7 +7,6 @@
 #include "app_server/rpc/rpc.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
-#include "app_server/threads/subscribers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"

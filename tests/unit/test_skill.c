@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "skill/custom_prompt.h"
 #include "skill/skill_brief.h"
-#include "skill/skill_mention.h"
 #include "skill/skill_scan.h"
 #include "skill/yaml.h"
 

@@ -1,7 +1,7 @@
 /* Turns and items from files of any age, for sessions that are not loaded. */
 #include "temp.h"
 
-#include "app_server/history/history_json.h"
+#include "app_server/history/history_page.h"
 #include "app_server/history/thread_history.h"
 #include "rollout/rollout_reader.h"
 

@@ -1,9 +1,13 @@
-/* history_page.h — pages of the turns or items of one thread, and the cursors between them.
+/* history_page.h — the history of a thread in responses: pages of its turns or items with the cursors between them, and
+ * all turns as JSON text.
  *
- * Owns: nothing; cursors live in the arena. Any thread. Errors: a cursor of another list, or none at all. */
+ * Owns: the JSON text; cursors live in the arena. Any thread, one at a time. Errors: a cursor of another list, or an
+ * invalid one; a text over its limit. */
 #ifndef APP_SERVER_HISTORY_PAGE_H
 #define APP_SERVER_HISTORY_PAGE_H
 
+#include "app_server/history/thread_history.h"
+#include "base/buf.h"
 #include "protocol/message/app.h"
 
 struct arena;
@@ -40,5 +44,22 @@ struct str history_page_cursor(struct str thread_id, const char *kind, size_t in
 /* Cursors of the last turn and of its last item, from which a client reads backwards. STR_NONE: none. */
 struct str history_turns_end(struct str thread_id, size_t turns, struct arena *arena);
 struct str history_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena);
+
+/* ---- the turns as JSON text, made on a worker for a response that is too large to be encoded on the loop ---- */
+
+struct history_json {
+	struct buf text; /* the turns, separated by commas */
+	/* private */
+	size_t *ends; /* in text, of each turn; in the arena */
+	size_t count;
+};
+
+/* Encodes all turns. Zeroed or finished before. */
+void history_json_write(const struct thread_history *history, struct arena *arena, struct history_json *ret);
+/* ERR_limit if the text is larger than LIMIT_RPC_LIST: nothing of it can be sent. */
+int history_json_check(const struct history_json *json, struct error *err);
+/* Encodes the turn at index of the history again. Fast if it is the last one. */
+void history_json_replace(struct history_json *json, size_t index, const struct app_turn *turn);
+void history_json_finish(struct history_json *json); /* a zeroed one is fine */
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "app_server/store/store_job.h"
 #include "app_server/threads/thread_note.h"
-#include "app_server/history/history_json.h"
+#include "app_server/history/history_page.h"
 
 struct stored_turns {
 	bool is_found; /* the rollout exists */

@@ -9,7 +9,7 @@
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
-#include "app_server/threads/subscribers.h"
+#include "app_server/threads/thread_unload.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_fork.h"
 #include "app_server/threads/thread_items.h"

@@ -1,7 +1,7 @@
 /* thread.h — a loaded thread as data: one Codex, its subscribers, its current turn, and what the wire says of it.
  *
- * The modules above give it its life: thread_open.h creates it, thread_unload.h ends it, subscribers.h adds and removes
- * clients, thread_turn.h, thread_items.h and thread_ask.h change its parts. Borrows: the server, the connections of its
+ * The modules above give it its life: thread_open.h creates it, thread_unload.h adds and removes clients and
+ * ends it, thread_turn.h, thread_items.h and thread_ask.h change its parts. Borrows: the server, the connections of its
  * subscribers. Loop thread only. An idle thread costs its Codex and a few hundred bytes. */
 #ifndef APP_SERVER_THREAD_H
 #define APP_SERVER_THREAD_H

@@ -5,7 +5,7 @@
 #ifndef APP_SERVER_THREAD_LOAD_H
 #define APP_SERVER_THREAD_LOAD_H
 
-#include "app_server/history/history_json.h"
+#include "app_server/history/history_page.h"
 #include "app_server/threads/thread_note.h"
 #include "base/error.h"
 

@@ -8,7 +8,6 @@
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
 #include "app_server/threads/notify.h"
-#include "app_server/threads/subscribers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_config.h"
 #include "app_server/threads/thread_load.h"

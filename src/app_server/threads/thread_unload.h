@@ -1,10 +1,14 @@
-/* thread_unload.h — the end of loaded threads: on request, with their Codex, or when they are idle.
+/* thread_unload.h — the subscribers of loaded threads, and the end of threads: on request, with their Codex, or when
+ * they are idle because the last subscriber has left.
  *
  * A thread without subscribers is unloaded after app_server.idle_thread_timeout_ms; its rollout holds all that a later
  * resume needs. One timer serves all threads and runs only while a thread has no subscriber. Loop thread only. */
 #ifndef APP_SERVER_THREAD_UNLOAD_H
 #define APP_SERVER_THREAD_UNLOAD_H
 
+#include <stdbool.h>
+
+struct connection;
 struct thread;
 struct threads;
 
@@ -19,5 +23,20 @@ void thread_unload_when_idle(struct thread *thread);
 void thread_unload_dead(struct threads *threads);
 /* Destroys all threads, without notifications. */
 void thread_unload_all(struct threads *threads);
+
+/* ---- subscribers: the clients that receive a thread's notifications and questions ---- */
+
+/* A slow subscriber holds the thread's Codex until it catches up: as long as it takes if it is the only one, else for
+ * at most LIMIT_WATCHER_HOLD_MS. When the last subscriber leaves, calls of clients' tools fail, out-of-band
+ * elicitations end, and the thread may be unloaded once it is idle. Borrows: the connections. */
+
+/* Also sends the thread's pending questions to the client. No-op for a subscriber. */
+void subscribers_add(struct thread *thread, struct connection *connection);
+/* False if it was not a subscriber. */
+bool subscribers_remove(struct thread *thread, const struct connection *connection);
+/* The client subscribes to no thread any more. */
+void subscribers_forget_client(struct threads *threads, const struct connection *client);
+/* Holds or releases each Codex after the pace of a client has changed. */
+void subscribers_review_holds(struct threads *threads);
 
 #endif

@@ -2,7 +2,7 @@
  * denied as well.
  *
  * approval_copy converts `reject` to `granular`. All stored policies are copies, so the rest of the engine handles only
- * `granular`. */
+ * `granular`. Short: the decisions about commands are made in tool/exec. */
 #include "protocol/message/approval.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
-/* Includes enum.def and app_enum.def twice: once for the words, once for the types. */
+/* Includes enum.def and app_enum.def twice: once for the words, once for the types. Short: the words
+ * are in the tables. */
 #include "protocol/record/enum.h"
 
 #include <stdio.h>

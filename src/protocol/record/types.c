@@ -1,5 +1,5 @@
 /* The runtime descriptions of the structs in types.h: a second expansion of the same rows, by record_rows.h, which
- * tools also use for their arguments. */
+ * tools also use for their arguments. Short: the rows are in the tables. */
 #include "protocol/record/types.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Failures to write to standard output (a full disk, a closed pipe) are recorded, because they must change the exit
- * status. */
+ * status. Short: it has only the parts that both printers share. */
 #include "ui/exec/exec_printer.h"
 
 #include <errno.h>
