@@ -40,7 +40,7 @@ test('settings are read with their layers', options, async (t) => {
 	mkdirSync(path.join(cwd, '.codex'));
 	writeFileSync(path.join(cwd, '.codex/config.toml'), 'model_verbosity = "low"\n[tools]\nweb_search = true\n');
 	const server = await startAppServer(t, null, {
-		home: homeOf(t, `${CONFIG}notify = ["a"]\n[projects."${cwd}"]\ntrust_level = "trusted"\n`),
+		home: homeOf(t, `${CONFIG}notify = ["a"]\n[projects."${cwd}"]\ntrust_level = "trusted"\n[tools]\nweb_search = true\n`),
 		cwd, args: ['-c', 'model_reasoning_effort="low"', '-c', 'sandbox_mode="read-only"'],
 	});
 	const { config, origins, layers } = await server.request('config/read', { cwd, includeLayers: true });
