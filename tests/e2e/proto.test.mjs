@@ -67,9 +67,9 @@ const CUT = reply({ delta: 'I will ' }, { delta: 'look' }, { drop: true });
 const completed = (codex, type) => codex.events()
 	.filter(({ msg }) => msg.type === 'item_completed' && msg.item.type === type).map(({ msg }) => msg.item);
 
-test('a message that the retry does not repeat is completed once and is part of the history', proto, async (t) => {
+test('a message that the retry omits is completed once, and nothing separates a call and its output', proto, async (t) => {
 	const model = await startModel(t, [CUT, run('true', { call_id: 'c1' }),
-		expecting({ path: { 'input.-2.role': 'assistant', 'input.-2.content.0.text': 'I will look' } }, say('Done.'))]);
+		expecting({ path: { 'input.-2.type': 'function_call', 'input.-1.type': 'function_call_output' } }, say('Done.'))]);
 	const codex = startProto(t, model, { config: free });
 	codex.submit('1', userInput('go'));
 	await codex.next('task_complete');
@@ -80,6 +80,30 @@ test('a message that the retry does not repeat is completed once and is part of 
 	assert.deepEqual(started.map(({ msg }) => msg.item.id), messages.map(({ id }) => id));
 	assert.deepEqual(codex.events().filter(({ msg }) => msg.type === 'agent_message').map(({ msg }) => msg.message),
 		['I will look', 'Done.']);
+});
+
+test('a message that the retry omits is part of the history if the response has no calls', proto, async (t) => {
+	const model = await startModel(t, [CUT, reply({ reasoning: 'Hm.' }),
+		expecting({ path: { 'input.-2.role': 'assistant', 'input.-2.content.0.text': 'I will look' } }, say('Done.'))]);
+	const codex = startProto(t, model, { config: free });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	codex.submit('2', userInput('again'));
+	assert.equal((await codex.next('task_complete')).msg.last_agent_message, 'Done.');
+	assert.equal((await codex.end()).code, 0);
+	assert.deepEqual(completed(codex, 'AgentMessage').map(({ content }) => content[0].text), ['I will look', 'Done.']);
+});
+
+test('a text of two attempts that differ is completed, but is not part of the history', proto, async (t) => {
+	const model = await startModel(t, [CUT, reply({ delta: 'Checking' }, { drop: true }), reply({ reasoning: 'Hm.' }),
+		expecting({ path: { 'input.-2.type': 'reasoning', 'input.-1.content.0.text': 'again' } }, say('Done.'))]);
+	const codex = startProto(t, model, { config: free });
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	codex.submit('2', userInput('again'));
+	assert.equal((await codex.next('task_complete')).msg.last_agent_message, 'Done.');
+	assert.equal((await codex.end()).code, 0);
+	assert.equal(completed(codex, 'AgentMessage').length, 2);
 });
 
 test('a message is completed before its turn fails; it does not enter the history', proto, async (t) => {

@@ -620,7 +620,7 @@ test('an approval of one agent starts no command of another by the same call id'
 	assert.deepEqual(asked.map(({ msg }) => msg.call_id), ['c', 'c']);
 	const made = (name) => fs.existsSync(path.join(it.cwd, name));
 	it.submit('a', { type: 'exec_approval', id: 'c', decision: 'approved' });
-	assert.match((await it.next('warning')).msg.message, /several agents are open for `c`/);
+	assert.match((await it.next('warning')).msg.message, /several agents are pending under `c`/);
 	const child = asked.find(({ msg }) => msg.command.join(' ').includes('of-child'));
 	it.submit('b', { type: 'exec_approval', id: child.id, decision: 'approved' });
 	it.submit('d', { type: 'exec_approval', id: 't1', decision: 'denied' });

@@ -257,6 +257,22 @@ static void a_list_that_was_encoded_before_is_sent_as_it_is(void **state)
 	drop_request(request);
 }
 
+static void a_list_that_outgrew_its_limit_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct app_thread_loaded_list_response response = {0};
+	struct rpc_request *request = make_request(f, METHOD_thread_loaded_list, NULL);
+	struct buf items;
+	buf_init(&items, 4);
+	buf_append_c(&items, "\"a\",\"b\"");
+	request->id = STR("7");
+	request->connection = f->clients[0].connection;
+	assert_int_equal(rpc_reply_with_items(request, &response, "result.data", &items), RPC_FAIL);
+	assert_non_null(strstr(heard(f, 0), "{\"error\":{\"code\":-32603,"));
+	buf_finish(&items);
+	drop_request(request);
+}
+
 static void every_method_can_be_found_by_its_name(void **state)
 {
 	(void)state;
@@ -647,6 +663,7 @@ int main(void)
 		cmocka_unit_test(messages_are_distinguished),
 		cmocka_unit_test(a_frame_is_one_line),
 		cmocka_unit_test_setup_teardown(a_list_that_was_encoded_before_is_sent_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_list_that_outgrew_its_limit_is_refused, set_up, tear_down),
 		cmocka_unit_test(every_method_can_be_found_by_its_name),
 		cmocka_unit_test_setup_teardown(a_response_that_is_too_large_is_replaced_by_an_error, set_up,
 	                                        tear_down),

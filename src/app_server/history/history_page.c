@@ -89,7 +89,7 @@ struct str history_items_end(struct str thread_id, const struct app_turn *turns,
 /* ---- the turns as JSON text ---- */
 
 /* A turn that runs is encoded twice: on the worker as the file has it, and on the loop as its thread has it when the
- * response is sent. Notifications that were sent before the response are thereby part of it. */
+ * response is sent, so that the response has the items that are open then. */
 
 static void write_turn(struct buf *text, const struct app_turn *turn)
 {

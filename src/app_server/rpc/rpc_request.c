@@ -67,6 +67,9 @@ enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *r
 {
 	auto_arena struct arena arena = {0};
 	struct buf *out = &request->server->out;
+	if (items->over)
+		return rpc_fail(request, APP_INTERNAL_ERROR, "The list is larger than %d MiB. Request it in pages.",
+		                (int)(LIMIT_RPC_LIST / MIB));
 	rpc_write_result(out, request->id, request->method->result, result);
 	const struct json *list = json_path(json_parse(&arena, buf_str(out), NULL), path);
 	if (json_is(list, JSON_array)) {

@@ -243,7 +243,7 @@ int codex_submit_op(struct codex *codex, struct str id, const struct op *op, str
 bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer)
 {
 	carry_out(codex);
-	return codex->session && !codex->is_shut_down && op_answer(codex, asks, id, answer);
+	return codex->session && !codex->is_shut_down && op_answer(codex, asks, id, answer) == OP_ANSWER_taken;
 }
 
 static int keep_items(struct session *session, const struct str *items, size_t count, struct error *err)

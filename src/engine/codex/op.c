@@ -68,7 +68,7 @@ void op_dispatch(struct codex *codex, const struct submission *submission)
 
 /* Call ids come from the provider, and some providers number the calls of each response: the approval of one agent's
  * command must not start the command of another agent. */
-bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+enum op_answer op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
 	struct session *session = codex->session;
 	enum pending_kind kind = pending_kind_of(asks);
@@ -77,7 +77,8 @@ bool op_answer(struct codex *codex, enum event_tag asks, struct str id, const vo
 		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
 		             "the id of the event that asked.",
 		             STR_ARG(id));
-		return false;
+		return OP_ANSWER_ambiguous;
 	}
-	return session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
+	bool is_taken = session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
+	return is_taken ? OP_ANSWER_taken : OP_ANSWER_unknown;
 }

@@ -69,7 +69,7 @@ void on_op_patch_approval(struct codex *codex, const struct submission *submissi
 void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input_answer *op = submission->op.user_input_answer;
-	if (!op_answer(codex, EV_request_user_input, op->id, op->response))
+	if (op_answer(codex, EV_request_user_input, op->id, op->response) == OP_ANSWER_unknown)
 		session_warn(codex->session, submission->id,
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
 }

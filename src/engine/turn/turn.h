@@ -31,6 +31,7 @@ struct turn_shown {
 	struct buf text;
 	size_t repeated;   /* bytes of the text that the retry has sent again */
 	bool is_repeating; /* the retry has not differed from the text yet */
+	bool is_mixed;     /* the text has parts of attempts that differ */
 };
 
 void turn_shown_finish(struct turn_shown *shown);
@@ -154,7 +155,8 @@ void turn_close_item(struct turn *turn);
 void turn_keep_item(struct turn *turn);
 void turn_drop_kept(struct turn *turn);
 /* Completes the items that clients know and that no attempt finished, with the text that clients have (up to
- * LIMIT_STREAMED_TEXT). The message enters the history if the response is complete; that of a failed Turn does not. */
+ * LIMIT_STREAMED_TEXT). The message enters the history if the response is complete and has no calls, and if its text is
+ * whole and from one attempt. */
 void turn_complete_unfinished(struct turn *turn);
 /* True if a delta belongs to the open item; a delta of an item that was not added belongs to none. */
 bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id);

@@ -190,6 +190,14 @@ void turn_message_done(struct turn *turn, const struct json *json)
 		emit_whole(turn, words);
 }
 
+/* No item may come between a call and its output, and the model must not read a text that it never wrote. */
+static bool enters_history(const struct turn *turn)
+{
+	const struct turn_shown *shown = &turn->open.shown;
+	return turn->is_complete && turn->tools.count == 0 && shown->text.len > 0 && !shown->text.over &&
+	       !shown->is_mixed;
+}
+
 void turn_message_cut_short(struct turn *turn)
 {
 	struct buf item;
@@ -198,7 +206,7 @@ void turn_message_cut_short(struct turn *turn)
 	size_t last_message = env->last_message;
 	bool has_last_message = env->has_last_message;
 	emit_whole(turn, text);
-	if (!turn->is_complete || !text.len) { /* not part of the history */
+	if (!enters_history(turn)) {
 		env->last_message = last_message;
 		env->has_last_message = has_last_message;
 		return;

@@ -62,6 +62,7 @@ struct str turn_shown_add(struct turn_shown *shown, struct str text)
 		shown->repeated += same;
 		text = str_skip(text, same);
 		shown->is_repeating = text.len == 0 && same < rest.len;
+		shown->is_mixed |= text.len > 0 && same < rest.len;
 	}
 	if (!shown->text.max)
 		buf_init(&shown->text, LIMIT_STREAMED_TEXT);
@@ -392,8 +393,8 @@ static void on_completed(struct turn *turn, const struct response_event *event)
 	free(turn->response_id);
 	turn->response_id = str_dup(event->id);
 	turn->is_complete = true;
-	turn_complete_unfinished(turn);
 	context_mark_response(&turn->env->conversation->context, event->id);
+	turn_complete_unfinished(turn); /* the provider does not have that message: a chained request sends it */
 	conversation_add_usage(turn->env->conversation, turn->env->id, turn->env->settings, event->usage);
 }
 
