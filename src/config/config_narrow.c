@@ -155,6 +155,26 @@ static bool on_again_widens(const struct config_allowed *allowed, const struct t
 	return user && !switch_is_on(user, true) && switch_is_on(value, true);
 }
 
+/* The other kinds of subagents, for a user who turned multi_agent off. */
+static bool subagents_widen(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	const struct toml *agents = toml_get(toml_get(allowed->user, "features"), "multi_agent");
+	return agents && !switch_is_on(agents, true) && !switch_is_on(user, false) && switch_is_on(value, false);
+}
+
+static bool larger_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return toml_is(user, TOML_integer) && toml_is(value, TOML_integer) && value->integer > user->integer;
+}
+
+/* max_active_subagents overrides its alias agents.max_threads. */
+static bool active_subagents_widen(const struct config_allowed *allowed, const struct toml *user,
+                                   const struct toml *value)
+{
+	return larger_widens(allowed, user ? user : toml_get(toml_get(allowed->user, "agents"), "max_threads"), value);
+}
+
 /* An empty text resets the key to the default, which may be wider than the user's value. */
 static bool search_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
@@ -225,6 +245,11 @@ static const struct row {
 	{NULL, "web_search", search_widens},
 	{"tools", "web_search", search_tool_widens},
 	{NULL, "collaboration_mode", mode_kind_widens},
+	{"features", "collab", subagents_widen},
+	{"features", "subagent_tools", subagents_widen},
+	{NULL, "max_active_subagents", active_subagents_widen},
+	{"agents", "max_threads", larger_widens},
+	{"agents", "max_depth", larger_widens},
 	{"tools", NULL, on_again_widens},
 	{"features", NULL, on_again_widens},
 };

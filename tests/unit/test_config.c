@@ -536,6 +536,20 @@ static void a_project_may_not_widen_what_the_model_may_do(void **state)
 		{"features.shell_tool = true", "features.shell_tool = false", NULL},
 		{"tools.view_image = false", "tools.view_image = true", "tools.view_image"},
 		{"", "features.subagent_tools = true", NULL},
+		{"features.multi_agent = true", "features.collab = true", NULL},
+		{"features.multi_agent = false", "features.collab = true", "features.collab"},
+		{"features.multi_agent = false", "features.collab = false", NULL},
+		{"features.multi_agent = { enabled = false }", "features.subagent_tools = true",
+	         "features.subagent_tools"},
+		{"features = { multi_agent = false, collab = true }", "features.collab = true", NULL},
+		{"agents.max_depth = 0", "agents.max_depth = 1", "agents.max_depth"},
+		{"agents.max_depth = 2", "agents.max_depth = 1", NULL},
+		{"", "agents.max_depth = 5", NULL},
+		{"agents.max_threads = 1", "agents.max_threads = 2", "agents.max_threads"},
+		{"agents.max_threads = 1", "max_active_subagents = 2", "max_active_subagents"},
+		{"max_active_subagents = 1", "max_active_subagents = 2", "max_active_subagents"},
+		{"max_active_subagents = 2", "max_active_subagents = 1", NULL},
+		{"", "max_active_subagents = 20", NULL},
 	};
 	for (size_t i = 0; i < countof(rows); i++)
 		check_widening(*state, &rows[i]);
