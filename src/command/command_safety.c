@@ -6,7 +6,10 @@
 
 #include "base/str.h"
 #include "command/command_scan.h"
+#include "command/command_wrapper.h"
 #include "command/shell.h"
+
+enum { DEPTH_MAX = 8 }; /* nested shells */
 
 typedef bool (*plain_rule_fn)(const struct plain_command *command);
 
@@ -347,51 +350,31 @@ static bool is_rm_dangerous(const struct plain_command *command)
 	return false;
 }
 
-/* "git" or "rm" if the word is or could become the name of that program, else NULL. */
-static const char *judged_program(const struct command_word *word)
+static bool is_argv_dangerous(const char *const *argv, int depth);
+
+/* The scan also finds what follows unknown programs. */
+static bool is_script_dangerous(const char *script, int depth)
 {
-	static const char *const programs[] = {"git", "rm"};
-	const struct command_word base = {shell_base_name(word->text), word->can_vary};
-	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-		if (command_word_can_be(&base, str_of(programs[i])))
-			return programs[i];
-	return NULL;
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	return command_scan_forces_rm(str_of(script)) || (depth < DEPTH_MAX && is_argv_dangerous(argv, depth + 1));
 }
 
-/* Skips sudo, its options and their values, up to the first word that can be such a program; returns its name. */
-static const char *skip_sudo(struct plain_command *command)
+static bool is_dangerous(const struct plain_command *command, int depth)
 {
-	const char *name = NULL;
-	do {
-		command->words++;
-		command->count--;
-	} while (command->count > 0 && !(name = judged_program(command->words)));
-	return name ? name : "";
-}
-
-/* The script of a nested shell, or NULL. An option word with a pattern counts as -c. */
-static const char *nested_script(const struct plain_command *command)
-{
-	for (size_t i = 1;
-	     shell_is_known(word(command, 0)) && strchr("-*?[", word(command, i)[0]) && word(command, i)[0]; i++) {
-		bool is_script = word(command, i)[1] != '-' && strchr(word(command, i), 'c');
-		if (is_script || command->words[i].can_vary)
-			return i + 1 < command->count ? word(command, i + 1) : NULL;
-	}
-	return NULL;
+	struct plain_command inner = *command;
+	command_skip_wrappers(&inner);
+	if (inner.count == 0)
+		return false;
+	const char *script = command_nested_script(&inner);
+	if (script)
+		return is_script_dangerous(script, depth);
+	const char *name = command_judged_program(inner.words);
+	return name && (strcmp(name, "git") == 0 ? is_git_dangerous(&inner) : is_rm_dangerous(&inner));
 }
 
 bool plain_command_is_dangerous(const struct plain_command *command)
 {
-	const char *name = shell_base_name(word(command, 0));
-	struct plain_command inner = *command;
-	if (strcmp(name, "sudo") == 0)
-		name = skip_sudo(&inner);
-	const char *script = nested_script(command);
-	if (script && command_scan_forces_rm(str_of(script)))
-		return true;
-	return (strcmp(name, "git") == 0 && is_git_dangerous(&inner)) ||
-	       (strcmp(name, "rm") == 0 && is_rm_dangerous(&inner));
+	return is_dangerous(command, 0);
 }
 
 static bool forces_rm_somewhere(const char *const *argv)
@@ -402,14 +385,19 @@ static bool forces_rm_somewhere(const char *const *argv)
 	return false;
 }
 
-bool command_is_dangerous(const char *const *argv)
+static bool is_argv_dangerous(const char *const *argv, int depth)
 {
 	auto_arena struct arena arena = {0};
 	struct command_list list;
 	if (!command_parse_argv(argv, &arena, &list))
 		return forces_rm_somewhere(argv);
 	for (size_t i = 0; i < list.count; i++)
-		if (plain_command_is_dangerous(&list.commands[i]))
+		if (is_dangerous(&list.commands[i], depth))
 			return true;
 	return false;
+}
+
+bool command_is_dangerous(const char *const *argv)
+{
+	return is_argv_dangerous(argv, 0);
 }

@@ -20,6 +20,7 @@ enum expected {
 	NAME_SOMEWHERE, /* after sudo, its options and their values */
 	RM_OPTION,
 	SHELL_OPTION,
+	SHELL_VALUE, /* of -o or -O */
 	SHELL_SCRIPT,
 	NOTHING,
 };
@@ -104,6 +105,11 @@ static void take_word(struct scan *scan, const char *word)
 			scan->expected = NOTHING;
 		else if (is_short_option(word, 'c') || strpbrk(word, "*?["))
 			scan->expected = SHELL_SCRIPT;
+		else if (is_short_option(word, 'o') || is_short_option(word, 'O'))
+			scan->expected = SHELL_VALUE;
+		break;
+	case SHELL_VALUE:
+		scan->expected = SHELL_OPTION;
 		break;
 	case SHELL_SCRIPT:
 		scan->is_found = scan->is_found || scan_script(buf_str(&scan->word), 0, scan->depth + 1, scan->steps);

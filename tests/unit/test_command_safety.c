@@ -104,6 +104,15 @@ static const char *const destroying[] = {
 	"ls > y; rm -f x", "> y rm -f x", "true && sudo rm -rf $x", "r\\m -rf $x", "'rm' -rf $x", "rm $x -rf",
 	"bash -c 'rm -rf x'", "bash -lc \"bash -lc 'rm -rf x'\"", "sh -ec 'cd /; rm -rf $x'",
 	"cat <<E\nx\nE\nrm -rf $x",
+	/* destructive commands that other programs run */
+	"env rm -rf x", "env -i -u A --chdir x B=c rm -rf x", "nohup rm -rf x", "command rm -rf x",
+	"command -p rm -f x",
+	"exec -a y rm -rf x", "builtin exec rm -f x", "doas -u root rm -f x", "command git push -f",
+	"sudo bash -c 'rm -rf x'", "sudo -nu git /bin/rm -rf x", "sudo --user git -- env A=b nohup rm -f x",
+	"sudo nice rm -f x", "sudo env nice git reset", "bash -c 'git reset --hard'",
+	"bash -euo pipefail -c 'rm -rf x'",
+	"bash -ceuo pipefail 'git reset'", "bash -O extglob -c 'git clean -f'", "bash -c -e 'git reset'",
+	"sh -c 'env bash -c \"git reset\"'", "bash -c '[a]; rm -f x'", "bash -euo pipefail -c 'rm -rf x' > y",
 	/* patterns that file names turn into an option, a subcommand or a program */
 	"rm -[f] x", "rm [-]f x", "rm ?f x", "rm -r* x", "rm x -[r]f", "rm --forc x",
 	"sudo rm -[f] x", "sudo [r]m -f x", "sudo /bin/r? -f x", "ls && rm -[f] x",
@@ -117,6 +126,9 @@ static const char *const destroying[] = {
 
 /* clang-format off */
 static const char *const sparing[] = {
+	"env", "env A=b", "env -u", "nohup ls", "nohup", "exec", "command -v rm -f", "command -V git reset",
+	"env echo rm -f x", "nohup rm x", "bash -c 'git status'", "bash -o pipefail", "bash -o", "sudo -u git ls",
+	"bash -o pipefail x -c 'rm -f x'", "env bash x -c 'git reset'", "sudo bash -c ls",
 	"rm *", "rm * --", "rm *f", "rm * $x", "rm *.o", "rm -r build/*", "rm -- *",
 	"rm ./*", "rm src/[ab].c", "git diff *.c", "git push origin feature/*",
 	"git branch x*", "git commit *.c", "sudo ls *.c", "bash x*", "rm *.o $x", "rm ./* $x", "echo * -f $x",
