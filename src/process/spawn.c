@@ -245,6 +245,11 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 		                 "cannot run %s in %s: the system did not start it in time; is the file or "
 		                 "the folder on a file system that does not answer?",
 		                 name, cwd ? cwd : ".");
+	case SPAWN_expired:
+		return error_set(err, ERR_io,
+		                 "cannot run %s: the process that supervises commands received the request too late; "
+		                 "try again",
+		                 name);
 	default:
 		return error_sys(err, failure->sys, "cannot run %s", name);
 	}

@@ -42,7 +42,7 @@ must_check int spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct
  * that it points to and stack (SPAWN_STACK bytes, aligned to 16) must not change until spawn_poll returns SPAWN_RUNS,
  * or until the process has been reaped. */
 enum { SPAWN_STACK = 16384 };
-enum spawn_step { SPAWN_fork, SPAWN_setup, SPAWN_cwd, SPAWN_exec, SPAWN_busy, SPAWN_late };
+enum spawn_step { SPAWN_fork, SPAWN_setup, SPAWN_cwd, SPAWN_exec, SPAWN_busy, SPAWN_late, SPAWN_expired };
 struct spawn_failure {
 	enum spawn_step step;
 	int sys; /* errno */

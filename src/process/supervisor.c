@@ -28,7 +28,8 @@
 #include "process/spawn.h"
 #include "process/placeholder.h"
 
-enum { REPORTS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2 };
+/* A start in the last EXPIRY_MARGIN_MS could not be reported in time. */
+enum { REPORTS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2, EXPIRY_MARGIN_MS = LIMIT_SUPERVISOR_MS / 20 };
 
 struct supervisor {
 	pid_t pid;
@@ -252,6 +253,22 @@ static struct supervisor_child *find_waiting(struct supervisor *it, uint64_t ask
 	return NULL;
 }
 
+/* The child fails now. If its request has been sent, the supervisor refuses it later (not_after_ms). */
+static void give_up(struct supervisor *it, struct supervisor_child *child)
+{
+	struct error err;
+	error_set(&err, ERR_io,
+	          "cannot run %s: the process that supervises commands (%d) does not answer; was it stopped?",
+	          child->name, (int)it->pid);
+	if (supervisor_requests_drop(&it->requests, child->id)) {
+		child_done(child);
+		child->handler->on_end(0, &err, child->self);
+		return;
+	}
+	child->is_overdue = true;
+	child->handler->on_silence(&err, child->self);
+}
+
 /* Reads pending reports first: the loop may have been busy. */
 static void on_silence(void *self)
 {
@@ -260,15 +277,8 @@ static void on_silence(void *self)
 	while (take_reports(it))
 		continue;
 	uint64_t now = clock_now_ms();
-	while (supervisor == it && (child = find_waiting(it, now - LIMIT_SUPERVISOR_MS))) {
-		struct error err;
-		error_set(&err, ERR_io,
-		          "cannot run %s: the process that supervises commands (%d) does not answer; "
-		          "was it stopped?",
-		          child->name, (int)it->pid);
-		child->is_overdue = true;
-		child->handler->on_silence(&err, child->self);
-	}
+	while (supervisor == it && (child = find_waiting(it, now - LIMIT_SUPERVISOR_MS)))
+		give_up(it, child);
 	if (supervisor == it && (child = find_waiting(it, UINT64_MAX)))
 		loop_timer_start(it->silence, child->asked_ms + LIMIT_SUPERVISOR_MS - now);
 }
@@ -374,6 +384,7 @@ static const char *name_of(const struct spawn_plan *plan)
 static int write_request(const struct spawn_plan *plan, uint32_t id, struct buf *out, struct error *err)
 {
 	struct supervisor_request request = {
+		.not_after_ms = clock_now_ms() + LIMIT_SUPERVISOR_MS - EXPIRY_MARGIN_MS,
 		.id = id,
 		.timeout_ms = plan->timeout_ms ? plan->timeout_ms : LIMIT_START_MS,
 		.has_cwd = plan->cwd != NULL,

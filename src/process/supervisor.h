@@ -12,7 +12,7 @@
  * The loop never waits for it: a command is requested, and what happens to it is reported later. A start that the
  * system delays (a folder or a file on a file system that does not answer) delays nothing else; after LIMIT_START_MS
  * it fails and its process is killed. If the supervisor does not answer because it was stopped, requests fail after
- * LIMIT_SUPERVISOR_MS, and a command that it starts for them later is terminated.
+ * LIMIT_SUPERVISOR_MS. When it continues, it refuses them, and a command that it was just starting is terminated.
  *
  * Owns: the supervisor, one per thread, as an engine of libcodex has a thread. Thread: the loop's. */
 #ifndef PROCESS_SUPERVISOR_H

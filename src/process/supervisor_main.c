@@ -217,6 +217,19 @@ static bool receive(void *to, size_t len)
 	return got >= 0 && (size_t)got == len;
 }
 
+/* Receives len bytes and discards them. */
+static bool receive_nothing(size_t len)
+{
+	static char unused[4096];
+	while (len > 0) {
+		size_t part = len < sizeof(unused) ? len : sizeof(unused);
+		if (!receive(unused, part))
+			return false;
+		len -= part;
+	}
+	return true;
+}
+
 /* Receives the head of a request and its descriptors, 0 for those that are absent. False: the engine has ended. */
 static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS])
 {
@@ -288,16 +301,25 @@ static void fill_plan(const struct supervisor_request *request, const int fds[SU
 	plan->adopts_orphans = true;
 }
 
+/* SPAWN_fork: it may start, and only the fork can fail. */
+static enum spawn_step refusal_of(const struct supervisor_request *request, bool has_room)
+{
+	if (request->not_after_ms < clock_now_ms())
+		return SPAWN_expired;
+	return has_room ? SPAWN_fork : SPAWN_busy;
+}
+
 /* Takes the memory. */
 static void start(const struct supervisor_request *request, struct start_memory *memory, size_t size)
 {
 	pid_t *command = find_command(0);
-	struct start it = {.id = request->id, .report = -1, .memory = memory, .size = size};
+	struct start it = {.pid = -1, .id = request->id, .report = -1, .memory = memory, .size = size};
 	it.due_ms = clock_now_ms() + request->timeout_ms;
-	bool has_room = command && start_count < LIMIT_STARTS;
-	it.pid = has_room ? spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report) : -1;
+	enum spawn_step refusal = refusal_of(request, command != NULL && start_count < LIMIT_STARTS);
+	if (refusal == SPAWN_fork)
+		it.pid = spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report);
 	if (it.pid < 0) {
-		send_report(request->id, SUPERVISOR_FAILED, has_room ? SPAWN_fork : SPAWN_busy, has_room ? errno : 0);
+		send_report(request->id, SUPERVISOR_FAILED, refusal, refusal == SPAWN_fork ? errno : 0);
 		munmap(memory, size);
 		return;
 	}
@@ -317,20 +339,31 @@ static bool take_placeholder(const struct supervisor_request *request, int fd)
 	return true;
 }
 
-/* Returns as take_placeholder. */
-static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
+/* Returns as take_placeholder. Without memory the command fails alone. */
+static bool start_request(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
 	struct start_memory *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || !receive((char *)memory + texts, request->len))
+	if (memory == MAP_FAILED) {
+		send_report(request->id, SUPERVISOR_FAILED, SPAWN_fork, errno);
+		return receive_nothing(request->len);
+	}
+	if (!receive((char *)memory + texts, request->len))
 		return false;
 	fill_plan(request, fds, memory);
 	start(request, memory, size);
+	return true;
+}
+
+/* Returns as take_placeholder. */
+static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
+{
+	bool is_there = start_request(request, fds);
 	for (int i = 0; i < SUPERVISOR_FDS; i++) {
 		if (fds[i])
 			close(fds[i]);
 	}
-	return true;
+	return is_there;
 }
 
 /* The same. */

@@ -18,7 +18,8 @@
 #include <sys/types.h>
 
 struct supervisor_request {
-	uint32_t id; /* of the command, in its reports */
+	uint64_t not_after_ms; /* of clock_now_ms: the command does not start later, as its failure is reported then */
+	uint32_t id;           /* of the command, in its reports */
 	uint32_t path_count, wanted_count, argc, envc;
 	uint32_t len;        /* of all texts, bytes */
 	uint32_t timeout_ms; /* for the exec */

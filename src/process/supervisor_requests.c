@@ -213,6 +213,19 @@ int supervisor_requests_put(struct supervisor_requests *requests, struct str byt
 	return 0;
 }
 
+bool supervisor_requests_drop(struct supervisor_requests *requests, uint32_t id)
+{
+	struct request *it;
+	list_for_each(it, &requests->pending, link) {
+		if (it->id != id)
+			continue;
+		request_destroy(requests, it);
+		update_poll(requests);
+		return true;
+	}
+	return false;
+}
+
 void supervisor_requests_answered(struct supervisor_requests *requests)
 {
 	requests->unanswered--;

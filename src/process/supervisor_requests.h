@@ -45,6 +45,8 @@ void supervisor_requests_finish(struct supervisor_requests *requests, uv_close_c
  * no further descriptors of this user. */
 must_check int supervisor_requests_put(struct supervisor_requests *requests, struct str bytes, const int *fds,
                                        size_t fd_count, uint32_t id, struct error *err);
+/* Discards the request of this command. False: a part of it has been sent, and the supervisor will answer it. */
+bool supervisor_requests_drop(struct supervisor_requests *requests, uint32_t id);
 /* The supervisor has answered a command. */
 void supervisor_requests_answered(struct supervisor_requests *requests);
 

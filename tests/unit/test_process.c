@@ -969,33 +969,96 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
-/* New commands fail; running ones and the loop continue; commands that start later are terminated. */
+static size_t count_fds_of(pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	size_t count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	closedir(dir);
+	return count;
+}
+
+/* New commands fail, those that wait in the engine, too; running ones and the loop continue. The failed ones do not run
+ * when the supervisor continues, and it keeps none of their descriptors. */
 static void a_stopped_supervisor_fails_new_commands(void **state)
 {
-	struct run before, asked, after;
+	enum { ASKED = LIMIT_SUPERVISOR_REQUESTS + 2 };
+	static struct run asked[ASKED];
+	struct run before, after;
+	struct program marker;
+	char script[128];
+	program_create(&marker, "/tmp", "");
+	unlink(marker.path);
+	snprintf(script, sizeof(script), "echo ran >>%s", marker.path);
 	run_init(&before, *state);
 	run_start_sh(&before, "echo $$; sleep 1000");
 	pid_t pid = run_printed_pid(&before), supervisor = supervisor_pid();
+	run_sh(&after, *state, ":");
+	run_finish(&after);
+	size_t fds = count_fds_of(supervisor);
 	kill(supervisor, SIGSTOP);
-	run_init(&asked, *state);
-	run_start_sh(&asked, "sleep 1000");
-	run_until_end(&asked);
-	assert_non_null(strstr(asked.error, "does not answer; was it stopped?"));
-	assert_int_equal(asked.result.exit_code, -1);
+	for (size_t i = 0; i < ASKED; i++) {
+		run_init(&asked[i], *state);
+		run_start_sh(&asked[i], script);
+	}
+	for (size_t i = 0; i < ASKED; i++) {
+		run_until_end(&asked[i]);
+		assert_non_null(strstr(asked[i].error, "does not answer; was it stopped?"));
+		assert_int_equal(asked[i].result.exit_code, -1);
+	}
+	/* those that were not sent need no answer */
+	assert_true(process_is_running(asked[0].process));
+	assert_false(process_is_running(asked[ASKED - 1].process));
+	for (size_t i = 0; i < ASKED; i++)
+		run_finish(&asked[i]);
 	assert_true(is_there(pid));
 	assert_int_equal(before.ends, 0);
-	run_finish(&asked);
 	kill(supervisor, SIGCONT);
 	run_sh(&after, *state, "echo after");
 	assert_str(run_out(&after), "after\n");
 	run_finish(&after);
+	assert_int_equal(access(marker.path, F_OK), -1);
 	assert_int_equal(supervisor_pid(), supervisor);
+	assert_int_equal(count_fds_of(supervisor), fds);
 	assert_true(is_there(pid));
 	run_finish(&before);
+	program_destroy(&marker);
 	while (count_below_supervisor(&(pid_t){0})) {
 		run_sh(&after, *state, ":");
 		run_finish(&after);
 	}
+}
+
+static void a_supervisor_without_memory_fails_one_command(void **state)
+{
+	struct run before, run;
+	struct rlimit least = {0}, usual;
+	run_init(&before, *state);
+	run_start_sh(&before, "echo $$; sleep 1000");
+	pid_t pid = run_printed_pid(&before), supervisor = supervisor_pid();
+	run_sh(&run, *state, ":");
+	run_finish(&run);
+	size_t fds = count_fds_of(supervisor);
+	assert_int_equal(prlimit(supervisor, RLIMIT_AS, NULL, &usual), 0);
+	least.rlim_max = usual.rlim_max;
+	assert_int_equal(prlimit(supervisor, RLIMIT_AS, &least, NULL), 0);
+	run_sh(&run, *state, "echo never");
+	assert_string_equal(run.error, "cannot run /bin/sh: Cannot allocate memory");
+	run_finish(&run);
+	assert_int_equal(prlimit(supervisor, RLIMIT_AS, &usual, NULL), 0);
+	run_sh(&run, *state, "echo next");
+	assert_str(run_out(&run), "next\n");
+	run_finish(&run);
+	assert_int_equal(supervisor_pid(), supervisor);
+	assert_int_equal(count_fds_of(supervisor), fds);
+	assert_true(is_there(pid));
+	assert_int_equal(before.ends, 0);
+	run_finish(&before);
 }
 
 /* The pid has been reused since the snapshot, which the start time shows. */
@@ -1263,6 +1326,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
 		IN_WORLD(a_stopped_supervisor_fails_new_commands),
+		IN_WORLD(a_supervisor_without_memory_fails_one_command),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 		IN_WORLD(another_commands_daemon_is_left_alone),
 		IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
