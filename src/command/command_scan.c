@@ -240,20 +240,69 @@ static bool scan_script(struct str script, char closer, int depth, size_t *steps
 	return scan.is_found;
 }
 
+/* The length of the bracket expression at the start of text, 0 without one. A first ] means itself. */
+static size_t bracket_length(const char *text)
+{
+	size_t first = text[0] == '[' ? 1 + strspn(text + 1, "^!") : 0;
+	const char *end = first > 0 && text[first] ? strchr(text + first + 1, ']') : NULL;
+	return end ? (size_t)(end - text) + 1 : 0;
+}
+
+/* False for letters, digits and ranges between them. Other ranges and negations depend on the locale. */
+static bool bracket_can_be_dash(const char *text, size_t length)
+{
+	static const char names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	bool is_range_over = true;
+	for (size_t at = 1; at + 1 < length; at++) {
+		bool is_inner = at > 1 && at + 2 < length;
+		bool is_range = text[at] == '-' && is_inner && is_range_over && strchr(names, text[at - 1]) &&
+		                strchr(names, text[at + 1]);
+		if (!is_range && strchr("-^!", text[at]))
+			return true;
+		is_range_over = !is_range;
+		at += is_range;
+	}
+	return false;
+}
+
+/* The length of a pattern's first element if it can become "-", else 0. `rm *` and `rm ?*` are too common to ask
+ * about, though a file named -f would turn them into rm -f. */
+static size_t dash_length(const char *text)
+{
+	size_t length = bracket_length(text);
+	if (length > 0)
+		return bracket_can_be_dash(text, length) ? length : 0;
+	bool is_any = text[0] == '?' && text[strspn(text, "?")] != '*';
+	return text[0] == '-' || is_any ? 1 : 0;
+}
+
+/* True if a pattern can become short options of rm with f among them. */
+static bool pattern_forces_rm(const char *text)
+{
+	size_t at = dash_length(text);
+	bool has_force = false;
+	if (at == 0)
+		return false;
+	while (text[at]) {
+		size_t length = bracket_length(text + at);
+		bool is_open = length > 0 || strchr("*?", text[at]);
+		if (!is_open && !strchr("dfiIrRv-", text[at]))
+			return false;
+		has_force = has_force || is_open || text[at] == 'f';
+		at += length > 0 ? length : 1;
+	}
+	return has_force;
+}
+
 bool command_word_forces_rm(const struct command_word *word)
 {
-	static const char *const forces[] = {"-f", "-rf", "-fr", "-Rf", "-fR", "--force"};
 	const char *text = word->text;
 	if (text[0] == '-' && word->can_vary)
 		return true;
 	if (is_short_option(text, 'f') || (strlen(text) > 2 && strncmp(text, "--force", strlen(text)) == 0))
 		return true;
-	/* `rm *` is too common to ask about, though a file named -f would turn it into rm -f. */
-	bool can_force = word->can_vary && text[0] != '*';
-	for (size_t i = 0; can_force && i < sizeof(forces) / sizeof(*forces); i++)
-		if (command_word_can_be(word, str_of(forces[i])))
-			return true;
-	return false;
+	return word->can_vary &&
+	       (pattern_forces_rm(text) || (dash_length(text) > 0 && command_word_can_be(word, STR("--force"))));
 }
 
 bool command_scan_forces_rm(struct str script)

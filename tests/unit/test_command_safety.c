@@ -114,6 +114,8 @@ static const char *const destroying[] = {
 	"bash -ceuo pipefail 'git reset'", "bash -O extglob -c 'git clean -f'", "bash -c -e 'git reset'",
 	"sh -c 'env bash -c \"git reset\"'", "bash -c '[a]; rm -f x'", "bash -euo pipefail -c 'rm -rf x' > y",
 	/* patterns that file names turn into an option, a subcommand or a program */
+	"rm [-]vf x", "rm ?vf x", "rm ?? x", "rm [+-]f x", "rm [+-/]f x", "rm [^a]f x", "rm [-]-force x",
+	"rm [-]vf $x", "rm [!-~]f $x", "rm [a-z-]f x",
 	"rm -[f] x", "rm [-]f x", "rm ?f x", "rm -r* x", "rm x -[r]f", "rm --forc x",
 	"sudo rm -[f] x", "sudo [r]m -f x", "sudo /bin/r? -f x", "ls && rm -[f] x",
 	"git r[e]set --hard", "git -[C] x reset", "git -C x* reset", "git * x", "git push -[f]", "git push [+]main",
@@ -129,6 +131,8 @@ static const char *const sparing[] = {
 	"env", "env A=b", "env -u", "nohup ls", "nohup", "exec", "command -v rm -f", "command -V git reset",
 	"env echo rm -f x", "nohup rm x", "bash -c 'git status'", "bash -o pipefail", "bash -o", "sudo -u git ls",
 	"bash -o pipefail x -c 'rm -f x'", "env bash x -c 'git reset'", "sudo bash -c ls",
+	"rm [a-z]*", "rm [0-9]*", "rm [A-Za-z0-9]*", "rm ?*", "rm ??*", "rm ?", "rm ?.o", "rm [-]v", "rm [ab]f",
+	"rm [a-z]* $x", "rm ?* $x", "rm [f $x", "rm [a-z",
 	"rm *", "rm * --", "rm *f", "rm * $x", "rm *.o", "rm -r build/*", "rm -- *",
 	"rm ./*", "rm src/[ab].c", "git diff *.c", "git push origin feature/*",
 	"git branch x*", "git commit *.c", "sudo ls *.c", "bash x*", "rm *.o $x", "rm ./* $x", "echo * -f $x",
