@@ -33,6 +33,7 @@ struct debug_client {
 	bool is_busy;   /* input was sent, or a task began, and it has not ended */
 	bool has_begun; /* the task: an error is not its end */
 	bool was_interrupted;
+	bool was_warned;    /* that another Ctrl-C ends the session; until a line is typed or a task begins */
 	bool has_said_all;  /* no more lines will be typed */
 	bool is_leaving;    /* shutdown was sent */
 	bool has_shut_down; /* and answered */
@@ -260,18 +261,34 @@ static void run_typed(struct debug_client *client, struct str line)
 		fprintf(stderr, "unknown command /%.*s; /help lists the commands\n", STR_ARG(word));
 }
 
-/* y, n and a are answers only while something is asked. */
+/* An answer without a slash: y, n, a, yes, no. */
+static const struct typed *find_answer(struct str line)
+{
+	if (str_is(line, "yes") || str_is(line, "no"))
+		line.len = 1;
+	return line.len == 1 ? find_typed(line) : NULL;
+}
+
+/* Text would be taken for an answer by its author, so it is no prompt while a question is open. */
+static void answer_or_refuse(struct debug_client *client, struct str line)
+{
+	const struct typed *typed = find_answer(str_trim(line));
+	if (typed)
+		typed->run(client, STR(""));
+	else
+		note("answer y, n or a first; /interrupt ends the task");
+}
+
 static void on_line(struct str line, void *self)
 {
 	struct debug_client *client = self;
-	bool is_answer = client->questions.count && line.len == 1 && find_typed(line);
-	client->was_interrupted = false;
+	client->was_interrupted = client->was_warned = false;
 	if (client->is_leaving)
 		return;
-	if (is_answer)
-		run_typed(client, line);
-	else if (str_has_prefix(line, "/") && !str_has_prefix(line, "//"))
+	if (str_has_prefix(line, "/") && !str_has_prefix(line, "//"))
 		run_typed(client, str_skip(line, 1));
+	else if (client->questions.count)
+		answer_or_refuse(client, line);
 	else
 		submit_text(client, str_skip(line, str_has_prefix(line, "//") ? 1 : 0));
 	if (client->options.is_script && client->is_busy && !client->questions.count)
@@ -290,13 +307,11 @@ static void on_input_end(void *self)
 
 void debug_client_interrupt(struct debug_client *client)
 {
-	bool may_interrupt = client->is_busy && !client->was_interrupted && !client->is_leaving;
-	if (may_interrupt) {
-		on_typed_interrupt(client, STR_NONE);
-		note("interrupted; Ctrl-C again ends the session");
-	} else if (!client->is_leaving && !client->was_interrupted) {
-		client->was_interrupted = true;
-		note("Ctrl-C again ends the session");
+	if (!client->is_leaving && !client->was_warned) {
+		note(client->is_busy ? "interrupted; Ctrl-C again ends the session" : "Ctrl-C again ends the session");
+		if (client->is_busy)
+			on_typed_interrupt(client, STR_NONE);
+		client->was_warned = true;
 	} else if (!client->is_leaving) {
 		leave(client);
 	} else if (!client->has_ended) {
@@ -310,6 +325,8 @@ void debug_client_interrupt(struct debug_client *client)
 static void on_task_begin(struct debug_client *client, const struct json *msg)
 {
 	(void)msg;
+	if (!client->is_busy)
+		client->was_warned = false;
 	client->is_busy = client->has_begun = true;
 }
 

@@ -24,6 +24,7 @@ struct debug_run {
 	struct debug_client *client;
 	uv_signal_t on_int;
 	bool is_in_order;
+	bool has_dashes; /* "--" */
 };
 
 #define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                             \
@@ -35,8 +36,8 @@ struct debug_run {
 static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL,
             "Set a configuration value of the engine that is started; repeatable"),
-	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "First show the token that is in FILE"),
-	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Show every event, also those that are said twice"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Send the token in FILE first"),
+	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Show every event, including duplicate events"),
 	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Show events as they come: lines of JSON"),
 	ROW(color, "color", 0, CLI_TEXT, "WHEN", "always|never|auto", "Colour the output"),
 };
@@ -59,7 +60,7 @@ static const char details[] = "Type what you want to say; every event comes back
 			      "From a pipe each line waits until the task before it has ended or asks:\n"
 			      "  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
 			      "\n"
-			      "The exit status is 0 if the session ended in order.\n";
+			      "The exit status is 0 if the session ended normally.\n";
 
 const struct cli_command debug_client_command = {
 	.name = "codex debug-client",
@@ -127,6 +128,9 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	bool is_address = where->count == 1 && strstr(where->items[0], "://");
 	auto_free const char *const *argv = where->count ? command_words(where) : own_engine(run);
 	char *token = NULL;
+	if (where->count && !strstr(where->items[0], "://") && !run->has_dashes)
+		return error_set(err, ERR_usage, "%s is neither unix://… nor tcp://…; put -- before a command",
+		                 where->items[0]);
 	if (where->count && run->overrides.count)
 		return error_set(err, ERR_usage, "-c is for the engine that is started here; that one has its own");
 	if (run->token_file && !(token = access_token_read(run->token_file, err)))
@@ -149,9 +153,18 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	return status;
 }
 
+static bool has_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0)
+			return true;
+	}
+	return false;
+}
+
 int debug_client_main(int argc, char **argv)
 {
-	struct debug_run run = {0};
+	struct debug_run run = {.has_dashes = has_dashes(argc, argv)};
 	struct cli_result words;
 	struct error err;
 	int status = cli_read(&debug_client_command, argc, argv, &run, &words);
