@@ -69,15 +69,21 @@ const char *config_place(const struct toml *node, char out[CONFIG_PLACE_SIZE])
 	return out;
 }
 
-static bool complain(const struct taker *t, const struct toml *node, const char *expected, const char *got)
+static bool complain_with(const struct taker *t, const struct toml *node, const char *expected, const char *joint,
+                          const char *got)
 {
 	auto_buf struct buf name;
 	char where[CONFIG_PLACE_SIZE];
 	buf_init(&name, ERROR_TEXT_MAX);
 	place_print(&name, t->place);
-	error_set(t->err, ERR_config, "%s: `%.*s` must be %s, not %s", config_place(node, where),
-	          STR_ARG(buf_str(&name)), expected, got);
+	error_set(t->err, ERR_config, "%s: `%.*s` must be %s%s%s", config_place(node, where), STR_ARG(buf_str(&name)),
+	          expected, joint, got);
 	return false;
+}
+
+static bool complain(const struct taker *t, const struct toml *node, const char *expected, const char *got)
+{
+	return complain_with(t, node, expected, ", not ", got);
 }
 
 static bool complain_kind(const struct taker *t, const struct toml *node, const char *expected)
@@ -197,14 +203,47 @@ static bool take_choice(const struct taker *t)
 	return true;
 }
 
-/* "`on-request`, `never` or a table `granular`" */
-static void expect_variants(const struct union_type *type, struct buf *out)
+static size_t count_variants(const struct union_type *type, bool are_tables)
 {
+	size_t count = 0;
+	for (size_t i = 0; i < type->count; i++)
+		count += !type->variants[i].is_alias && !!type->variants[i].body == are_tables;
+	return count;
+}
+
+/* "on-request, untrusted or never" */
+static void list_variants(const struct union_type *type, bool are_tables, struct buf *out)
+{
+	size_t left = count_variants(type, are_tables);
 	for (size_t i = 0; i < type->count; i++) {
 		const struct variant *it = &type->variants[i];
-		if (!it->is_alias)
-			buf_printf(out, "%s%s`%s`", i ? " or " : "", it->body ? "a table " : "", it->wire);
+		if (it->is_alias || !!it->body != are_tables)
+			continue;
+		left--;
+		buf_printf(out, "%s%s", it->wire, left > 1 ? ", " : left ? " or " : "");
 	}
+}
+
+/* "on-request or never, or a table granular or reject" */
+static void expect_variants(const struct union_type *type, struct buf *out)
+{
+	list_variants(type, false, out);
+	if (!count_variants(type, true))
+		return;
+	buf_append_c(out, count_variants(type, false) ? ", or a table " : "a table ");
+	list_variants(type, true, out);
+}
+
+/* The error names a variant that does not exist, without the list that `expected` has already. */
+static bool complain_variant(const struct taker *t, const char *expected, const struct error *why)
+{
+	char shown[TOML_KEY_SHOWN], got[TOML_KEY_SHOWN + 16];
+	bool is_text = t->node->kind == TOML_string;
+	struct str wire = is_text ? t->node->text : t->node->count == 1 ? t->node->child->key : STR_NONE;
+	if (!wire.ptr || union_find_wire(t->row->variants, wire))
+		return complain_with(t, t->node, expected, "; ", why->text);
+	snprintf(got, sizeof(got), "%s`%s`", is_text ? "" : "a table ", toml_key_shown(wire, shown));
+	return complain_with(t, t->node, expected, "; not ", got);
 }
 
 static bool take_one_of(const struct taker *t)
@@ -216,15 +255,15 @@ static bool take_one_of(const struct taker *t)
 	buf_init(&text, LIMIT_LINE);
 	expect_variants(t->row->variants, &expected);
 	if (t->node->kind != TOML_string && t->node->kind != TOML_table)
-		return complain_kind(t, t->node, expected.data);
+		return complain_with(t, t->node, expected.data, "; not ", toml_kind_name(t->node->kind));
 	struct json_writer w = json_writer(&text);
 	toml_to_json(&w, t->node);
 	const struct json *json = text.over ? NULL : json_parse(&scratch, buf_str(&text), NULL);
 	struct union_head *value = arena_new(t->to ? t->binder->arena : &scratch, struct union_head);
 	if (!json)
-		return complain(t, t->node, expected.data, "text of that size");
+		return complain_with(t, t->node, expected.data, "; not ", "text of that size");
 	if (union_decode(t->row->variants, json, t->binder->arena, value, &why) != 0)
-		return complain(t, t->node, expected.data, why.text);
+		return complain_variant(t, expected.data, &why);
 	if (t->to)
 		*(const struct union_head **)t->to = value;
 	return true;

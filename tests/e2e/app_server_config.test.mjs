@@ -332,7 +332,7 @@ test('a mistake in config.toml is a warning with its place, and threads are refu
 	const model = await startModel(t, [say('unused')]);
 	for (const [mistake, line, column, words] of [
 		['model = 3', 2, 1, /`model` must be a string, not an integer/],
-		['model = "x', 2, 11, /a string ends on its line/],
+		['model = "x', 2, 11, /the string has no closing quote/],
 	]) {
 		const home = makeHome(t, model);
 		const toml = path.join(home, 'config.toml');

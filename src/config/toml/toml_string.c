@@ -54,7 +54,7 @@ static bool step(struct toml_reader *r, char quote, struct span *s)
 	if (s->is_long && toml_skip_newline(r))
 		return true;
 	if (*r->at == '\n' || *r->at == '\r')
-		return toml_fail(r, "a string ends on its line; three quotes open one of several lines");
+		return toml_fail(r, "the string has no closing quote (a string over several lines starts with \"\"\")");
 	return toml_fail(r, "control character 0x%02x in a string; write it as \\u%04X", (unsigned char)*r->at,
 	                 (unsigned char)*r->at);
 }
