@@ -129,6 +129,15 @@ test('precedence: user, profile, project, -c, flag', exec, async (t) => {
 	}
 });
 
+test('an approval policy of -c gets a warning, unless it is never', exec, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	for (const [value, expected] of [['untrusted', true], ['"on-request"', true], ['never', false]]) {
+		const { code, stderr } = await codexExec(t, model, ['-c', `approval_policy=${value}`, 'hi']);
+		assert.equal(code, 0, stderr);
+		assert.equal(/^warning: approval_policy is ignored: exec never asks$/m.test(stderr), expected, stderr);
+	}
+});
+
 test('-c accepts TOML, and other text as a string', exec, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	for (const [value, expected] of [['"gpt-5.4"', 'gpt-5.4'], ["'gpt-5.4'", 'gpt-5.4'], ['a=b', 'a=b'], ['[1', '[1']]) {

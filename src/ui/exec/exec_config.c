@@ -101,6 +101,18 @@ static void warn(const char *option, const char *because)
 	fprintf(stderr, "warning: %s has no effect %s\n", option, because);
 }
 
+/* A policy of config.toml is for the other front ends too and gets no warning. */
+static bool requests_approvals(const struct exec_options *options, const struct config *config)
+{
+	bool is_set = false;
+	for (size_t i = 0; i < options->overrides.count; i++) {
+		struct str key, rest = str_of(options->overrides.items[i]);
+		str_next_part(&rest, '=', &key);
+		is_set = is_set || str_is(str_trim(key), "approval_policy");
+	}
+	return is_set && config->approval_policy->tag != ask_for_approval_never;
+}
+
 void exec_config_warn(const struct exec_options *options, const struct config *config)
 {
 	static const char bypass[] = "beside --dangerously-bypass-approvals-and-sandbox";
@@ -112,6 +124,8 @@ void exec_config_warn(const struct exec_options *options, const struct config *c
 		warn("--add-dir", "in a read-only sandbox; add --sandbox workspace-write");
 	if (options->local_provider && !options->oss)
 		warn("--local-provider", "without --oss");
+	if (requests_approvals(options, config))
+		fputs("warning: approval_policy is ignored: exec never asks\n", stderr);
 }
 
 static void add_root(struct exec_sandbox *sandbox, const char *dir)

@@ -71,8 +71,7 @@ static const char exec_details[] = "Examples:\n"
 
 const struct cli_command exec_command = {
 	.name = "codex exec",
-	.about = "Run one task without approvals. The answer goes to standard output, everything else to standard "
-		 "error.",
+	.about = "Run one task without approvals, and print the answer. Everything else goes to standard error.",
 	.usage = "Usage: codex exec [OPTIONS] [PROMPT]\n"
 		 "       codex exec [OPTIONS] resume|fork <SESSION | --last> [PROMPT]\n"
 		 "       codex exec [OPTIONS] review <--uncommitted | --base BRANCH |\n"
