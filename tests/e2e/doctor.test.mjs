@@ -75,7 +75,8 @@ test('the provider is checked on request', async (t) => {
 	assert.equal(examine(home, '--network').checks['network.provider_reachability'].status, 'ok');
 	await new Promise((resolve) => server.close(resolve));
 	const gone = examine(home, '--network').checks['network.provider_reachability'];
-	assert.deepEqual([gone.status, gone.summary], ['fail', 'cannot be reached: Connection refused']);
+	assert.deepEqual([gone.status, gone.summary, gone.remediation],
+		['fail', 'cannot be reached: Connection refused', 'is the server running?']);
 });
 
 test('a session in use is reported with its process', (t) => {

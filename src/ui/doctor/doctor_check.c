@@ -125,6 +125,13 @@ static const char *reach(const char *host, const char *port)
 	return why;
 }
 
+/* Neither name resolution, a proxy nor a firewall is involved in reaching this machine. */
+static const char *reach_hint(const char *host)
+{
+	bool is_loopback = strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+	return is_loopback ? "is the server running?" : "check name resolution, proxy and firewall";
+}
+
 static void check_provider(struct doctor *doctor)
 {
 	struct http_url url;
@@ -144,8 +151,7 @@ static void check_provider(struct doctor *doctor)
 	auto_free char *host = str_dup(url.host), *port = str_dup(url.port);
 	const char *why = reach(host, port);
 	if (why)
-		doctor_report(doctor, DOCTOR_fail, "check name resolution, proxy and firewall", "cannot be reached: %s",
-		              why);
+		doctor_report(doctor, DOCTOR_fail, reach_hint(host), "cannot be reached: %s", why);
 	else
 		doctor_report(doctor, DOCTOR_ok, NULL, "can be reached");
 }
