@@ -130,13 +130,14 @@ test('login without an option lists the options; a key as argument is refused wi
 	const home = tempDir(t, 'home');
 	const plain = await runCodex(t, ['login'], { home });
 	assert.deepEqual([plain.code, plain.stdout], [1, '']);
+	assert.match(plain.stderr, /^`codex login` needs --with-api-key or the word status\.$/m);
 	for (const way of ['codex login --with-api-key', 'OPENAI_API_KEY', '--oss']) assert.ok(plain.stderr.includes(way));
 	const seen = await runCodex(t, ['login', '--api-key', KEY], { home });
 	assert.equal(seen.code, 1);
 	assert.ok(!seen.stderr.includes(KEY) && seen.stderr.includes('--with-api-key'));
 	assert.deepEqual(fs.readdirSync(home), []);
 	assert.match((await runCodex(t, ['login', 'status'], { home, env: { OPENAI_API_KEY: KEY } })).stderr,
-		/^Not logged in\nOPENAI_API_KEY is set/);
+		/^Not logged in\nNo stored key\. OPENAI_API_KEY is set and is used\.\n$/);
 });
 
 test('login works with a broken configuration, and names the error', async (t) => {

@@ -43,7 +43,7 @@ struct app_server_run {
 	int signal; /* that ended it */
 };
 
-static const char details[] = "One JSON-RPC message a line, or a WebSocket message, without the member\n"
+static const char details[] = "One JSON-RPC message per line, or a WebSocket message, without the member\n"
 			      "`jsonrpc`. A client begins with `initialize`. On standard input and output the\n"
 			      "program ends at once when its input ends; at unix:// or ws:// any number of\n"
 			      "clients share it until it gets a signal.\n"

@@ -31,11 +31,11 @@ static const struct cli_option rows[] = {
 };
 
 static const struct cli_word daemon_words[] = {
-	{.word = "start", .doc = "Start the server unless it runs; wait until clients may come"},
-	{.word = "stop", .doc = "End it in order, and wait until it has gone"},
+	{.word = "start", .doc = "Start the server unless it runs; wait until it accepts clients"},
+	{.word = "stop", .doc = "Stop it cleanly, and wait until it has gone"},
 	{.word = "restart", .doc = "stop, then start"},
 	{.word = "status", .doc = "Say whether it runs; the exit status is 1 if not"},
-	{.word = "version", .doc = "The same; it is an error if it does not run"},
+	{.word = "version", .doc = "Print the server's version; fail if it is not running"},
 };
 
 const struct cli_command app_server_daemon_command = {

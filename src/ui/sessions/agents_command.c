@@ -27,7 +27,7 @@ struct agents_options {
 
 static const struct cli_option rows[] = {
 	{"last", 0, CLI_FLAG, offsetof(struct agents_options, is_last), NULL, NULL,
-         "The session last written to; so it is without SESSION"},
+         "The most recent session (default)"},
 	{"watch", 'w', CLI_FLAG, offsetof(struct agents_options, is_watching), NULL, NULL,
          "Print it again whenever it changes, until interrupted"},
 	{"json", 0, CLI_FLAG, offsetof(struct agents_options, is_json), NULL, NULL, "Print JSON, one line each time"},

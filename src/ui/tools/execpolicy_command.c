@@ -192,7 +192,7 @@ int execpolicy_main(int argc, char **argv)
 		return check_main(argc - 1, argv + 1);
 	int status = cli_read(&execpolicy_command, argc, argv, NULL, &words);
 	if (status < 0) {
-		error_set(&err, ERR_usage, "say what to do: codex execpolicy check");
+		error_set(&err, ERR_usage, "expected a word: codex execpolicy check");
 		status = cli_print_error(&execpolicy_command, &err);
 	}
 	cli_finish(&execpolicy_command, NULL, &words);

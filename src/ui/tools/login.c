@@ -87,7 +87,7 @@ static int store_key(const char *home)
 	buf_finish(&key);
 	if (status != 0)
 		return fail(&err);
-	fputs("API key saved. Whether the server accepts it shows with the first request.\n", stderr);
+	fputs("API key saved. The first request will show whether the server accepts it.\n", stderr);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int print_status(const char *home)
 	if (auth.kind == AUTH_chatgpt)
 		fprintf(stderr, "There is a ChatGPT sign-in, but this program needs an API key:\n  %s\n", key_example);
 	else if (config_env("CODEX_API_KEY") || config_env("OPENAI_API_KEY"))
-		fprintf(stderr, "%s is set, though, and is used as long as it is.\n",
+		fprintf(stderr, "No stored key. %s is set and is used.\n",
 		        config_env("CODEX_API_KEY") ? "CODEX_API_KEY" : "OPENAI_API_KEY");
 	return EXIT_FAILED;
 }
@@ -123,7 +123,7 @@ static int print_status(const char *home)
 static int explain(void)
 {
 	fprintf(stderr,
-	        "Nothing was asked of `codex login`. A model can be reached in three ways:\n\n"
+	        "`codex login` needs --with-api-key or the word status.\nA model can be reached in three ways:\n\n"
 	        "  with an API key, stored for all sessions\n"
 	        "      %s\n"
 	        "  with an API key, for this shell only\n"
