@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 enum glob_kind {
-	GLOB_NAME, /* * and ? match anything; ASCII letters match in either case */
+	GLOB_NAME, /* * matches any text, ? any character; the case of ASCII letters is ignored */
 	GLOB_PATH, /* as in gitignore(5): *, ? and [a-z] stop at slashes, ** between slashes does not, \ quotes */
 };
 

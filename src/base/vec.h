@@ -30,7 +30,8 @@
 		(vec)->count = (vec)->cap = 0; \
 	} while (0)
 
-/* The vec may be const; the items are as they were declared. An empty one has no items to add to. */
+/* Iterates over the items. A const vec does not make its items const. `it &&` avoids arithmetic on the NULL of an empty
+ * vec. */
 #define vec_for_each(it, vec) \
 	for (__typeof__(*(vec)->items) *it = (vec)->items; it && it < (vec)->items + (vec)->count; it++)
 

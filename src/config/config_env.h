@@ -11,8 +11,8 @@ const char *config_env(const char *name);
 /* The PEM bundle that replaces the system's: $CODEX_CA_CERTIFICATE, else $SSL_CERT_FILE, or NULL. */
 const char *config_env_ca_file(void);
 
-/* $CODEX_HOME, which must be an existing folder, else ~/.codex, which need not exist. Owned; NULL and err (ERR_config)
- * if neither is known. */
+/* Returns $CODEX_HOME, which must be an existing folder, or ~/.codex, which need not exist. The caller frees it. NULL
+ * and err (ERR_config) if neither is known. */
 char *config_env_home(struct error *err);
 
 #endif

@@ -14,9 +14,9 @@
 struct http_head;
 
 enum http_body_state {
-	HTTP_BODY_SIZED,      /* `left` bytes of a body with known length */
+	HTTP_BODY_SIZED,      /* `left` bytes remain of the body (Content-Length) */
 	HTTP_BODY_CHUNK_LINE, /* before a chunk's size */
-	HTTP_BODY_CHUNK,      /* `left` bytes of a chunk */
+	HTTP_BODY_CHUNK,      /* `left` bytes remain of the chunk */
 	HTTP_BODY_CHUNK_END,  /* the line end after a chunk */
 	HTTP_BODY_TRAILER,    /* lines after the last chunk */
 	HTTP_BODY_DONE,

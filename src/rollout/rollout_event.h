@@ -13,10 +13,10 @@
 struct event_msg;
 struct rollout_writer;
 
-/* Members that precede those of the event. */
+/* Members that precede those of the event. Absent ones are omitted. */
 struct rollout_note {
-	struct str turn_id; /* this and the others: omitted if absent */
-	struct str error;   /* JSON */
+	struct str turn_id;
+	struct str error; /* JSON */
 	int64_t started_at_ms, completed_at_ms;
 };
 must_check int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note,

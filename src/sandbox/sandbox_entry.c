@@ -203,7 +203,7 @@ static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct
 	return 0;
 }
 
-/* A new user name space clears the parent-death signal. */
+/* Sets the parent-death signal again, because entering a user name space clears it. Fails if the parent has exited. */
 static int follow_parent(pid_t parent, struct error *err)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)

@@ -1,4 +1,4 @@
-/* The engine and the wire have the same approval policies and sandbox policies, in different records. */
+/* Converts approval and sandbox policies between the engine's records and those of the app-server. */
 #include "app_server/threads/thread_policy.h"
 
 #include "app_server/settings/config_view.h"

@@ -1,5 +1,5 @@
-/* Clients send settings as JSON. Converted to a TOML tree they pass the same checks with the same errors. null is an
- * absent key, because TOML has no null. */
+/* Clients send settings as JSON. They are converted to a TOML tree, so that they pass the same checks with the same
+ * errors. null becomes an absent key, because TOML has no null. */
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"

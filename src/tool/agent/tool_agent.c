@@ -43,7 +43,7 @@ static const struct sandbox_word {
 	{"dangerfullaccess", sandbox_mode_danger_full_access},
 };
 
-/* "Workspace Write", "workspace_write" and "workspace-write" are one. */
+/* Accepts "Workspace Write" and "workspace_write" for "workspace-write": ignores case, spaces, - and _. */
 static bool parse_sandbox(struct str text, enum sandbox_mode *ret)
 {
 	char word[32];

@@ -66,7 +66,8 @@ struct debug_input *debug_input_create(struct loop *loop, int fd, const struct d
 {
 	struct debug_input *input = xnew(struct debug_input);
 	input->fd = fd;
-	input->flags = fcntl(fd, F_GETFL); /* polling makes the open file nonblocking, also for other processes */
+	input->flags = fcntl(
+		fd, F_GETFL); /* restored at the end: polling sets O_NONBLOCK for all processes that share the file */
 	input->events = events;
 	input->self = self;
 	frame_lines_init(&input->lines, LIMIT_LINE);

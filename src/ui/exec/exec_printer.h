@@ -48,7 +48,8 @@ must_check int last_message_init(struct last_message *last, const char *path, st
 void last_message_finish(struct last_message *last);
 
 void last_message_keep(struct last_message *last, struct str text);
-/* Success if there is no file. Without a message the file becomes empty, and a warning on stderr says so. */
+/* Writes the last message to the file of --output-last-message, if that was given. If there was no message, writes an
+ * empty file and warns on stderr. */
 must_check int last_message_write(struct last_message *last, struct error *err);
 
 #endif
