@@ -1,7 +1,7 @@
 /* codex_data.h — the Codex as data: its queues, its Session, and what works on them. Private to engine/codex/.
  *
  * codex.c is its lifecycle. The subjects of this folder (agents, session_host, the Ops) work on this struct; those that
- * do not need it (rollout_stall, resume_wait, sample, queues) are embedded in it and do not know it. */
+ * do not need it (queues, resume_wait, sample) are embedded in it and do not know it. */
 #ifndef ENGINE_CODEX_DATA_H
 #define ENGINE_CODEX_DATA_H
 
@@ -9,7 +9,6 @@
 #include "engine/codex/codex_options.h"
 #include "engine/codex/queues.h"
 #include "engine/codex/resume_wait.h"
-#include "engine/codex/rollout_stall.h"
 #include "engine/codex/sample.h"
 #include "engine/session/session.h"
 #include "engine/session/session_env.h"

@@ -4,13 +4,24 @@
  * The submission queue is bounded by LIMIT_SUBMISSIONS: a full queue refuses and never blocks. The event queue has no
  * limit of its own: its producers (the model's stream, commands' output) stop while a consumer holds the Codex, and one
  * iteration of the loop reads at most LIMIT_HTTP_BURST bytes of a stream.
- * Loop thread only. */
+ *
+ * No event leaves a Codex before its lines are in the rollout (struct rollout_stall). On a full disk the owner is held:
+ * the model's stream and the output of commands stop, the client is informed at once, and work continues when there is
+ * room. An interrupt or a shutdown overrides the stall: events leave, and the missing lines are written when that
+ * becomes possible. For any other error (a read-only home, a broken disk) waiting is useless: the client gets one
+ * warning and work continues. See docs/rollouts.md.
+ * Private to engine/codex/. Loop thread only. */
 #ifndef ENGINE_QUEUES_H
 #define ENGINE_QUEUES_H
+
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "loop/loop.h"
 #include "protocol/message/message.h"
+
+struct loop_timer;
+struct session;
 
 struct submission_queue {
 	/* read-only */
@@ -44,5 +55,36 @@ void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const vo
 void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
 /* The oldest event, now the caller's; NULL: the queue is empty. */
 struct event *eq_pop(struct event_queue *eq);
+
+/* ---- the stall of the rollout; owns the timer that retries while events are held back ---- */
+
+struct rollout_stall_ops {
+	/* Emits an event at once, past the event queue, which may be held back. */
+	void (*emit)(void *self, enum event_tag tag, const void *body);
+	/* Holds or releases the sources of events. */
+	void (*hold)(void *self, bool is_held);
+	/* Schedules another rollout_stall_pass, outside the current callback. */
+	void (*retry)(void *self);
+};
+
+struct rollout_stall {
+	/* private */
+	const struct rollout_stall_ops *ops;
+	void *self;
+	struct loop *loop;
+	struct loop_timer *timer; /* NULL until the disk is full for the first time */
+	bool is_stalled;
+	bool is_overridden; /* until the next successful write */
+	bool is_failing;    /* the client was warned of this failure */
+};
+
+void rollout_stall_init(struct rollout_stall *stall, struct loop *loop, const struct rollout_stall_ops *ops,
+                        void *self);
+/* Writes the pending lines of a Session (NULL before configure_session). True: events may leave now. False: ops.retry
+ * is called until they may. */
+bool rollout_stall_pass(struct rollout_stall *stall, struct session *session);
+/* Lets events leave although the disk is full, until a write succeeds again. */
+void rollout_stall_override(struct rollout_stall *stall);
+void rollout_stall_finish(struct rollout_stall *stall);
 
 #endif

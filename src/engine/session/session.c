@@ -24,7 +24,7 @@ static void flush_large(struct session *session, size_t pending_before)
 }
 
 /* While the disk is full, pending lines would grow without limit, so those that do not fit are lost. The user was
- * warned when the disk became full (rollout_stall.c). */
+ * warned when the disk became full (engine/codex/queues.c). */
 void session_record(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
