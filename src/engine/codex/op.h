@@ -1,6 +1,6 @@
 /* op.h — carries out submissions: one handler for each row of op.def. Private to engine/codex/.
  *
- * A handler acts at once and never waits; op_control.c, op_turn.c and op_history.c have them. Loop thread only. */
+ * A handler acts at once and never waits; op.c and op_history.c have them. Loop thread only. */
 #ifndef ENGINE_OP_H
 #define ENGINE_OP_H
 
