@@ -1,15 +1,279 @@
 /* The Session is data. The Codex owns it and all that works on it (Task, commands, samples), so their order of start
- * and end is decided here. */
+ * and end is decided here. The first configure_session sets every field of the Session; a further one changes the
+ * fields that it has. */
 #include "engine/codex/codex_session.h"
 
+#include "agent/agent.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/model_provider.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_data.h"
 #include "engine/codex/notify.h"
 #include "engine/codex/session_host.h"
-#include "engine/session/session_open.h"
+#include "engine/session/conversation.h"
+#include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
+#include "engine/session/session.h"
+#include "engine/session/session_model.h"
+#include "engine/session/session_skills.h"
+#include "model/model_client.h"
+#include "rollout/prompt_history.h"
+#include "rollout/rollout_journal.h"
+#include "rollout/rollout_meta.h"
+#include "rollout/rollout_writer.h"
+#include "tool/dynamic_tools.h"
 #include "tool/exec/exec_command.h"
+#include "workspace/git_info.h"
+
+/* ---- the first configuration ---- */
+
+static void emit_configured(struct session *session, struct str sub_id)
+{
+	const struct settings *settings = session->settings;
+	struct ev_session_configured event = {
+		.session_id = str_of(session->id),
+		.model = str_of(settings->model),
+		.model_provider_id = str_of(session->provider->id),
+		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
+		.sandbox_policy = (struct sandbox *)(uintptr_t)settings->sandbox,
+		.cwd = str_of(settings->cwd),
+		.has_reasoning_effort = settings->effort != reasoning_effort_unset,
+		.reasoning_effort = settings->effort,
+		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
+	};
+	if (session->env->is_interactive) /* other front ends do not recall prompts */
+		prompt_history_measure(config_home(session->env->config), &event.history_log_id,
+		                       &event.history_entry_count);
+	event.initial_messages = session_resume_messages(session);
+	session_emit(session, sub_id, EV_session_configured, &event);
+}
+
+static struct settings_change change_of(const struct op_configure_session *op)
+{
+	return (struct settings_change){
+		.model = op->model,
+		.cwd = op->cwd,
+		.approval_policy = op->approval_policy,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_model_reasoning_effort,
+		.effort = op->model_reasoning_effort,
+		.has_summary = op->has_model_reasoning_summary,
+		.summary = op->model_reasoning_summary,
+	};
+}
+
+static void replace_text(char **slot, struct str text)
+{
+	if (!text.ptr)
+		return;
+	free(*slot);
+	*slot = str_dup(text);
+}
+
+static void take_notify(struct session *session, const struct op_configure_session *op)
+{
+	if (!op->notify)
+		return;
+	arena_reset(&session->notify.arena);
+	session->notify.words = arena_array(&session->notify.arena, struct str, op->notify_count);
+	session->notify.count = op->notify_count;
+	for (size_t i = 0; i < op->notify_count; i++)
+		session->notify.words[i] = arena_str(&session->notify.arena, op->notify[i]);
+}
+
+/* The first line of the file says where the session began, for lists of sessions. */
+static void start_rollout(struct session *session)
+{
+	const struct session_env *env = session->env;
+	struct git_info git = {0};
+	auto_buf struct buf tools;
+	buf_init(&tools, LIMIT_TOOLS_JSON);
+	struct json_writer w = json_writer(&tools);
+	if (session->dynamic_tools)
+		dynamic_tools_write(session->dynamic_tools, &w);
+	git_info_read(session->settings->cwd, &git);
+	struct rollout_meta meta = {
+		.thread_id = str_of(session->id),
+		.started_at_ms = clock_unix_ms(),
+		.cwd = str_of(session->settings->cwd),
+		.originator = env->originator,
+		.cli_version = STR(CODEX_VERSION),
+		.source = env->source,
+		.model_provider = str_of(session->provider->id),
+		.is_paginated = true,
+		.base_instructions = conversation_instructions(&session->conversation),
+		.git_commit = str_of(git.commit),
+		.git_branch = str_of(git.branch),
+		.git_url = str_of(git.origin_url),
+		.dynamic_tools = session->dynamic_tools ? buf_str(&tools) : STR_NONE,
+	};
+	const struct agent *agent = env->agent;
+	if (agent && agent->parent) {
+		meta.root_thread_id = str_of(agent_root(agent)->session_id);
+		meta.parent_thread_id = str_of(agent->parent->session_id);
+		meta.depth = agent->depth;
+		meta.nickname = str_of(agent->label);
+	}
+	session->rollout = rollout_writer_create(config_home(env->config), &meta, env->config->fsync);
+	git_info_finish(&git);
+}
+
+/* A resumed session has read them from its file. */
+static int take_dynamic_tools(struct session *session, struct str described, struct error *err)
+{
+	if (!described.ptr)
+		return 0;
+	struct dynamic_tools *tools = dynamic_tools_read(described, err);
+	if (!tools)
+		return -(int)err->code;
+	dynamic_tools_destroy(session->dynamic_tools);
+	session->dynamic_tools = tools;
+	return 0;
+}
+
+static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	if (op->resume_path.ptr)
+		return session_resume(session, err);
+	if (!session->env->ephemeral)
+		start_rollout(session);
+	return 0;
+}
+
+static int fill(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	const struct session_env *env = session->env;
+	struct settings_change change = change_of(op);
+	struct model_provider *provider = session_read_provider(session, op->provider, err);
+	if (!provider)
+		return -(int)err->code;
+	session_model_open(session, provider);
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
+	struct settings *base = settings_create(env->config, env->cwd, session->provider->oss_model);
+	session->settings = settings_with(base, env->config, &change, err);
+	settings_unref(base);
+	if (!session->settings)
+		return -(int)err->code;
+	if (session_read_base(session, op->base_instructions, err) != 0)
+		return -(int)err->code;
+	if (!op->resume_path.ptr && take_dynamic_tools(session, op->dynamic_tools, err) != 0)
+		return -(int)err->code;
+	take_notify(session, op);
+	replace_text(&session->user_instructions, op->instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return open_record(session, op, err);
+}
+
+static void destroy_session(struct session *session)
+{
+	best_effort(session_flush_rollout(session, NULL)); /* a full disk was reported when it became full */
+	session_skills_destroy(session->skills);
+	resume_load_destroy(session->resumed);
+	rollout_journal_destroy(session->journal);
+	rollout_writer_destroy(session->rollout);
+	model_client_destroy(session->model);
+	model_provider_destroy(session->provider);
+	pending_finish(&session->pending);
+	dynamic_tools_destroy(session->dynamic_tools);
+	conversation_finish(&session->conversation);
+	settings_unref(session->settings);
+	arena_finish(&session->limits_arena);
+	arena_finish(&session->notify.arena);
+	detached_finish(&session->notices);
+	buf_finish(&session->unheard);
+	free(session->base_instructions);
+	free(session->user_instructions);
+	free(session);
+}
+
+/* load: the rollout that op resumes, or NULL; taken over, also on error. */
+static struct session *create_session(const struct session_env *env, const struct op_configure_session *op,
+                                      struct resume_load *load, struct error *err)
+{
+	struct session *session = xnew(struct session);
+	session->env = env;
+	session->resumed = load;
+	if (env->agent) /* the tree has chosen the id of a subagent */
+		memcpy(session->id, env->agent->session_id, sizeof(session->id));
+	else
+		uuid_v7(session->id);
+	conversation_init(&session->conversation, session, NULL);
+	pending_init(&session->pending);
+	detached_init(&session->notices);
+	list_init(&session->shells);
+	buf_init(&session->unheard, LIMIT_USER_ITEM);
+	if (fill(session, op, err) != 0) {
+		destroy_session(session);
+		return NULL;
+	}
+	return session;
+}
+
+/* Emits session_configured with sub_id, and the events that follow it. */
+static void announce(struct session *session, struct str sub_id)
+{
+	emit_configured(session, sub_id);
+	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
+	session_resume_warn(session);
+}
+
+/* ---- a further configuration ---- */
+
+/* Applies the fields that are not in struct settings. On error nothing changes. */
+static int take_over(struct session *session, const struct op_configure_session *op, struct error *err)
+{
+	struct model_provider *provider = NULL;
+	if (op->provider.ptr && !(provider = session_read_provider(session, op->provider, err)))
+		return -(int)err->code;
+	if (op->base_instructions.ptr && session_read_base(session, op->base_instructions, err) != 0) {
+		model_provider_destroy(provider);
+		return -(int)err->code;
+	}
+	if (provider)
+		session_model_open(session, provider);
+	if (op->has_disable_response_storage)
+		session->is_private = op->disable_response_storage;
+	take_notify(session, op);
+	replace_text(&session->user_instructions, op->instructions);
+	replace_text(&session->user_instructions, op->user_instructions);
+	return 0;
+}
+
+/* The settings of a further configure_session, owned by the caller; NULL and err if it cannot be applied. */
+static struct settings *check_configure(const struct session *session, const struct op_configure_session *op,
+                                        struct error *err)
+{
+	struct settings_change change = change_of(op);
+	if (op->resume_path.ptr) {
+		error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
+		return NULL;
+	}
+	if (op->dynamic_tools.ptr) {
+		error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
+		return NULL;
+	}
+	return settings_with(session->settings, session->env->config, &change, err);
+}
+
+/* History and id stay. Takes the settings over, also on error. Nothing of the Session may run. */
+static int reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
+                       struct settings *settings, struct error *err)
+{
+	if (take_over(session, op, err) != 0) {
+		settings_unref(settings);
+		return -(int)err->code;
+	}
+	settings_unref(session->settings);
+	session->settings = settings;
+	emit_configured(session, sub_id);
+	return 0;
+}
 
 /* ---- reports of the Tasks ---- */
 
@@ -37,18 +301,18 @@ static const struct task_events task_events = {
 	.on_end = on_task_end,
 };
 
-/* ---- the Session ---- */
+/* ---- open, hold, close ---- */
 
 int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op, struct error *err)
 {
 	struct resume_load *load = op->resume_path.ptr ? resume_wait_take(&codex->resume_wait, op->resume_path) : NULL;
-	struct session *session = session_create(&codex->env, op, load, err);
+	struct session *session = create_session(&codex->env, op, load, err);
 	if (!session)
 		return -(int)err->code;
 	session_host_init(session);
 	if (session->resumed)
 		agents_restore(session, session->resumed->reader);
-	session_announce(session, sub_id);
+	announce(session, sub_id);
 	codex->session = session;
 	codex->tasks = (struct task_owner){
 		.session = session,
@@ -63,13 +327,13 @@ int codex_reconfigure_session(struct codex *codex, struct str sub_id, const stru
                               struct error *err)
 {
 	struct session *session = codex->session;
-	struct settings *settings = session_check_configure(session, op, err);
+	struct settings *settings = check_configure(session, op, err);
 	if (!settings)
 		return -(int)err->code;
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_interrupted);
 	session_end_commands(session);
-	return session_reconfigure(session, sub_id, op, settings, err);
+	return reconfigure(session, sub_id, op, settings, err);
 }
 
 void codex_hold_session(struct codex *codex)
@@ -96,5 +360,5 @@ void codex_close_session(struct codex *codex)
 	task_destroy(session->task);
 	session_host_finish(session);
 	samples_cancel(&codex->samples);
-	session_destroy(session);
+	destroy_session(session);
 }

@@ -1,7 +1,7 @@
 /* session.h — the Session: configuration, history, rollout and pending requests. Private to engine/.
  *
- * It is data, with functions that emit events and record them; session_open.h creates and ends it, the Codex runs Tasks
- * on it. Owns: all fields except env and those marked as borrowed. Loop thread only. */
+ * It is data, with functions that emit events and record them; the Codex creates it, runs Tasks on it and ends it
+ * (engine/codex/codex_session.h). Owns: all fields except env and those marked as borrowed. Loop thread only. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
