@@ -15,6 +15,7 @@
 #include "engine/session/preamble.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
+#include "engine/session/session_model.h"
 #include "net/http_client.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_session.h"
@@ -166,10 +167,35 @@ static void on_model_close(void *self)
 	samples_cancel(&codex->samples);
 }
 
+static struct agent *agent_of_tools(void *self, bool by_thread)
+{
+	const struct codex *codex = self;
+	struct session *session = codex->session;
+	bool has_tools = by_thread ? session_offers_agents(session) : codex->env.config->features.subagent_tools;
+	return has_tools ? agents_self(session) : NULL;
+}
+
+static void on_patched(void *self, const struct patch_plan *plan)
+{
+	const struct codex *codex = self;
+	if (codex->session->task)
+		task_note_patch(codex->session->task, plan);
+}
+
+static void on_abort(void *self)
+{
+	const struct codex *codex = self;
+	if (codex->session->task)
+		task_abort(codex->session->task, turn_abort_reason_interrupted);
+}
+
 static const struct session_ops session_ops = {
 	.push = push_event,
 	.parent = agents_parent,
 	.on_model_close = on_model_close,
+	.agent = agent_of_tools,
+	.on_patched = on_patched,
+	.on_abort = on_abort,
 };
 
 /* ---- opening ---- */

@@ -1,7 +1,7 @@
 /* codex_data.h — the Codex as data: its queues, its Session, and what works on them. Private to engine/codex/.
  *
- * codex.c is its lifecycle. The subjects of this folder (agents, session_host, the Ops) work on this struct; those that
- * do not need it (queues, resume_wait, sample) are embedded in it and do not know it. */
+ * codex.c is its lifecycle. The subjects of this folder (agents, codex_session, the Ops) work on this struct; those
+ * that do not need it (queues, resume_wait, sample) are embedded in it and do not know it. */
 #ifndef ENGINE_CODEX_DATA_H
 #define ENGINE_CODEX_DATA_H
 

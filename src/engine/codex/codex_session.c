@@ -14,7 +14,6 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_data.h"
 #include "engine/codex/notify.h"
-#include "engine/codex/session_host.h"
 #include "engine/session/conversation.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
@@ -28,6 +27,7 @@
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
 #include "tool/exec/exec_command.h"
+#include "tool/exec/exec_session.h"
 #include "workspace/git_info.h"
 
 /* ---- the first configuration ---- */
@@ -277,12 +277,6 @@ static int reconfigure(struct session *session, struct str sub_id, const struct 
 
 /* ---- reports of the Tasks ---- */
 
-static void on_task_start(void *self, const struct task *task)
-{
-	const struct codex *codex = self;
-	session_lend_host(codex->session, task);
-}
-
 static void on_task_success(void *self, const struct task *task)
 {
 	const struct codex *codex = self;
@@ -296,7 +290,6 @@ static void on_task_end(void *self)
 }
 
 static const struct task_events task_events = {
-	.on_start = on_task_start,
 	.on_success = on_task_success,
 	.on_end = on_task_end,
 };
@@ -310,6 +303,7 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 	if (!session)
 		return -(int)err->code;
 	session_host_init(session);
+	session->host.is_held = codex->holds > 0;
 	if (session->resumed)
 		agents_restore(session, session->resumed->reader);
 	announce(session, sub_id);
@@ -323,6 +317,12 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 	return 0;
 }
 
+void codex_end_commands(struct codex *codex)
+{
+	session_abort_shells(codex->session);
+	exec_sessions_end(codex->session->exec);
+}
+
 int codex_reconfigure_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
                               struct error *err)
 {
@@ -332,7 +332,7 @@ int codex_reconfigure_session(struct codex *codex, struct str sub_id, const stru
 		return -(int)err->code;
 	if (session->task)
 		task_abort(session->task, turn_abort_reason_interrupted);
-	session_end_commands(session);
+	codex_end_commands(codex);
 	return reconfigure(session, sub_id, op, settings, err);
 }
 
@@ -358,6 +358,7 @@ void codex_close_session(struct codex *codex)
 	if (!session)
 		return;
 	task_destroy(session->task);
+	session_destroy_shells(session);
 	session_host_finish(session);
 	samples_cancel(&codex->samples);
 	destroy_session(session);

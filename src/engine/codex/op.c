@@ -12,7 +12,6 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/op_priv.h"
-#include "engine/codex/session_host.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
@@ -205,7 +204,7 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 	if (codex->session && codex->session->task)
 		task_abort(codex->session->task, turn_abort_reason_interrupted);
 	if (codex->session)
-		session_end_commands(codex->session);
+		codex_end_commands(codex);
 	codex->is_shut_down = true;
 	eq_push_last(&codex->eq, submission->id, EV_shutdown_complete, NULL);
 }

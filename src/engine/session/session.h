@@ -108,6 +108,14 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 must_check int session_change_settings(struct session *session, const struct settings_change *change,
                                        struct error *err);
 
+/* ---- the host of its tool calls (tool_host.h) ---- */
+
+void session_host_init(struct session *session);
+/* Sets the facts of a Task that starts; turn_id and settings must live as long as the Task. */
+void session_lend_host(struct session *session, struct str turn_id, const struct settings *settings);
+/* Terminates the commands that still run, without events. */
+void session_host_finish(struct session *session);
+
 /* ---- the rollout; without one these are no-ops ---- */
 
 /* Adds a line, which waits in memory until the next flush. A line that is too long is left out, with a warning. */

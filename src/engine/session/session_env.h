@@ -14,6 +14,7 @@ struct agent;
 struct config;
 struct http_client;
 struct loop;
+struct patch_plan;
 struct session;
 
 struct session_ops {
@@ -23,6 +24,12 @@ struct session_ops {
 	const struct session *(*parent)(void *self);
 	/* Cancels the requests outside of the Task: the model client that they use is about to be destroyed. */
 	void (*on_model_close)(void *self);
+	/* For the tools of subagents: see struct tool_host. */
+	struct agent *(*agent)(void *self, bool by_thread);
+	/* A patch of the Task was written. */
+	void (*on_patched)(void *self, const struct patch_plan *plan);
+	/* The user answered a request with "abort": the Task is to be interrupted. Runs from the loop. */
+	void (*on_abort)(void *self);
 };
 
 /* Folders with skills in addition to the configured ones, shared by all Sessions of the process. */

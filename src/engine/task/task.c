@@ -171,7 +171,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 		.inbox_self = owner->self,
 	};
 	session->task = task;
-	owner->events->on_start(owner->self, task);
+	session_lend_host(session, task->id, task->settings);
 	emit_started(task);
 	return task;
 }

@@ -44,8 +44,6 @@ struct task_kind {
 
 /* Reports to the owner of a Task. */
 struct task_events {
-	/* The Session has this Task now; it has emitted no event yet. */
-	void (*on_start)(void *self, const struct task *task);
 	/* The Task succeeded; called before task_complete is emitted. */
 	void (*on_success)(void *self, const struct task *task);
 	/* The Task is destroyed, and the history has all items that waited for its end. */
