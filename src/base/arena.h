@@ -19,15 +19,15 @@ struct arena {
 	char *free_end;
 };
 
-void arena_finish(struct arena *arena); /* frees all; the arena is empty and usable again */
+void arena_finish(struct arena *arena); /* frees all memory; the arena is empty and can be used again */
 /* Frees all allocations but keeps the newest block for reuse, unless it is large. */
 void arena_reset(struct arena *arena);
 #define auto_arena __attribute__((cleanup(arena_finish)))
 
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
-/* The same, not zeroed: for callers that write every byte. */
+/* As arena_alloc, but the memory is not zeroed: for callers that write every byte. */
 void *arena_alloc_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull));
-/* Copies; the result is also NUL-terminated. STR_NONE stays STR_NONE. */
+/* Copies text into the arena and terminates it with NUL. STR_NONE stays STR_NONE. */
 struct str arena_str(struct arena *arena, struct str text);
 const char *arena_cstr(struct arena *arena, struct str text) __attribute__((returns_nonnull));
 const char *arena_printf(struct arena *arena, const char *format, ...)

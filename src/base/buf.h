@@ -12,21 +12,21 @@
 #include "base/str.h"
 
 struct buf {
-	char *data; /* NULL while empty and never grown */
+	char *data; /* NULL until the first append */
 	size_t len;
 	/* private */
 	size_t cap;
 	size_t max;
-	bool over; /* an append did not fit */
+	bool over; /* set when an append exceeded `max` */
 };
 
-/* max: the largest number of bytes that it may hold. */
+/* max: the largest number of bytes that the buf may hold. */
 static inline void buf_init(struct buf *buf, size_t max)
 {
 	*buf = (struct buf){.max = max};
 }
 
-void buf_finish(struct buf *buf); /* frees; the buf may be initialised again */
+void buf_finish(struct buf *buf); /* frees the memory; buf_init may be called again */
 #define auto_buf __attribute__((cleanup(buf_finish)))
 
 /* Room for `extra` more bytes at data + len, or NULL (and over) if that exceeds max. */
@@ -38,13 +38,13 @@ void buf_append_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Drops the first count bytes (moves the rest down). */
+/* Drops the first count bytes and moves the others to the front. */
 void buf_consume(struct buf *buf, size_t count);
 /* Drops everything after the first len bytes and clears over: undoes an append that did not fit completely. */
 void buf_truncate(struct buf *buf, size_t len);
-/* Empties it, keeping the memory and clearing over. */
+/* Empties the buf, keeps its memory and clears over. */
 void buf_clear(struct buf *buf);
-/* The same, but frees the memory of a large content. */
+/* As buf_clear, but frees the memory if it is large. */
 void buf_reuse(struct buf *buf);
 /* Returns the bytes as an owned NUL-terminated string (never NULL) and empties the buf. */
 char *buf_take(struct buf *buf);

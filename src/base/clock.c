@@ -1,4 +1,4 @@
-/* CLOCK_MONOTONIC does not jump, so every wait and every duration uses it. Short: time is all that it knows. */
+/* CLOCK_MONOTONIC does not jump when the date is set, so waits and durations are measured with it. */
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ void clock_rfc3339(int64_t unix_ms, char out[CLOCK_RFC3339_SIZE])
 	snprintf(out + len, CLOCK_RFC3339_SIZE - len, ".%03dZ", (int)(unix_ms % 1000));
 }
 
-/* The digits after the second, as milliseconds. */
+/* Parses the decimal fraction of a second and returns it in milliseconds. */
 static int64_t read_fraction(struct str *rest)
 {
 	int64_t ms = 0, unit = 100;

@@ -43,7 +43,7 @@ int error_wrap(struct error *err, const char *format, ...) __attribute__((format
 /* Maps errno to a code. */
 enum error_code error_code_of(int sys);
 
-/* The exit status of a process that fails with this code. */
+/* Returns the exit status of a process that fails with this code. */
 int error_exit_status(enum error_code code);
 
 #endif

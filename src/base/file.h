@@ -23,25 +23,28 @@ bool path_is_inside(const char *path, const char *dir);
 
 /* Appends the file's bytes to out; ERR_limit if it has more than out's room. */
 must_check int file_read(const char *path, struct buf *out, struct error *err);
-/* The same for an untrusted name: rejects anything but a regular file, and does not block. */
+/* As file_read, for an untrusted path: rejects anything but a regular file, and never blocks. */
 must_check int file_read_regular(const char *path, struct buf *out, struct error *err);
 /* Creates or replaces path atomically (temporary file beside it, then rename); fsync first if durable. */
 must_check int file_write_atomic(const char *path, struct str bytes, mode_t mode, bool durable, struct error *err);
-/* Creates the folder and its parents; an existing folder is fine. */
+/* Creates the folder and its missing parents; it is not an error if the folder exists. */
 must_check int dir_make(const char *path, mode_t mode, struct error *err);
 bool file_exists(const char *path);
-bool file_is_regular(const char *path); /* links followed; reading anything else may block */
+/* Follows symbolic links. Check before reading a user's path: reading a FIFO or a device may block. */
+bool file_is_regular(const char *path);
 bool dir_exists(const char *path);
-/* An empty folder of this mode stands where commands must not take a name (process/placeholder.h). It says
- * nothing of the folder that it lies in: marker_exists is file_exists without it. */
+/* The mode of the empty folders that prevent commands from creating a protected name such as .git
+ * (process/placeholder.h). marker_exists is file_exists, except that it ignores these folders: they do not mark a
+ * project. */
 enum { DIR_PLACEHOLDER_MODE = 01700 };
 bool marker_exists(const char *path);
-/* Appends the rest of fd; ERR_limit if it exceeds out's room. Errors name it `what`. Blocks, also on a non-blocking
- * descriptor. */
+/* Appends the bytes of fd up to its end to out; ERR_limit if they exceed out's room. `what` names the input in
+ * errors. Blocks even if the descriptor is non-blocking. */
 must_check int fd_read_all(int fd, struct buf *out, const char *what, struct error *err);
-/* Writes all bytes. Blocks, also on a non-blocking descriptor. */
+/* Writes all bytes. Blocks even if the descriptor is non-blocking. */
 must_check int fd_write_all(int fd, const void *bytes, size_t len, struct error *err);
-/* Whether the file's last line lacks its end, as a disk that was full leaves it. The descriptor can be read. */
+/* True if the file's last line has no newline, for example because the disk was full when it was written. fd must be
+ * readable. */
 bool fd_breaks_off(int fd);
 
 #endif

@@ -1,16 +1,16 @@
-/* Only the last single star within a part of a path and the last double star are ever widened: a later star can take
- * what an earlier one could. That still costs the product of the lengths, so steps are counted. */
+/* On a mismatch, only the last "*" within a path component and the last "**" are retried: an earlier star cannot
+ * match anything that a later one could not. The cost is still the product of both lengths, so steps are counted. */
 #include "base/glob.h"
 
-/* False: no steps are left. */
+/* Takes count steps from the budget; false if it does not have as many. */
 static bool spend(size_t *steps, size_t count)
 {
 	*steps -= count < *steps ? count : *steps;
 	return *steps > 0;
 }
 
-/* The length of "[…]" at the start of pattern, and in *ret whether c is in it. 0: without a closing bracket the opening
- * one stands for itself. */
+/* Returns the length of the class "[…]" at the start of pattern and sets *ret to whether c is in it. Returns 0 if
+ * there is no closing bracket: the opening one is then an ordinary character. */
 static size_t match_class(struct str pattern, char c, bool *ret)
 {
 	size_t i = 1;
@@ -31,7 +31,7 @@ static size_t match_class(struct str pattern, char c, bool *ret)
 	return i < pattern.len ? i + 1 : 0;
 }
 
-/* A bracket may be as long as the pattern, so each of its characters costs a step. */
+/* A class may be as long as the pattern, so each of its characters costs a step. */
 static size_t match_bracket(struct str pattern, char c, size_t *steps)
 {
 	bool fits;
@@ -47,7 +47,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* The length of what matches c at the start of a path's pattern; 0: it does not match. */
+/* Returns the number of pattern bytes that match c, or 0 if the pattern does not match c. */
 static size_t match_in_path(struct str pattern, char c, size_t *steps)
 {
 	switch (pattern.ptr[0]) {
@@ -71,23 +71,22 @@ static size_t match_one(struct str pattern, char c, enum glob_kind kind, size_t 
 	return pattern.ptr[0] == '?' || lower(pattern.ptr[0]) == lower(c);
 }
 
-/* The position to resume at if the rest does not match: the star then matches more of the text. */
+/* A position to backtrack to after a mismatch: the star then matches more of the text. */
 struct star {
 	bool is_set;
-	bool by_folder; /* "**" and a slash: takes whole folders, or none */
+	bool by_folder; /* a double star before a slash matches whole folders only */
 	struct str pattern, text;
 };
 
 struct match {
-	const char *start; /* of the pattern */
+	const char *start; /* of the whole pattern */
 	enum glob_kind kind;
-	struct str pattern, text; /* the rest of both */
+	struct str pattern, text; /* not matched yet */
 	struct star single, twice;
 	size_t *steps;
 };
 
-/* Two stars between slashes or at an end of the pattern; elsewhere they are two single ones (gitignore(5)). So the last
- * double star can always take what the ones before it could: whole folders. */
+/* "**" is special between slashes or at an end of the pattern; elsewhere it is two single stars (gitignore(5)). */
 static bool is_double_star(const struct match *m)
 {
 	if (m->kind != GLOB_PATH)
@@ -97,7 +96,7 @@ static bool is_double_star(const struct match *m)
 	return is_first && rest.len > 1 && rest.ptr[1] == '*' && (rest.len == 2 || rest.ptr[2] == '/');
 }
 
-/* pattern begins with a star. */
+/* Consumes the star at the start of the pattern and records where to backtrack to. */
 static void take_star(struct match *m)
 {
 	bool is_double = is_double_star(m);

@@ -12,8 +12,8 @@ enum glob_kind {
 	GLOB_PATH, /* as in gitignore(5): *, ? and [a-z] stop at slashes, ** between slashes does not, \ quotes */
 };
 
-/* True if pattern matches all of text. *steps is the budget: about a step for each character compared is taken from it,
- * and at 0 nothing matches. */
+/* Returns true if pattern matches all of text. *steps is a budget from which about one step per compared character
+ * is taken; when it reaches 0 nothing matches. */
 bool glob_match(struct str pattern, struct str text, enum glob_kind kind, size_t *steps);
 
 #endif

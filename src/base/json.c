@@ -139,7 +139,7 @@ bool json_to_u64(const struct json *node, uint64_t *ret)
 	return true;
 }
 
-/* Independent of the host program's locale. (For "C" neither glibc nor musl allocate.) */
+/* Unlike strtod, ignores the host program's locale. (For "C" neither glibc nor musl allocates.) */
 static double parse_double(const char *text)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -34,10 +34,10 @@ struct json {
 	const struct json *next;  /* next sibling */
 };
 
-/* NULL and err ("line L column C: what is wrong") on anything but one JSON value with blanks around it.
- * `text` must outlive the tree. */
+/* Parses exactly one JSON value, which blanks may surround; otherwise NULL and err ("line L column C: what is
+ * wrong"). `text` must outlive the tree. */
 const struct json *json_parse(struct arena *arena, struct str text, struct error *err);
-/* The same on a copy of text made in the arena. */
+/* As json_parse, on a copy of text that is made in the arena. */
 const struct json *json_parse_copy(struct arena *arena, struct str text, struct error *err);
 
 #define json_for_each(it, parent) for (const struct json *it = (parent) ? (parent)->child : NULL; it; it = it->next)
@@ -49,15 +49,15 @@ const struct json *json_get(const struct json *parent, const char *key);
 const struct json *json_path(const struct json *root, const char *path);
 const struct json *json_at(const struct json *array, size_t index);
 
-/* Conversions: false (ret untouched) if node is NULL or of another type or out of range. */
+/* These convert a value; false (*ret is unchanged) if node is NULL, of another type or out of range. */
 bool json_to_str(const struct json *node, struct str *ret);
 bool json_to_bool(const struct json *node, bool *ret);
 bool json_to_i64(const struct json *node, int64_t *ret); /* 3, 3.0 and 3e0 are integers */
 bool json_to_u64(const struct json *node, uint64_t *ret);
 bool json_to_double(const struct json *node, double *ret);
 
-/* Short forms for members: the value, or the fallback if absent, null or of another type. */
-struct str json_get_str(const struct json *parent, const char *key); /* fallback: STR_NONE */
+/* These return a member's value, or the fallback if it is absent, null or of another type. */
+struct str json_get_str(const struct json *parent, const char *key); /* the fallback is STR_NONE */
 int64_t json_get_i64(const struct json *parent, const char *key, int64_t fallback);
 bool json_get_bool(const struct json *parent, const char *key, bool fallback);
 
@@ -75,7 +75,7 @@ bool json_equal(const struct json *a, const struct json *b);
 struct json_writer {
 	/* private */
 	struct buf *out;
-	bool comma; /* the next value needs one before it */
+	bool comma; /* the next value needs a comma before it */
 };
 
 static inline struct json_writer json_writer(struct buf *out)
@@ -94,21 +94,22 @@ void jw_cstr(struct json_writer *w, const char *text); /* NULL writes null */
 void jw_strf(struct json_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void jw_i64(struct json_writer *w, int64_t value);
 void jw_u64(struct json_writer *w, uint64_t value);
-void jw_double(struct json_writer *w, double value); /* shortest that reads back; NaN and infinity write null */
+/* the shortest form that reads back exactly; NaN and infinity become null */
+void jw_double(struct json_writer *w, double value);
 void jw_bool(struct json_writer *w, bool value);
 void jw_null(struct json_writer *w);
 /* One complete JSON value, copied verbatim. */
 void jw_raw(struct json_writer *w, struct str json);
-void jw_value(struct json_writer *w, const struct json *node); /* jw_raw of its span */
+void jw_value(struct json_writer *w, const struct json *node); /* copies the text of a parsed value */
 
-/* Key and value in one. */
+/* These write a key and its value. */
 void jw_member_str(struct json_writer *w, const char *key, struct str text);
 void jw_member_cstr(struct json_writer *w, const char *key, const char *text);
 void jw_member_i64(struct json_writer *w, const char *key, int64_t value);
 void jw_member_bool(struct json_writer *w, const char *key, bool value);
 void jw_member_raw(struct json_writer *w, const char *key, struct str json);
 
-/* Appends a complete JSON value, indented for people: one member or item per line, two spaces per level. */
+/* Appends a complete JSON value in a readable form: one member or item per line, two spaces per level. */
 void json_indent(struct buf *out, struct str json);
 
 /* Appends text as a JSON string, quotes included, to out. */

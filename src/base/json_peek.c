@@ -1,4 +1,4 @@
-/* A value's first byte gives its type; values are skipped by finding their end alone. */
+/* The first byte of a value gives its type. A value that is not wanted is skipped by finding its end. */
 #include "base/json_peek.h"
 
 struct peek {
@@ -40,7 +40,7 @@ static bool skip_container(struct peek *peek)
 	return depth == 0;
 }
 
-/* A number or a word; at the end of the text it may be incomplete. */
+/* Skips a number or a literal, which may be incomplete at the end of the text. */
 static bool skip_word(struct peek *peek)
 {
 	while (peek->at < peek->end && !memchr(",}] \t\r\n", *peek->at, 7))

@@ -12,7 +12,7 @@
 bool json_peek_is_object(struct str text);
 /* True if the outermost object has a member of that name (unescaped) within the text. */
 bool json_peek_has(struct str text, const char *name);
-/* The text of the first such member, a slice. False if it is missing or incomplete. */
+/* Sets *ret to the text of the first member with that name, a slice. False if it is missing or incomplete. */
 bool json_peek_member(struct str text, const char *name, struct str *ret);
 
 #endif

@@ -15,8 +15,8 @@ static inline bool json_is_plain(char c)
 	return c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
-/* The top bit of each of eight bytes that is not plain. A borrow out of a low byte can mark bytes above
- * a true hit only: the lowest mark is always right, and so is "no mark". */
+/* Sets the top bit of each of the eight bytes that is not plain. A borrow can set it falsely in a byte above a true
+ * hit, so the lowest set bit and a result of 0 are exact. */
 static inline uint64_t json_special(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101u;
@@ -24,7 +24,7 @@ static inline uint64_t json_special(uint64_t word)
 	return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & ones * 0x80;
 }
 
-/* First byte in [at, end) that is not plain, or end. */
+/* Returns the first byte in [at, end) that is not plain, or end. */
 static inline const char *json_skip_plain(const char *at, const char *end)
 {
 	uint64_t word;

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Adds the comma if one is due, then the bytes: one reservation for both. */
+/* Writes a comma if one is due, then the bytes, with one reservation for both. */
 static void put(struct json_writer *w, const char *bytes, size_t len)
 {
 	char *to = buf_reserve(w->out, len + w->comma);
@@ -55,7 +55,7 @@ static void escape(struct buf *out, const char *at, const char *end)
 	}
 }
 
-/* prefix and suffix are single bytes; '\0' omits them. */
+/* prefix and suffix are single bytes; '\0' stands for none. */
 static void quote(struct buf *out, char prefix, struct str text, char suffix)
 {
 	size_t around = 2 + (prefix != 0) + (suffix != 0);
@@ -188,8 +188,8 @@ void jw_u64(struct json_writer *w, uint64_t value)
 	put_decimal(w, false, value);
 }
 
-/* Tries 15 digits, which keeps short decimals short; 17 always read back exactly. Independent of the host program's
- * locale. (For "C" neither glibc nor musl allocate.) */
+/* Tries 15 digits first, which keeps short decimals short; 17 digits always read back exactly. Ignores the host
+ * program's locale. (For "C" neither glibc nor musl allocates.) */
 void jw_double(struct json_writer *w, double value)
 {
 	if (!isfinite(value)) {
@@ -264,8 +264,8 @@ void jw_member_raw(struct json_writer *w, const char *key, struct str json)
 
 /* ---- indentation ---- */
 
-/* The writer produces one line, which suits wires. Files for people are indented afterwards, from the text alone; only
- * white space changes. */
+/* The writer produces a single line, as protocols need it. For files that people read, the text is indented
+ * afterwards; only white space changes. */
 static void new_line(struct buf *out, size_t depth)
 {
 	buf_append_char(out, '\n');

@@ -1,6 +1,6 @@
-/* Linking a library costs every start of the program the time that it and its dependencies take to load (libcurl: 4 ms
- * and 8 MB), also `--version` and each sandbox helper. Opening it by name, lazily bound, moves that cost to the first
- * use and lets the program run where the library is not installed. Short: the tables are with their libraries. */
+/* Linking a library costs every start of the program the time that it and its dependencies take to load (libcurl: 4
+ * ms and 8 MB), also `--version` and each sandbox helper. Opening it by name, lazily bound, moves that cost to the
+ * first use and lets the program run where the library is not installed. */
 #include "base/library.h"
 
 #include <dlfcn.h>

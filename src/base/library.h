@@ -15,17 +15,18 @@ struct library {
 	const char *file;         /* what dlopen is given: "libcurl.so.4" */
 	const char *purpose;      /* begins the error: "libcurl, which implements HTTP" */
 	const char *package;      /* the Debian package that has it */
-	const char *const *names; /* of the functions; all are required */
+	const char *const *names; /* names of the functions, all of which are required */
 	size_t count;
-	void *functions;                     /* a struct of `count` function pointers in the order of the names */
-	int (*on_loaded)(struct error *err); /* NULL, or initialises the library: 0 or an error */
+	void *functions; /* a struct of `count` function pointers in the order of the names */
+	/* called once to initialise the library: 0 or an error; NULL: not needed */
+	int (*on_loaded)(struct error *err);
 	/* private */
 	pthread_mutex_t mutex;
 	bool is_tried;
 	struct error failure;
 };
 
-/* Declares `static struct library NAME` for a struct FUNCTIONS made from the same table as NAMES. */
+/* Defines `static struct library NAME` for a struct FUNCTIONS made from the same table as NAMES. */
 #define LIBRARY(name, function_struct, name_list, ...)                                                       \
 	_Static_assert(sizeof(function_struct) == sizeof(name_list) / sizeof(*(name_list)) * sizeof(void *), \
 	               "one pointer for each name");                                                         \
@@ -35,7 +36,8 @@ struct library {
 	                              .mutex = PTHREAD_MUTEX_INITIALIZER,                                    \
 	                              __VA_ARGS__}
 
-/* 0 once all functions are bound; ERR_unsupported if the library is missing or lacks one of them. */
+/* Loads the library and binds its functions: 0, or ERR_unsupported if the library or one of the functions is
+ * missing. */
 must_check int library_load(struct library *library, struct error *err);
 
 #endif

@@ -22,7 +22,7 @@ static inline bool list_empty(const struct list *list)
 	return list->next == list;
 }
 
-/* Adds node at the end of the ring that `list` heads. */
+/* Adds node at the end of the ring whose head is `list`. */
 static inline void list_append(struct list *list, struct list *node)
 {
 	node->prev = list->prev;

@@ -10,7 +10,7 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
 
-/* filter may be NULL (keeps the default). Unknown words are skipped. */
+/* filter may be NULL, which keeps the default. Unknown words are ignored. */
 void log_configure(const char *filter);
 bool log_enabled(const char *module, enum log_level level);
 void log_write(const char *module, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,5 @@
-/* Out of memory ends the process with a line on stderr: after a failed allocation the engine could not keep its
- * promises about the commands that it runs. Short: half of the module is inline in its header. */
+/* Out of memory ends the process with a line on stderr: after a failed allocation the engine could not guarantee
+ * anything about the commands that it runs. */
 #include "base/mem.h"
 
 #include <malloc.h>

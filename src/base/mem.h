@@ -16,7 +16,7 @@ char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
-/* Allocates one zeroed struct. */
+/* Allocates one zeroed struct of the type. */
 #define xnew(type) ((type *)xcalloc(1, sizeof(type)))
 
 static inline void mem_free_slot(void *slot)
@@ -33,7 +33,7 @@ static inline void mem_close_slot(const int *fd)
 #define auto_free __attribute__((cleanup(mem_free_slot)))
 #define auto_close __attribute__((cleanup(mem_close_slot)))
 
-/* Takes the value out of a local, so that its cleanup is a no-op. */
+/* Moves the value out of a local, so that its cleanup is a no-op. */
 #define steal(ptr)                          \
 	({                                  \
 		__typeof__(ptr) _p = (ptr); \

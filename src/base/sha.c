@@ -12,7 +12,7 @@ struct sha {
 	uint32_t words[WORDS_MAX];
 	void (*fold)(uint32_t *words, const uint8_t *block);
 	uint8_t block[BLOCK];
-	uint64_t len; /* of the input so far */
+	uint64_t len; /* bytes of input so far */
 };
 
 static uint32_t rotate_left(uint32_t x, unsigned by)

@@ -1,4 +1,4 @@
-/* Slices make parsing free of copies: a model's delta is read in libcurl's buffer. */
+/* Slices let parsers avoid copies: the text of a model's delta is read in libcurl's buffer. */
 #include "base/str.h"
 
 #include <ctype.h>

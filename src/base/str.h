@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct str {
-	const char *ptr; /* NULL means "absent" where a field is optional; an empty text has a pointer */
+	const char *ptr; /* an absent optional field has NULL, an empty text does not */
 	size_t len;
 };
 
@@ -48,17 +48,17 @@ bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
 /* If s starts with prefix, removes it and returns true. */
 bool str_cut_prefix(struct str *s, const char *prefix);
-/* Equality in time that depends on the lengths alone: for secrets. */
+/* Compares in a time that depends on the lengths alone: for secrets. */
 bool str_eq_secret(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII case-insensitive equality */
 int str_compare(struct str a, struct str b);     /* bytewise, as memcmp then length */
 
-/* Index of the first needle, or -1. */
+/* Returns the index of the first needle, or -1. */
 ptrdiff_t str_find(struct str s, struct str needle);
 ptrdiff_t str_find_char(struct str s, char c);
 ptrdiff_t str_rfind_char(struct str s, char c);
 
-/* Without leading and/or trailing whitespace (ASCII space, \t \n \v \f \r). */
+/* Removes leading and/or trailing ASCII white space (space, \t \n \v \f \r). */
 struct str str_trim(struct str s);
 struct str str_trim_start(struct str s);
 struct str str_trim_end(struct str s);
@@ -78,7 +78,7 @@ static inline bool str_has_nul(struct str s)
 	return s.len && memchr(s.ptr, '\0', s.len);
 }
 
-/* Nothing but ASCII whitespace. */
+/* True if s holds nothing but ASCII white space. */
 static inline bool str_is_blank(struct str s)
 {
 	return str_trim(s).len == 0;
@@ -89,21 +89,21 @@ bool str_next_line(struct str *rest, struct str *ret_line);
 /* Cuts up to `separator` off *rest. False when rest.ptr is NULL (all parts taken). */
 bool str_next_part(struct str *rest, char separator, struct str *ret_part);
 
-/* Whole-string decimal integers; false on anything else, overflow included. */
+/* These parse a whole string as a decimal integer; false on anything else and on overflow. */
 bool str_to_i64(struct str s, int64_t *ret);
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_double(struct str s, double *ret);
 
-/* Owned NUL-terminated copy. */
+/* Returns a NUL-terminated copy, owned by the caller. */
 char *str_dup(struct str s);
-/* An owned slice: NUL-terminated, ended by str_free. STR_NONE stays STR_NONE. */
+/* Returns an owned, NUL-terminated slice, to be freed with str_free. STR_NONE stays STR_NONE. */
 struct str str_copy(struct str s);
 /* Frees the bytes of an owned slice and sets it to STR_NONE. */
 void str_free(struct str *s);
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash of s. */
 uint64_t str_hash(struct str s);
-/* Fast, and collision-resistant against crafted text as long as key is random and secret. */
+/* A fast hash that resists crafted collisions as long as key is random and secret. */
 uint64_t str_hash_keyed(struct str s, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
-/* Text is cut at character boundaries only: providers answer half a character with HTTP 400. Numbers and markers of
- * truncation are those of codex 0.169, which clients and models know. */
+/* Text is cut at character boundaries only: providers answer incomplete characters with HTTP 400. The budgets and
+ * the markers of truncation are those of codex 0.169, because clients and models know them. */
 #include "base/text.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@ static bool is_continuation(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* Table 3-7 of the Unicode standard, as ranges for the second byte. */
+/* Follows table 3-7 of the Unicode standard: the first byte determines the range of the second. */
 size_t text_utf8_len(struct str s)
 {
 	if (s.len == 0)
@@ -47,7 +47,7 @@ size_t text_utf8_len(struct str s)
 	return len;
 }
 
-/* Length of the ASCII run at the start of s, rounded down to whole blocks. */
+/* Returns the length of the ASCII run at the start of s, rounded down to whole blocks. */
 static size_t ascii_blocks(struct str s)
 {
 	size_t at = 0;
@@ -121,7 +121,7 @@ void text_append_utf8_lossy(struct buf *out, struct str s)
 	}
 }
 
-/* A character of well-formed UTF-8. */
+/* Returns the code point of s, one well-formed UTF-8 sequence. */
 static uint32_t decode_point(struct str s)
 {
 	static const uint8_t first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -160,7 +160,7 @@ void text_append_line(struct buf *out, struct str s)
 	}
 }
 
-/* The code point of the well-formed sequence of len bytes at p. */
+/* Returns the code point of the well-formed sequence of len bytes at p. */
 static uint32_t decode(const char *p, size_t len)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -172,7 +172,7 @@ static uint32_t decode(const char *p, size_t len)
 	return code;
 }
 
-/* Unicode's White_Space property. */
+/* True for characters with Unicode's White_Space property. */
 static bool is_white_space(uint32_t code)
 {
 	if (code < 0x80)
@@ -241,7 +241,7 @@ size_t text_floor_boundary(struct str s, size_t at)
 	return at;
 }
 
-/* Smallest n >= at on a character boundary of s. */
+/* Returns the smallest n >= at that is a character boundary of s. */
 static size_t ceil_boundary(struct str s, size_t at)
 {
 	while (at < s.len && is_continuation((unsigned char)s.ptr[at]))

@@ -1,5 +1,5 @@
-/* RFC 9562 section 6.2, method 1: within one millisecond the 12 bits after the version count up from a random start, so
- * ids made in a burst sort in the order of creation. Short: it has one algorithm. */
+/* RFC 9562 section 6.2, method 1: within one millisecond the 12 bits after the version count up from a random start,
+ * so ids made in a burst sort in the order of creation. */
 #include "base/uuid.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ void random_bytes(void *out, size_t len)
 
 void uuid_v7(char out[UUID_TEXT_SIZE])
 {
-	static _Thread_local uint64_t last_ms; /* engines on other threads differ in the random bits */
+	static _Thread_local uint64_t last_ms; /* Ids of engines on other threads differ in the random bits. */
 	static _Thread_local unsigned counter;
 	uint64_t now = (uint64_t)clock_unix_ms();
 	unsigned char r[10];

@@ -9,11 +9,11 @@
 
 enum { UUID_TEXT_SIZE = 37 };
 
-/* A new version-7 id in lower case, greater than all earlier ones of this process. Loop thread only. */
+/* Writes a new version-7 id in lower case, greater than all earlier ones of this process. Loop thread only. */
 void uuid_v7(char out[UUID_TEXT_SIZE]);
 /* True for 8-4-4-4-12 hex digits. */
 bool uuid_is_valid(struct str text);
-/* Random bytes from the kernel. */
+/* Fills out with random bytes from the kernel. */
 void random_bytes(void *out, size_t len);
 
 #endif

@@ -30,8 +30,7 @@
 		(vec)->count = (vec)->cap = 0; \
 	} while (0)
 
-/* Iterates over the items. A const vec does not make its items const. `it &&` avoids arithmetic on the NULL of an empty
- * vec. */
+/* Iterates over the items. `it &&` avoids arithmetic on the NULL of an empty vec. */
 #define vec_for_each(it, vec) \
 	for (__typeof__(*(vec)->items) *it = (vec)->items; it && it < (vec)->items + (vec)->count; it++)
 

@@ -1,5 +1,6 @@
-/* An entry's header precedes its data but holds the data's length and checksum, so it is written twice. Entries are
- * stored without compression: archives are read rarely, and compression would need another library. */
+/* An entry's header precedes its data but holds the data's length and checksum, so it is written again after the
+ * data. Entries are stored without compression: archives are read rarely, and compression would need another
+ * library. */
 #include "base/zip.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ enum {
 	CHUNK = 64 * KIB,
 	NAMES_ARE_UTF8 = 1 << 11,
 	VERSION = 20,
-	DATE = 1 << 5 | 1, /* 1980-01-01: file times are not kept */
+	DATE = 1 << 5 | 1, /* 1980-01-01, the earliest date of the format: file times are not recorded */
 };
 
 struct zip_entry {
@@ -51,14 +52,14 @@ static void put_common(struct buf *out, const struct zip_entry *entry)
 {
 	put(out, VERSION, 2);
 	put(out, NAMES_ARE_UTF8, 2);
-	put(out, 0, 2); /* stored */
-	put(out, 0, 2); /* midnight */
+	put(out, 0, 2); /* compression method: stored */
+	put(out, 0, 2); /* time: midnight */
 	put(out, DATE, 2);
 	put(out, entry->crc, 4);
 	put(out, entry->size, 4);
 	put(out, entry->size, 4);
 	put(out, (uint32_t)entry->name.len, 2);
-	put(out, 0, 2); /* nothing extra */
+	put(out, 0, 2); /* length of the extra field */
 }
 
 static void put_head(struct buf *out, const struct zip_entry *entry)
@@ -70,12 +71,12 @@ static void put_head(struct buf *out, const struct zip_entry *entry)
 static void put_line(struct buf *out, const struct zip_entry *entry)
 {
 	put(out, 0x02014b50, 4);
-	put(out, 3 << 8 | VERSION, 2); /* Unix */
+	put(out, 3 << 8 | VERSION, 2); /* version made by: Unix */
 	put_common(out, entry);
-	put(out, 0, 2); /* no comment */
-	put(out, 0, 2); /* the first disk */
+	put(out, 0, 2); /* length of the comment */
+	put(out, 0, 2); /* number of the disk */
 	put(out, 0, 2);
-	put(out, 0100600u << 16, 4); /* a regular file of its owner's */
+	put(out, 0100600u << 16, 4); /* mode: a regular file that only its owner can access */
 	put(out, entry->at, 4);
 	buf_append_str(out, entry->name);
 }
@@ -109,7 +110,7 @@ static int more(struct zip *zip, struct zip_entry *entry, const void *bytes, siz
 	return write_out(zip, bytes, len, err);
 }
 
-/* Writes the header again with length and checksum. */
+/* Writes the header again, now with length and checksum. */
 static int end(struct zip *zip, const struct zip_entry *entry, struct error *err)
 {
 	auto_buf struct buf head;
@@ -168,11 +169,11 @@ int zip_end(struct zip *zip, struct error *err)
 	int status = write_out(zip, zip->directory.data, zip->directory.len, err);
 	buf_init(&last, HEAD_SIZE);
 	put(&last, 0x06054b50, 4);
-	put(&last, 0, 4); /* the first disk, here and where the directory begins */
+	put(&last, 0, 4); /* number of this disk, and of the one where the directory begins */
 	put(&last, zip->count, 2);
 	put(&last, zip->count, 2);
 	put(&last, (uint32_t)zip->directory.len, 4);
 	put(&last, at, 4);
-	put(&last, 0, 2); /* no comment */
+	put(&last, 0, 2); /* length of the archive's comment */
 	return status == 0 ? write_out(zip, last.data, last.len, err) : status;
 }

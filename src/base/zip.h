@@ -23,9 +23,9 @@ struct zip {
 void zip_init(struct zip *zip, int fd);
 void zip_finish(struct zip *zip);
 
-/* name: with slashes, relative. */
+/* name: a relative path with slashes. */
 must_check int zip_add(struct zip *zip, struct str name, struct str bytes, struct error *err);
-/* Adds the rest of the descriptor's bytes; errors name it `what`. */
+/* Adds the bytes of fd up to its end; `what` names the input in errors. */
 must_check int zip_add_fd(struct zip *zip, struct str name, int fd, const char *what, struct error *err);
 /* Completes the archive; no entry may be added after this. */
 must_check int zip_end(struct zip *zip, struct error *err);
