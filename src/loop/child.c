@@ -1,5 +1,5 @@
 /* A pidfd instead of SIGCHLD: no signal handler, no race on recycled ids, and no interference with the children of a
- * program that embeds the library. Short, like each file of loop/ that wraps one kind of handle. */
+ * program that embeds the library. */
 #include "loop/child.h"
 
 #include <errno.h>

@@ -17,8 +17,7 @@ typedef void (*child_exit_fn)(int wait_status, void *self);
 struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, void *self, struct error *err);
 /* Lets the loop end while the child runs. */
 void child_unref(struct child *child);
-/* Stops watching; on_exit will not run, and a child that is still alive is never reaped: kill it first. NULL is
- * fine. */
+/* Stops watching; on_exit does not run. A child that is still alive is never reaped, so kill it first. NULL is fine. */
 void child_destroy(struct child *child);
 
 #endif

@@ -21,7 +21,7 @@ struct loop_timer {
 static void on_idle(uv_idle_t *idle)
 {
 	struct loop *loop = container_of(idle, struct loop, idle);
-	struct list batch; /* the calls being run; calls that they defer run in the next round */
+	struct list batch; /* the calls of the current round; calls that they defer run in the next one */
 	list_init(&batch);
 	while (!list_empty(&loop->deferred)) {
 		struct list *node = loop->deferred.next;
@@ -67,7 +67,7 @@ static void on_hurry(uv_handle_t *handle, void *self)
 	(void)self;
 	if (handle->type != UV_TIMER || !uv_is_active(handle) || uv_timer_get_due_in(timer) <= LIMIT_HURRY_MS)
 		return;
-	uv_timer_set_repeat(timer, LIMIT_HURRY_MS); /* restarts the timer without its callback at hand */
+	uv_timer_set_repeat(timer, LIMIT_HURRY_MS); /* changes the timeout without needing the timer's callback again */
 	uv_timer_again(timer);
 	uv_timer_set_repeat(timer, 0);
 }

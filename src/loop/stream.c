@@ -15,7 +15,7 @@
 
 struct chunk {
 	struct buf bytes;
-	bool is_whole; /* handed over: nothing is appended to it */
+	bool is_whole; /* the bytes were handed over: nothing is appended to this chunk */
 };
 
 struct stream {
@@ -30,15 +30,15 @@ struct stream {
 	const struct stream_events *events; /* NULL once ended or destroyed */
 	void *self;
 	VEC(struct chunk) chunks; /* oldest first */
-	size_t queued;            /* bytes in all chunks, written ones of the first chunk included */
+	size_t queued;            /* bytes in all chunks, including bytes of the first chunk that libuv has written */
 	uv_write_t write;
-	bool is_writing; /* the first chunk belongs to libuv */
+	bool is_writing; /* libuv owns the bytes of the first chunk */
 	bool is_reading;
-	bool wants_drain;  /* a send returned false */
-	bool is_destroyed; /* by its owner; exists only until it is flushed */
-	int failure;       /* the libuv error that broke it; UV_EOF when the peer has closed */
+	bool wants_drain;  /* a send returned false: on_writable is due */
+	bool is_destroyed; /* the owner is gone; the stream exists until it is flushed */
+	int failure;       /* the libuv error that broke the connection; UV_EOF: the peer has closed */
 	struct loop_deferred flush;
-	struct loop_timer *linger; /* runs iff destroyed with STREAM_FLUSH and not yet flushed */
+	struct loop_timer *linger; /* active iff destroyed with STREAM_FLUSH and not yet flushed */
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -89,7 +89,7 @@ static void on_freed(void *self)
 	(void)self;
 }
 
-/* Returning hundreds of megabytes to the kernel takes tens of milliseconds. */
+/* A large chunk is freed on a worker: returning hundreds of megabytes to the kernel takes tens of milliseconds. */
 static void free_chunk(struct stream *stream, struct chunk *chunk)
 {
 	if (chunk->bytes.cap > LIMIT_STREAM_FREE)
@@ -98,7 +98,8 @@ static void free_chunk(struct stream *stream, struct chunk *chunk)
 		buf_finish(&chunk->bytes);
 }
 
-/* The first chunk is written. Keeps the memory of a small one if no other follows: there may be a thousand streams. */
+/* Removes the first chunk, which has been written. Keeps the memory of a small chunk if no other follows; a large
+ * one is freed, as there may be a thousand streams. */
 static void pop_chunk(struct stream *stream)
 {
 	struct chunk *first = &stream->chunks.items[0];
@@ -139,7 +140,7 @@ static bool write_first(struct stream *stream)
 	return !stream->is_writing && !stream->failure;
 }
 
-/* Runs no callback, so that it may be used while sending. */
+/* Writes as much as the socket takes. Runs no callback, so that it can be used while sending. */
 static void stream_flush(struct stream *stream)
 {
 	if (stream->is_writing || stream->failure)
@@ -148,7 +149,8 @@ static void stream_flush(struct stream *stream)
 		;
 }
 
-/* Handles the result of a flush: an error, completion, or room again. A callback may destroy the stream. */
+/* Handles the result of a flush: an error, completion, or free space in the queue. A callback may destroy the
+ * stream. */
 static void stream_settle(struct stream *stream)
 {
 	if (stream->failure) {
@@ -223,7 +225,7 @@ static struct stream *stream_alloc(struct loop *loop, const struct stream_events
 	return stream;
 }
 
-/* Starts reading on an initialised handle; on error destroys the stream. */
+/* Starts reading on an initialised handle; on an error it destroys the stream. */
 static struct stream *stream_begin(struct stream *stream, int status, const char *what, struct error *err)
 {
 	if (status < 0) {
@@ -271,14 +273,14 @@ void stream_hand_over(struct stream *stream, const struct stream_events *events,
 	stream->self = self;
 }
 
-/* The limit excludes the chunk that is being written. */
+/* True if extra more bytes would exceed the limit, which does not count the chunk being written. */
 static bool is_over(const struct stream *stream, size_t extra)
 {
 	size_t pending = stream->queued - (stream->is_writing ? stream->chunks.items[0].bytes.len : 0);
 	return pending + extra > LIMIT_STREAM_QUEUE_HARD;
 }
 
-/* The chunk that senders append to. */
+/* Returns the chunk that senders append to. */
 static struct buf *last_chunk(struct stream *stream)
 {
 	size_t count = stream->chunks.count;
@@ -290,7 +292,7 @@ static struct buf *last_chunk(struct stream *stream)
 	return &stream->chunks.items[count - 1].bytes;
 }
 
-/* Bytes were queued. */
+/* Called after bytes were queued; returns the result of the send. */
 static bool send_queued(struct stream *stream)
 {
 	if (stream->queued >= LIMIT_STREAM_READ)
@@ -324,7 +326,8 @@ bool stream_send_owned(struct stream *stream, struct buf *bytes)
 		return has_ended || send_queued(stream);
 	}
 	if (!stream->queued && stream->chunks.count)
-		buf_finish(&stream->chunks.items[--stream->chunks.count].bytes); /* kept for reuse */
+		/* keep the memory for the next chunk */
+		buf_finish(&stream->chunks.items[--stream->chunks.count].bytes);
 	stream->queued += bytes->len;
 	vec_push(&stream->chunks, (struct chunk){*bytes, true});
 	buf_init(bytes, bytes->max);

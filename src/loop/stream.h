@@ -17,15 +17,15 @@ struct stream;
 
 struct stream_events {
 	void (*on_bytes)(struct str bytes, void *self);      /* borrowed until it returns; may destroy the stream */
-	void (*on_end)(const struct error *err, void *self); /* NULL: the peer has closed; else the error */
-	void (*on_writable)(void *self);                     /* may be NULL; once after a send returned false */
+	void (*on_end)(const struct error *err, void *self); /* err is NULL if the peer has closed */
+	void (*on_writable)(void *self);                     /* called once after a send returned false; may be NULL */
 };
 
 /* Accepts a pending connection of listener and starts reading. NULL and err on failure. */
 struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
                              struct error *err);
-/* The same for a connected descriptor: a pipe's end, a Unix or TCP socket. Takes ownership of fd. Without on_bytes the
- * stream only writes. */
+/* As stream_create, for a connected descriptor: a pipe's end, a Unix or TCP socket. Takes ownership of fd. Without
+ * on_bytes the stream only writes. */
 struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
                            struct error *err);
 
@@ -41,13 +41,13 @@ void stream_destroy(struct stream *stream, enum stream_end how);
 /* Queues a copy. Bytes queued within one iteration of the loop are sent in one write. Returns false when more than
  * LIMIT_STREAM_QUEUE is pending: continue after on_writable. Past LIMIT_STREAM_QUEUE_HARD the stream fails (on_end). */
 bool stream_send(struct stream *stream, struct str bytes);
-/* The same without a copy: takes the memory of bytes, which is empty afterwards. For large messages. */
+/* As stream_send, without a copy: takes the memory of bytes, which is empty afterwards. For large messages. */
 bool stream_send_owned(struct stream *stream, struct buf *bytes);
 
 /* Replaces the callbacks, for a new owner. Both sets must have on_bytes. */
 void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self);
 
-/* Backpressure on the peer. A paused stream does not notice that the peer has closed. */
+/* Stops reading, which puts backpressure on the peer. A paused stream does not notice that the peer has closed. */
 void stream_pause(struct stream *stream);
 void stream_resume(struct stream *stream);
 

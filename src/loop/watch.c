@@ -72,7 +72,7 @@ static void on_poll(uv_poll_t *uv, int status, int events)
 {
 	struct hangup *hangup = container_of(uv, struct hangup, uv);
 	(void)status, (void)events;
-	uv_poll_stop(uv); /* it would be reported again and again */
+	uv_poll_stop(uv); /* otherwise libuv would report the hang-up again and again */
 	if (has_hung_up(hangup->fd))
 		hangup->on_hangup(hangup->self);
 }

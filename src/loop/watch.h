@@ -10,7 +10,8 @@
 struct error;
 struct watch;
 
-/* name: the entry that changed; NULL or the folder's own name: the folder itself. Borrowed during the call. */
+/* name is the entry that changed, borrowed during the call. NULL or the folder's own name: the folder itself
+ * changed. */
 typedef void (*watch_change_fn)(const char *name, void *self);
 
 struct watch *watch_create(struct loop *loop, const char *folder, watch_change_fn on_change, void *self,
@@ -19,8 +20,8 @@ void watch_destroy(struct watch *watch); /* NULL is fine */
 
 struct hangup;
 
-/* on_hangup runs once, when the peer has closed the reading end of a pipe, or both directions of a socket. Nothing is
- * written to find out. */
+/* on_hangup runs once, when the peer has closed the reading end of a pipe, or both directions of a socket. It is
+ * detected without writing. */
 struct hangup *hangup_watch(struct loop *loop, int fd, loop_run_fn on_hangup, void *self, struct error *err);
 void hangup_destroy(struct hangup *hangup); /* NULL is fine */
 
