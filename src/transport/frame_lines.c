@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 
-/* Room for a line and the rest of a read. */
+/* Returns the most bytes that may be kept: a line and the rest of a read. */
 static size_t room(const struct frame_lines *lines)
 {
 	return lines->max * 2 + LIMIT_STREAM_READ;
@@ -74,7 +74,7 @@ void frame_lines_end(struct frame_lines *lines)
 		frame_lines_add(lines, STR("\n"));
 }
 
-/* The next raw line; false if it has no end yet. */
+/* Cuts the next raw line; false if its end has not arrived yet. */
 static bool take_line(struct frame_lines *lines, struct str *ret)
 {
 	if (!has_line(lines))

@@ -13,23 +13,24 @@
 struct frame_lines {
 	/* private */
 	struct buf bytes;
-	size_t taken;   /* of them */
-	size_t scanned; /* of them: no newline before */
-	size_t max;     /* of a line */
+	size_t taken;   /* bytes at the start that were taken as frames */
+	size_t scanned; /* bytes that are known to contain no further newline */
+	size_t max;     /* longest line */
 	bool is_skipping;
-	struct buf head; /* of the line being skipped */
+	struct buf head; /* the first bytes of the line being skipped */
 };
 
 enum frame {
-	FRAME_NONE, /* give more bytes */
+	FRAME_NONE, /* no complete line: add more bytes */
 	FRAME_LINE,
-	FRAME_LONG, /* the end of a line that was too long: its first bytes */
+	FRAME_LONG, /* the end of a line that was too long; the frame is its first bytes */
 };
 
 void frame_lines_init(struct frame_lines *lines, size_t max);
 void frame_lines_finish(struct frame_lines *lines);
 
-/* Invalidates the result of frame_lines_next. Take all frames before adding more than a few reads. */
+/* Invalidates the result of frame_lines_next. Take all complete frames before adding more bytes than a few reads
+ * return. */
 void frame_lines_add(struct frame_lines *lines, struct str bytes);
 /* The input has ended: the remaining bytes count as a line. */
 void frame_lines_end(struct frame_lines *lines);

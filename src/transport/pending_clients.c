@@ -1,6 +1,6 @@
-/* The kernel gives every new descriptor the lowest free number, so a high number says that the ones below are in use:
- * no count of all descriptors of the process has to be kept. A connection that came at a high number moves to the one
- * that an evicted connection has left, so that this stays true. */
+/* The kernel gives each new descriptor the lowest free number, so a high number means that the lower ones are in
+ * use, and the process's descriptors need not be counted. For this to stay true, a connection with a high number
+ * moves to the number that an evicted connection has freed. */
 #include "transport/pending_clients.h"
 
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include "base/mem.h"
 
 struct pending_clients {
-	struct list pending; /* the longest-waiting first */
+	struct list pending; /* in the order of arrival */
 	size_t open;         /* pending or admitted */
 	size_t limit;
-	bool is_destroyed; /* by its owner; freed after the last client has ended */
+	bool is_destroyed; /* destroyed by its owner; freed after the last client has ended */
 };
 
 struct pending_client {
@@ -48,7 +48,7 @@ void pending_clients_destroy(struct pending_clients *clients)
 	free_unused(clients);
 }
 
-/* True if a descriptor with this number leaves too few for other uses. */
+/* True if a descriptor with this number leaves fewer than the reserve for other uses. */
 static bool is_reserved(int fd)
 {
 	struct rlimit limit;

@@ -16,11 +16,11 @@ struct pending_clients;
 typedef void (*pending_client_evict_fn)(void *self);
 
 struct pending_clients *pending_clients_create(size_t limit);
-/* Its clients may outlive it. NULL is fine. */
+/* Clients may outlive this call: the memory is freed with the last one. NULL is fine. */
 void pending_clients_destroy(struct pending_clients *clients);
 
-/* Makes room for a connected descriptor and takes ownership of it. Returns the descriptor to use, which may have
- * another number; -1: there is no room, it has been closed. */
+/* Makes room for a connected descriptor, whose ownership it takes. Returns the descriptor to use, which may have
+ * another number, or -1 if there is no room and it was closed. */
 int pending_clients_make_room(struct pending_clients *clients, int fd);
 
 /* Registers a new connection. */

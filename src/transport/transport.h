@@ -19,13 +19,14 @@ struct error;
 struct transport;
 
 struct transport_events {
-	void (*on_frame)(struct str frame, void *self); /* borrowed until it returns */
-	/* A frame over LIMIT_LINE was skipped; head: its first LIMIT_LINE_HEAD bytes, borrowed. */
+	void (*on_frame)(struct str frame, void *self); /* frame is borrowed during the call */
+	/* Called for a frame over LIMIT_LINE, which was skipped. head: its first LIMIT_LINE_HEAD bytes, borrowed. */
 	void (*on_long_frame)(struct str head, void *self);
-	/* NULL: the peer sends no more frames, but still receives; an error may follow. Otherwise the connection is
-	 * broken: the last call, also while paused. */
+	/* err is NULL when the peer sends no more frames but still receives; an error may follow. Otherwise the
+	 * connection is broken: this is the last call, and it comes also while paused. */
 	void (*on_end)(const struct error *err, void *self);
-	void (*on_drain)(void *self); /* room again after a send returned false; NULL: the owner ignores backpressure */
+	/* the queue has room again after a send returned false; NULL: the owner ignores backpressure */
+	void (*on_drain)(void *self);
 };
 
 struct transport_kind {
@@ -43,20 +44,20 @@ struct transport {
 	void *self;
 };
 
-/* Sends frames, each with its final newline. False: the peer is slow; on_drain follows. */
+/* Sends frames, each with its final newline. Returns false if the peer is slow; on_drain follows. */
 static inline bool transport_send(struct transport *transport, struct str frames)
 {
 	return transport->kind->send(transport, frames);
 }
 
-/* The same for one large frame: head, body and tail, which ends with the newline. Takes the memory of body, which is
- * empty afterwards, and does not copy it. */
+/* As transport_send, for one large frame in three parts: head, body and tail, which ends with the newline. Takes the
+ * memory of body, which is empty afterwards, and does not copy it. */
 static inline bool transport_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
 	return transport->kind->send_large(transport, head, body, tail);
 }
 
-/* No frame is delivered until transport_resume, not even one that was received already. May be called in on_frame. */
+/* Delivers no frame until transport_resume, not even one that was received already. May be called in on_frame. */
 static inline void transport_pause(struct transport *transport)
 {
 	transport->kind->pause(transport);
@@ -67,7 +68,7 @@ static inline void transport_resume(struct transport *transport)
 	transport->kind->resume(transport);
 }
 
-/* Ends the connection; no callback runs after this. flush: queued frames are sent first. NULL is fine. */
+/* Ends the connection; no callback runs after this. With flush, queued frames are sent first. NULL is fine. */
 static inline void transport_destroy(struct transport *transport, bool flush)
 {
 	if (transport)

@@ -1,5 +1,5 @@
-/* A blocking connect with a timeout: its callers have nothing else to do until it returns, and Ctrl-C ends them. Short
- * and apart from transport_listen.c, which must not block. */
+/* A blocking connect with a timeout: its callers have nothing else to do until it returns, and Ctrl-C ends them.
+ * transport_listen.c, in contrast, must not block. */
 #include "transport/transport_connect.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* A connected socket, or -errno. */
+/* Returns a connected socket, or -errno. */
 static int connect_socket(int family, const struct sockaddr *address, socklen_t len)
 {
 	auto_close int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);

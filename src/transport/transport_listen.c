@@ -1,5 +1,5 @@
-/* Plain sockets with a uv_poll_t instead of uv_listen: a connection is needed as two descriptors, so that reading may
- * end (the client has closed its side) while events are still being sent. */
+/* Uses plain sockets with a uv_poll_t instead of uv_listen, because a connection is needed as two descriptors: the
+ * client may close its sending side, which ends reading, while events are still sent to it. */
 #include "transport/transport_listen.h"
 
 #include <arpa/inet.h>
@@ -23,16 +23,17 @@ struct transport_listener {
 	uv_poll_t poll;
 	bool is_polled; /* poll was initialised */
 	int fd;
-	int spare_fd;   /* closed for a moment to accept and refuse a connection when no other is left; -1: none */
-	bool is_remote; /* other machines may connect */
-	char *path;     /* of a Unix socket that this listener removes: */
+	/* a reserve, closed to accept and refuse a connection when no other descriptor is left; -1: none */
+	int spare_fd;
+	bool is_remote; /* other machines can connect */
+	char *path;     /* the file of a Unix socket, which this listener removes; NULL: a TCP socket */
 	struct stat file;
-	char *address; /* for people */
+	char *address; /* as shown in messages */
 	transport_connect_fn on_connect;
 	void *self;
 };
 
-/* Accepts and closes one connection: a pending one would wake the loop again and again. */
+/* Accepts one connection and closes it: a pending one would wake the loop again and again. */
 static void refuse_one(struct transport_listener *listener)
 {
 	if (listener->spare_fd < 0)
@@ -97,7 +98,7 @@ static bool parse_port(struct str text, in_port_t *ret)
 	return true;
 }
 
-/* IP:PORT or [IP]:PORT, in digits. */
+/* Parses IP:PORT or [IP]:PORT, a numeric address. */
 static bool parse_ip(struct str text, union ip_address *ret)
 {
 	in_port_t port;
@@ -163,7 +164,7 @@ static int bind_ip(struct transport_listener *listener, const char *text, union 
 	return 0;
 }
 
-/* rest: after the scheme */
+/* rest: the address without its scheme */
 static int listen_ip(struct transport_listener *listener, const char *text, struct str rest, struct error *err)
 {
 	union ip_address address;

@@ -1,5 +1,5 @@
-/* Pipes and sockets go through the loop. Files and devices never block, and epoll rejects them: they are read
- * piecewise, once per iteration of the loop, and written directly. */
+/* Pipes and sockets go through the loop. Files and devices never block, and epoll rejects them: they are read in
+ * pieces, one per iteration of the loop, and written directly. */
 #include "transport/transport_stdio.h"
 
 #include <errno.h>
@@ -18,15 +18,15 @@
 struct stdio {
 	struct transport transport;
 	struct frame_lines lines;
-	struct stream *in, *out; /* NULL: a file */
-	int in_file, out_file;   /* -1: a stream */
-	struct hangup *hangup;   /* of the output; NULL: a file */
+	struct stream *in, *out; /* NULL for a file */
+	int in_file, out_file;   /* -1 for a stream */
+	struct hangup *hangup;   /* detects the end of the output's reader; NULL for a file */
 	struct loop_deferred deliver;
 	bool is_paused;
-	bool has_ended;       /* no more bytes will come */
-	bool is_end_reported; /* on_end was called for that */
-	bool is_over;         /* the owner was notified that it is broken */
-	struct error failure; /* code ERR_none: it is not */
+	bool has_ended;       /* the input has ended */
+	bool is_end_reported; /* on_end was called for the end of the input */
+	bool is_over;         /* on_end was called for a broken connection */
+	struct error failure; /* ERR_none unless the connection is broken */
 };
 
 static struct stdio *stdio_of(struct transport *transport)
@@ -50,7 +50,7 @@ static void on_bytes(struct str bytes, void *self)
 {
 	struct stdio *stdio = self;
 	frame_lines_add(&stdio->lines, bytes);
-	stream_pause(stdio->in); /* until these are delivered: backpressure on the peer */
+	stream_pause(stdio->in); /* Reading resumes after these frames were delivered: backpressure on the peer. */
 	loop_defer(&stdio->deliver);
 }
 
@@ -140,7 +140,7 @@ static void on_out_end(const struct error *err, void *self)
 	end_input(stdio, err);
 }
 
-/* Detected also while nothing is written. */
+/* Called also while nothing is written. */
 static void on_hangup(void *self)
 {
 	on_out_end(NULL, self);
@@ -154,7 +154,7 @@ static bool stdio_send(struct transport *transport, struct str frames)
 		return stream_send(stdio->out, frames);
 	if (fd_write_all(stdio->out_file, frames.ptr, frames.len, &err) != 0)
 		end_input(stdio, &err);
-	return true; /* a file causes no backpressure */
+	return true; /* A file causes no backpressure. */
 }
 
 static bool stdio_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)

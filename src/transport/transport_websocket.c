@@ -1,5 +1,5 @@
-/* Messages are pulled like lines: the next bytes are read after all messages of the last ones were delivered, which
- * puts backpressure on the peer, and a paused connection is not read. Outgoing bytes go to the stream, which writes
+/* Messages are pulled: the next bytes are read only after all messages of the previous read were delivered, and a
+ * paused connection is not read, which puts backpressure on the peer. Outgoing bytes go to the stream, which writes
  * once per iteration of the loop. */
 #include "transport/transport_websocket.h"
 
@@ -17,8 +17,8 @@ struct socket {
 	struct loop_deferred deliver;
 	bool is_paused;
 	bool is_end_reported; /* on_end was called */
-	bool is_gone;         /* the peer has closed the connection, or it broke: */
-	struct error *why;    /* NULL: closed */
+	bool is_gone;         /* the peer has closed the connection, or it broke */
+	struct error *why;    /* the reason; NULL if the peer closed */
 };
 
 static struct socket *socket_of(struct transport *transport)
@@ -116,7 +116,7 @@ static bool socket_send(struct transport *transport, struct str frames)
 	return has_room;
 }
 
-/* For the role of a client, whose frames are masked. */
+/* Copies and masks the frame: a client must mask what it sends. */
 static bool send_copy(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
 	auto_buf struct buf frame;
@@ -131,7 +131,7 @@ static bool send_copy(struct transport *transport, struct str head, struct buf *
 static bool socket_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
 	struct socket *socket = socket_of(transport);
-	struct str end = str_trim(tail); /* the message has no newline */
+	struct str end = str_trim(tail); /* a WebSocket message has no newline */
 	if (!websocket_send_head(socket->websocket, head.len + body->len + end.len))
 		return send_copy(transport, head, body, tail);
 	websocket_send_rest(socket->websocket, head);

@@ -1,7 +1,7 @@
-/* transport_websocket.h — a peer at a WebSocket: a frame is a text message.
+/* transport_websocket.h — a connection over a WebSocket, with one text message per frame.
  *
- * Owns: the descriptor. Binary messages are ignored. A message over LIMIT_WEBSOCKET_MESSAGE closes the connection with
- * code 1009. After on_end nothing can be sent. */
+ * Owns: the descriptor. Binary messages are ignored. A message over LIMIT_WEBSOCKET_MESSAGE closes the connection
+ * with code 1009. After on_end nothing can be sent. */
 #ifndef TRANSPORT_TRANSPORT_WEBSOCKET_H
 #define TRANSPORT_TRANSPORT_WEBSOCKET_H
 
@@ -10,8 +10,8 @@
 
 struct loop;
 
-/* fd: connected, after the handshake; owned by the transport, also on failure (NULL and err: wslay is not installed).
- * rest: bytes after the handshake that were already read. */
+/* fd: a connected socket after the handshake; the transport owns it, also on failure (NULL and err: wslay is not
+ * installed). rest: bytes after the handshake that were already read. */
 struct transport *transport_websocket_open(struct loop *loop, int fd, struct str rest, enum websocket_role role,
                                            const struct transport_events *events, void *self, struct error *err);
 

@@ -1,5 +1,5 @@
-/* A socket address has room for 107 bytes of path. A longer path is reached through its folder's descriptor, as
- * /proc/self/fd/N/NAME: a temporary link could be left over, or replaced by another user. */
+/* A socket address has room for 107 bytes of path. A file with a longer path is reached through its folder's
+ * descriptor, as /proc/self/fd/N/NAME: a temporary link could be left over, or replaced by another user. */
 #include "transport/unix_socket.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 struct unix_address {
 	struct sockaddr_un un;
-	int folder; /* open while the address is used, or -1 */
+	int folder; /* the descriptor of the folder while the address is in use, or -1 */
 };
 
 static bool put_path(struct unix_address *address, const char *path)
@@ -61,7 +61,7 @@ static int dial(int fd, const struct unix_address *address)
 	return connect(fd, (const struct sockaddr *)&address->un, sizeof(address->un));
 }
 
-/* Removes the socket file of a killed program: one without a listener. */
+/* Removes a socket file that no process listens on, such as one that a killed program has left. */
 static void remove_stale(const struct unix_address *address)
 {
 	struct stat info;
@@ -75,7 +75,7 @@ static void remove_stale(const struct unix_address *address)
 static int listen_at(int fd, const struct unix_address *address, int backlog)
 {
 	remove_stale(address);
-	/* The file gets the socket's mode, so that no other user can connect at any time. */
+	/* The socket's mode becomes that of the file, so that other users can never connect. */
 	if (fchmod(fd, 0600) != 0)
 		return -1;
 	int status = bind(fd, (const struct sockaddr *)&address->un, sizeof(address->un));

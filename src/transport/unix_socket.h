@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 
-/* A listening socket; its file has mode 0600 from the start. A stale file is replaced; one in use is an error.
- * Concurrent callers must lock. -1 and err on failure. */
+/* Returns a listening socket, or -1 and err. Its file has mode 0600 from the start. A stale file is replaced; one in
+ * use is an error. Concurrent callers must hold a lock. */
 must_check int unix_socket_listen(const char *path, int backlog, struct error *err);
-/* Removes the file of a socket unless it has been replaced. own: its lstat. */
+/* Removes a socket's file unless it has been replaced. own: the result of lstat after the file was created. */
 void unix_socket_remove(const char *path, const struct stat *own);
-/* Connects without blocking. -1 and err (ERR_connect) without a listener. */
+/* Connects without blocking. Returns -1 and err (ERR_connect) if no process listens. */
 must_check int unix_socket_connect(const char *path, struct error *err);
 
 #endif

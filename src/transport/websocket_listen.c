@@ -23,15 +23,15 @@ struct websocket_listen {
 	struct transport_listener *listener;
 	struct pending_clients *clients;
 	struct list visitors;
-	bool is_local_file; /* a Unix socket: its mode controls access */
+	bool is_local_file; /* a Unix socket: the mode of its file controls access */
 };
 
-/* A connection until it is a WebSocket. */
+/* A connection whose request has not been answered yet. */
 struct visitor {
 	struct list link;
 	struct websocket_listen *listen;
 	struct upgrade_reader *reader;
-	struct pending_client *pending; /* NULL once handed on */
+	struct pending_client *pending; /* NULL after the connection was handed over */
 	struct sockaddr_storage local;  /* the local address of the connection */
 };
 
@@ -55,7 +55,7 @@ static void reply_text(struct visitor *visitor, int status, const char *text)
 
 /* ---- the questions ---- */
 
-/* Web pages reach local ports too; browsers always send this header. */
+/* Refuses web pages, which can reach local ports, too: browsers always send an Origin header. */
 static bool refuse_origin(struct visitor *visitor, const struct http_head *head)
 {
 	if (!http_head_get(head, "origin").ptr)
@@ -114,7 +114,7 @@ static bool refuse_request(struct visitor *visitor, const struct http_head *head
 	return status;
 }
 
-/* Answers a request that gets no WebSocket; true if it did. */
+/* Answers a request that must not become a WebSocket; returns true if it did. */
 typedef bool (*question_fn)(struct visitor *visitor, const struct http_head *head);
 
 static const question_fn questions[] = {refuse_origin, refuse_host, answer_probe, refuse_stranger, refuse_request};
@@ -135,7 +135,7 @@ static void upgrade(struct visitor *visitor, struct str key)
 	};
 	int fd = upgrade_reader_accept(visitor->reader, headers, countof(headers));
 	struct pending_client *pending = fd >= 0 ? steal(visitor->pending) : NULL;
-	visitor_destroy(visitor); /* before another owner watches the descriptor */
+	visitor_destroy(visitor); /* The reader must be gone before another owner watches the descriptor. */
 	if (fd >= 0)
 		listen->options.on_connect(fd, pending, listen->options.self);
 }
@@ -176,7 +176,7 @@ static void on_connect(int fd, void *self)
 static int open_listen(struct websocket_listen *listen, struct error *err)
 {
 	const char *address = listen->options.address;
-	if (websocket_load(err) != 0) /* report a missing library now instead of to the first client */
+	if (websocket_load(err) != 0) /* Report a missing library now, not to the first client. */
 		return -(int)err->code;
 	listen->listener = transport_listener_create(listen->options.loop, address, on_connect, listen, err);
 	if (!listen->listener)

@@ -27,15 +27,15 @@ struct websocket_listen_options {
 	const struct bearer *bearer; /* NULL: no token is required; never required at a Unix socket */
 	const char *const *hosts;    /* names, besides addresses, that a Host header may contain */
 	size_t host_count;
-	size_t limit; /* of clients at a time */
+	size_t limit; /* number of concurrent clients */
 	websocket_connect_fn on_connect;
 	void *self;
 };
 
 struct websocket_listen *websocket_listen_create(const struct websocket_listen_options *options, struct error *err);
-/* Its address, with the actual port. */
+/* Returns the address that the server listens on, with the actual port. */
 const char *websocket_listen_address(const struct websocket_listen *listen);
-/* Open WebSockets stay open. NULL is fine. */
+/* WebSockets that were opened stay open. NULL is fine. */
 void websocket_listen_destroy(struct websocket_listen *listen);
 
 #endif
