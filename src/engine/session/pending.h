@@ -1,7 +1,8 @@
 /* pending.h — the requests of a Session that wait for an answer of the user or of the client.
  *
  * A request is registered before its event is emitted, so no answer can come too early. A kind has at most one request
- * per call id, because the calls of a response have different ids (turn_tools.c) and a Session runs one Task at a time.
+ * per call id, because the calls of a response have different ids (engine/turn/turn.c) and a Session runs one Task at
+ * a time.
  * Owns: its entries. Borrows: the calls, which are dropped here before they are destroyed. Loop thread only. */
 #ifndef ENGINE_PENDING_H
 #define ENGINE_PENDING_H

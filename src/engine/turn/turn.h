@@ -171,14 +171,10 @@ void turn_message_cut_short(struct turn *turn);       /* completes the open mess
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* Completes the Task's plan with this text; no-op if it is complete already. */
 void turn_close_plan(struct turn_env *env, struct str text);
-/* ---- turn_tools.c: the calls of the response; turn_on_tools_done when all outputs are recorded ---- */
 
+/* ---- turn.c: the calls of the response ---- */
+
+/* Adds a call, which starts when the response is complete. */
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words);
-void turn_run_tools(struct turn *turn);
-/* Ends all calls and discards them; nothing is recorded. */
-void turn_drop_tools(struct turn *turn);
-/* Ends all calls and records the reason as their output: an interrupt, or a stream that broke before they ran. */
-void turn_abort_tools(struct turn *turn, bool by_user);
-void turn_on_tools_done(struct turn *turn);
 
 #endif
