@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
-#include "model/model_exchange.h"
 #include "model/model_retry.h"
 #include "model/model_secrets.h"
 #include "net/http_client.h"

@@ -10,7 +10,7 @@
 #define MODEL_MODEL_CLIENT_H
 
 #include "model/model_error.h"
-#include "model/model_request.h"
+#include "model/model_exchange.h"
 #include "model/model_stream.h"
 #include "net/user_agent.h"
 

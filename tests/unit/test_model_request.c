@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/model_catalog.h"
-#include "model/model_request.h"
+#include "model/model_exchange.h"
 
 static void join(const struct model_request *request, struct buf *out)
 {
