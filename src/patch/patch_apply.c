@@ -1,5 +1,5 @@
 /* The apply_patch program promises what its predecessors did: hunks are applied in order, each completed before the
- * next is read. No file is left half-written (patch_stage), and a file moved onto itself is changed, not lost. */
+ * next is read. No file is left half-written (patch_tree.h), and a file moved onto itself is changed, not lost. */
 #include "patch/patch_apply.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "patch/patch_content.h"
 #include "patch/patch_error.h"
-#include "patch/patch_stage.h"
 #include "patch/patch_tree.h"
 #include "patch/patch_update.h"
 

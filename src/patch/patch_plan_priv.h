@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "patch/patch_content.h"
 #include "patch/patch_plan.h"
-#include "patch/patch_stage.h"
 #include "patch/patch_tree.h"
 
 struct patch_file {

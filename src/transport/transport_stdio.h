@@ -1,4 +1,4 @@
-/* transport_stdio.h — a peer behind a pair of descriptors, usually stdin and stdout.
+/* transport_stdio.h — a peer at the other end of a pair of descriptors, usually stdin and stdout.
  *
  * Both may be pipes, sockets, files or devices. The transport takes ownership of them. */
 #ifndef TRANSPORT_TRANSPORT_STDIO_H
