@@ -68,10 +68,14 @@ static struct app_user_input input_of(const struct user_input *from, struct aren
 		to.local_image->path = from->local_image->path;
 		break;
 	case user_input_skill:
-	case user_input_mention:
-		to.tag = from->tag == user_input_skill ? app_user_input_skill : app_user_input_mention;
+		to.tag = app_user_input_skill;
 		to.skill = arena_new(arena, struct app_input_named);
 		*to.skill = (struct app_input_named){from->skill->name, from->skill->path};
+		break;
+	case user_input_mention:
+		to.tag = app_user_input_mention;
+		to.mention = arena_new(arena, struct app_input_named);
+		*to.mention = (struct app_input_named){from->mention->name, from->mention->path};
 		break;
 	default:
 		to.tag = app_user_input_text;
@@ -81,7 +85,6 @@ static struct app_user_input input_of(const struct user_input *from, struct aren
 	}
 	return to;
 }
-_Static_assert(sizeof(struct input_skill) == sizeof(struct input_mention), "both are a name and a path");
 
 static struct app_thread_item user_message(const struct user_message_item *from, struct arena *arena)
 {

@@ -104,8 +104,7 @@ static enum rpc_verdict refuse_nul(struct rpc_request *request)
 
 static void reply_empty(struct fs_job *job)
 {
-	char nothing[64] = {0}; /* large enough for every record without fields */
-	rpc_reply(job->request, nothing);
+	rpc_reply_empty(job->request);
 }
 
 /* ---- bytes ---- */

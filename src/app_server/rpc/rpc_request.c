@@ -3,6 +3,7 @@
  * parameters, initialize, experimental API, paths. */
 #include "app_server/rpc/rpc_request.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "app_server/rpc/server.h"
@@ -59,6 +60,12 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result)
 	rpc_write_result(&request->server->out, request->id, request->method->result, result);
 	finish(request);
 	return RPC_DONE;
+}
+
+enum rpc_verdict rpc_reply_empty(struct rpc_request *request)
+{
+	assert(!request->method->result->fields);
+	return rpc_reply(request, NULL);
 }
 
 /* The list is sent from where it was encoded; `out` then has nothing left for respond(). */

@@ -5,8 +5,8 @@
  *	return rpc_fail(request, APP_INVALID_REQUEST, "…");    RPC_FAIL: refused
  *	return rpc_wait(request, on_cancel, self);             RPC_WAIT: rpc_reply or rpc_refuse follows, once, later
  * The code that calls rpc_wait owns the request until it answers; request->self is for its use. If the client
- *disconnects first, on_cancel runs, and the request is freed when on_cancel returns. A response that does not fit the
- *client's queue is replaced by an error.
+ * disconnects first, on_cancel runs, and the request is freed when on_cancel returns. A response that does not fit the
+ * client's queue is replaced by an error.
  *
  * Owns: its parameters, in its arena. Loop thread only. */
 #ifndef APP_SERVER_RPC_REQUEST_H
@@ -47,6 +47,8 @@ struct rpc_request {
 
 /* result: a struct of method->result. */
 enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
+/* The same for a method whose result has no fields. */
+enum rpc_verdict rpc_reply_empty(struct rpc_request *request);
 /* The same for a result with a large list, which was encoded on a worker: items (JSON, separated by commas) are sent as
  * the items of the list at `path` in the response, which is empty in result. Takes the memory of items. */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,

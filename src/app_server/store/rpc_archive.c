@@ -23,19 +23,6 @@
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_pack.h"
 
-/* The common first member of all parameters in this file. */
-struct thread_params {
-	struct str thread_id;
-};
-_Static_assert(sizeof(struct app_thread_archive_params) == sizeof(struct thread_params), "thread_id alone");
-_Static_assert(sizeof(struct app_thread_unarchive_params) == sizeof(struct thread_params), "thread_id alone");
-_Static_assert(sizeof(struct app_thread_delete_params) == sizeof(struct thread_params), "thread_id alone");
-
-static struct str id_of(const struct store_job *job)
-{
-	return ((const struct thread_params *)job->params)->thread_id;
-}
-
 /* ---- the files of a thread ---- */
 
 struct thread_files {
@@ -84,11 +71,11 @@ static char *session_folder(const char *home, const char *path)
 
 static int move_all(struct store_job *job, bool to_archive, struct error *err)
 {
-	struct thread_files files = {.arena = &job->arena, .thread_id = id_of(job)};
+	struct thread_files files = {.arena = &job->arena, .thread_id = job->thread_id};
 	int status = rollout_list_walk(job->home, !to_archive, on_visit_own, &files, err);
 	if (status == 0 && !files.paths.count)
 		status = error_set(err, ERR_not_found, "no %srollout found for thread id %.*s",
-		                   to_archive ? "" : "archived ", STR_ARG(id_of(job)));
+		                   to_archive ? "" : "archived ", STR_ARG(job->thread_id));
 	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
 		auto_free char *folder = to_archive ? path_join(job->home, "archived_sessions")
 		                                    : session_folder(job->home, files.paths.items[i]);
@@ -105,7 +92,7 @@ static int run_locked(struct store_job *job, int (*work)(struct store_job *job, 
 {
 	if (job->is_loaded)
 		return work(job, err);
-	struct rollout_lock *lock = rollout_lock_create(job->home, id_of(job), err);
+	struct rollout_lock *lock = rollout_lock_create(job->home, job->thread_id, err);
 	int status = lock ? work(job, err) : -1;
 	rollout_lock_destroy(lock);
 	return status;
@@ -113,21 +100,19 @@ static int run_locked(struct store_job *job, int (*work)(struct store_job *job, 
 
 /* ---- notifications and unloading ---- */
 
-/* Unloads the thread, answers with an empty record if the client is still connected, and notifies all clients. */
-static void finish_change(struct store_job *job, enum app_notification_tag tag)
+static void unload(struct store_job *job)
 {
-	struct app_server *server = job->back.server;
-	char nothing[64] = {0}; /* every record without fields fits */
-	struct app_thread_archived_notification event = {id_of(job)};
-	struct thread *thread = threads_find(server, id_of(job));
+	struct thread *thread = threads_find(job->back.server, job->thread_id);
 	if (thread)
 		thread_unload(thread);
-	if (job->request)
-		rpc_reply(job->request, nothing);
-	app_server_notify(server, tag, &event);
 }
-_Static_assert(sizeof(struct app_thread_archived_notification) == sizeof(struct app_thread_deleted_notification),
-               "one body serves both");
+
+/* If the client is still connected. */
+static void reply(struct store_job *job, const void *response)
+{
+	if (job->request)
+		rpc_reply(job->request, response);
+}
 
 /* ---- thread/archive ---- */
 
@@ -143,7 +128,11 @@ static int run_archive(struct store_job *job, struct error *err)
 
 static void reply_archive(struct store_job *job)
 {
-	finish_change(job, NOTIFY_thread_archived);
+	struct app_thread_archive_response response = {0};
+	struct app_thread_archived_notification event = {job->thread_id};
+	unload(job);
+	reply(job, &response);
+	app_server_notify(job->back.server, NOTIFY_thread_archived, &event);
 }
 
 enum rpc_verdict on_rpc_thread_archive(struct rpc_request *request, const struct app_thread_archive_params *params)
@@ -156,7 +145,7 @@ enum rpc_verdict on_rpc_thread_archive(struct rpc_request *request, const struct
 static int unarchive(struct store_job *job, struct error *err)
 {
 	int status = move_all(job, false, err);
-	return status == 0 ? stored_turns_read(job, id_of(job), false, err) : status;
+	return status == 0 ? stored_turns_read(job, job->thread_id, false, err) : status;
 }
 
 static int run_unarchive(struct store_job *job, struct error *err)
@@ -166,13 +155,11 @@ static int run_unarchive(struct store_job *job, struct error *err)
 
 static void reply_unarchive(struct store_job *job)
 {
-	struct app_server *server = job->back.server;
 	struct stored_turns *stored = job->out;
 	struct app_thread_unarchive_response response = {.thread = &stored->thread};
-	struct app_thread_unarchived_notification event = {id_of(job)};
-	if (job->request)
-		rpc_reply(job->request, &response);
-	app_server_notify(server, NOTIFY_thread_unarchived, &event);
+	struct app_thread_unarchived_notification event = {job->thread_id};
+	reply(job, &response);
+	app_server_notify(job->back.server, NOTIFY_thread_unarchived, &event);
 }
 
 enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const struct app_thread_unarchive_params *params)
@@ -209,18 +196,18 @@ static int check_references(struct store_job *job, const struct thread_files *fi
 		status = rollout_list_walk(job->home, true, on_visit_other, &search, err);
 	if (search.is_found)
 		return error_set(err, ERR_invalid, "cannot delete thread %.*s: forked history still references it",
-		                 STR_ARG(id_of(job)));
+		                 STR_ARG(job->thread_id));
 	return status;
 }
 
 static int remove_all(struct store_job *job, struct error *err)
 {
-	struct thread_files files = {.arena = &job->arena, .thread_id = id_of(job)};
+	struct thread_files files = {.arena = &job->arena, .thread_id = job->thread_id};
 	int status = rollout_list_walk(job->home, false, on_visit_own, &files, err);
 	if (status == 0)
 		status = rollout_list_walk(job->home, true, on_visit_own, &files, err);
 	if (status == 0 && !files.paths.count)
-		status = error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(id_of(job)));
+		status = error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(job->thread_id));
 	if (status == 0)
 		status = check_references(job, &files, err);
 	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
@@ -228,7 +215,7 @@ static int remove_all(struct store_job *job, struct error *err)
 			status = error_sys(err, errno, "cannot remove %s", files.paths.items[i]);
 	}
 	if (status == 0)
-		thread_note_remove(job->home, id_of(job));
+		thread_note_remove(job->home, job->thread_id);
 	files_finish(&files);
 	return status;
 }
@@ -240,14 +227,18 @@ static int run_delete(struct store_job *job, struct error *err)
 
 static void reply_delete(struct store_job *job)
 {
-	finish_change(job, NOTIFY_thread_deleted);
+	struct app_thread_delete_response response = {0};
+	struct app_thread_deleted_notification event = {job->thread_id};
+	unload(job);
+	reply(job, &response);
+	app_server_notify(job->back.server, NOTIFY_thread_deleted, &event);
 }
 
 /* Announces the deletion of the rollout to a loaded thread's engine, which would otherwise restore the file; false
  * withdraws that. */
 static void let_go(const struct store_job *job, bool is_let_go)
 {
-	struct thread *thread = threads_find(job->back.server, id_of(job));
+	struct thread *thread = threads_find(job->back.server, job->thread_id);
 	if (thread && thread->codex)
 		codex_let_record_go(thread->codex, is_let_go);
 }
@@ -276,25 +267,23 @@ static struct str name_of(const struct store_job *job)
 static int run_name(struct store_job *job, struct error *err)
 {
 	struct error found = {0};
-	auto_free char *path = job->is_loaded ? NULL : rollout_list_find_id(job->home, id_of(job), &found);
+	auto_free char *path = job->is_loaded ? NULL : rollout_list_find_id(job->home, job->thread_id, &found);
 	if (!path && !job->is_loaded)
-		return error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(id_of(job)));
-	return rollout_name_set(job->home, id_of(job), name_of(job), err);
+		return error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(job->thread_id));
+	return rollout_name_set(job->home, job->thread_id, name_of(job), err);
 }
 
 static void reply_name(struct store_job *job)
 {
-	struct app_server *server = job->back.server;
-	struct thread *thread = threads_find(server, id_of(job));
+	struct thread *thread = threads_find(job->back.server, job->thread_id);
 	struct app_thread_set_name_response response = {0};
-	struct app_thread_name_updated_notification event = {id_of(job), name_of(job)};
+	struct app_thread_name_updated_notification event = {job->thread_id, name_of(job)};
 	if (thread) {
 		free(thread->name);
 		thread->name = str_dup(name_of(job));
 	}
-	if (job->request)
-		rpc_reply(job->request, &response);
-	app_server_notify(server, NOTIFY_thread_name_updated, &event);
+	reply(job, &response);
+	app_server_notify(job->back.server, NOTIFY_thread_name_updated, &event);
 }
 
 enum rpc_verdict on_rpc_thread_name_set(struct rpc_request *request, const struct app_thread_set_name_params *params)

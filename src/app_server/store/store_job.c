@@ -60,11 +60,10 @@ static void on_done(void *self)
 	on_freed(job);
 }
 
-static bool names_loaded(const struct rpc_request *request)
+static struct str find_thread_id(const struct record *record, const char *params)
 {
-	const struct field *field = record_find_field(request->method->params, "thread_id");
-	const char *params = request->params;
-	return field && threads_find(request->server, *(const struct str *)(const void *)(params + field->offset));
+	const struct field *field = record_find_field(record, "thread_id");
+	return field ? *(const struct str *)(const void *)(params + field->offset) : (struct str){0};
 }
 
 static struct store_index *store_of(struct app_server *server)
@@ -91,7 +90,8 @@ static struct store_job *job_create(struct rpc_request *request, size_t out_size
 	job->provider = arena_cstr(&job->arena, str_of(config->model_provider));
 	job->listings = rollout_listings_ref(store_of(request->server)->listings);
 	job->index = rollout_index_ref(store_of(request->server)->index);
-	job->is_loaded = names_loaded(request);
+	job->thread_id = find_thread_id(record, params);
+	job->is_loaded = job->thread_id.ptr && threads_find(request->server, job->thread_id);
 	job->out = arena_alloc(&job->arena, out_size ? out_size : 1);
 	job->run = run;
 	job->reply = reply;

@@ -29,6 +29,7 @@ struct store_job {
 	struct rollout_listings *listings; /* the server's … */
 	struct rollout_index *index;       /* … which can be destroyed before the job */
 	const void *params;                /* of the request's method */
+	struct str thread_id;              /* among the parameters, if the method has one */
 	bool is_loaded;                    /* whether the thread was loaded when the job started */
 	atomic_bool stop;                  /* the client has disconnected: the worker stops early */
 	/* for run and reply */

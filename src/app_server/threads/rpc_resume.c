@@ -68,26 +68,14 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	const struct app_thread_resume_params *params = request->params;
 	struct connection *connection = request->connection;
 	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
-	struct app_thread_start_response all;
+	struct app_thread_start_response opened;
 	thread_restore_git(load, thread);
-	thread_open_describe(thread, &arena, &all);
+	thread_open_describe(thread, &arena, &opened);
 	add_running(thread, load, &arena);
 	if (!thread->turn)
 		thread_set_last_turn(thread, thread_history_last(&load->history));
 	struct app_thread_resume_response response = {
-		.thread = all.thread,
-		.model = all.model,
-		.model_provider = all.model_provider,
-		.cwd = all.cwd,
-		.runtime_workspace_roots = all.runtime_workspace_roots,
-		.runtime_workspace_roots_count = all.runtime_workspace_roots_count,
-		.instruction_sources = all.instruction_sources,
-		.instruction_sources_count = all.instruction_sources_count,
-		.approval_policy = all.approval_policy,
-		.sandbox = all.sandbox,
-		.active_permission_profile = all.active_permission_profile,
-		.has_reasoning_effort = all.has_reasoning_effort,
-		.reasoning_effort = all.reasoning_effort,
+		THREAD_OPEN_RESPONSE(&opened),
 		.collaboration_mode = thread->settings->collaboration_mode,
 		.turns_backwards_cursor = history_turns_end(str_of(thread->id), load->history.count, &arena),
 		.items_backwards_cursor =
@@ -213,9 +201,6 @@ enum rpc_verdict on_rpc_thread_resume(struct rpc_request *request, const struct 
 
 /* ---- thread/fork ---- */
 
-_Static_assert(sizeof(struct app_thread_fork_response) == sizeof(struct app_thread_start_response),
-               "one body serves both");
-
 static void answer_fork(struct thread *thread, struct rpc_request *request)
 {
 	auto_arena struct arena arena = {0};
@@ -223,18 +208,18 @@ static void answer_fork(struct thread *thread, struct rpc_request *request)
 	struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
 	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
-	struct app_thread_start_response response;
+	struct app_thread_start_response opened;
 	thread_restore_origin(load, thread);
 	thread_fork_keep(load->fork);
 	thread_set_last_turn(thread, thread_history_last(&load->history));
-	thread_open_describe(thread, &arena, &response);
-	struct app_thread view = *response.thread;
+	thread_open_describe(thread, &arena, &opened);
+	const struct app_thread_fork_response response = {THREAD_OPEN_RESPONSE(&opened)};
 	if (shows_turns)
 		rpc_reply_with_items(request, &response, "result.thread.turns", &load->turns.text);
 	else
 		rpc_reply(request, &response);
 	thread_restore_usage(load, thread, shows_turns ? connection : NULL);
-	struct app_thread_started_notification event = {&view};
+	struct app_thread_started_notification event = {opened.thread};
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 

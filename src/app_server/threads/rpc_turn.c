@@ -51,10 +51,14 @@ static int copy_input(const struct app_user_input *from, struct user_input *to, 
 		to->local_image->path = from->local_image->path;
 		return 0;
 	case app_user_input_skill:
-	case app_user_input_mention:
-		to->tag = from->tag == app_user_input_skill ? user_input_skill : user_input_mention;
+		to->tag = user_input_skill;
 		to->skill = arena_new(arena, struct input_skill);
 		*to->skill = (struct input_skill){from->skill->name, from->skill->path};
+		return 0;
+	case app_user_input_mention:
+		to->tag = user_input_mention;
+		to->mention = arena_new(arena, struct input_mention);
+		*to->mention = (struct input_mention){from->mention->name, from->mention->path};
 		return 0;
 	default:
 		return error_set(err, ERR_invalid,

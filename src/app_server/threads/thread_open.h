@@ -18,6 +18,16 @@ struct thread_opening;
 must_check struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening,
                                       struct error *err);
 
+/* The members that the responses of thread/resume and thread/fork share with that of thread/start. */
+#define THREAD_OPEN_RESPONSE(from)                                                                                  \
+	.thread = (from)->thread, .model = (from)->model, .model_provider = (from)->model_provider,                 \
+	.cwd = (from)->cwd, .runtime_workspace_roots = (from)->runtime_workspace_roots,                             \
+	.runtime_workspace_roots_count = (from)->runtime_workspace_roots_count,                                     \
+	.instruction_sources = (from)->instruction_sources,                                                         \
+	.instruction_sources_count = (from)->instruction_sources_count, .approval_policy = (from)->approval_policy, \
+	.sandbox = (from)->sandbox, .active_permission_profile = (from)->active_permission_profile,                 \
+	.has_reasoning_effort = (from)->has_reasoning_effort, .reasoning_effort = (from)->reasoning_effort
+
 /* The response of thread/start: the thread, without turns, and its settings. In the arena. */
 void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
 

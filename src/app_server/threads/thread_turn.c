@@ -105,14 +105,13 @@ void thread_turn_begin(struct thread_turn *turn)
 
 static void notify_outcome(struct thread *thread, enum app_turn_status status, struct app_turn *view)
 {
-	struct app_turn_failed_notification event = {str_of(thread->id), view};
+	struct app_turn_failed_notification failed = {str_of(thread->id), view};
+	struct app_turn_cancelled_notification cancelled = {str_of(thread->id), view};
 	if (status == app_turn_status_failed)
-		thread_notify_outcome(thread, NOTIFY_turn_failed, &event);
+		thread_notify_outcome(thread, NOTIFY_turn_failed, &failed);
 	else if (status == app_turn_status_interrupted)
-		thread_notify_outcome(thread, NOTIFY_turn_cancelled, &event);
+		thread_notify_outcome(thread, NOTIFY_turn_cancelled, &cancelled);
 }
-_Static_assert(sizeof(struct app_turn_failed_notification) == sizeof(struct app_turn_cancelled_notification),
-               "one body serves both");
 
 static void notify_end(const struct thread_turn *turn, enum app_turn_status status)
 {

@@ -97,13 +97,12 @@ void session_emit(struct session *session, struct str sub_id, enum event_tag tag
 	session_record_event(session, sub_id, tag, body);
 }
 
-/* item_started and item_completed have the same fields */
-_Static_assert(sizeof(struct ev_item_started) == sizeof(struct ev_item_completed), "one body serves both events");
-
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item)
 {
-	struct ev_item_completed event = {.thread_id = str_of(session->id), .turn_id = turn_id, .item = item};
-	session_emit(session, turn_id, tag, &event);
+	struct str thread_id = str_of(session->id);
+	struct ev_item_started started = {.thread_id = thread_id, .turn_id = turn_id, .item = item};
+	struct ev_item_completed completed = {.thread_id = thread_id, .turn_id = turn_id, .item = item};
+	session_emit(session, turn_id, tag, tag == EV_item_started ? (void *)&started : &completed);
 }
 
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)

@@ -233,14 +233,20 @@ static void submit_review(struct exec *exec)
 	submit(exec, "0", OP_review, &review);
 }
 
-/* Denies pending requests: a non-interactive run cannot ask the user. */
-static void refuse(struct exec *exec, enum op_tag tag, struct str call_id)
+/* Requests for approval are denied: a non-interactive run cannot ask the user. */
+static struct review_decision denied = {.tag = review_decision_denied};
+
+static void deny_command(struct exec *exec, struct str call_id)
 {
-	struct review_decision denied = {.tag = review_decision_denied};
 	struct op_exec_approval answer = {.id = call_id, .decision = &denied};
-	submit(exec, "refuse", tag, &answer);
+	submit(exec, "refuse", OP_exec_approval, &answer);
 }
-_Static_assert(sizeof(struct op_exec_approval) == sizeof(struct op_patch_approval), "one answer serves both questions");
+
+static void deny_patch(struct exec *exec, struct str call_id)
+{
+	struct op_patch_approval answer = {.id = call_id, .decision = &denied};
+	submit(exec, "refuse", OP_patch_approval, &answer);
+}
 
 /* A plan is what was asked for; the message is what is said about it. */
 static void keep_plan(struct exec *exec, const struct turn_item *item)
@@ -286,10 +292,10 @@ static void on_event(const struct event *event, void *self)
 		on_failure(exec, event);
 		return;
 	case EV_exec_approval_request:
-		refuse(exec, OP_exec_approval, event->msg.exec_approval_request->call_id);
+		deny_command(exec, event->msg.exec_approval_request->call_id);
 		return;
 	case EV_apply_patch_approval_request:
-		refuse(exec, OP_patch_approval, event->msg.apply_patch_approval_request->call_id);
+		deny_patch(exec, event->msg.apply_patch_approval_request->call_id);
 		return;
 	case EV_item_completed:
 		keep_plan(exec, event->msg.item_completed->item);
