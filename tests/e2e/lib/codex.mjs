@@ -59,11 +59,27 @@ export const expecting = (conditions, answer) => ({ expect: conditions, ...answe
 
 // --- folders and processes ------------------------------------------------------------------------------------------
 
+const endings = new WeakMap();
+
+/** Runs end() after the test, the last one that was registered first: a process ends before its folders are removed. */
+function atEnd(t, end) {
+	if (!endings.has(t)) {
+		const ends = [];
+		endings.set(t, ends);
+		t.after(async () => {
+			const failures = [];
+			while (ends.length) await Promise.resolve().then(ends.pop()).catch((error) => failures.push(error));
+			if (failures.length) throw failures[0];
+		});
+	}
+	endings.get(t).push(end);
+}
+
 /** An empty folder that is removed with the test. */
 export function tempDir(t, name = 'dir') {
 	const base = process.env.CODEX_E2E_DIR ?? os.tmpdir();
 	const dir = fs.realpathSync(fs.mkdtempSync(path.join(base, `codex-e2e-${name}-`)));
-	t.after(() => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+	atEnd(t, () => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
 	return dir;
 }
 
@@ -85,7 +101,11 @@ export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}
 		});
 	});
 	done.catch(() => {});
-	t.after(() => child.kill('SIGKILL'));
+	const exited = new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
+	atEnd(t, () => {
+		child.kill('SIGKILL');
+		return exited;
+	});
 	return { child, result, done };
 }
 
