@@ -1,5 +1,6 @@
-/* The format is shared with other Codex programs, so a file may contain a ChatGPT login beside or instead of a key; it
- * is recognised in order to report it. The file is replaced atomically: a full disk never costs the old key. */
+/* The format is shared with other Codex programs, so a file may contain a ChatGPT login beside or instead of a key;
+ * the login is recognised so that it can be reported. The file is replaced atomically, so that a full disk does not
+ * destroy the old key. */
 #include "config/auth.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Sources are loaded in the order of their dependencies: options may name the profile, the user's file lists trusted
- * projects, trust decides about project files and defaults. Values are checked last, on the merged tree, which keeps
- * the file and line of each value. */
+/* Sources are loaded in the order of their dependencies: options may name the profile, the user's file lists the
+ * trusted projects, and trust decides which project files are read and which defaults apply. Values are checked
+ * last, on the merged tree, which keeps the file and line of each value. */
 #include "config/config.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "config/config_project.h"
 
 struct loaded {
-	struct config config; /* public */
+	struct config config; /* the part that other modules see */
 	/* private */
 	unsigned refs;
 	struct arena arena;
@@ -28,7 +28,7 @@ struct loaded {
 	const struct toml *tree;
 	const char *home;
 	const char *profile;
-	size_t own_folders; /* the first of layers.folders: the system's and the user's */
+	size_t own_folders; /* number of layers.folders that belong to the system and the user; they come first */
 };
 
 static struct loaded *loaded_of(const struct config *config)
@@ -91,7 +91,7 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
 }
 
-/* Pushes the merged [profiles.NAME] of the layers so far as a layer of its own. */
+/* Pushes the table [profiles.NAME], as merged from the layers so far, as a layer. */
 static bool push_profile_table(struct loaded *l, struct str name)
 {
 	struct toml *table = toml_find(toml_get(config_layer_merge(&l->layers), "profiles"), name);
@@ -144,7 +144,8 @@ static bool is_first(const struct config_binder *binder, const struct config_unk
 	return true;
 }
 
-/* A profile's keys are visited twice: in their table and in the merged tree. */
+/* True for an unknown key that was seen before: a profile's keys are visited in their table and again in the merged
+ * tree. */
 static bool is_repeated(const struct config_binder *binder, const struct config_unknown *at)
 {
 	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
@@ -185,7 +186,7 @@ static void warn_unknown(struct loaded *l, const struct config_binder *binder)
 	}
 }
 
-/* Some defaults depend on the folder's trust level. */
+/* Sets the defaults that depend on the folder's trust level. */
 static void set_trust_defaults(struct loaded *l)
 {
 	struct config *c = &l->config;
@@ -309,11 +310,11 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 
 /* ---- the location in an error ---- */
 
-/* Errors about settings begin with their location, as compilers print it (toml.h, config_record.h). A struct error has
- * no field for it, so it is parsed from the text. */
-enum { NUMBER_MAX = 9 }; /* digits */
+/* An error about a setting begins with its location, in the form of compilers (toml.h, config_record.h). A struct
+ * error has no field for it, so it is parsed from the text. */
+enum { NUMBER_MAX = 9 }; /* most digits of a line or column */
 
-/* Cuts "12:" off the beginning; 0 if the text begins otherwise. */
+/* Cuts a number and its colon ("12:") off the beginning; returns 0 if the text begins otherwise. */
 static int64_t cut_number(struct str *text)
 {
 	int64_t number = 0;
@@ -343,7 +344,8 @@ struct config_mistake config_mistake_read(struct str text)
 
 /* ---- changes of the files ---- */
 
-/* Inode, size and change time together detect every way in which editors and programs write a file. */
+/* Adds a file to the stamp. Inode, size and change time together reveal every way in which editors and programs
+ * write files. */
 static void add_file(uint64_t *stamp, const char *dir, const char *name)
 {
 	auto_free char *path = path_join(dir, name);

@@ -28,59 +28,60 @@ struct config_flag {
 struct config_source {
 	const char *codex_home;      /* NULL: config_env_home */
 	const char *system_file;     /* NULL: /etc/codex/config.toml */
-	const char *cwd;             /* absolute; NULL: the process's */
-	const char *profile;         /* of --profile; may be NULL */
-	const struct str *overrides; /* each "key=value", from -c */
+	const char *cwd;             /* absolute; NULL: the process's working directory */
+	const char *profile;         /* the argument of --profile; may be NULL */
+	const struct str *overrides; /* "key=value" texts, the arguments of -c */
 	size_t override_count;
 	const struct config_flag *flags;
 	size_t flag_count;
-	const struct str *defaults; /* the same, with the lowest precedence */
+	const struct str *defaults; /* "key=value" texts with the lowest precedence */
 	size_t default_count;
 	const struct str *user_text; /* replaces the content of $CODEX_HOME/config.toml; may be NULL */
 	bool ignore_user_config;
-	bool ignore_project; /* project files are ignored */
+	bool ignore_project; /* true: project files are ignored */
 };
 
-/* A config with one reference, or NULL. */
+/* Loads and checks a config. Returns it with one reference, or NULL and err. */
 struct config *config_load(const struct config_source *source, struct error *err);
 struct config *config_ref(struct config *config);
 void config_unref(struct config *config); /* NULL is fine */
 
-const char *config_home(const struct config *config); /* CODEX_HOME; the folder may not exist yet */
-/* The folders whose config.toml is used if it exists: the system's, CODEX_HOME, those of trusted projects. */
+const char *config_home(const struct config *config); /* Returns CODEX_HOME; the folder may not exist yet. */
+/* Returns the folders whose config.toml is used if it exists: the system's, CODEX_HOME and those of trusted
+ * projects. */
 const char *const *config_folders(const struct config *config, size_t *ret_count);
-/* True for a file of such a folder if it is the user's or the system's, or if the user trusts its content by hash
- * (config_narrow.h); any other file must not widen what commands may do. */
+/* True if file, in one of these folders, belongs to the user or the system, or if the user trusts its content by
+ * hash (config_narrow.h). Any other file must not widen what commands may do. */
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
 /* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
 bool config_trusts_folder(const struct config *config, const char *folder);
-const char *config_profile(const struct config *config); /* in use, or NULL */
+const char *config_profile(const struct config *config); /* the profile in use, or NULL */
 
-/* One sentence each, in the order of occurrence. */
+/* Returns one sentence for each warning, in the order of occurrence. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);
 
-/* The layers that were merged; within a kind later ones take precedence. */
+/* Returns the layers that were merged; of two layers of a kind the later one takes precedence. */
 const struct config_layer *config_layers(const struct config *config, size_t *ret_count);
-/* The merged tree, and its value at a dotted path; NULL if no layer sets it. A value keeps its source location. */
+/* Return the merged tree, and its value at a dotted path (NULL if no layer sets it). A value keeps its source
+ * location. */
 const struct toml *config_tree(const struct config *config);
 const struct toml *config_find(const struct config *config, const char *path);
 
-/* For binding one table of a NAMED key, which was checked on loading; its data goes into arena. */
+/* Returns a binder for one table of a NAMED key, which was checked on loading. Bound data is allocated in arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
 
-/* The location in an error about the configuration, for clients that show it in an editor. Borrows the error's text.
+/* The location of an error in the configuration, for clients that show it in an editor. Borrows the error's text.
  * Any thread. */
 struct config_mistake {
 	struct str path;      /* STR_NONE: the error is not about a file */
-	int64_t line, column; /* from 1; column 1 where only the line is known */
+	int64_t line, column; /* counted from 1; column is 1 if only the line is known */
 };
 
-/* text: the text of an error of config_load, which begins with FILE:LINE: or FILE:LINE:COLUMN: if it is about a file.
- */
+/* text: an error of config_load, which begins with FILE:LINE: or FILE:LINE:COLUMN: if it is about a file. */
 struct config_mistake config_mistake_read(struct str text);
 
-/* Any thread; calls stat on a few files and opens none. A number that changes when a file that config_load would read
- * for cwd is added, removed or modified. */
+/* Returns a number that changes when a file that config_load would read for cwd is added, removed or modified. Calls
+ * stat on a few files and opens none. Any thread. */
 uint64_t config_stamp(const char *home, const char *cwd);
 
 #endif

@@ -1,5 +1,5 @@
-/* A variable that is set but empty counts as unset: people disable one for a command that way. A short file of its own,
- * because it is the only one that may call getenv here. */
+/* A variable that is set but empty counts as unset, because that is how people disable one for a single command.
+ * Only this file of the library's configuration may call getenv. */
 #include "config/config_env.h"
 
 #include <errno.h>

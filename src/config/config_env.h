@@ -5,10 +5,10 @@
 
 struct error;
 
-/* The variable's value, or NULL if it is unset or empty. Borrowed from the environment. */
+/* Returns the variable's value, borrowed from the environment, or NULL if it is unset or empty. */
 const char *config_env(const char *name);
 
-/* The PEM bundle that replaces the system's: $CODEX_CA_CERTIFICATE, else $SSL_CERT_FILE, or NULL. */
+/* Returns the PEM bundle to use instead of the system's: $CODEX_CA_CERTIFICATE, else $SSL_CERT_FILE, else NULL. */
 const char *config_env_ca_file(void);
 
 /* Returns $CODEX_HOME, which must be an existing folder, or ~/.codex, which need not exist. The caller frees it. NULL

@@ -1,5 +1,5 @@
-/* Layers stay separate until everything is read, because a lower layer (profile, trust) decides which others exist. A
- * missing file costs one open. */
+/* Layers stay separate until everything is read, because a lower layer (profile, trust) decides which other layers
+ * exist. A missing file costs one call of open. */
 #include "config/config_layer.h"
 
 #include <stdarg.h>
@@ -65,7 +65,7 @@ int config_layer_read(struct config_layers *layers, enum config_layer_kind kind,
 	return config_layer_text(layers, kind, buf_str(&text), path, ret_root, err);
 }
 
-/* The "=" that ends the key; quoted parts of the key may contain others. -1 without one. */
+/* Returns the position of the "=" that ends the key, or -1; quoted parts of the key may contain other ones. */
 static ptrdiff_t find_equals(struct str option)
 {
 	char quote = '\0';

@@ -11,13 +11,13 @@
 #include "config/toml/toml.h"
 
 enum config_layer_kind {
-	CONFIG_LAYER_process, /* switches of clients for this process; every file overrides them */
+	CONFIG_LAYER_process, /* settings that a client gives for this process; every file overrides them */
 	CONFIG_LAYER_system,  /* /etc/codex/config.toml */
 	CONFIG_LAYER_user,    /* $CODEX_HOME/config.toml */
 	CONFIG_LAYER_profile, /* [profiles.NAME] and $CODEX_HOME/NAME.config.toml */
 	CONFIG_LAYER_project, /* .codex/config.toml, outermost folder first */
 	CONFIG_LAYER_option,  /* -c key=value */
-	CONFIG_LAYER_flag,    /* --model and similar */
+	CONFIG_LAYER_flag,    /* --model and similar flags */
 	CONFIG_LAYER_kind_count
 };
 
@@ -30,7 +30,7 @@ struct config_layers {
 	struct arena *arena;
 	VEC(struct config_layer) items;
 	VEC(const char *)
-	folders; /* whose config.toml is used if it exists; other files of these folders are read too */
+	folders; /* folders whose config.toml is used if it exists; other files in them are read too */
 	VEC(const char *) warnings;
 };
 
@@ -38,21 +38,21 @@ void config_layers_init(struct config_layers *layers, struct arena *arena);
 void config_layers_finish(struct config_layers *layers);
 
 void config_layer_push(struct config_layers *layers, enum config_layer_kind kind, struct toml *root);
-/* Reads a file and pushes it; an absent file is fine and pushes nothing. ret_root may be NULL. */
+/* Reads a file and pushes it; a file that does not exist pushes nothing. ret_root may be NULL. */
 must_check int config_layer_read(struct config_layers *layers, enum config_layer_kind kind, const char *path,
                                  struct toml **ret_root, struct error *err);
-/* The same for a text that is not in a file yet. path: its name in messages. */
+/* As config_layer_read, for a text that is not in a file yet. path: the file's name in messages. */
 must_check int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text,
                                  const char *path, struct toml **ret_root, struct error *err);
-/* "key=value": a TOML value, or else the bare text. */
+/* Pushes the option "key=value": value is TOML, or plain text if it is not valid TOML. */
 must_check int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
-/* The same, with the lowest precedence. */
+/* As config_layer_option, with the lowest precedence. */
 must_check int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
-/* A flag's text as the value of a dotted key of config.def. */
+/* Pushes a flag: its text becomes the value of a dotted key of config.def. */
 must_check int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,
                                  struct error *err);
 
-/* The value of a root key in the highest layer that sets it, or NULL. */
+/* Returns the value of a root key in the highest layer that sets it, or NULL. */
 const struct toml *config_layer_top(const struct config_layers *layers, const char *key);
 /* Merges all layers into one tree. */
 struct toml *config_layer_merge(const struct config_layers *layers);

@@ -54,7 +54,7 @@ static bool parse_mode(const struct toml *value, enum sandbox_mode *ret)
 	return true;
 }
 
-/* The value of a SWITCH row of config.def. */
+/* Returns the value of a SWITCH row of config.def, or `otherwise` if it is not set. */
 static bool switch_is_on(const struct toml *value, bool otherwise)
 {
 	const struct toml *flag = toml_is(value, TOML_table) ? toml_get(value, "enabled") : value;
@@ -75,7 +75,8 @@ static bool is_word(const struct toml *value, const char *word)
 	return toml_is(value, TOML_string) && str_is(value->text, word);
 }
 
-/* web_search overrides tools.web_search; the default is cached pages for OpenAI and no search for others. */
+/* Returns the search mode that the user's layers select. web_search overrides tools.web_search; the default is
+ * cached pages for OpenAI and no search for other providers. */
 static enum web_search_mode find_search(const struct toml *user)
 {
 	enum web_search_mode mode;
@@ -141,21 +142,21 @@ static bool false_widens(const struct config_allowed *allowed, const struct toml
 	return !is_true(value) && is_true(user);
 }
 
-/* For a switch that is on by default. */
+/* Compares a switch that is on by default. */
 static bool true_again_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
 	return is_true(value) && user && !is_true(user);
 }
 
-/* A tool or feature that the user turned off stays off. */
+/* True if value turns a tool or feature on that the user has turned off. */
 static bool on_again_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
 	return user && !switch_is_on(user, true) && switch_is_on(value, true);
 }
 
-/* The other kinds of subagents, for a user who turned multi_agent off. */
+/* True if value turns on another kind of subagents for a user who has turned multi_agent off. */
 static bool subagents_widen(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	const struct toml *agents = toml_get(toml_get(allowed->user, "features"), "multi_agent");
@@ -168,14 +169,14 @@ static bool larger_widens(const struct config_allowed *allowed, const struct tom
 	return toml_is(user, TOML_integer) && toml_is(value, TOML_integer) && value->integer > user->integer;
 }
 
-/* max_active_subagents overrides its alias agents.max_threads. */
+/* Compares max_active_subagents, which overrides its alias agents.max_threads. */
 static bool active_subagents_widen(const struct config_allowed *allowed, const struct toml *user,
                                    const struct toml *value)
 {
 	return larger_widens(allowed, user ? user : toml_get(toml_get(allowed->user, "agents"), "max_threads"), value);
 }
 
-/* An empty text resets the key to the default, which may be wider than the user's value. */
+/* Compares search modes. An empty text resets the key to the default, which may be wider than the user's value. */
 static bool search_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	enum web_search_mode mode;
@@ -191,7 +192,7 @@ static bool search_tool_widens(const struct config_allowed *allowed, const struc
 	return switch_is_on(value, false) && allowed->search != web_search_mode_live;
 }
 
-/* Plan mode proposes changes and makes none. */
+/* Leaving plan mode widens: it proposes changes and makes none. */
 static bool mode_kind_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
@@ -207,7 +208,7 @@ static bool has_text(const struct toml *list, struct str text)
 	return false;
 }
 
-/* A relative path names different folders in the project's file and in the user's. */
+/* Any relative path widens, because it names different folders in the project's file and in the user's. */
 static bool roots_widen(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
@@ -228,8 +229,8 @@ static bool always_widens(const struct config_allowed *allowed, const struct tom
 }
 
 static const struct row {
-	const char *table; /* NULL: the root */
-	const char *key;   /* NULL: every key of the table */
+	const char *table; /* NULL: the root table */
+	const char *key;   /* NULL: all keys of the table */
 	widens_fn widens;
 } rows[] = {
 	{NULL, "sandbox_mode", mode_widens},

@@ -15,18 +15,19 @@
 /* "sha256:" and 64 digits. */
 enum { CONFIG_HASH_SIZE = 7 + 64 + 1 };
 void config_content_hash(struct str text, char ret[CONFIG_HASH_SIZE]);
-/* True if an entry of [projects] for dir, or for a folder above it, names that hash. */
+/* True if an entry of [projects] for dir, or for a folder above it, contains that hash. */
 bool config_content_is_trusted(const struct config_layers *layers, const char *dir, const char *hash);
 
-/* The user's own layers, without those of projects. */
+/* The limits that the user's own layers set, without those of projects. */
 struct config_allowed {
-	const struct toml *user;       /* all of them merged */
-	enum sandbox_mode mode;        /* if no layer sets it, the default for the folder's trust level */
-	enum web_search_mode search;   /* never unset */
-	bool asks_about_every_command; /* approval_policy = "untrusted" */
+	const struct toml *user;       /* the user's layers, merged */
+	enum sandbox_mode mode;        /* the user's setting, or the default for the folder's trust level */
+	enum web_search_mode search;   /* the user's setting, or its default */
+	bool asks_about_every_command; /* true if approval_policy is "untrusted" */
 };
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust);
-/* Removes the widening values from root, read from a file whose content is not trusted. remedy: ends each warning. */
+/* Removes values that widen the limits from root, which was read from a file whose content is not trusted. remedy
+ * ends each warning. */
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
                    const char *remedy);
 

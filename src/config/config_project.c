@@ -23,7 +23,7 @@ static const char *const user_only[] = {
 struct trust {
 	const struct config_layers *layers;
 	const char *root;
-	const char *main_root; /* of the repository that root is a linked worktree of, or NULL */
+	const char *main_root; /* the main worktree if root is a linked worktree, or NULL */
 };
 
 struct walk {
@@ -71,7 +71,7 @@ static enum trust_level entry_trust(const struct config_layers *layers, struct s
 	return trust_level_unset;
 }
 
-/* The nearest entry from dir up to root, or else that of the main worktree. */
+/* Returns the trust level of the nearest entry from dir up to root, or else of the main worktree. */
 static enum trust_level dir_trust(const struct trust *trust, const char *dir)
 {
 	for (struct str at = str_of(dir); at.len >= strlen(trust->root);) {
@@ -86,7 +86,7 @@ static enum trust_level dir_trust(const struct trust *trust, const char *dir)
 	return trust->main_root ? entry_trust(trust->layers, str_of(trust->main_root)) : trust_level_unset;
 }
 
-/* The first line of a small file, without `prefix`; owned, NULL if it does not have that form. */
+/* Returns the first line of a small file without `prefix`, owned by the caller; NULL if it lacks the prefix. */
 static char *read_pointer(const char *path, const char *prefix)
 {
 	struct stat st;
@@ -142,7 +142,7 @@ static void warn_untrusted(struct walk *walk, const char *path)
 	                  path, walk->place->root, walk->codex_home);
 }
 
-/* The hash is taken of the bytes that were read: the file may change at any time. */
+/* Loads one file. The hash is computed from the bytes that were read, because the file may change at any time. */
 static int load_file(struct walk *walk, const char *dir, const char *path, struct error *err)
 {
 	struct toml *root = NULL;
@@ -169,7 +169,7 @@ static int load_dir(struct walk *walk, const char *dir, struct error *err)
 {
 	auto_free char *folder = path_join(dir, ".codex");
 	auto_free char *path = path_join(folder, "config.toml");
-	if (strcmp(folder, walk->codex_home) == 0) /* the user's own file, already read */
+	if (strcmp(folder, walk->codex_home) == 0) /* the user's own config.toml, which was read before */
 		return 0;
 	enum trust_level trust = dir_trust(walk->trust, dir);
 	if (trust == trust_level_unset)
@@ -180,7 +180,7 @@ static int load_dir(struct walk *walk, const char *dir, struct error *err)
 	return load_file(walk, dir, path, err);
 }
 
-/* From the root down: the end of the text of each folder is a slash of cwd. */
+/* Loads the files of each folder from the root down to cwd: each folder's path ends at a slash of cwd. */
 static int load_dirs(struct walk *walk, struct error *err)
 {
 	auto_free char *dir = xstrdup(walk->place->cwd);

@@ -10,11 +10,11 @@
 struct config_project_place {
 	const char *cwd;        /* absolute, links resolved */
 	const char *root;       /* the nearest folder upwards with a root marker, else cwd */
-	enum trust_level trust; /* of cwd */
+	enum trust_level trust; /* trust level of cwd */
 };
 
-/* Pushes the files of trusted folders; an untrusted file is skipped with a warning. The layers of the user and the
- * options must have been pushed before. Strings are in the layers' arena. */
+/* Pushes the files of trusted folders; an untrusted file is skipped with a warning. Layers of the user and of
+ * options must have been pushed before. Strings are allocated in the layers' arena. */
 must_check int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
                                    struct config_project_place *ret_place, struct error *err);
 

@@ -1,6 +1,6 @@
-/* One function for each kind of value, one table entry for each key: a new key needs a row in config.def and nothing
- * here. The same walk checks and stores; tables of named tables (profiles, providers, projects) are only checked, and
- * bound on demand. */
+/* Each kind of value has a function and each key a table entry, so a new key needs only a row in config.def. The
+ * same walk checks values and stores them; tables of named tables (profiles, providers, projects) are only checked,
+ * and are bound on demand. */
 #include "config/config_record.h"
 
 #include <inttypes.h>
@@ -33,13 +33,13 @@ enum { CONFIG_inert_any = -1 };
 	                                            sizeof(struct record)};
 #include "config/config.def"
 
-/* The location of a value, for messages: the chain of tables up to the root. */
+/* The location of a value, for messages: a chain of tables up to the root. */
 struct place {
 	const struct place *up;
 	struct str key;
 };
 
-/* Converts one kind of value: false after complain(). `to` is NULL if the value is only checked. */
+/* Converts one kind of value; false after complain(). `to` is NULL if the value is only checked. */
 struct taker {
 	struct config_binder *binder;
 	const struct config_row *row;
@@ -161,7 +161,7 @@ static const char *start_folder(const struct config_binder *binder, const struct
 	return binder->cwd;
 }
 
-/* "~" is home; a relative path starts in the folder of the node's file. */
+/* Replaces a leading "~" by the home folder; a relative path starts in the folder of the node's file. */
 static const char *resolve_path(const struct config_binder *binder, const struct toml *node)
 {
 	auto_arena struct arena scratch = {0};
@@ -211,7 +211,7 @@ static size_t count_variants(const struct union_type *type, bool are_tables)
 	return count;
 }
 
-/* "on-request, untrusted or never" */
+/* Appends the names of the variants: "on-request, untrusted or never". */
 static void list_variants(const struct union_type *type, bool are_tables, struct buf *out)
 {
 	size_t left = count_variants(type, are_tables);
@@ -224,7 +224,7 @@ static void list_variants(const struct union_type *type, bool are_tables, struct
 	}
 }
 
-/* "on-request or never, or a table granular or reject" */
+/* Appends the allowed forms: "on-request or never, or a table granular or reject". */
 static void expect_variants(const struct union_type *type, struct buf *out)
 {
 	list_variants(type, false, out);
@@ -234,7 +234,7 @@ static void expect_variants(const struct union_type *type, struct buf *out)
 	list_variants(type, true, out);
 }
 
-/* The error names a variant that does not exist, without the list that `expected` has already. */
+/* Reports a variant that does not exist; `expected` lists the existing ones. */
 static bool complain_variant(const struct taker *t, const char *expected, const struct error *why)
 {
 	char shown[TOML_KEY_SHOWN], got[TOML_KEY_SHOWN + 16];

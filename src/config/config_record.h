@@ -16,7 +16,7 @@
 #include "config/toml/toml.h"
 #include "protocol/record/types.h"
 
-/* In the order of the file. Every text, here and below, is also NUL-terminated. */
+/* Strings in the order of the file. Every text of a bound struct is also NUL-terminated. */
 struct config_strings {
 	const struct str *items;
 	size_t count;
@@ -32,7 +32,7 @@ struct config_pairs {
 	size_t count;
 };
 
-/* struct config_sandbox_set { bool writable_roots; … }; */
+/* Declares struct config_sandbox_set { bool writable_roots; … } for each record. */
 #define RECORD(record) struct record##_set {
 #define KEY(record, key, c_type, kind, doc, ...) bool key;
 #define RECORD_END(record) \
@@ -40,7 +40,7 @@ struct config_pairs {
 	;
 #include "config/config.def"
 
-/* struct config_sandbox { struct config_sandbox_set is_set; struct config_strings writable_roots; … }; */
+/* Declares struct config_sandbox { struct config_sandbox_set is_set; struct config_strings writable_roots; … }. */
 #define RECORD(record)  \
 	struct record { \
 		struct record##_set is_set;
@@ -74,15 +74,15 @@ struct config_row {
 	const char *key;
 	const char *doc;
 	enum config_kind kind;
-	size_t offset;             /* of the value in its struct */
-	size_t set_offset;         /* of is_set.key */
-	int64_t number, low, high; /* default and bounds of bool, int, choice, switch */
+	size_t offset;             /* where the value is in its struct */
+	size_t set_offset;         /* where the flag is_set.KEY is in its struct */
+	int64_t number, low, high; /* default and bounds of kinds bool, int, choice and switch */
 	double real, real_low, real_high;
-	const char *text; /* default of string and strings */
+	const char *text; /* default of kinds string and strings */
 	const struct enum_type *words;
-	const struct union_type *variants; /* of one_of; the first is the default */
+	const struct union_type *variants; /* variants of kind one_of; the first is the default */
 	const struct config_record *inner;
-	int toml_kind; /* inert: enum toml_kind, or -1 for any */
+	int toml_kind; /* for kind inert: an enum toml_kind, or -1 for any */
 };
 
 struct config_record {
@@ -92,30 +92,30 @@ struct config_record {
 	size_t size;
 };
 
-/* config_sandbox_keys, … */
+/* Declares config_sandbox_keys and so on. */
 #define RECORD(record) extern const struct config_record record##_keys;
 #include "config/config.def"
 
-/* A key without a row. */
+/* A key in a file that config.def does not have. */
 struct config_unknown {
 	const struct toml *node;
-	const char *path; /* dotted */
+	const char *path; /* dotted key */
 };
 
 struct config_binder {
 	struct arena *arena;
-	const char *home;                   /* for "~"; may be NULL */
-	const char *cwd;                    /* base of relative paths in options */
-	bool is_quiet;                      /* unknown keys are not collected */
-	VEC(struct config_unknown) unknown; /* for the caller to vec_finish */
+	const char *home;                   /* the folder that "~" stands for; may be NULL */
+	const char *cwd;                    /* the base of relative paths in options */
+	bool is_quiet;                      /* true: unknown keys are not collected */
+	VEC(struct config_unknown) unknown; /* freed by the caller with vec_finish */
 };
 
-/* Fills `into` (size record->size) with defaults and then from table, which may be NULL. name is the
- * dotted key of the table for messages, "" for the whole file. */
+/* Fills `into`, of record->size bytes, with defaults and then from table, which may be NULL. name is the dotted key
+ * of the table for messages, "" for the whole file. */
 must_check int config_bind(struct config_binder *binder, const struct config_record *record, const struct toml *table,
                            const char *name, void *into, struct error *err);
 
-/* "FILE:LINE" or "-c" into out; for messages. */
+/* Writes "FILE:LINE" or "-c" to out, for messages. */
 enum { CONFIG_PLACE_SIZE = 512 };
 const char *config_place(const struct toml *node, char out[CONFIG_PLACE_SIZE]);
 

@@ -47,7 +47,7 @@ static bool fail_unknown(const struct provider_resolve *r, const char *id)
 	return false;
 }
 
-/* id NULL: r->node is set already, to a table without an id. */
+/* id may be NULL if r->node is already set, to a table without an id. */
 static bool find_entry(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
@@ -170,7 +170,7 @@ static bool add_header(struct provider_resolve *r, struct header_list *list, str
 {
 	value = str_trim(value);
 	if (r->to->authorization && str_equal_fold(name, STR("authorization")))
-		return true; /* the key has a header of its own */
+		return true; /* the key is sent in a header of its own */
 	if (!is_token(name) || !is_header_value(value)) {
 		error_set(r->err, ERR_config,
 		          "header `%.*s` of model provider `%s` cannot be sent: its %s holds characters that headers "
@@ -218,7 +218,7 @@ static bool find_headers(struct provider_resolve *r)
 	return is_fine;
 }
 
-/* Azure's variant of the API requires stored responses. */
+/* True for Azure, whose variant of the API requires stored responses. */
 static bool is_azure(const char *url)
 {
 	static const char *const marks[] = {"openai.azure.", "cognitiveservices.azure.", "aoai.azure.", "azure-api.",

@@ -19,37 +19,37 @@ struct toml;
 
 struct model_provider {
 	/* read-only */
-	const char *id;            /* key in [model_providers] */
-	const char *name;          /* for messages */
-	const char *base_url;      /* without a slash at the end */
+	const char *id;            /* its key in [model_providers] */
+	const char *name;          /* shown in messages */
+	const char *base_url;      /* without a trailing slash */
 	const char *responses_url; /* with all query parameters */
 	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
 	size_t header_count;
 	const char *authorization; /* "Authorization: Bearer …", or NULL */
-	const char *key_source;    /* the source of its key ("OPENAI_API_KEY", "auth.json", …), or NULL */
+	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */
 	const char *oss_model;     /* the default model of --oss, or NULL */
-	const char *start;         /* how to start its server, if it is a local one; or NULL */
+	const char *start;         /* explains how to start a local server; NULL for other providers */
 	unsigned request_max_retries;
 	unsigned stream_max_retries;
 	uint64_t stream_idle_timeout_ms;
-	bool is_openai;        /* the built-in one, at any address */
-	bool is_local;         /* ollama, lmstudio */
+	bool is_openai;        /* the built-in provider openai, at any address */
+	bool is_local;         /* ollama or lmstudio */
 	bool stores_responses; /* requests say "store": true */
-	bool chains_responses; /* configured: requests may refer to the previous response */
+	bool chains_responses; /* the user has configured that requests may refer to the previous response */
 	/* private */
 	struct arena arena;
 };
 
-/* id NULL: the configured provider. NULL and err for an unknown id, a missing key or variable, or a value that cannot
- * be sent. */
+/* Resolves a provider; an id of NULL is the configured one. NULL and err for an unknown id, a missing key or
+ * variable, or a value that cannot be sent. */
 struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
-/* A provider described by a client: a table like those of [model_providers], borrowed for the call. Its id is the
- * table's name field, else "client". */
+/* Resolves a provider described by a client: a table like those of [model_providers], borrowed during the call. Its
+ * id is the table's name field, else "client". */
 struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
                                                   struct error *err);
 void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */
 
-/* The provider that --oss stands for: oss_provider, else ollama. Borrowed from config. */
+/* Returns the provider that --oss selects: oss_provider, else ollama. Borrowed from config. */
 const char *model_provider_oss_id(const struct config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* model_provider_priv.h — a provider on its way from settings to struct model_provider. */
+/* model_provider_priv.h — a provider while it is resolved from settings to struct model_provider. */
 #ifndef CONFIG_MODEL_PROVIDER_PRIV_H
 #define CONFIG_MODEL_PROVIDER_PRIV_H
 
@@ -23,15 +23,15 @@ extern const struct provider_row provider_rows[PROVIDER_count];
 
 struct provider_resolve {
 	const struct config *config;
-	const struct provider_row *builtin; /* NULL for a provider of the user's own */
+	const struct provider_row *builtin; /* NULL for a provider that the user has defined */
 	const struct toml *node;            /* [model_providers.ID], or NULL */
 	struct config_provider entry;
 	struct model_provider *to;
-	bool is_elsewhere; /* the address is not the built-in one */
+	bool is_elsewhere; /* the address differs from the built-in one */
 	struct error *err;
 };
 
-/* model_provider_url.c: base_url and responses_url. */
+/* Sets base_url and responses_url (model_provider_url.c). */
 bool model_provider_find_url(struct provider_resolve *r);
 
 #endif

@@ -1,6 +1,6 @@
-/* The address of a provider. The first that is set wins: base_url of its table, then for the built-in ones the setting
- * or variable that overrides it, then the built-in address. Errors name the source of an address, not the address,
- * which may contain a password. */
+/* The address of a provider is the first of these that is set: base_url of its table; for built-in providers the
+ * setting or variable that overrides it; the built-in address. Errors name the source of an address, not the
+ * address, which may contain a password. */
 #include "config/model_provider_priv.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 
 struct address {
 	const char *url;
-	const char *said_by; /* for messages: the URL itself may contain a password */
+	const char *said_by; /* the source of the URL, for messages: the URL itself may contain a password */
 };
 
 static struct address local_address(struct provider_resolve *r)
@@ -72,7 +72,7 @@ static void append_encoded(struct buf *out, struct str text)
 	}
 }
 
-/* BASE/responses?QUERY; BASE may have a query of its own. */
+/* Appends BASE/responses?QUERY, where BASE may have a query of its own. */
 static void append_url(struct buf *out, struct str base, struct str query, const struct config_pairs *params)
 {
 	char separator = query.len ? '&' : '?';

@@ -1,5 +1,5 @@
-/* The tree. Siblings are a linked list, which keeps the order and is cheap for small tables, nearly all of them; a
- * larger table gets an open-addressed index, so that a hostile file cannot cause quadratic look-ups. */
+/* The tree. Siblings form a linked list, which keeps their order and is cheap for small tables; larger tables get an
+ * open-addressed index, so that a hostile file cannot cause quadratic look-ups. */
 #include "config/toml/toml.h"
 
 #include "config/toml/toml_priv.h"
@@ -131,7 +131,7 @@ struct toml *toml_remove(struct toml *table, struct str key)
 	if (table->last == found)
 		table->last = before;
 	table->count--;
-	table->index = NULL; /* rebuilt when the table grows; until then the list is searched */
+	table->index = NULL; /* The index is rebuilt when the table grows; until then the list is searched. */
 	found->next = NULL;
 	return found;
 }
@@ -154,7 +154,7 @@ void toml_merge(struct arena *arena, struct toml *into, const struct toml *from)
 	}
 }
 
-/* Copies the value of `from` into slot, which keeps its position in its table. */
+/* Copies the value of `from` into slot, which keeps its place in its table. */
 static void set_from(struct arena *arena, struct toml *slot, const struct toml *from)
 {
 	struct toml value = *from;

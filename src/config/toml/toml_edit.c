@@ -1,8 +1,8 @@
-/* Each step finds the position of the change in the tree of the current text, replaces or cuts byte ranges, and parses
- * the result, which validates it and provides the tree for the next step. That costs one parse of a few kilobytes for
- * each changed value; LIMIT_TOML_EDIT bounds it.
+/* Each step finds the position of the change in the tree of the current text, replaces or cuts byte ranges, and
+ * parses the result, which validates it and provides the tree for the next step. This costs one parse of a few
+ * kilobytes for each changed value; LIMIT_TOML_EDIT bounds it.
  *
- * Inline tables have no comments, so a changed one is rewritten, its other members verbatim. */
+ * Inline tables have no comments, so a changed one is rewritten, with its other members unchanged. */
 #include "config/toml/toml_edit.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static size_t line_start(const struct toml_edit *edit, size_t at)
 	return at;
 }
 
-/* The end of the line in which a value ends, its comment included. */
+/* Returns the end of the line in which a value ends, including a comment. */
 static size_t line_end(const struct toml_edit *edit, size_t at)
 {
 	while (at < edit->text.len && edit->text.data[at] != '\n')
@@ -68,7 +68,7 @@ static size_t line_end(const struct toml_edit *edit, size_t at)
 	return at < edit->text.len ? at + 1 : at;
 }
 
-/* Replaces the text by the new one if that is valid TOML. */
+/* Replaces the text by the new one if the new one is valid TOML. */
 static int adopt(struct toml_edit *edit, struct buf *text, struct error *err)
 {
 	struct arena arena = {0};
@@ -142,7 +142,7 @@ static bool is_inline(const struct toml *node)
 	return node->kind == TOML_table && node->state == TOML_SEALED;
 }
 
-/* The first inline table along the path; 0: none. */
+/* Returns the depth of the first inline table along the path, or 0. */
 static size_t find_inline(const struct spot *spot)
 {
 	size_t last = spot->depth < spot->count ? spot->depth : spot->depth - 1;
@@ -161,7 +161,7 @@ static bool is_pair(const struct toml *node)
 	return node->kind != TOML_table || is_inline(node);
 }
 
-/* The end of the last line that belongs to a node: of its pairs alone, or also of sections. */
+/* Returns the end of the last line that belongs to a node: of its pairs only, or of its sections too. */
 static size_t node_end(const struct toml_edit *edit, const struct toml *node, bool with_sections)
 {
 	if (is_pair(node))
@@ -213,7 +213,7 @@ static void write_member(struct buf *out, bool *is_first, struct str key)
 	buf_append_c(out, " = ");
 }
 
-/* Writes the missing part of the path: { a = { b = value } }. */
+/* Writes the part of the path that does not exist yet: { a = { b = value } }. */
 static void write_nested(struct buf *out, const struct str *path, size_t count, const struct toml *value)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -225,7 +225,8 @@ static void write_nested(struct buf *out, const struct str *path, size_t count, 
 		buf_append_c(out, " }");
 }
 
-/* Writes the inline table with one change; value NULL removes the member at path. count 0: no change below. */
+/* Writes the inline table with one change: a value of NULL removes the member at path. With a count of 0 nothing
+ * below changes. */
 static void write_inline(const struct toml_edit *edit, struct buf *out, const struct toml *node, const struct str *path,
                          size_t count, const struct toml *value)
 {
@@ -264,7 +265,7 @@ static int change_inline(struct toml_edit *edit, const struct spot *spot, size_t
 
 /* ---- adding ---- */
 
-/* Pairs of the root are inserted before the first header, after a comment about the whole file. */
+/* Returns where a pair of the root is inserted: before the first header, but after a comment about the whole file. */
 static size_t root_place(const struct toml_edit *edit)
 {
 	size_t start = edit->root->from, at = start;
@@ -286,7 +287,7 @@ static bool is_blank_or_end(const struct toml_edit *edit, size_t at)
 	return at >= edit->text.len || edit->text.data[at] == '\n';
 }
 
-/* Indents like the neighbouring lines. */
+/* Writes the indentation of the neighbouring lines. */
 static void write_indent(const struct toml_edit *edit, struct buf *out, const struct toml *table)
 {
 	const struct toml *last = NULL;
@@ -383,7 +384,7 @@ static int remove_at(struct toml_edit *edit, const struct str *path, size_t coun
 	return status;
 }
 
-/* Removes the members of the table at path that value lacks. */
+/* Removes the members of the table at path that value does not contain. */
 static int remove_others(struct toml_edit *edit, struct str *path, size_t count, const struct toml *value,
                          struct error *err)
 {

@@ -19,26 +19,26 @@ struct toml;
 struct toml_edit {
 	/* read-only */
 	struct buf text;
-	const struct toml *root; /* of text */
+	const struct toml *root; /* the parsed text */
 	/* private */
-	struct arena arena;   /* of root */
-	struct arena scratch; /* keys that outlive a step */
+	struct arena arena;   /* holds root */
+	struct arena scratch; /* holds keys that outlive a step */
 	const char *source;
-	size_t parsed; /* bytes so far */
+	size_t parsed; /* bytes parsed so far, for LIMIT_TOML_EDIT */
 };
 
-/* Copies the text and borrows source. An error if the text is not TOML; finish is needed in any case. */
+/* Copies the text and borrows source. Fails if the text is not TOML; toml_edit_finish is needed in any case. */
 must_check int toml_edit_init(struct toml_edit *edit, struct str text, const char *source, struct error *err);
 void toml_edit_finish(struct toml_edit *edit);
 
 /* Sets the value at path. If old and new value are tables, members are compared one by one, so that comments between
- * them stay. */
+ * them are preserved. */
 must_check int toml_edit_set(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
                              struct error *err);
-/* The same, but keeps members that value lacks. */
+/* As toml_edit_set, but keeps members that value does not contain. */
 must_check int toml_edit_merge(struct toml_edit *edit, const struct str *path, size_t count, const struct toml *value,
                                struct error *err);
-/* No-op if the path does not exist. */
+/* Removes the value at path; no-op if it does not exist. */
 must_check int toml_edit_remove(struct toml_edit *edit, const struct str *path, size_t count, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Numbers. TOML allows underscores between digits and forbids leading zeros, unlike C's functions, so the spelling is
- * checked first and then converted without underscores. */
+/* Numbers. TOML, unlike C's functions, allows underscores between digits and forbids leading zeros, so the spelling
+ * is checked first and then converted without underscores. */
 #include "config/toml/toml_priv.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static bool is_digit(char c, int base)
 	return base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
 }
 
-/* Digits with single underscores between them; false without any digit. */
+/* Cuts digits with single underscores between them; false if there is no digit. */
 static bool cut_digits(struct str *s, int base)
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static void cut_sign(struct str *s)
 		*s = str_skip(*s, 1);
 }
 
-/* Integer digits without a leading zero. */
+/* Cuts an integer without a leading zero. */
 static bool cut_whole(struct str *s)
 {
 	if (s->len > 1 && s->ptr[0] == '0' && (is_digit(s->ptr[1], 10) || s->ptr[1] == '_'))

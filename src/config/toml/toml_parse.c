@@ -1,6 +1,6 @@
-/* Lines, keys and tables. A document is read in one pass; a table's state (toml_priv.h) says what may still be added to
- * it, which enforces the rules about duplicate definitions. Walking a dotted key differs between [headers] and "a.b =
- * 1" only in the tables that may be entered, so that step is a function pointer. */
+/* Lines, keys and tables. A document is read in one pass; a table's state (toml_priv.h) says what may still be added
+ * to it, which enforces the rules about duplicate definitions. A dotted key in a [header] and one in "a.b = 1"
+ * differ only in the tables that may be entered, so that step is a function pointer. */
 #include "config/toml/toml.h"
 
 #include <stdarg.h>
@@ -98,10 +98,10 @@ static bool read_part(struct toml_reader *r, struct str *ret)
 	return true;
 }
 
-/* Returns the table for a part of a dotted key but the last, or NULL after toml_fail. */
+/* Returns the table for one part of a dotted key, except the last part; NULL after toml_fail. */
 typedef struct toml *(*enter_fn)(struct toml_reader *r, struct toml *table, struct str part);
 
-/* Walks the parts of a dotted key; *table becomes the one that contains the last part. */
+/* Walks the parts of a dotted key and sets *table to the table that contains the last part. */
 static bool read_key(struct toml_reader *r, enter_fn enter, struct toml **table, struct str *ret_last)
 {
 	struct str part;

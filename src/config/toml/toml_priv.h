@@ -7,10 +7,10 @@
 /* How a table or array was defined, which decides what may still be added to it. */
 enum toml_state {
 	TOML_OPEN,     /* implied by a longer [header]; its own header may follow */
-	TOML_HEADER,   /* [header] or [[header]] element: defined once */
-	TOML_DOTTED,   /* by a dotted key: grows by dotted keys only */
+	TOML_HEADER,   /* a [header], or an element of [[header]]: defined once */
+	TOML_DOTTED,   /* defined by a dotted key: grows by dotted keys only */
 	TOML_SEALED,   /* written inline: complete */
-	TOML_ELEMENTS, /* array of tables: grows by [[header]] */
+	TOML_ELEMENTS, /* an array of tables: grows by [[header]] */
 };
 
 struct toml_reader {
@@ -24,7 +24,7 @@ struct toml_reader {
 	struct error *err;
 };
 
-/* Sets "SOURCE:LINE:COLUMN: …" for the reader's position. Always false. */
+/* Sets the error "SOURCE:LINE:COLUMN: …" for the reader's position. Always returns false. */
 bool toml_fail(struct toml_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline bool toml_at(const struct toml_reader *r, char c)
@@ -32,7 +32,7 @@ static inline bool toml_at(const struct toml_reader *r, char c)
 	return r->at < r->end && *r->at == c;
 }
 
-/* The reader's offset; files are limited to far less than 4 GiB. */
+/* Returns the reader's offset; 32 bits suffice because files are limited to far less than 4 GiB. */
 static inline uint32_t toml_offset(const struct toml_reader *r)
 {
 	return (uint32_t)(r->at - r->start);
@@ -43,25 +43,25 @@ static inline struct str toml_rest(const struct toml_reader *r)
 	return str_n(r->at, (size_t)(r->end - r->at));
 }
 
-/* toml_parse.c: blanks on the line; and blanks, comments and line ends. */
+/* These skip blanks on the line; and blanks, comments and line ends (toml_parse.c). */
 void toml_skip_blanks(struct toml_reader *r);
 void toml_skip_lines(struct toml_reader *r);
-/* Skips a line end of one or two bytes; false without one. */
+/* Skips a line end of one or two bytes; false if there is none. */
 bool toml_skip_newline(struct toml_reader *r);
 
-/* key = value, into table. */
+/* Reads "key = value" into table. */
 bool toml_read_pair(struct toml_reader *r, struct toml *table);
-/* A new node of this kind; checks its depth below parent. The caller adds it. */
+/* Returns a new node of this kind, to be added by the caller. Fails if it would be nested too deeply below parent. */
 struct toml *toml_read_new(struct toml_reader *r, const struct toml *parent, enum toml_kind kind);
 
-/* toml_string.c: the reader is at the quote. */
+/* Reads a string; the reader is at its quote (toml_string.c). */
 bool toml_read_string(struct toml_reader *r, struct str *ret);
-bool toml_read_short_string(struct toml_reader *r, struct str *ret); /* not """ or ''' */
+bool toml_read_short_string(struct toml_reader *r, struct str *ret); /* for strings in single quotes, not """ or ''' */
 
-/* toml_value.c: reads any value into node, which is already in the tree. */
+/* Reads any value into node, which is already in the tree (toml_value.c). */
 bool toml_read_value(struct toml_reader *r, struct toml *node);
 
-/* toml_number.c, toml_time.c */
+/* Read a number (toml_number.c), and a date or time (toml_time.c). */
 bool toml_read_number(struct toml_reader *r, struct toml *node);
 bool toml_is_time(struct str text);
 bool toml_read_time(struct toml_reader *r, struct toml *node);

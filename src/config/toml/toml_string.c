@@ -7,7 +7,7 @@
 struct span {
 	const char *start, *end; /* between the quotes */
 	bool has_escape;
-	bool is_long; /* """ or ''' */
+	bool is_long; /* delimited by """ or ''' */
 };
 
 static bool is_plain(char c)
@@ -23,7 +23,7 @@ static size_t quote_run(const struct toml_reader *r, char quote)
 	return (size_t)(at - r->at);
 }
 
-/* At a quote inside a long string: true if the string ends here (up to two quotes belong to it). */
+/* At a quote inside a long string: true if the string ends here. Up to two further quotes belong to its content. */
 static bool end_long(struct toml_reader *r, char quote, struct span *s)
 {
 	size_t run = quote_run(r, quote);
@@ -37,7 +37,7 @@ static bool end_long(struct toml_reader *r, char quote, struct span *s)
 	return true;
 }
 
-/* Advances by one byte, escape or line end. */
+/* Advances by one byte, one escape or one line end. */
 static bool step(struct toml_reader *r, char quote, struct span *s)
 {
 	if (*r->at == '\\' && quote == '"') {
@@ -76,7 +76,7 @@ static bool find_end(struct toml_reader *r, char quote, struct span *s)
 	return toml_fail(&opening, "this string has no end");
 }
 
-/* Fails with the location of `at`: moves the reader there, counting lines. */
+/* Reports an error at `at`: moves the reader there, counting lines. */
 static bool fail_at(const struct toml_reader *start, const char *at, const char *what)
 {
 	struct toml_reader r = *start;
@@ -102,7 +102,7 @@ static bool decode_code(const struct toml_reader *start, const char **from, cons
 	return true;
 }
 
-/* After a backslash at the end of a line: skips to the next visible character. */
+/* After a backslash at the end of a line: skips white space up to the next visible character. */
 static bool skip_folded(const char **from, const char *end)
 {
 	const char *at = *from;

@@ -1,5 +1,5 @@
-/* Dates and times (RFC 3339 as restricted by TOML). They are read in place: a blank may replace the "T", and only the
- * following characters decide whether it does. */
+/* Dates and times as in RFC 3339, restricted by TOML. They are parsed in place, because a blank may replace the "T",
+ * and only the characters after it show whether it does. */
 #include "config/toml/toml_priv.h"
 
 static bool is_digit(const struct toml_reader *r, size_t at)
@@ -12,7 +12,7 @@ static bool is_byte(const struct toml_reader *r, size_t at, char c)
 	return (size_t)(r->end - r->at) > at && r->at[at] == c;
 }
 
-/* Exactly `digits` digits with a value of low to high. */
+/* Cuts exactly `digits` digits with a value of low to high. */
 static bool cut_field(struct toml_reader *r, unsigned digits, unsigned low, unsigned high, unsigned *ret)
 {
 	unsigned value = 0;

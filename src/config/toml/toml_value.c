@@ -1,5 +1,5 @@
-/* Values, the right side of "=". The first byte determines the kind. Arrays and inline tables recurse, bounded by the
- * depth in every node. */
+/* Values, the right side of "=". The first byte determines the kind. Arrays and inline tables recurse; the depth
+ * stored in every node bounds that. */
 #include "config/toml/toml_priv.h"
 
 static bool read_element(struct toml_reader *r, struct toml *array)
@@ -34,7 +34,7 @@ static bool read_array(struct toml_reader *r, struct toml *array)
 	return true;
 }
 
-/* No dotted key or header may extend an inline table or one inside it. */
+/* Marks an inline table and those inside it as complete: no dotted key or header may extend them. */
 static void seal(struct toml *table)
 {
 	table->state = TOML_SEALED;
