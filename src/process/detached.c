@@ -1,9 +1,9 @@
-/* A shell starts the program in the background and exits at once. So the program has init as its parent: it is not
- * below the supervisor of commands, does not end with the engine's thread, and an application that embeds the engine
- * need not reap it.
+/* A shell starts the program in the background and exits at once, so that init adopts the program: it is not below
+ * the supervisor of commands, does not end with the engine's thread, and an application that embeds the engine need
+ * not reap it.
  *
- * The shell's background process changes the folder, because the folder's file system may not answer. Until the shell
- * is executed it uses the memory of the start (spawn.h), which is therefore freed after the shell has been reaped. */
+ * The background process changes its folder, because the folder's file system may not answer. Until its exec the
+ * shell uses the memory of struct start (spawn.h), which is therefore freed after the shell has been reaped. */
 #include "process/detached.h"
 
 #include <errno.h>
@@ -24,10 +24,10 @@ struct start {
 	struct list link;
 	struct child *shell;
 	pid_t pid;
-	int report; /* of spawn_begin */
+	int report; /* as returned by spawn_begin */
 	void *stack;
 	struct spawn_plan plan;
-	struct arena arena; /* of the plan */
+	struct arena arena; /* memory of the plan */
 };
 
 void detached_init(struct detached *detached)
@@ -35,7 +35,7 @@ void detached_init(struct detached *detached)
 	list_init(&detached->starts);
 }
 
-/* The shell has been reaped, or was never started. */
+/* Called after the shell has been reaped, or if it was never started. */
 static void start_destroy(struct start *start)
 {
 	list_remove(&start->link);

@@ -1,7 +1,7 @@
-/* detached.h — programs that are started and then left alone: they outlive the command, the Task and the engine.
+/* detached.h — programs that are started and then left alone: they outlive the command, the task and the engine.
  *
- * A program gets the engine's environment, no input, and its output is discarded. A start does not block, so a program
- * or a folder that does not exist is not reported.
+ * A program inherits the engine's environment, reads from /dev/null, and its output is discarded. A start does not
+ * block, so a program or a folder that does not exist is not reported.
  *
  * Owns: the starts in progress. Thread: the loop's. */
 #ifndef PROCESS_DETACHED_H
@@ -17,10 +17,10 @@ struct detached {
 };
 
 void detached_init(struct detached *detached);
-/* argv ends with NULL; its first word is looked up in PATH. cwd NULL: that of the engine. */
+/* Starts a program. argv ends with NULL; its first word is looked up in PATH. cwd NULL: the engine's. */
 must_check int detached_start(struct detached *detached, struct loop *loop, const char *const *argv, const char *cwd,
                               struct error *err);
-/* Waits for the shells of the starts in progress, which run for a moment; the programs continue. */
+/* Waits for the shells of starts in progress, which end within a moment; the programs continue. */
 void detached_finish(struct detached *detached);
 
 #endif

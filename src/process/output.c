@@ -37,7 +37,7 @@ static struct str take_front(struct str *bytes, size_t count)
 	return front;
 }
 
-/* The ring is full: bytes replace its oldest ones. */
+/* Called when the ring is full: bytes replace its oldest ones. */
 static void ring_append(struct output *output, struct str bytes)
 {
 	char *ring = output->kept.data + output->head_max;
@@ -83,7 +83,7 @@ bool output_is_full(const struct output *output)
 	return output->dropped || output->kept.len == output->kept.max;
 }
 
-/* The length of s without an incomplete character at its end. */
+/* Returns the length of s without an incomplete character at its end. */
 static size_t whole_characters(struct str s)
 {
 	for (size_t back = 1; back <= 3 && back <= s.len; back++) {
@@ -95,7 +95,7 @@ static size_t whole_characters(struct str s)
 	return s.len;
 }
 
-/* The tail from its oldest byte on, in two parts. */
+/* The tail in two parts, from its oldest byte on. */
 struct ring {
 	struct str parts[2];
 };
@@ -119,7 +119,7 @@ static void ring_take_back(struct ring *ring, size_t count)
 	ring->parts[0].len -= count - second;
 }
 
-/* The continuation bytes of a character whose first byte was dropped; at most 3. */
+/* Returns the number of leading continuation bytes, at most 3: their character's first byte was dropped. */
 static size_t leading_continuations(const struct ring *ring)
 {
 	size_t count = 0;
@@ -132,7 +132,7 @@ static size_t leading_continuations(const struct ring *ring)
 	return count;
 }
 
-/* Replaces ill-formed UTF-8 from `from` on. Nearly all output is well-formed and stays in place. */
+/* Replaces ill-formed UTF-8 in out after the offset `from`. Nearly all output is well-formed and stays in place. */
 static void mend(struct buf *out, size_t from)
 {
 	struct str text = str_skip(buf_str(out), from);
@@ -149,7 +149,7 @@ static void mend(struct buf *out, size_t from)
 
 /* Head and tail are cut at the end of a character, so that the cut adds no U+FFFD. */
 struct gap {
-	size_t head, skipped; /* bytes of the head that stay, and bytes of the tail that are skipped */
+	size_t head, skipped; /* bytes of the head that are kept, and bytes of the tail that are skipped */
 	char note[OUTPUT_NOTE_MAX];
 	size_t note_len;
 };
@@ -164,7 +164,7 @@ static struct gap gap_of(const struct output *output, const struct ring *tail)
 	return gap;
 }
 
-/* Appends head, note and tail without the last held_back bytes. If nothing was dropped, the tail is no ring. */
+/* Appends head, note and tail without the last held_back bytes. If no bytes were dropped, the tail is contiguous. */
 static void append_kept(const struct output *output, size_t held_back, struct buf *out)
 {
 	struct str all = buf_str(&output->kept);
@@ -191,7 +191,7 @@ void output_text(const struct output *output, struct buf *out)
 	append_kept(output, 0, out);
 }
 
-/* Rotates the ring until its oldest byte is first. */
+/* Rotates the ring so that its oldest byte comes first. */
 static void straighten(struct output *output)
 {
 	struct str ring = tail_of(output);
@@ -227,7 +227,7 @@ void output_take(struct output *output, struct buf *out)
 	mend(out, 0);
 }
 
-/* The last bytes that are contiguous in the output, oldest first; at most 3. */
+/* Copies the last bytes that are contiguous in the output, oldest first; returns their number, at most 3. */
 static size_t last_bytes(const struct output *output, char out[3])
 {
 	struct str all = buf_str(&output->kept), tail = tail_of(output);

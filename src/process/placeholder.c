@@ -1,6 +1,6 @@
-/* The lock is on the folder itself (flock): shared by all that rely on it, exclusive for the one that removes it.
- * Another process may remove the folder between the open and the lock, so its identity is checked after the lock. The
- * remover holds its lock for two system calls; another engine that needs the folder waits for that. */
+/* The lock (flock) is on the folder itself: shared by all engines that rely on it, exclusive for the process that
+ * removes it. Another process may remove the folder between open and flock, so its identity is checked after
+ * locking. The exclusive lock is held for two system calls only; an engine that needs the folder waits that long. */
 #include "process/placeholder.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@ enum { TRIES = 1000, PAUSE_NS = 1000000 };
 
 struct placeholder {
 	char *path;
-	int fd;           /* with a shared lock */
-	pid_t supervisor; /* that holds it, too; 0: none */
+	int fd;           /* holds the shared lock */
+	pid_t supervisor; /* the supervisor that holds the lock, too; 0: none */
 };
 
 static _Thread_local VEC(struct placeholder) held;
@@ -39,7 +39,7 @@ static bool is_held(const char *path)
 	return false;
 }
 
-/* With its mode from the start: other processes recognise it by that. */
+/* Creates the folder with its mode from the start, because other processes recognise it by the mode. */
 static int make(const char *path)
 {
 	return mkdir(path, DIR_PLACEHOLDER_MODE) == 0 || errno == EEXIST ? 0 : errno;
@@ -52,13 +52,13 @@ static bool is_same(int fd, const char *path)
 	       ours.st_ino == now.st_ino;
 }
 
-/* A process removes the folder; a second of waiting is for one that the system has suspended in between. */
+/* Waits about a second, in case the process that removes the folder was suspended. */
 static void wait_for_remover(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
-/* A locked descriptor, or -1 and errno: EBUSY if a process that removes the folder makes no progress. */
+/* Returns a locked descriptor; or -1 and errno, EBUSY if a process that removes the folder makes no progress. */
 static int make_and_lock(const char *path)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -93,8 +93,8 @@ int placeholder_hold(const char *path, bool *ret_is_there, struct error *err)
 	return 0;
 }
 
-/* A folder with content is the user's own by now: it gets an ordinary mode. A new folder of the same name, made after
- * the user had removed the placeholder, may be another engine's. */
+/* Removes the folder unless another process holds its lock. A folder with content has become the user's own and gets
+ * an ordinary mode. A folder that has replaced the placeholder since may be another engine's and is left alone. */
 static void remove_unless_shared(const struct placeholder *it)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
-/* The struct outlives its owner's interest: libuv closes handles later, a killed child must still be reaped, and a pipe
- * that a background process holds must still be read. process_destroy only detaches the owner; the struct frees itself
+/* A process may outlive its owner: libuv closes handles later, a killed child must still be reaped, and a pipe that
+ * a background process holds must still be read. process_destroy only detaches the owner; the struct frees itself
  * when the child has been reaped and the last handle has closed.
  *
  * All pipes are read through one buffer of 64 KiB per thread. The callback of a read runs right after the read and
@@ -41,16 +41,16 @@ struct process {
 	void *self;
 	struct reaped_command reaped;
 	struct supervisor_child child;
-	struct stream out[STREAMS]; /* by enum exec_stream */
+	struct stream out[STREAMS]; /* indexed by enum exec_stream */
 	struct process_input in;
 	bool has_terminal;
 	struct loop_timer *drain;
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
-	struct error *error; /* why it never ran, or NULL */
-	int nowhere;         /* /dev/null, once output is skipped; -1 */
-	size_t handles;      /* not yet closed by libuv */
-	unsigned pauses;     /* resumes still to come */
+	struct error *error; /* why the command never ran, or NULL */
+	int nowhere;         /* /dev/null while output is skipped; -1: not open */
+	size_t handles;      /* handles that libuv has not closed yet */
+	unsigned pauses;     /* calls of process_resume that are still due */
 	bool is_ended;       /* on_end has run */
 	bool is_dropped;     /* destroyed by its owner */
 	bool is_lingering;
@@ -98,7 +98,7 @@ static void stream_close(struct stream *stream)
 	uv_close((uv_handle_t *)&stream->pipe, on_stream_closed);
 }
 
-/* Takes fd. */
+/* Takes ownership of fd. */
 static void stream_open(struct stream *stream, struct process *process, int fd)
 {
 	uv_pipe_init(loop_uv(process->loop), &stream->pipe, 0);
@@ -150,8 +150,8 @@ static void report_output(struct stream *stream, size_t len)
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
 }
 
-/* Reads what the pipe holds. Data that arrived while the loop was busy is output, too. A background process may keep
- * printing, so the amount is limited to what a pipe can hold. */
+/* Reads what the pipe holds, because data that arrived while the loop was busy belongs to the output. A background
+ * process may keep printing, so the amount is limited to what a pipe can hold. */
 static void read_rest(struct stream *stream)
 {
 	uv_os_fd_t fd;
@@ -169,8 +169,8 @@ static void read_rest(struct stream *stream)
 	}
 }
 
-/* libuv ends reading from a terminal that was hung up after the next read that does not fill its buffer. Its reads
- * never do, so the rest is read here. */
+/* True if more data may be readable. After a hang-up of a terminal, libuv stops reading with the next read that does
+ * not fill its buffer. Reads from a terminal never fill it, so the rest is read here. */
 static bool has_more(struct stream *stream)
 {
 	if (!stream->process->has_terminal)
@@ -194,7 +194,7 @@ static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf)
 	end_if_complete(process);
 }
 
-/* After this the pipes are read only so that their writers do not block. */
+/* From now on the pipes are read only so that their writers do not block. */
 static void linger(struct process *process)
 {
 	bool has_room = lingering_count < LIMIT_EXEC_LINGERING;
@@ -211,7 +211,7 @@ static void linger(struct process *process)
 
 static int output_fd(struct process *process);
 
-/* True if no process has the terminal open any more. The kernel may still be transferring its last output. */
+/* True if no process has the terminal open any more. The kernel may still be transferring the last output. */
 static bool is_hung_up(struct process *process)
 {
 	struct pollfd end = {.fd = output_fd(process)};
@@ -241,8 +241,8 @@ static void start_drain(struct process *process)
 		loop_timer_start(process->drain, process->drain_ms);
 }
 
-/* The command never ran. The pipes are closed without waiting for their end, because a process that hangs in its
- * start may hold them for long. */
+/* Reports that the command never ran. The pipes are closed without waiting for their end, because a process that
+ * hangs in its start may hold them for long. */
 static void report_failure(struct process *process, const struct error *err)
 {
 	if (process->is_ended || process->is_dropped)
@@ -259,7 +259,7 @@ static void report_failure(struct process *process, const struct error *err)
 static void on_child_end(int wait_status, const struct error *err, void *self)
 {
 	struct process *process = self;
-	if (!supervisor_pid()) /* it was killed: nothing else would terminate its orphans */
+	if (!supervisor_pid()) /* the supervisor was killed: no other process would terminate its orphans */
 		process_reaper_kill_now(&process->reaped);
 	process_reaper_ended(&process->reaped);
 	if (process->is_dropped) {
@@ -296,7 +296,7 @@ static void on_child_run(void *self)
 		process->handler.on_run(process->self);
 }
 
-/* The command must not run later. */
+/* Called if the supervisor does not answer. The command must not run later. */
 static void on_child_silence(const struct error *err, void *self)
 {
 	struct process *process = self;
@@ -306,7 +306,7 @@ static void on_child_silence(const struct error *err, void *self)
 
 static const struct supervisor_handler child_handler = {on_child_start, on_child_run, on_child_end, on_child_silence};
 
-/* The reaper stops: nothing is reported any more, and no handle may stay on the loop. */
+/* Called when the reaper stops: nothing is reported any more, and no handle may stay on the loop. */
 static void on_reaper_stop(struct reaped_command *reaped)
 {
 	struct process *process = container_of(reaped, struct process, reaped);
@@ -319,7 +319,7 @@ static void on_reaper_stop(struct reaped_command *reaped)
 	free_if_done(process);
 }
 
-/* The command's environment with its own marks in place of inherited ones. The strings are borrowed. */
+/* Returns the command's environment with its own marks in place of inherited ones. The strings are borrowed. */
 static const char **marked_env(const char *const *env, const char *mark, const char *sandbox_mark)
 {
 	VEC(const char *) vars = {0};

@@ -1,7 +1,6 @@
-/* The command's end of a terminal is opened through the screen's descriptor instead of its name in /dev/pts: in a
- * container that name may belong to another terminal. The screen's end is read and, if the command takes input, also
- * written. libuv needs one handle for each direction, so the second is a duplicate.
- * Short: it only opens and closes descriptors. */
+/* The command's side of a terminal is opened through the descriptor of the engine's side instead of its name in
+ * /dev/pts: in a container that name may belong to another terminal. The engine's side is read and, if the command
+ * takes input, also written; libuv needs one handle for each direction, so the second is a duplicate. */
 #include "process/process_fds.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 
 #include "base/mem.h"
 
-/* Takes fd. */
+/* Takes ownership of fd. */
 static int raise_fd(int fd)
 {
 	int raised = fd < 0 || fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -21,7 +20,7 @@ static int raise_fd(int fd)
 	return raised;
 }
 
-/* Pipe `at`: the child's end is the reading one for stdin. */
+/* Opens pipe `at`. For stdin, the child gets the reading end. */
 static int open_pipe(struct process_fds *fds, int at)
 {
 	int ends[2];

@@ -1,7 +1,8 @@
 /* process_fds.h — both ends of a command's standard streams, while it starts.
  *
- * Owns: the descriptors, until they are taken out. All close on exec, and none of the engine's ends is below 3: libuv
- * does not accept those, and an engine that was started without its standard streams would get them. Thread: any. */
+ * Owns: the descriptors, until they are taken out. All close on exec, and none of the engine's ends is below 3:
+ * libuv does not accept such descriptors, which an engine that was started without its standard streams would get.
+ * Thread: any. */
 #ifndef PROCESS_PROCESS_FDS_H
 #define PROCESS_PROCESS_FDS_H
 
@@ -10,22 +11,22 @@
 
 #include "base/error.h"
 
-/* In character cells. */
+/* The size of a terminal in character cells. */
 struct pty_size {
 	uint16_t rows, cols;
 };
-enum { PTY_ROWS = 24, PTY_COLS = 80 }; /* the default */
+enum { PTY_ROWS = 24, PTY_COLS = 80 }; /* the default size */
 
 struct process_fds_spec {
-	const char *name;                /* of the command, for errors */
-	const struct pty_size *terminal; /* NULL: pipes */
-	bool stdin_open;                 /* else /dev/null, unless there is a terminal */
-	bool merge_output;               /* one pipe for both streams, whose end is ours[1] */
+	const char *name;                /* the command's name, for errors */
+	const struct pty_size *terminal; /* NULL: use pipes */
+	bool stdin_open;                 /* stdin is a pipe; else /dev/null, unless there is a terminal */
+	bool merge_output;               /* both output streams share one pipe, whose engine's end is ours[1] */
 };
 
 struct process_fds {
-	int child[3]; /* become 0, 1 and 2 of the command; may be the same descriptor */
-	int ours[3];  /* the engine's ends of these; -1: none */
+	int child[3]; /* descriptors 0, 1 and 2 of the command; may be the same */
+	int ours[3];  /* the engine's ends; -1: none */
 };
 
 #define PROCESS_FDS_NONE           \
@@ -36,7 +37,7 @@ struct process_fds {
 		}                  \
 	}
 
-/* *fds must be PROCESS_FDS_NONE; after an error it may be half open. */
+/* *fds must be PROCESS_FDS_NONE. After an error some descriptors may be open. */
 must_check int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err);
 void process_fds_finish(struct process_fds *fds);
 #define auto_process_fds __attribute__((cleanup(process_fds_finish)))

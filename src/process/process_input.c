@@ -1,6 +1,5 @@
-/* A terminal acts on keys for the process group that it belongs to. An interrupt typed before the command has become
- * that group would be lost, so bytes for a terminal are held back until the supervisor reports that the command runs.
- */
+/* A terminal sends signals to its foreground process group. An interrupt typed before the command has become that
+ * group would be lost, so bytes for a terminal are held back until the supervisor reports that the command runs. */
 #include "process/process_input.h"
 
 #include <signal.h>
@@ -24,7 +23,7 @@ void process_input_init(struct process_input *input, process_input_closed_fn on_
 	list_init(&input->held);
 }
 
-/* Writing to a command that has ended must be an error of the write and not end the engine. */
+/* Writing to a command that has ended must be an error of the write; SIGPIPE would end the engine. */
 static void ignore_sigpipe(void)
 {
 	struct sigaction now;
@@ -79,7 +78,7 @@ static void on_written(uv_write_t *uv, int status)
 	free(request);
 }
 
-/* Takes the request. */
+/* Takes ownership of the request. */
 static int write_now(struct write_request *request, struct error *err)
 {
 	struct process_input *input = request->input;
@@ -133,13 +132,13 @@ void process_input_release(struct process_input *input)
 	input->is_held = false;
 	while ((it = list_first(&input->held, struct write_request, link))) {
 		list_remove(&it->link);
-		write_now(it, NULL); /* its failure closes the input, or shows in the next write */
+		write_now(it, NULL); /* a failure closes the input, or shows in the next write */
 	}
 	close_if_written(input);
 }
 
-/* At a terminal, end of input is a character. After an incomplete line the first one only submits that line. It is
- * written even if LIMIT_EXEC_STDIN bytes are pending. */
+/* Writes the end of input, which is a character at a terminal. After an incomplete line the first one only submits
+ * that line. It is written even if LIMIT_EXEC_STDIN bytes are pending. */
 static void type_end(struct process_input *input)
 {
 	put(input, input->is_line_open ? STR("\x04\x04") : STR("\x04"), NULL);

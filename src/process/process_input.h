@@ -1,4 +1,4 @@
-/* process_input.h — the input of one command: a pipe, or the screen's end of its terminal.
+/* process_input.h — the input of one command: a pipe, or the engine's side of its terminal.
  *
  * Owns: the descriptor and the bytes that are not written yet, at most LIMIT_EXEC_STDIN. Embedded in struct process,
  * which frees it only after on_closed has run. Thread: the loop's. */
@@ -24,25 +24,25 @@ struct process_input {
 	bool is_open;
 	/* private */
 	bool has_terminal;
-	bool is_held;      /* the terminal is not the command's yet */
-	bool is_last;      /* close after the pending bytes */
-	bool is_line_open; /* the last byte written is no line end */
-	size_t pending;    /* bytes */
-	struct list held;  /* writes until process_input_release, in order */
+	bool is_held;      /* the command does not control the terminal yet */
+	bool is_last;      /* close the input after the pending bytes */
+	bool is_line_open; /* the last byte written is not a line end */
+	size_t pending;    /* in bytes */
+	struct list held;  /* writes held back until process_input_release, in order */
 	process_input_closed_fn on_closed;
 	void *self;
 };
 
-/* Sets up an input that is closed. */
+/* Sets up a closed input. */
 void process_input_init(struct process_input *input, process_input_closed_fn on_closed, void *self);
-/* Takes fd. With a terminal, bytes are held back until process_input_release. */
+/* Takes ownership of fd. With a terminal, bytes are held back until process_input_release. */
 void process_input_open(struct process_input *input, struct loop *loop, int fd, bool has_terminal);
-/* Frees what was held back. The input must be closed. */
+/* Frees the bytes that were held back. The input must be closed. */
 void process_input_finish(struct process_input *input);
 
 /* Copies bytes. ERR_busy if LIMIT_EXEC_STDIN bytes are pending, ERR_io if the input is closed. */
 must_check int process_input_write(struct process_input *input, struct str bytes, struct error *err);
-/* Writes what was held back: the command controls its terminal now. */
+/* Writes the bytes that were held back: the command controls its terminal now. */
 void process_input_release(struct process_input *input);
 /* Ends the input after the pending bytes; at a terminal with Ctrl-D. */
 void process_input_end(struct process_input *input);

@@ -1,6 +1,6 @@
 /* To kill a tree, its members are found by marks that are hard to remove: descent, session, a variable of the
- * environment (process_tree.h). A process that has removed all of them while several commands ran cannot be
- * attributed to one of them; it is below the supervisor and ends with the engine. */
+ * environment (process_tree.h). If a process has removed all of them while several commands ran, it cannot be
+ * attributed to a command; it stays below the supervisor and ends with the engine. */
 #include "process/process_reaper.h"
 
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include "process/placeholder.h"
 #include "process/tree_kill.h"
 
-/* A tree that has got TERM and gets KILL when the timer expires. Its members are listed, because TERM may end a
- * parent and leave its child. */
+/* A tree that has received SIGTERM and gets SIGKILL when the timer expires. Its members are listed, because SIGTERM
+ * may end a parent and leave its child. */
 struct kill_job {
 	struct list link;
 	struct process_mark mark;
@@ -20,7 +20,7 @@ struct kill_job {
 	struct loop_timer *timer;
 };
 
-static _Thread_local struct { /* per thread, as an engine of libcodex has one */
+static _Thread_local struct { /* per thread, like engines of libcodex */
 	struct list commands, jobs;
 	bool has_lists;
 } reaper;
@@ -61,7 +61,7 @@ static void on_grace_over(void *self)
 		loop_timer_start(job->timer, LIMIT_KILL_GRACE_MS);
 }
 
-/* Takes the list `known`. */
+/* Takes ownership of the list `known`. */
 static void job_create(const struct reaped_command *reaped, struct process_tree *known)
 {
 	struct kill_job *job = xnew(struct kill_job);
@@ -145,7 +145,7 @@ bool process_reaper_leave(void)
 	if (is_done)
 		placeholders_release();
 	else
-		placeholders_drop(); /* the supervisor removes them after the last command */
+		placeholders_drop(); /* the supervisor removes the folders after the last command */
 	return is_done;
 }
 

@@ -1,6 +1,6 @@
 /* process_reaper.h — termination of the processes that commands leave.
  *
- * All commands are below a supervisor (supervisor.h), which reaps their orphans. Terminated are
+ * All commands are below a supervisor (supervisor.h), which reaps their orphans. The reaper terminates
  *
  *  - the tree of a command that is interrupted, times out or is destroyed: TERM at once, and KILL to
  *    what is left LIMIT_KILL_GRACE_MS later;
@@ -18,31 +18,31 @@
 
 struct loop;
 
-/* For the owner of the loop, before it destroys the loop: terminates everything that commands of this thread have
- * left, with TERM and then KILL. Blocks until it has ended; returns at once if there is nothing. on_end does not run
- * for commands that were still running. Returns how many processes could not be terminated. Commands can be started
- * again afterwards. */
+/* Terminates everything that commands of this thread have left, with SIGTERM and then SIGKILL. The owner of the loop
+ * calls it before it destroys the loop. Blocks until all have ended; returns at once if there are none. on_end does
+ * not run for commands that were still running. Returns how many processes could not be terminated. Commands can be
+ * started again afterwards. */
 size_t process_reaper_stop(void);
-/* The same for a program that exits next: waits briefly (supervisor_leave). The supervisor, which outlives the engine
- * for this, terminates the rest. True if everything has ended. */
+/* As process_reaper_stop, for a program that exits next: waits briefly (supervisor_leave), and the supervisor, which
+ * outlives the engine, terminates the rest. True if everything has ended. */
 bool process_reaper_leave(void);
 
-/* For process.c: one command, from before its start until its owner is freed. */
+/* One command, from before its start until its owner is freed. For process.c only. */
 struct reaped_command {
 	struct list link;
 	struct process_mark mark;
-	bool is_condemned; /* its tree has been killed, or will be */
+	bool is_condemned; /* the tree has been killed, or is about to be */
 	struct loop *loop;
-	void (*on_stop)(struct reaped_command *reaped); /* the reaper stops: release everything */
+	void (*on_stop)(struct reaped_command *reaped); /* called when the reaper stops: release everything */
 };
 
-void process_reaper_add(struct reaped_command *reaped); /* also makes the mark */
+void process_reaper_add(struct reaped_command *reaped); /* also creates the mark */
 void process_reaper_remove(struct reaped_command *reaped);
-/* The command itself has been reaped. */
+/* To be called when the command itself has been reaped. */
 void process_reaper_ended(struct reaped_command *reaped);
-/* Terminates the tree: TERM now, KILL later. */
+/* Terminates the tree: SIGTERM now, SIGKILL later. */
 void process_reaper_kill(struct reaped_command *reaped);
-/* Terminates the tree with KILL now. */
+/* Sends SIGKILL to the tree now. */
 void process_reaper_kill_now(struct reaped_command *reaped);
 
 #endif

@@ -1,5 +1,5 @@
 /* /proc is used because process groups are not enough: `setsid`, a double fork or a terminal of its own takes a
- * process out of its group and session, and the death of its parent takes it out of its line of descent. Two facts
+ * process out of its group and session, and the death of its parent separates it from its ancestors. Two facts
  * remain: the nearest subreaper, which is the supervisor, adopts it, and it inherited an environment. A daemon that
  * clears its environment is still below the supervisor and ends with the engine.
  *
@@ -35,7 +35,8 @@ static uint64_t ticks_now(void)
 	return (uint64_t)now.tv_sec * per_second + (uint64_t)now.tv_nsec * per_second / 1000000000u;
 }
 
-/* The first id is random and the next ones count up: unique in this engine and practically unique on this machine. */
+/* The first id is random and the next ones count up: they are unique in this engine and practically unique on this
+ * machine. */
 void process_mark_init(struct process_mark *mark)
 {
 	static _Thread_local uint64_t last_id;
@@ -56,7 +57,8 @@ void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV
 	snprintf(out, PROCESS_MARK_ENV_SIZE, PROCESS_MARK_NAME "=%016" PRIx64, mark->id);
 }
 
-/* "PID (any bytes) STATE PPID PGRP SESSION … STARTTIME(22nd)"; the name may hold blanks and brackets. */
+/* Parses "PID (any bytes) STATE PPID PGRP SESSION … STARTTIME", where STARTTIME is field 22. The name may contain
+ * blanks and brackets. */
 static bool parse_stat(const char *text, struct process_entry *entry)
 {
 	const char *end = strrchr(text, ')');
@@ -87,7 +89,7 @@ static bool read_entry(pid_t pid, struct process_entry *entry)
 	return parse_stat(text, entry);
 }
 
-/* The pid of a folder in /proc, or 0. */
+/* Returns the pid that a folder in /proc is named after, or 0. */
 static pid_t pid_of_name(const char *name)
 {
 	uint64_t pid;
@@ -144,7 +146,7 @@ static uint64_t find_mark(struct str environment)
 	return at < 0 ? 0 : strtoull(environment.ptr + at + sizeof(needle) - 1, NULL, 16);
 }
 
-/* The mark in the environment that the process was started with, or 0. */
+/* Returns the mark in the environment that the process was started with, or 0. */
 static uint64_t mark_of(struct process_entry *entry)
 {
 	if (entry->is_mark_read)
@@ -170,8 +172,8 @@ static bool is_rooted(struct process_tree *tree, struct process_entry *entry, co
 	bool same_session = mark->pid && entry->session == mark->pid;
 	if (same_session && !mark->is_reaped)
 		return true;
-	/* The number of a session can be reused after its leader has ended, but not by a process below the supervisor
-	 * without a mark: all that the supervisor starts has one. */
+	/* A session's number can be reused after its leader has ended, but not by a process below the supervisor
+	 * without a mark: everything that the supervisor starts has one. */
 	uint64_t id = mark_of(entry);
 	return id == mark->id || (id == 0 && same_session && tree->root);
 }

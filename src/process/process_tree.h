@@ -1,7 +1,8 @@
 /* process_tree.h — a snapshot of the processes of this machine, and which of them belong to a command.
  *
- * Owns: the snapshot. Thread: any one. A snapshot is stale as soon as it is made: process_entry_signal checks the
- * process again before it acts, and a caller that needs all processes takes snapshots until one shows nothing new. */
+ * Owns: the snapshot. Any thread, one at a time. A snapshot is stale as soon as it is made: process_entry_signal
+ * checks the process again before it acts, and a caller that needs all processes takes snapshots until one shows
+ * nothing new. */
 #ifndef PROCESS_PROCESS_TREE_H
 #define PROCESS_PROCESS_TREE_H
 
@@ -17,11 +18,11 @@ struct error;
 
 /* The marks by which the members of one command's tree are recognised. */
 struct process_mark {
-	uint64_t id;          /* every process of the tree inherits it in the environment; never 0 */
-	pid_t pid;            /* the command itself, leader of its session; 0 until there is one */
+	uint64_t id;          /* inherited by every process of the tree in its environment; never 0 */
+	pid_t pid;            /* the command itself, which leads its session; 0 until it has started */
 	bool is_reaped;       /* the command has been reaped: its pid may belong to another process */
-	uint64_t started;     /* clock ticks since boot */
-	uint64_t alone_until; /* the same unit: until then no other command that was not killed ran at the same time */
+	uint64_t started;     /* in clock ticks since boot */
+	uint64_t alone_until; /* clock ticks; until this time no other command ran, apart from killed ones */
 };
 
 enum { PROCESS_MARK_ENV_SIZE = 40 };
@@ -29,24 +30,24 @@ enum { PROCESS_MARK_ENV_SIZE = 40 };
 
 struct process_entry {
 	pid_t pid, parent, session;
-	char state;       /* as in /proc: 'Z' is dead and not reaped yet */
-	int threads;      /* more than one: alive even if the first thread is dead */
-	uint64_t started; /* clock ticks since boot; with pid it identifies one process */
+	char state;       /* as in /proc: 'Z' is a dead process that was not reaped */
+	int threads;      /* with more than one the process is alive even if its first thread is dead */
+	uint64_t started; /* in clock ticks since boot; pid and start time identify a process */
 	/* private */
 	bool is_mark_read;
-	uint64_t mark_id; /* 0: it has none */
+	uint64_t mark_id; /* 0: the process has none */
 };
 
 struct process_tree {
-	VEC(struct process_entry) entries; /* by pid */
-	pid_t root;                        /* orphans of commands become its children; 0: no such process */
+	VEC(struct process_entry) entries; /* sorted by pid */
+	pid_t root;                        /* the process that adopts orphans of commands; 0: none */
 };
 
 /* Makes a mark for a command that starts now, with no other command running. */
 void process_mark_init(struct process_mark *mark);
-/* Notes that another command starts now. */
+/* Records in the mark that another command starts now. */
 void process_mark_join(struct process_mark *mark);
-/* "NAME=value" for the command's environment. */
+/* Writes "NAME=value" for the command's environment. */
 void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE]);
 
 /* Reads /proc. root: the process that all commands are below (supervisor.h), or 0. */
@@ -55,17 +56,17 @@ void process_tree_finish(struct process_tree *tree);
 #define auto_process_tree __attribute__((cleanup(process_tree_finish)))
 
 /* True if entry is alive and part of the command's tree: a descendant of the command, a member of its session, a
- * process with its mark, or a descendant of one of these. An orphan without any mark is included if it started after
- * the command, and while no other command that was not killed can have started it. */
+ * process with its mark, or a descendant of one of these. An orphan without a mark is included if it started after
+ * the command and no other running command can have started it. */
 bool process_tree_has(struct process_tree *tree, struct process_entry *entry, const struct process_mark *mark);
-/* True if the list has this process: the same pid and start time. */
+/* True if the list contains this process, with the same pid and start time. */
 bool process_tree_lists(const struct process_tree *list, const struct process_entry *entry);
 /* True if entry is alive and is, or descends from, a process of the list. */
 bool process_tree_descends(struct process_tree *tree, struct process_entry *entry, const struct process_tree *from);
-/* True if entry is alive and below the root. */
+/* True if entry is alive and a descendant of the root. */
 bool process_tree_is_below(struct process_tree *tree, const struct process_entry *entry);
 
-/* Sends sig if the process is still the one of the snapshot. False if it has ended or may not be signalled. */
+/* Sends sig if the process is still the one of the snapshot. False if it has ended or must not be signalled. */
 bool process_entry_signal(const struct process_entry *entry, int sig);
 
 #endif

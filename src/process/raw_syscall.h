@@ -1,7 +1,7 @@
 /* raw_syscall.h — system calls that write to no memory of this process, not even errno.
  *
- * For a child that shares the engine's memory and runs beside it (spawn.c): errno and the state of sanitizers belong
- * to the thread that created the child. Returns the result, or an error number below zero. Thread: any. Where
+ * For a child that shares the engine's memory while the engine runs (spawn.c): errno and the state of sanitizers
+ * belong to the thread that created the child. Returns the result, or an error number below zero. Thread: any. Where
  * HAS_RAW_SYSCALL is 0 such calls do not exist, and a child needs memory of its own. */
 #ifndef PROCESS_RAW_SYSCALL_H
 #define PROCESS_RAW_SYSCALL_H
@@ -10,7 +10,7 @@
 
 #define RAW_CODE __attribute__((no_sanitize("address", "undefined", "thread")))
 
-/* ThreadSanitizer treats each clone as if it had memory of its own. */
+/* ThreadSanitizer treats each clone as if its memory were not shared. */
 #if defined(__SANITIZE_THREAD__) || !(defined(__x86_64__) || defined(__aarch64__))
 #define HAS_RAW_SYSCALL 0
 #else

@@ -53,7 +53,7 @@ RAW_CODE static __attribute__((noreturn)) void child_fail(int fd, enum spawn_ste
 
 enum { KERNEL_SIGSET = 8, KERNEL_SIGACTION = 4 };
 
-/* No handler or signal mask of the engine may reach the program. */
+/* Resets handlers and the signal mask, which the program must not inherit. */
 RAW_CODE static void child_reset_signals(void)
 {
 	long fallback[KERNEL_SIGACTION] = {(long)SIG_DFL, 0, 0, 0};
@@ -67,14 +67,14 @@ RAW_CODE static void child_unblock_signals(void)
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, KERNEL_SIGSET);
 }
 
-/* A source below the targets' numbers would be overwritten before it is used. */
+/* Moves fd above the targets' numbers; otherwise it could be overwritten before it is used. */
 RAW_CODE static int child_raise_fd(int fd)
 {
 	return fd > SPAWN_EXTRA_FD ? fd : (int)raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, SPAWN_EXTRA_FD + 1, 0);
 }
 
-/* Closes every other descriptor before the exec. An exec can take long, and a reader of the engine's pipes would wait
- * for it. If the system refuses close_range, only FD_CLOEXEC closes them. *report moves. */
+/* Closes every other descriptor before the exec. An exec can take long, and a reader of the engine's pipes would
+ * wait for it. If the system refuses close_range, only FD_CLOEXEC closes them. *report gets a new number. */
 RAW_CODE static void child_close_rest(int first, int *report)
 {
 	if (*report != first && raw_syscall(SYS_dup3, *report, first, O_CLOEXEC, 0) == first)
@@ -100,7 +100,7 @@ RAW_CODE static long child_set_fds(const struct spawn_plan *plan, int *report)
 	return 0;
 }
 
-/* True if the next folder of PATH may have the program. */
+/* True if the error allows trying the next folder of PATH. */
 RAW_CODE static bool child_may_go_on(long status)
 {
 	switch (-status) {
@@ -118,7 +118,7 @@ RAW_CODE static bool child_may_go_on(long status)
 	}
 }
 
-/* True if the path is there and no folder. */
+/* True if the path exists and is not a folder. */
 RAW_CODE static bool child_has_file(const char *path)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_PATH, 0);
@@ -131,7 +131,7 @@ RAW_CODE static bool child_has_file(const char *path)
 	return fd < 0;
 }
 
-/* 0 if one of the files is executable. */
+/* Returns 0 if one of the files is executable. */
 RAW_CODE static long child_check(const char *const *paths)
 {
 	bool is_blocked = false;
@@ -145,8 +145,8 @@ RAW_CODE static long child_check(const char *const *paths)
 	return is_blocked ? -EACCES : -ENOENT;
 }
 
-/* Returns the error: of the only file, or of the last one that stopped the search, or EACCES if a file was found that
- * may not be executed. */
+/* Executes the plan's file and returns only on failure, with the error: that of the only file, or of the last one
+ * that stopped the search, or EACCES if a file was found that must not be executed. */
 RAW_CODE static long child_exec(const struct spawn_plan *plan)
 {
 	long status = -ENOENT;
@@ -169,7 +169,8 @@ RAW_CODE static int child_run(void *self)
 	raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0);
 	if (plan->adopts_orphans)
 		raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
-	if (raw_syscall(SYS_getppid, 0, 0, 0, 0) != child->parent) /* it ended before prctl: no signal follows */
+	/* the parent ended before prctl, so no signal follows */
+	if (raw_syscall(SYS_getppid, 0, 0, 0, 0) != child->parent)
 		child_exit();
 	raw_syscall(SYS_setsid, 0, 0, 0, 0);
 	long status = child_set_fds(plan, &report);
@@ -255,7 +256,7 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 	}
 }
 
-/* Waits for the exec or a failure. */
+/* Waits until the program is executed or the start fails. */
 static enum spawn_state wait_for_exec(int report, struct spawn_failure *ret_failure)
 {
 	struct pollfd news = {.fd = report, .events = POLLIN};
@@ -305,7 +306,7 @@ const char *const *spawn_paths(const char *name, const char *const *env, struct 
 	while (!is_path && room && str_next_part(&rest, ':', &folder)) {
 		size_t size = folder.len + name_len + 3;
 		room = size < room ? room - size : 0;
-		if (room) /* an empty folder is the cwd, as in shells */
+		if (room) /* an empty folder means cwd, as in shells */
 			vec_push(&paths, arena_printf(arena, "%.*s/%s", STR_ARG(folder.len ? folder : STR(".")), name));
 	}
 	const char **list = arena_array(arena, const char *, paths.count + 1);
@@ -327,7 +328,7 @@ static bool is_program(const char *path)
 char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err)
 {
 	auto_arena struct arena arena = {0};
-	bool is_blocked = false; /* there is one, but the engine may not run it */
+	bool is_blocked = false; /* a file exists but is not executable for the engine */
 	if (strchr(name, '/'))
 		return xstrdup(name);
 	const char *const *paths = spawn_paths(name, env, &arena, err);

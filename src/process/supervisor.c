@@ -1,6 +1,6 @@
 /* The kernel gives orphans to the nearest living ancestor that is a subreaper, and to init when that one has ended.
- * If the engine itself were that ancestor, its death by SIGKILL would release all daemons, and no other process could
- * know which they were. So a process of its own is that ancestor.
+ * If the engine itself were that ancestor, its death by SIGKILL would release all daemons, and no other process
+ * could identify them. So a separate process is that ancestor.
  *
  * The fork shares the engine's memory copy-on-write; the supervisor writes to a few pages of it. Starting a command
  * costs one message in each direction. */
@@ -28,19 +28,19 @@
 #include "process/spawn.h"
 #include "process/placeholder.h"
 
-/* A start in the last EXPIRY_MARGIN_MS could not be reported in time. */
+/* A start in the last EXPIRY_MARGIN_MS before its deadline could not be reported in time. */
 enum { REPORTS_AT_ONCE = 64, LEAVE_MS = LIMIT_HURRY_MS / 2, EXPIRY_MARGIN_MS = LIMIT_SUPERVISOR_MS / 20 };
 
 struct supervisor {
 	pid_t pid;
 	struct supervisor_requests requests;
-	int reports;                /* -1: closed */
-	uv_poll_t poll;             /* on reports; referenced while commands run */
-	struct list children;       /* in the order of their requests */
-	struct loop_timer *silence; /* while a command has no process yet */
+	int reports;                /* the reading end of the pipe of reports; -1: closed */
+	uv_poll_t poll;             /* watches reports; referenced while commands run */
+	struct list children;       /* commands in the order of their requests */
+	struct loop_timer *silence; /* runs while a command has no process yet */
 	size_t running, asked;
 	uint32_t last_id;
-	unsigned handles; /* not yet closed by libuv */
+	unsigned handles; /* handles that libuv has not closed yet */
 };
 
 static _Thread_local struct supervisor *supervisor;
@@ -63,7 +63,7 @@ static void on_requests_closed(uv_handle_t *handle)
 	handle_closed(container_of((uv_poll_t *)handle, struct supervisor, requests.poll));
 }
 
-/* Closes the pipe of reports: a supervisor that still writes to it must not wait for a reader. */
+/* Closes the pipe of reports, so that a supervisor that still writes to it does not wait for a reader. */
 static void stop_reports(struct supervisor *it)
 {
 	uv_poll_stop(&it->poll);
@@ -71,7 +71,7 @@ static void stop_reports(struct supervisor *it)
 	it->reports = -1;
 }
 
-/* The supervisor has been reaped. */
+/* Called after the supervisor has been reaped. */
 static void supervisor_destroy(struct supervisor *it)
 {
 	if (supervisor == it)
@@ -82,7 +82,7 @@ static void supervisor_destroy(struct supervisor *it)
 	uv_close((uv_handle_t *)&it->poll, on_poll_closed);
 }
 
-/* The child has a process, or will never have one. */
+/* Called when the child has a process, or will never have one. */
 static void child_answered(struct supervisor_child *child)
 {
 	struct supervisor *it = child->supervisor;
@@ -110,7 +110,7 @@ static void wait_for(pid_t pid, int *ret_status)
 		continue;
 }
 
-/* The supervisor was killed, or its pipe has failed. */
+/* Called when the supervisor was killed or its pipe has failed. */
 static void supervisor_lost(struct supervisor *it)
 {
 	struct list orphans;
@@ -133,7 +133,7 @@ static void supervisor_lost(struct supervisor *it)
 	}
 }
 
-/* False after the timeout. */
+/* Waits for the process to end; false after the timeout. */
 static bool wait_for_end(pid_t pid, int patience_ms)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -145,7 +145,7 @@ static bool wait_for_end(pid_t pid, int patience_ms)
 	return status != 0;
 }
 
-/* Makes it terminate all commands and itself. */
+/* Makes the supervisor terminate all commands and itself. */
 static void request_end(struct supervisor *it)
 {
 	struct supervisor_child *child;
@@ -153,7 +153,7 @@ static void request_end(struct supervisor *it)
 		child_done(child);
 	shutdown(it->requests.socket, SHUT_RDWR);
 	stop_reports(it);
-	kill(it->pid, SIGCONT); /* it may be stopped */
+	kill(it->pid, SIGCONT); /* the supervisor may have been stopped */
 }
 
 bool supervisor_leave(void)
@@ -222,7 +222,7 @@ static void dispatch(struct supervisor *it, const struct supervisor_report *repo
 	}
 }
 
-/* False if there is nothing to read now, or the supervisor has ended. */
+/* Reads reports; false if nothing can be read now, or the supervisor has ended. */
 static bool take_reports(struct supervisor *it)
 {
 	struct supervisor_report reports[REPORTS_AT_ONCE];
@@ -242,7 +242,7 @@ static void on_reports(uv_poll_t *poll, int status, int events)
 	take_reports(container_of(poll, struct supervisor, poll));
 }
 
-/* The first child without a process that was requested before this time. */
+/* Returns the first child without a process that was requested before this time. */
 static struct supervisor_child *find_waiting(struct supervisor *it, uint64_t asked_before_ms)
 {
 	struct supervisor_child *child;
@@ -253,7 +253,7 @@ static struct supervisor_child *find_waiting(struct supervisor *it, uint64_t ask
 	return NULL;
 }
 
-/* The child fails now. If its request has been sent, the supervisor refuses it later (not_after_ms). */
+/* Fails the child now. If its request has been sent, the supervisor refuses it later (not_after_ms). */
 static void give_up(struct supervisor *it, struct supervisor_child *child)
 {
 	struct error err;
@@ -269,7 +269,7 @@ static void give_up(struct supervisor *it, struct supervisor_child *child)
 	child->handler->on_silence(&err, child->self);
 }
 
-/* Reads pending reports first: the loop may have been busy. */
+/* Reads pending reports first, because the loop may have been busy. */
 static void on_silence(void *self)
 {
 	struct supervisor *it = self;
@@ -305,7 +305,7 @@ static int open_ends(int requests[2], int reports[2], struct error *err)
 	return 0;
 }
 
-/* All signals are blocked, so that no handler of the engine runs in the supervisor. */
+/* All signals are blocked during the fork, so that no handler of the engine runs in the supervisor. */
 static pid_t fork_supervisor(int requests, int reports)
 {
 	sigset_t all, before;
@@ -318,7 +318,7 @@ static pid_t fork_supervisor(int requests, int reports)
 	return pid;
 }
 
-/* Reports a pending command that could not be sent. */
+/* Reports that a pending command could not be sent. */
 static void on_refused(uint32_t id, int sys, void *self)
 {
 	struct supervisor *it = self;
@@ -417,8 +417,8 @@ static bool give_placeholder(const char *path, int fd, void *self)
 	return supervisor_requests_put(&it->requests, buf_str(&request), &fd, 1, 0, NULL) == 0;
 }
 
-/* A supervisor that accepts nothing has been killed. When the end of its pipe is noticed, the next command gets a new
- * one. */
+/* Sends a request. A supervisor that accepts nothing has been killed; after the end of its pipe is noticed, the next
+ * command gets a new one. */
 static int ask(struct supervisor *it, const struct spawn_plan *plan, uint32_t id, struct error *err)
 {
 	const int fds[SUPERVISOR_FDS] = {plan->fds[0], plan->fds[1], plan->fds[2], plan->extra_fd};

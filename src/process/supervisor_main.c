@@ -1,7 +1,7 @@
-/* Runs in a fork of the engine that executes no other program, so that no program has to be found, also in an
+/* The supervisor is a fork of the engine that executes no program, so that no program has to be found, also in an
  * application that embeds the engine. Memory stays shared with the engine while neither writes to it, so the
- * supervisor allocates nothing while it waits, and a request lives in a mapping that ends with it. At the end it may
- * allocate: glibc makes that safe after a fork of a process with threads. */
+ * supervisor allocates nothing while it waits, and each request has a mapping that is freed with it. When it
+ * terminates commands it may allocate: glibc makes that safe after a fork of a process with threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,35 +24,35 @@
 #include "process/spawn.h"
 #include "process/tree_kill.h"
 
-enum { REQUESTS = 3, EXITS, CHILDREN, UNUSED }; /* its descriptors */
+enum { REQUESTS = 3, EXITS, CHILDREN, UNUSED }; /* the supervisor's descriptors */
 
-static pid_t commands[LIMIT_COMMANDS]; /* 0: free */
-static uint32_t ids[LIMIT_COMMANDS];   /* of these */
+static pid_t commands[LIMIT_COMMANDS]; /* pids; 0: the slot is free */
+static uint32_t ids[LIMIT_COMMANDS];   /* the ids of these commands */
 
-/* The memory of a start until its exec, in one mapping: this struct, the lists, the texts, the stack. */
+/* The memory that a start needs until its exec, in one mapping: this struct, the lists, the texts and the stack. */
 struct start_memory {
 	struct spawn_plan plan;
 	const char *slots[];
 };
 
-/* A command that has not executed its file yet. That can take long on a slow file system, so starts are watched while
- * everything else continues. */
+/* A command that has not executed its file yet. A slow file system can delay that, so starts are watched while other
+ * commands run. */
 static struct start {
 	pid_t pid;
 	uint32_t id;
-	int report;      /* of spawn_begin; -1: all is known, and the process has yet to end */
-	uint64_t due_ms; /* the deadline of the exec */
+	int report;      /* as returned by spawn_begin; -1: the outcome is known, but the process has not ended yet */
+	uint64_t due_ms; /* the deadline for the exec */
 	bool is_late;    /* the missed deadline has been reported */
 	struct spawn_failure failure;
-	struct start_memory *memory; /* of the process */
+	struct start_memory *memory; /* memory that the process uses */
 	size_t size;
 } starts[LIMIT_STARTS];
 static size_t start_count;
 
 /* ---- setup ---- */
 
-/* Leaves the terminal, whose Ctrl-C only the engine handles, and closes all descriptors of the engine: their readers
- * must see the end when the engine closes them, and its ports must become free. */
+/* Leaves the terminal, whose Ctrl-C only the engine handles, and closes all descriptors of the engine: readers must
+ * see the end when the engine closes its ends, and ports must become free. */
 static void leave_engine(int requests, int exits)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -72,8 +72,7 @@ static void leave_engine(int requests, int exits)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* All signals have been blocked since before the fork; SIGCHLD is read from a descriptor, and the others are ignored.
- */
+/* Sets up SIGCHLD to be read from a descriptor. All signals have been blocked since before the fork. */
 static void watch_children(void)
 {
 	sigset_t child;
@@ -112,7 +111,7 @@ static struct start *find_start(pid_t pid)
 	return NULL;
 }
 
-/* The last start moves to its slot. */
+/* Frees a start; the last one moves to its slot. */
 static void start_release(struct start *start)
 {
 	mem_close_slot(&start->report);
@@ -120,7 +119,7 @@ static void start_release(struct start *start)
 	*start = starts[--start_count];
 }
 
-/* True if it runs and has been removed from the starts. */
+/* True if the program was executed and the start was removed. */
 static bool start_look(struct start *start)
 {
 	struct spawn_failure failure;
@@ -139,7 +138,7 @@ static bool start_look(struct start *start)
 	return true;
 }
 
-/* Its process has been reaped. */
+/* Called after the process of a start was reaped. */
 static void start_ended(struct start *start, int wait_status)
 {
 	uint32_t id = start->id;
@@ -157,8 +156,8 @@ static void start_ended(struct start *start, int wait_status)
 		send_report(id, SUPERVISOR_ENDED, wait_status, 0);
 }
 
-/* Kills and reports the starts past their deadline and checks the others. Returns the time until the next deadline,
- * -1 without one. */
+/* Kills and reports starts that have passed their deadline, and checks the others. Returns the time until the next
+ * deadline, or -1. */
 static int look_at_starts(void)
 {
 	uint64_t now = start_count ? clock_now_ms() : 0, next = UINT64_MAX;
@@ -189,7 +188,7 @@ static void ended(pid_t pid, int wait_status)
 		send_report(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
 }
 
-/* False if no child is left, alive or dead. */
+/* Reaps ended children; false if no child is left, alive or dead. */
 static bool reap(void)
 {
 	int status;
@@ -230,7 +229,7 @@ static bool receive_nothing(size_t len)
 	return true;
 }
 
-/* Receives the head of a request and its descriptors, 0 for those that are absent. False: the engine has ended. */
+/* Receives the head of a request and its descriptors, 0 for absent ones. False if the engine has ended. */
 static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS])
 {
 	union supervisor_control control;
@@ -301,7 +300,7 @@ static void fill_plan(const struct supervisor_request *request, const int fds[SU
 	plan->adopts_orphans = true;
 }
 
-/* SPAWN_fork: it may start, and only the fork can fail. */
+/* Returns SPAWN_fork if the command may start: after that only the fork can fail. */
 static enum spawn_step refusal_of(const struct supervisor_request *request, bool has_room)
 {
 	if (request->not_after_ms < clock_now_ms())
@@ -309,7 +308,7 @@ static enum spawn_step refusal_of(const struct supervisor_request *request, bool
 	return has_room ? SPAWN_fork : SPAWN_busy;
 }
 
-/* Takes the memory. */
+/* Takes ownership of the memory. */
 static void start(const struct supervisor_request *request, struct start_memory *memory, size_t size)
 {
 	pid_t *command = find_command(0);
@@ -329,7 +328,7 @@ static void start(const struct supervisor_request *request, struct start_memory 
 	send_report(it.id, SUPERVISOR_STARTED, it.pid, 0);
 }
 
-/* False: the engine has ended. */
+/* Returns false if the engine has ended. */
 static bool take_placeholder(const struct supervisor_request *request, int fd)
 {
 	char path[PATH_MAX];
@@ -339,7 +338,7 @@ static bool take_placeholder(const struct supervisor_request *request, int fd)
 	return true;
 }
 
-/* Returns as take_placeholder. Without memory the command fails alone. */
+/* Returns false if the engine has ended. If there is no memory, only this command fails. */
 static bool start_request(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
@@ -355,7 +354,7 @@ static bool start_request(const struct supervisor_request *request, const int fd
 	return true;
 }
 
-/* Returns as take_placeholder. */
+/* Returns false if the engine has ended. */
 static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	bool is_there = start_request(request, fds);
@@ -366,7 +365,7 @@ static bool serve_command(const struct supervisor_request *request, const int fd
 	return is_there;
 }
 
-/* The same. */
+/* Handles one request; false if the engine has ended. */
 static bool serve(void)
 {
 	struct supervisor_request request = {0};
@@ -378,7 +377,7 @@ static bool serve(void)
 
 /* ---- main loop and end ---- */
 
-/* True when no child is left. */
+/* Waits for all children; true when none is left. */
 static bool reap_within(uint64_t time_ms)
 {
 	struct pollfd deaths = {.fd = CHILDREN, .events = POLLIN};
@@ -391,7 +390,7 @@ static bool reap_within(uint64_t time_ms)
 	return !reap();
 }
 
-/* Returns how many processes are left. */
+/* Terminates all commands and returns how many processes are left. */
 static size_t end_all(void)
 {
 	auto_process_tree struct process_tree known = {0};
@@ -400,7 +399,7 @@ static size_t end_all(void)
 	tree_signal(getpid(), NULL, &known, SIGTERM);
 	if (reap_within(LIMIT_KILL_GRACE_MS))
 		return 0;
-	/* orphans of a killed parent show up in the next round */
+	/* orphans of a killed parent appear in the next round */
 	for (int round = 0; round < LIMIT_KILL_ROUNDS; round++) {
 		tree_kill(getpid(), NULL, &known);
 		if (reap_within(LIMIT_KILL_GRACE_MS / LIMIT_KILL_ROUNDS))
@@ -409,7 +408,7 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
-/* Waits for an event. True if a request came or the engine has ended. If LIMIT_STARTS starts are pending, further
+/* Waits for an event. True if a request came or the engine has ended. While LIMIT_STARTS starts are pending, further
  * requests stay in the socket. */
 static bool wait_for_request(void)
 {
@@ -434,7 +433,7 @@ void supervisor_main(int requests, int exits)
 	watch_children();
 	for (bool is_running = true; is_running;)
 		is_running = !wait_for_request() || serve();
-	dup2(0, EXITS); /* /dev/null: nothing reads the reports any more */
+	dup2(0, EXITS); /* reports go to /dev/null: the engine does not read them any more */
 	size_t left = end_all();
 	placeholders_release();
 	_exit(left < 255 ? (int)left : 255);

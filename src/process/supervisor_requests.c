@@ -1,10 +1,10 @@
-/* Almost every request is sent at once and as a whole: the socket holds about twenty of the usual size. The queue is
- * for a supervisor that is stopped or slow, and for a request that is larger than the socket.
+/* Almost every request is sent at once and as a whole, since the socket holds about twenty of the usual size. The
+ * queue is for a supervisor that is stopped or slow, and for a request that is larger than the socket.
  *
- * The kernel counts descriptors in transit for the user who sends them, and refuses more than a process may open. So
- * few requests are in transit at a time; each report of a start lets the next one be sent. Other processes of the same
- * user can use up that allowance, too: then the request fails, because nothing would report that there is room again.
- */
+ * The kernel counts descriptors in transit for the user who sends them, and refuses more than a process may open.
+ * Therefore only a few requests are in transit at a time, and each report of a start allows the next one. Other
+ * processes of the same user can use up that allowance, too: then the request fails, because nothing would report
+ * that there is room again. */
 #include "process/supervisor_requests.h"
 
 #include <errno.h>
@@ -21,13 +21,13 @@
 struct request {
 	struct list link;
 	int fds[SUPERVISOR_FDS];
-	size_t fd_count; /* not sent yet */
-	uint32_t id;     /* of a command that is not sent yet; else 0 */
+	size_t fd_count; /* descriptors that were not sent yet */
+	uint32_t id;     /* id of a command whose request is pending; else 0 */
 	size_t len, sent;
 	char bytes[];
 };
 
-/* The descriptors travel with the first byte. */
+/* Sends a part of bytes. The descriptors travel with the first byte. */
 static ssize_t send_some(int socket, struct str bytes, const int *fds, size_t count)
 {
 	union supervisor_control control = {{0}};
@@ -67,7 +67,7 @@ static void request_destroy(struct supervisor_requests *requests, struct request
 	free(request);
 }
 
-/* fds: those that are not sent yet. NULL and errno without descriptors for their duplicates. */
+/* fds: descriptors that were not sent yet. NULL and errno if they cannot be duplicated. */
 static struct request *request_create(struct str bytes, const int *fds, size_t count)
 {
 	struct request *request = xmalloc(sizeof(*request) + bytes.len);
@@ -85,7 +85,7 @@ static struct request *request_create(struct str bytes, const int *fds, size_t c
 	return request;
 }
 
-/* 0 if it is sent as a whole, else errno. */
+/* Returns 0 if the request was sent as a whole, else errno. */
 static int request_send(struct supervisor_requests *requests, struct request *request)
 {
 	while (request->sent < request->len) {
@@ -108,7 +108,7 @@ static bool may_send(const struct supervisor_requests *requests, uint32_t id)
 
 static void on_room(uv_poll_t *poll, int status, int events);
 
-/* Waits for room in the socket if the first pending request may be sent. */
+/* Waits for space in the socket if the first pending request may be sent. */
 static void update_poll(struct supervisor_requests *requests)
 {
 	struct request *first = list_first(&requests->pending, struct request, link);
@@ -120,7 +120,8 @@ static void update_poll(struct supervisor_requests *requests)
 	requests->is_polled = is_wanted;
 }
 
-/* EPIPE and the like need no report: the supervisor has ended, which the end of its pipe reports for all commands. */
+/* True for EPIPE and similar errors: the supervisor has ended. They need no report here, because the end of its pipe
+ * is reported for all commands. */
 static bool has_ended(int sys)
 {
 	return sys == EPIPE || sys == ECONNRESET || sys == ENOTCONN;
@@ -140,7 +141,7 @@ static void on_room(uv_poll_t *poll, int status, int events)
 			request_destroy(requests, request);
 		if (sys && sys != EAGAIN && id && !has_ended(sys)) {
 			update_poll(requests);
-			requests->on_refused(id, sys, requests->self); /* may end the requests */
+			requests->on_refused(id, sys, requests->self); /* the callback may end the requests */
 			return;
 		}
 	}

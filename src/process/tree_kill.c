@@ -1,5 +1,5 @@
-/* A tree may grow while it is read. A process with a pending fatal signal cannot fork, so each round leaves only
- * processes that it did not see; rounds repeat until one sees nothing new.
+/* A tree may grow while it is read. A process with a pending fatal signal cannot fork, so only processes that a
+ * round did not see survive it; rounds repeat until one sees nothing new.
  *
  * The command holds its tree together, because it adopts its orphans (spawn.h). So it is stopped first, which keeps
  * it from starting processes, and killed last. */
@@ -30,7 +30,7 @@ size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_t
 	size_t count = 0;
 	if (process_tree_read(&tree, root, NULL) != 0) {
 		if (mark && mark->pid && !mark->is_reaped && sig)
-			signal_group(mark->pid, sig); /* without /proc only its group is known */
+			signal_group(mark->pid, sig); /* without /proc only the process group is known */
 		return 0;
 	}
 	vec_for_each(entry, &tree.entries) {
@@ -50,7 +50,7 @@ static bool is_command(const struct process_entry *entry, const struct process_m
 	return mark && entry->pid == mark->pid && !mark->is_reaped;
 }
 
-/* Kills all members but the command, once; adds those that it saw. False if it saw no new one. */
+/* Kills all members except the command once, and adds them to known. False if no new one was seen. */
 static bool kill_round(pid_t root, const struct process_mark *mark, struct process_tree *known,
                        struct process_tree *killed)
 {
@@ -77,7 +77,7 @@ bool tree_kill(pid_t root, const struct process_mark *mark, struct process_tree 
 	while (round < LIMIT_KILL_ROUNDS && kill_round(root, mark, known, &killed))
 		round++;
 	if (mark && mark->pid && !mark->is_reaped)
-		/* Also after its end: a pid is not reused that soon. */
+		/* Done even if the command has ended: a pid is not reused that soon. */
 		signal_group(mark->pid, SIGKILL);
 	return round < LIMIT_KILL_ROUNDS;
 }
