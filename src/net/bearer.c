@@ -21,10 +21,10 @@ enum { SECRET_MIN = 32, CLOCK_SKEW_S = 30 };
 
 struct bearer {
 	const char *(*refusal)(const struct bearer *bearer, struct str token, int64_t now_s);
-	uint8_t digest[SHA256_SIZE]; /* SHA-256 of a capability token */
+	uint8_t digest[SHA256_SIZE]; /* SHA-256 of the capability token */
 	char *secret;                /* HMAC key of signed tokens */
 	size_t secret_len;
-	char *issuer, *audience; /* NULL: not checked */
+	char *issuer, *audience; /* NULL: this claim is not checked */
 	int64_t skew_s;
 };
 
@@ -47,7 +47,7 @@ static const char *capability_refusal(const struct bearer *bearer, struct str to
 
 static const char bad_token[] = "invalid websocket jwt";
 
-/* URL-safe base64 without padding. */
+/* Decodes URL-safe base64 without padding. */
 static bool decode_part(struct str part, struct buf *out)
 {
 	auto_buf struct buf text;
@@ -80,7 +80,7 @@ static bool is_signed(const struct bearer *bearer, struct str text, struct str s
 	return decode_part(signature, &given) && str_eq_secret(buf_str(&given), hash_str(want));
 }
 
-/* True for a string equal to want, or an array that contains it. */
+/* True if the claim is a string equal to want, or an array that contains it. */
 static bool names(const struct json *claim, const char *want)
 {
 	if (json_is(claim, JSON_string))

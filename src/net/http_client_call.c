@@ -82,7 +82,7 @@ static void mark_active(struct http_call *call)
 	call->active_at = uv_now(loop_uv(call->client->loop));
 }
 
-/* Such an answer has no unambiguous end. */
+/* True if an answer has two different lengths, so that its end is ambiguous. */
 static bool has_two_lengths(const struct http_head *head)
 {
 	struct str first = http_head_get(head, "content-length");
@@ -110,7 +110,7 @@ static bool deliver_head(struct http_call *call)
 			goes_on = call->handler->on_head(head.status, &head, call->self);
 	}
 	http_head_finish(&head);
-	buf_clear(&call->head); /* an interim answer (1xx) precedes the final one */
+	buf_clear(&call->head); /* discard an interim answer (1xx), which precedes the final one */
 	if (!goes_on && call->failure.code == ERR_none)
 		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
 	return goes_on && !call->is_cancelled;
@@ -129,7 +129,7 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *self)
 		          STR_ARG(call->url.host), STR_ARG(call->url.port), LIMIT_HTTP_HEAD);
 		return 0;
 	}
-	if (call->has_head) /* trailers */
+	if (call->has_head) /* these headers are trailers */
 		return len;
 	buf_append(&call->head, bytes, len);
 	bool is_last = len <= 2 && (bytes[0] == '\r' || bytes[0] == '\n');
@@ -379,7 +379,7 @@ void http_call_resume(struct http_call *call)
 
 void http_call_continue(struct http_call *call)
 {
-	list_remove(&call->link); /* to the end of the list, so that calls take turns */
+	list_remove(&call->link); /* move to the end of the list, so that calls take turns */
 	list_append(&call->client->calls, &call->link);
 	call->wants_resume = false;
 	call->client->curl->easy_pause(call->easy, CURLPAUSE_CONT);

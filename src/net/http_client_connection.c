@@ -44,7 +44,7 @@ static int local_port_of(curl_socket_t fd)
 	                                           : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* Of the connection that it has chosen, libcurl reports only the local port. */
+/* Returns the socket with a local port, because libcurl reports only that of the connection that it has chosen. */
 static curl_socket_t socket_at(const struct http_client *client, int local_port)
 {
 	vec_for_each(fd, &client->sockets)
@@ -53,7 +53,7 @@ static curl_socket_t socket_at(const struct http_client *client, int local_port)
 	return CURL_SOCKET_BAD;
 }
 
-/* HTTP/2 connections can be shared by calls; the server may then send at any time. */
+/* True if no other call runs. Calls can share an HTTP/2 connection, on which the server may send at any time. */
 static bool is_alone(const struct http_call *call)
 {
 	const struct list *calls = &call->client->calls;

@@ -22,7 +22,7 @@ static const struct error_row {
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
 };
 
-/* Results without a row: a connection error before anything was sent, a transport error after that. */
+/* Results without a row are connection errors if nothing was sent yet, and transport errors afterwards. */
 static const struct error_row early_row = {CURLE_OK, ERR_connect, "cannot connect to", ""};
 static const struct error_row late_row = {CURLE_OK, ERR_transport, "the connection to", " broke"};
 

@@ -36,10 +36,10 @@ struct http_client {
 	CURLM *multi;
 	CURLSH *share; /* TLS sessions, for cheap reconnects */
 	struct loop_timer *timer;
-	struct loop_deferred proceed; /* acts on the flags of the calls */
+	struct loop_deferred proceed; /* runs soon and acts on the flags of the calls */
 	size_t burst;                 /* bytes received since libcurl last ran */
 	struct list calls;
-	VEC(curl_socket_t) sockets; /* open ones, in use or kept */
+	VEC(curl_socket_t) sockets; /* open sockets, in use or kept */
 };
 
 /* A call is in `multi` iff easy is non-NULL. Public functions only set flags; client->proceed acts on them. */
@@ -70,10 +70,10 @@ struct http_call {
 	struct error failure; /* code is not ERR_none iff this module ended the call */
 };
 
-/* http_client.c */
+/* Defined in http_client.c. */
 void http_client_proceed_soon(struct http_client *client);
 
-/* http_client_call.c */
+/* Defined in http_client_call.c. */
 /* Passes the call to libcurl, or ends it with an error. */
 void http_call_begin(struct http_call *call);
 void http_call_continue(struct http_call *call);
@@ -83,7 +83,7 @@ void http_call_complete(struct http_call *call, CURLcode result);
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
 
-/* http_client_connection.c */
+/* Defined in http_client_connection.c. */
 void http_call_set_connection(struct http_call *call);
 /* Called with the head of an answer: its connection is not reused if bytes follow the answer directly. */
 void http_call_watch_excess(struct http_call *call);
@@ -91,7 +91,7 @@ void http_call_watch_excess(struct http_call *call);
  * safe. */
 bool http_call_is_stale(const struct http_call *call, CURLcode result);
 
-/* http_client_error.c */
+/* Defined in http_client_error.c. */
 /* Describes a result other than CURLE_OK in err. */
 void http_call_explain(const struct http_call *call, CURLcode result, struct error *err);
 

@@ -15,11 +15,11 @@ struct http_header {
 
 struct http_head {
 	/* read-only */
-	int status;        /* of an answer; 0 in a request */
-	struct str reason; /* of an answer; may be empty */
-	struct str method; /* of a request */
-	struct str target; /* of a request, as sent: path and query */
-	bool is_http_1_0;  /* of a request */
+	int status;        /* for an answer; 0 in a request */
+	struct str reason; /* for an answer; may be empty */
+	struct str method; /* for a request */
+	struct str target; /* for a request: path and query, as sent */
+	bool is_http_1_0;  /* for a request */
 	VEC(struct http_header) headers;
 };
 
@@ -31,7 +31,7 @@ int http_head_parse_request(struct http_head *head, struct str bytes);
 /* Parses the head of an answer leniently: lines that are not headers are skipped. False without a status line. */
 bool http_head_parse_answer(struct http_head *head, struct str bytes);
 
-/* The value of the first header of that name, compared without case; STR_NONE if absent. */
+/* Returns the value of the first header of that name, compared without case; STR_NONE if absent. */
 struct str http_head_get(const struct http_head *head, const char *name);
 
 unsigned http_head_count(const struct http_head *head, const char *name);
@@ -48,7 +48,7 @@ bool http_header_parse(struct str line, struct http_header *ret_header);
 /* True for a request line, a status line or a header, none of which is valid JSON. */
 bool http_line_is(struct str line);
 
-/* "OK", "Not Found", …; "Unknown" for a number without a name. */
+/* Returns "OK", "Not Found", …, or "Unknown" for a number without a name. */
 const char *http_status_reason(int status);
 
 void http_head_finish(struct http_head *head);

@@ -137,7 +137,7 @@ static int take_line(struct sse *sse, struct str line, struct error *err)
 
 struct feed {
 	const char *at, *end;
-	const char *lf, *cr; /* the next one of each at or after `at`, or end */
+	const char *lf, *cr; /* the next "\n" and "\r" at or after `at`, or end */
 };
 
 static const char *find(const char *at, const char *end, char c)
@@ -214,7 +214,7 @@ int sse_end(struct sse *sse, struct error *err)
 	int result = 0;
 	if (sse->is_stopped)
 		return 0;
-	/* A truncated line can only damage data that is already there. */
+	/* An incomplete line could corrupt data that is already there, so it is used only if there is none. */
 	if (sse->line.len && !sse->data.text.ptr)
 		result = take_line(sse, buf_str(&sse->line), err);
 	if (result == 0)

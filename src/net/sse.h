@@ -19,7 +19,7 @@
 struct sse_event {
 	struct str event; /* "message" if absent */
 	struct str data;  /* lines joined by "\n", without a trailing one */
-	struct str id;    /* of this event or the last one that had an id; empty if none had */
+	struct str id;    /* id of this event, or of the last one that had an id; empty if there was none */
 };
 
 typedef bool (*sse_event_fn)(const struct sse_event *event, void *self);
@@ -27,7 +27,8 @@ typedef bool (*sse_event_fn)(const struct sse_event *event, void *self);
 struct sse_field {
 	/* private */
 	struct str
-		text; /* a slice of the fed bytes, the carried line, or kept; ptr is NULL while the field is absent */
+		/* a slice of the fed bytes, of the carried line, or of kept; ptr is NULL while the field is absent */
+		text;
 	struct buf kept;
 };
 
@@ -37,7 +38,7 @@ struct sse {
 	void *self;
 	struct buf line; /* the incomplete line of earlier feeds */
 	struct sse_field event, data, id;
-	bool is_begun;    /* the position of a possible byte order mark has been passed */
+	bool is_begun;    /* set when a byte order mark can no longer occur */
 	bool is_after_cr; /* the last feed ended with "\r": a following "\n" belongs to it */
 	bool is_stopped;
 };

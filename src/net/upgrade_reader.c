@@ -54,7 +54,7 @@ static void write_head(struct buf *out, int status, const struct str *headers, s
 	}
 }
 
-/* False if not all bytes were sent. The socket's buffer is empty, and answers are short. */
+/* Sends all bytes or returns false. The socket's buffer is empty, and answers are short. */
 static bool send_all(struct upgrade_reader *reader, struct str bytes)
 {
 	return send(reader->fd, bytes.ptr, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes.len;
@@ -119,7 +119,7 @@ static bool take(struct upgrade_reader *reader, char *bytes, size_t count)
 	if (end >= 0)
 		buf_truncate(&reader->input, scanned + (size_t)end + 4);
 	ssize_t taken = recv(reader->fd, bytes, reader->input.len - before, 0);
-	(void)taken; /* they were peeked */
+	(void)taken; /* the bytes were peeked, so they can be read */
 	return end >= 0;
 }
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-/* The value of KEY=value or KEY="value"; STR_NONE if absent. */
+/* Returns the value of KEY=value or KEY="value"; STR_NONE if absent. */
 static struct str os_release_get(struct str text, const char *key)
 {
 	struct str line;
@@ -22,7 +22,7 @@ static struct str os_release_get(struct str text, const char *key)
 	return STR_NONE;
 }
 
-/* "12" -> "12.0.0": readers of this header expect three numbers. */
+/* Writes "12" as "12.0.0", because readers of this header expect three numbers. */
 static void write_version(struct buf *out, struct str version)
 {
 	size_t dots = 0;

@@ -10,10 +10,10 @@
 struct user_agent {
 	struct str originator; /* the front end: codex_exec, codex_cli_rs, … */
 	struct str version;    /* the engine's version */
-	struct str terminal;   /* absent: "unknown" */
+	struct str terminal;   /* absent: "unknown" is written */
 	struct str client;     /* the program that uses the engine; may be absent */
 	struct str client_version;
-	const char *os_release_file; /* names the system; NULL: /etc/os-release */
+	const char *os_release_file; /* the file that names the system; NULL: /etc/os-release */
 };
 
 /* Appends the value; bytes that a header cannot hold become "_". */

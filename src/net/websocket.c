@@ -54,17 +54,17 @@ struct websocket {
 	struct buf input; /* received; from `taken` on not yet read by wslay */
 	size_t taken;
 	struct buf message; /* complete iff was_given, otherwise its fragments so far */
-	uint8_t opcode;     /* of the message; 0: none has begun */
+	uint8_t opcode;     /* the opcode of the message; 0: none has begun */
 	bool was_given;
 	struct buf control;            /* payload of a ping or close */
 	struct wslay_frame_iocb frame; /* the head of the current frame */
 	bool is_in_frame;
-	uint64_t left; /* bytes of its payload not yet read */
+	uint64_t left; /* bytes of the frame's payload that were not read yet */
 
 	bool is_over; /* input is ignored */
 	bool is_close_sent;
 	struct error *failure; /* NULL while open, and after a regular close */
-	bool is_full;          /* output returned false */
+	bool is_full;          /* output returned false, and websocket_drained was not called yet */
 	bool is_pong_due;      /* the pong with the payload `pong` is pending */
 	struct buf pong;
 };
@@ -115,7 +115,7 @@ static void send_frame(struct websocket *websocket, uint8_t opcode, struct str p
 		.data_length = payload.len,
 	};
 	ssize_t sent;
-	do { /* masked data is sent in pieces */
+	do { /* masked data is sent in pieces, because masking needs a copy */
 		sent = library.frame_send(websocket->frames, &frame);
 		if (sent > 0) {
 			frame.data += sent;
@@ -322,7 +322,7 @@ void websocket_receive(struct websocket *websocket, struct str bytes)
 		fail(websocket, WEBSOCKET_CODE_TOO_BIG, "more bytes than were asked for");
 }
 
-/* All input was read: an idle connection keeps no memory for it. */
+/* Called when all input was read: an idle connection keeps no memory for it. */
 static enum websocket_event wait_for_more(struct websocket *websocket)
 {
 	buf_finish(&websocket->input);

@@ -51,7 +51,7 @@ void websocket_destroy(struct websocket *websocket); /* sends nothing; NULL is f
 void websocket_receive(struct websocket *websocket, struct str bytes);
 /* The next message or event. The message is borrowed until the next call. */
 enum websocket_event websocket_next(struct websocket *websocket, struct str *ret_message);
-/* The reason of the end; NULL while open, and if the peer closed regularly (normal, going away, no code). */
+/* Returns the reason of the end; NULL while open, and if the peer closed regularly (normal, going away, no code). */
 const struct error *websocket_error(const struct websocket *websocket);
 
 /* Sends a message in one frame; text must be UTF-8. Nothing is sent after a close. Returns the result of output. */
@@ -62,7 +62,7 @@ bool websocket_send_head(struct websocket *websocket, size_t length);
 bool websocket_send_rest(struct websocket *websocket, struct str bytes);
 /* Sends a close frame, once. The peer answers with its own. */
 void websocket_close(struct websocket *websocket, enum websocket_code code, const char *reason);
-/* The output has room again, after it returned false. */
+/* To be called when the output can accept bytes again, after it returned false. */
 void websocket_drained(struct websocket *websocket);
 
 #endif

@@ -34,7 +34,7 @@ static bool has_key(const struct http_head *head)
 	return http_head_get(head, "sec-websocket-key").ptr != NULL;
 }
 
-/* Base64 of 16 bytes, in exactly one header. */
+/* True if there is exactly one key header, with the base64 of 16 bytes. */
 static bool is_key(const struct http_head *head)
 {
 	auto_buf struct buf nonce;
@@ -44,7 +44,7 @@ static bool is_key(const struct http_head *head)
 	       text_base64_decode(&nonce, key) && nonce.len == 16;
 }
 
-/* Only frames may follow the head. */
+/* True if no body follows the head: only frames may. */
 static bool has_no_body(const struct http_head *head)
 {
 	struct str length = http_head_get(head, "content-length");
@@ -105,7 +105,8 @@ void websocket_upgrade_request(struct buf *out, const char *host, const char *ta
                                char ret_key[WEBSOCKET_KEY_SIZE])
 {
 	uint8_t nonce[16] = {0};
-	ssize_t made = getrandom(nonce, sizeof(nonce), 0); /* a predictable nonce is valid, too */
+	/* a failure is harmless: a predictable nonce is valid, too */
+	ssize_t made = getrandom(nonce, sizeof(nonce), 0);
 	(void)made;
 	put_base64(nonce, sizeof(nonce), ret_key, WEBSOCKET_KEY_SIZE);
 	buf_printf(out, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", target, host);
