@@ -1,5 +1,5 @@
-/* The wait for the trials of the sandbox backends happens once per engine, before its first command; later commands
- * start inside command_run_start. */
+/* Waits for the trials of the sandbox backends, once per engine and before its first command; later commands start
+ * inside command_run_start. */
 #include "sandbox/command_run.h"
 
 #include <signal.h>
@@ -15,14 +15,14 @@ struct command_run {
 	struct loop *loop;
 	const struct command_run_handler *handler;
 	void *self;
-	struct sandbox_probe *probe; /* waited for, or NULL */
+	struct sandbox_probe *probe; /* the trials that the run waits for, or NULL */
 	struct process *process;     /* NULL before the start, or if it failed */
-	struct loop_deferred ended;  /* reports `result` of a run without a process */
+	struct loop_deferred ended;  /* reports `result` if there is no process */
 	struct process_result result;
 	struct error error;
-	struct buf typed; /* before the start */
+	struct buf typed; /* input received before the start */
 	bool is_input_closed;
-	bool is_ended; /* on_end has run */
+	bool is_ended; /* on_end was called */
 	unsigned pauses;
 };
 
@@ -52,7 +52,7 @@ static void fail(struct command_run *run)
 	loop_defer(&run->ended);
 }
 
-/* True if there is no process to kill: the run ends as if it had been killed. */
+/* Ends a run that has no process as if it had been killed; false if there is a process. */
 static bool end_without_process(struct command_run *run)
 {
 	if (run->process)
@@ -101,7 +101,7 @@ static void on_run(void *self)
 static const struct process_handler quiet_handler = {on_output, on_end, NULL};
 static const struct process_handler full_handler = {on_output, on_end, on_run};
 
-/* Passes on the pauses and the input that came before the process. The input was within the limit, so it fits. */
+/* Applies the pauses and the input that came before the process. The input was within the limit, so it fits. */
 static void catch_up(struct command_run *run)
 {
 	for (unsigned i = 0; i < run->pauses; i++)

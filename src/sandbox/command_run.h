@@ -1,7 +1,7 @@
-/* command_run.h — one command from its request to its end: the way in which tools and clients start commands.
+/* command_run.h — one command from its request to its end, as tools and clients start it.
  *
- * A run waits until it is known which sandbox backend works, puts the sandbox around the command, starts the process
- * and reports its output and its end (process.h). Until there is a process, input and pauses are kept and a kill ends
+ * A run waits until the working sandbox backend is known, wraps the command in the sandbox, starts the process and
+ * reports its output and its end (process.h). Until there is a process, input and pauses are kept, and a kill ends
  * the run. Each failure of the start is reported as an end with an error.
  *
  * Owns: the wait, the process. Thread: the loop's. No handler but prepare runs inside the call that caused it. */
@@ -15,36 +15,36 @@
 struct command_run;
 
 struct command_run_spec {
-	struct process_spec process; /* without launch */
+	struct process_spec process; /* launch is left NULL */
 	const struct sandbox_policy *policy;
 };
 
 struct command_run_handler {
-	/* Fills the spec, which is borrowed until prepare's caller returns. Runs once, when the process is started:
-	 * inside command_run_start, or after a wait. */
+	/* Fills the spec, which is borrowed until prepare's caller returns. Called once, when the process is
+	 * started: inside command_run_start, or after the wait. */
 	void (*prepare)(struct command_run_spec *spec, void *self);
-	/* As in struct process_handler. on_run may be NULL. */
+	/* See struct process_handler. on_run may be NULL. */
 	void (*on_output)(enum exec_stream stream, struct str bytes, void *self);
 	void (*on_end)(const struct process_result *result, void *self);
 	void (*on_run)(void *self);
 };
 
-/* policy: decides whether and for which backend to wait. handler must stay. */
+/* policy determines whether a sandbox is needed, and which backend. handler must outlive the run. */
 must_check struct command_run *command_run_start(struct loop *loop, const struct sandbox_policy *policy,
                                                  const struct command_run_handler *handler, void *self);
-/* As process_destroy. */
+/* See process_destroy. */
 void command_run_destroy(struct command_run *run);
-/* True if its process runs. */
+/* True while the process runs. */
 bool command_run_is_running(const struct command_run *run);
 
-/* As the functions of process.h. */
+/* See the functions of process.h. */
 must_check int command_run_write(struct command_run *run, struct str bytes, struct error *err);
 void command_run_close_input(struct command_run *run);
 void command_run_kill(struct command_run *run);
 void command_run_kill_now(struct command_run *run);
 void command_run_pause(struct command_run *run);
 void command_run_resume(struct command_run *run);
-/* Without an effect before the start: prepare gives the size. */
+/* No-op before the start: prepare gives the size. */
 must_check int command_run_resize(struct command_run *run, const struct pty_size *size, struct error *err);
 bool command_run_widen(struct command_run *run);
 uint64_t command_run_skip(struct command_run *run, size_t keep);

@@ -39,7 +39,7 @@ struct ruleset_attributes {
 };
 
 enum {
-	NET_TCP = 1 << 0 | 1 << 1, /* bind, connect */
+	NET_TCP = 1 << 0 | 1 << 1, /* the rights to bind and to connect */
 	SCOPE_SIGNAL = 1 << 1,
 	SCOPE_ABSTRACT_SOCKET = 1 << 0,
 };
@@ -60,7 +60,7 @@ static int ruleset_open(bool no_tcp)
 	return (int)syscall(__NR_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
 }
 
-/* A file gets only the rights that apply to files; the kernel rejects others. */
+/* Adds a rule for a path. A file gets only the rights that apply to files; the kernel rejects others. */
 static int rule_add(int ruleset, const char *path, uint64_t folder_rights, uint64_t file_rights)
 {
 	struct stat st;

@@ -16,7 +16,7 @@
 #include "process/placeholder.h"
 #include "sandbox/sandbox_priv.h"
 
-/* Best first. */
+/* In the order of preference. */
 static const struct sandbox_driver *const drivers[] = {&sandbox_bwrap, &sandbox_landlock};
 enum { DRIVERS = countof(drivers), REASON_MAX = 256 };
 
@@ -26,17 +26,17 @@ static const size_t chosen[] = {
 };
 
 struct sandbox_probe {
-	struct list link; /* in trials.waiting */
+	struct list link; /* a node of trials.waiting */
 	enum sandbox_backend backend;
 	struct loop_deferred done;
 };
 
-/* The result of a driver's trials, per thread, as a thread is an engine of its own (libcodex). */
+/* The result of a driver's trials; per thread, because each engine of libcodex has its own thread. */
 static _Thread_local struct finding {
 	bool is_tried;
 	bool works;
 	size_t variant;
-	char reason[REASON_MAX]; /* why it does not work */
+	char reason[REASON_MAX]; /* why the driver does not work */
 } findings[DRIVERS];
 
 static _Thread_local struct {
@@ -51,7 +51,7 @@ static _Thread_local struct {
 static const char advice[] = "install bubblewrap (the program bwrap), or choose --sandbox danger-full-access to run "
 			     "commands without one";
 
-/* The drivers for a choice are those from first_of to before end_of. */
+/* The drivers to try for a choice are those from first_of up to, but without, end_of. */
 static size_t first_of(enum sandbox_backend backend)
 {
 	return backend == sandbox_backend_auto ? 0 : chosen[backend];
@@ -62,7 +62,7 @@ static size_t end_of(enum sandbox_backend backend)
 	return backend == sandbox_backend_auto ? DRIVERS : chosen[backend] + 1;
 }
 
-/* The first driver that works or has not been tried; end_of(backend) without one. */
+/* Returns the first driver that works or was not tried, or end_of(backend). */
 static size_t candidate(enum sandbox_backend backend)
 {
 	size_t at = first_of(backend);
@@ -105,7 +105,7 @@ static void driver_tried(bool works)
 	trials_go_on();
 }
 
-/* Keeps the first line of a trial's error output. */
+/* Records the first line of a trial's error output as the reason. */
 static void note_reason(struct str text)
 {
 	struct str line = STR("");

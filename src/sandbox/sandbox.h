@@ -1,14 +1,14 @@
-/* sandbox.h — puts a command into a sandbox that keeps it to a policy.
+/* sandbox.h — puts a command into a sandbox that enforces a policy.
  *
- * A policy becomes a plan (which paths are writable, and which paths inside them are not). A backend builds a sandbox
- * for one command from the plan: bubblewrap, or Landlock with mounts set up by the engine's own executable
- * (docs/sandbox.md). Trials find out once what works on this machine. If no backend works, the command is refused; it
- * never runs without the sandbox it needs.
+ * A policy becomes a plan (which paths are writable, and which paths inside them are not). A backend builds a
+ * sandbox for one command from the plan: bubblewrap, or Landlock with mounts set up by the engine's own executable
+ * (docs/sandbox.md). Trials determine once which backend works on this machine. If no backend works, the command is
+ * refused; it never runs without the sandbox it needs.
  *
  * Each sandbox gives these limits: everything can be read; only the writable roots can be written, and in them not
  * .git, .codex and .agents at their top, whether these exist or not (except in temporary folders, where any user
  * could create them); no network but a private loopback unless allowed; no signal, ptrace or shared memory reaches a
- * process outside; no new privileges, and of root's only those that let it pass file permissions; system calls that
+ * process outside; no new privileges, and root keeps only those that override file permissions; system calls that
  * could undo any of this are denied (sandbox_filter.def).
  *
  * Owns: the results of the trials, per thread. Thread: the loop's. */
@@ -25,8 +25,8 @@ struct launch;
 struct loop;
 struct sandboxed_command;
 
-/* Finds out whether the backend works here (auto: which one), with trials of some milliseconds the first time.
- * on_probed runs once, never inside the call. Destroy cancels; NULL is fine. */
+/* Determines whether the backend works here (auto: which one does), the first time with trials of some milliseconds.
+ * on_probed runs once, never inside the call. sandbox_probe_destroy cancels it; NULL is fine. */
 struct sandbox_probe;
 typedef void (*sandbox_probed_fn)(void *self);
 must_check struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sandbox_backend backend,
@@ -34,14 +34,14 @@ must_check struct sandbox_probe *sandbox_probe_create(struct loop *loop, enum sa
 void sandbox_probe_destroy(struct sandbox_probe *probe);
 /* True if the result is known, so that sandbox_wrap can be called. */
 bool sandbox_is_probed(enum sandbox_backend backend);
-/* "bubblewrap" or "landlock"; NULL and err if the backend (auto: every backend) fails here, or was not tried. */
+/* Returns "bubblewrap" or "landlock"; NULL and err if the backend (auto: every backend) fails here or was not tried. */
 const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err);
-/* How a working backend does it, or why another one fails; "" if it was not tried. */
+/* Returns how a working backend operates, or why another one fails; "" if it was not tried. */
 const char *sandbox_backend_detail(enum sandbox_backend backend);
 
-/* *ret_sandboxed is NULL if the policy needs no sandbox, else argv inside the sandbox; argv must outlive it.
- * ERR_unsupported (with a remedy) if no backend works here, ERR_not_found if a root does not exist, ERR_denied if the
- * content of a root makes the policy impossible. */
+/* Wraps argv, which must outlive the result. *ret_sandboxed is NULL if the policy needs no sandbox. ERR_unsupported
+ * (with a remedy) if no backend works here, ERR_not_found if a root does not exist, ERR_denied if the content of a
+ * root makes the policy impossible. */
 must_check int sandbox_wrap(const struct sandbox_policy *policy, const char *const *argv,
                             struct sandboxed_command **ret_sandboxed, struct error *err);
 void sandboxed_command_destroy(struct sandboxed_command *sandboxed);
@@ -50,9 +50,9 @@ static inline void sandboxed_command_slot(struct sandboxed_command **sandboxed)
 {
 	sandboxed_command_destroy(*sandboxed);
 }
-/* The launch to execute instead of argv, with env as the command's environment; NULL for no sandbox. Borrowed from
- * sandboxed. Variables that steer the dynamic loader are set inside the sandbox: the program that builds it must not
- * load a library that a command left in the workspace. */
+/* Returns the launch to execute instead of argv, with env as the command's environment; NULL for no sandbox.
+ * Borrowed from sandboxed. Variables that affect the dynamic loader are set inside the sandbox, so that the program
+ * that builds it does not load a library from the workspace. */
 const struct launch *sandbox_launch(struct sandboxed_command *sandboxed, const char *const *env);
 
 #endif

@@ -1,13 +1,13 @@
-/* bubblewrap as the sandbox: mount, pid and network name spaces for one command.
+/* The bubblewrap backend: mount, pid and network name spaces for one command.
  *
- * The order of the arguments matters: first the whole file system, read-only (or writable, if the policy says so),
+ * The order of the arguments matters: first the whole file system, read-only (or writable, if the policy allows it),
  * then a private /dev and /proc, then the paths of the plan, parents before children.
  *
- * Run by root it would keep all capabilities of root, including those that undo the mounts. So all are dropped except
- * three, without which root could not access the files of the user. Two variants differ in the user name space: the
- * real root needs none, a root without CAP_SYS_ADMIN (in a container) does; for other users bwrap makes one by
- * itself. A machine that allows neither with a private /proc gets the third, which keeps the outer /proc: there the
- * user name space keeps outside processes out of reach. */
+ * If root runs bwrap, it keeps all capabilities of root, including those that can undo the mounts. So all are
+ * dropped except three, which root needs to access the files of the user. The first two variants differ in the user
+ * name space: real root needs none, root without CAP_SYS_ADMIN (in a container) does, and for other users bwrap
+ * creates one itself. The third variant is for machines that allow neither with a private /proc. It keeps the outer
+ * /proc; there the user name space keeps outside processes out of reach. */
 #include "sandbox/sandbox_priv.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static bool is_absolute_path_list(struct str list)
 	return true;
 }
 
-/* Prefers the system's bwrap. A relative PATH could name one that a command left in the workspace. */
+/* Prefers the system's bwrap, because a relative PATH could lead to one that a command left in the workspace. */
 static const char *find_bwrap(void)
 {
 	static _Thread_local char path[PATH_MAX];
@@ -96,7 +96,8 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	add(args, "--dev", "/dev", NULL);
 	if (variant->has_proc) {
 		add(args, "--proc", "/proc", NULL);
-		add(args, "--remount-ro", "/proc", NULL); /* root could change kernel settings there */
+		/* /proc is read-only because root could change kernel settings there */
+		add(args, "--remount-ro", "/proc", NULL);
 	}
 	for (size_t i = first; i < plan->paths.count; i++) {
 		const char *guard = items[i].is_fleeting ? "--ro-bind-try" : "--ro-bind";
@@ -105,7 +106,7 @@ static void add_paths(struct args *args, const struct sandbox_plan *plan, const 
 	}
 }
 
-/* The filter is passed through a pipe, which holds it as a whole. bwrap applies it to its own process inside, too. */
+/* Passes the filter through a pipe, which can hold all of it. bwrap also applies it to its own process inside. */
 static int filter_open(const struct sandbox_plan *plan, struct error *err)
 {
 	struct sock_filter code[SANDBOX_FILTER_MAX];
@@ -121,7 +122,7 @@ static int filter_open(const struct sandbox_plan *plan, struct error *err)
 	return status == 0 ? steal_fd(&out) : status;
 }
 
-/* bwrap rejects more than 9000 arguments, with an unclear message. */
+/* Checks the number of arguments, because bwrap rejects more than 9000 with an unclear message. */
 static int check_length(const struct args *args, struct error *err)
 {
 	if (args->items.count <= BWRAP_WORDS_MAX)
@@ -164,7 +165,7 @@ static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandboxe
 	return build(find_bwrap(), &variants[variant], plan, sandboxed, err);
 }
 
-/* The trial runs bwrap inside, the one program that certainly exists. */
+/* The trial runs bwrap inside the sandbox: it is the one program that certainly exists. */
 static int trial(size_t variant, struct sandboxed_command *sandboxed, struct error *err)
 {
 	const char *bwrap = find_bwrap();

@@ -1,9 +1,8 @@
-/* Checks the usual messages first, then the one signal that only the filter of system calls sends. A shell reports a
- * command that a signal ended as 128 plus the signal's number. A command that exits with 0 was not stopped,
- * even if it printed such a message.
+/* The usual messages are checked first, then the signal that only the system call filter sends. A shell reports a
+ * command that a signal ended as 128 plus the signal's number. A command that exits with 0 was not stopped, even if
+ * it printed such a message.
  *
- * The output is scanned once: it can be a megabyte, and every failed command is checked. The file is short because it
- * is one scan over the table of sandbox_denial.def. */
+ * The output, which can be a megabyte, is scanned only once, because every failed command is checked. */
 #include "sandbox/sandbox_denial.h"
 
 #include <ctype.h>
@@ -28,7 +27,7 @@ static bool begins_with_word(struct str text)
 	return false;
 }
 
-/* The line around `at`, cut to SANDBOX_EVIDENCE_MAX. */
+/* Returns the line that contains `at`, cut to SANDBOX_EVIDENCE_MAX bytes. */
 static struct str line_at(struct str text, size_t at)
 {
 	size_t from = at, to = at;

@@ -1,6 +1,6 @@
-/* The order of the steps is fixed: name spaces and mounts need privileges, Landlock forbids mounts, and the filter of
- * system calls forbids all of these, so it comes last. Each step holds for all that the command starts, and none can
- * be undone.
+/* The order of the steps is fixed: name spaces and mounts need privileges, Landlock forbids mounts, and the filter
+ * of system calls forbids all of these, so it comes last. Each step applies to all processes that the command
+ * starts, and none can be undone.
  *
  * The plan is passed as arguments, one per path. A user who runs this by hand can only restrict their own process. */
 #include "sandbox/sandbox_entry.h"
@@ -42,14 +42,14 @@ enum {
 
 static bool is_offered;
 
-/* The names by which a command may open the terminal that it was given; the last two are for terminals of its own, if
- * it has any. */
+/* Devices that a command may use. /proc/self/fd/0 to 2 lead to the terminal that the engine gave it, if any; the
+ * last two are for terminals of its own. */
 static const char *const devices[] = {"/dev/null",       "/dev/zero", "/dev/full",       "/dev/random",
                                       "/dev/urandom",    "/dev/tty",  "/proc/self/fd/0", "/proc/self/fd/1",
                                       "/proc/self/fd/2", "/dev/ptmx", "/dev/pts"};
 enum { OWN_TERMINALS = 2, GIVEN_AT = 6, GIVEN = 3 };
 
-/* Without these, root could not access the files of the user. */
+/* Root needs these to access the files of the user. */
 static const unsigned kept_by_root[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER};
 
 bool sandbox_entry_wants(int argc, char **argv)
@@ -76,7 +76,7 @@ const char *const *sandbox_entry_argv(const struct sandbox_entry_how *how, const
 	while (argv && argv[count])
 		count++;
 	const char **words = arena_array(arena, const char *, plan->paths.count + count + 5);
-	words[at++] = "/proc/self/exe"; /* the running program, also if its file was replaced */
+	words[at++] = "/proc/self/exe"; /* names the running program, even if its file was replaced */
 	words[at++] = HIDDEN_WORD;
 	words[at++] = arena_printf(arena, "%s%s%s%s", how->has_mounts ? "m" : "", how->has_user_namespace ? "u" : "",
 	                           plan->has_network ? "n" : "", how->is_trial ? "t" : "");
@@ -96,7 +96,7 @@ const char *sandbox_entry_env(const char *name, const char *value, struct arena 
 	return arena_printf(arena, "%c%s=%s", VARIABLE, name, value);
 }
 
-/* Returns the index of the command's first word; 0 for a line that the engine did not write. */
+/* Returns the index of the command's first word, or 0 if the engine did not write this command line. */
 static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struct sandbox_plan *plan)
 {
 	const char *settings = argv[2];
@@ -108,7 +108,8 @@ static int read_plan(int argc, char **argv, struct sandbox_entry_how *how, struc
 		if (strcmp(argv[i], "--") == 0)
 			return i + 1;
 		bool is_writable = argv[i][0] == WRITABLE, is_fleeting = argv[i][0] == FLEETING;
-		if (argv[i][0] == VARIABLE) { /* for the command: this program's loader has already run */
+		if (argv[i][0] == VARIABLE) { /* takes effect in the command only, because this program's loader has
+			                       * already run */
 			putenv(argv[i] + 1);
 			continue;
 		}
@@ -132,7 +133,7 @@ static bool is_kept(unsigned capability)
 	return false;
 }
 
-/* Dropping a capability from the bounding set needs a privilege; without it, no_new_privs alone has to do. */
+/* Dropping a capability from the bounding set needs a privilege; without it, no_new_privs must suffice. */
 static int drop_capabilities(struct error *err)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -145,7 +146,7 @@ static int drop_capabilities(struct error *err)
 		if (is_root && is_kept(i))
 			continue;
 		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0 && errno == EINVAL)
-			break; /* the kernel knows no further capability */
+			break; /* the kernel has no further capability */
 		sets[i / 32].effective &= ~bit;
 		sets[i / 32].permitted &= ~bit;
 	}
@@ -156,7 +157,8 @@ static int drop_capabilities(struct error *err)
 	return 0;
 }
 
-/* Without mounts of its own, the terminals in /dev are those of all users. */
+/* Lists the devices that can be used. Without mounts of its own the sandbox gets no terminals, as those in /dev
+ * belong to all users. */
 static void list_devices(bool has_mounts, const char *out[countof(devices) + 1])
 {
 	size_t count = 0;
@@ -178,7 +180,7 @@ static int restrict_files(const struct sandbox_plan *plan, bool has_mounts, stru
 	}
 	if (has_mounts && access("/dev/shm", F_OK) == 0)
 		writable[count++] = "/dev/shm";
-	/* A private network reaches no other process, so TCP is harmless in it. */
+	/* A private network reaches no other process, so it may use TCP. */
 	bool no_tcp = !plan->has_network && !has_mounts;
 	const char *usable[countof(devices) + 1];
 	list_devices(has_mounts, usable);
@@ -226,14 +228,15 @@ static int sandbox_in(const struct sandbox_entry_how *how, const struct sandbox_
 	return status == 0 ? follow_parent(parent, err) : status;
 }
 
-/* Exits without exit handlers: the filter may deny their calls. */
+/* Ends without exit handlers, because the filter may deny their calls. */
 static __attribute__((noreturn)) void fail(const char *what, const char *text)
 {
 	fprintf(stderr, "codex sandbox: %s%s\n", what, text);
 	_exit(SANDBOX_ENTRY_FAILED);
 }
 
-/* As a shell reports it. The word "sandbox" is avoided, because it would count as a sign of a denial. */
+/* Executes the command; a failure is reported as shells do. The message avoids the word "sandbox", which would count
+ * as a sign of a denial. */
 static __attribute__((noreturn)) void become(char **argv)
 {
 	execvp(argv[0], argv);

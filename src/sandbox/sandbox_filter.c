@@ -1,9 +1,9 @@
-/* The filter is written by hand instead of with a library: it is a list of numbers with one answer, and the few calls
- * that are judged by an argument need one comparison each. Calls that are not listed are allowed; a list of what
- * programs need would break the next compiler.
+/* The filter is written without a library: it is a list of numbers with one result, and the few calls that depend on
+ * an argument need one comparison each. Calls that are not listed are allowed; a list of all calls that programs
+ * need would break with the next compiler.
  *
- * The numbers are searched by bisection. For each command the kernel runs a new filter with every number it knows, to
- * remember which calls are always allowed; with a linear list that took longer than everything else.
+ * The numbers are searched by bisection. When a filter is installed, the kernel runs it once with every number to
+ * learn which calls are always allowed; with a linear list this took longer than everything else.
  *
  * Arguments have 64 bits; for those that the kernel takes as int only the lower half is checked. Pointers cannot be
  * followed, so nothing here depends on a path. */
@@ -30,12 +30,12 @@
 #endif
 
 enum {
-	SEARCH_GROUP = 3,     /* below this size a linear search is as fast */
-	X32_BIT = 0x40000000, /* x86: the same calls under other numbers */
+	SEARCH_GROUP = 3,     /* a linear search is as fast for so few */
+	X32_BIT = 0x40000000, /* on x86 the same calls exist with this bit set */
 	NAME_SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
 	              CLONE_NEWNET,
 	SOCKET_TYPE = 0xf,
-	IOCTL_LINUX_CONSOLE = 0x541c, /* TIOCLINUX: pastes into a console */
+	IOCTL_LINUX_CONSOLE = 0x541c, /* TIOCLINUX, which pastes into a console */
 };
 
 enum { EVERYWHERE, WHERE_BARE, WHERE_OFFLINE };
@@ -78,7 +78,7 @@ static void load_arg(struct program *to, int index)
 	                 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(__u32) : 0));
 }
 
-/* If the comparison holds, skips the next `yes` instructions, else the next `no`. */
+/* If the comparison is true, skips the next `yes` instructions, else the next `no`. */
 static void compare(struct program *to, unsigned how, unsigned value, size_t yes, size_t no)
 {
 	put(to, (struct sock_filter)BPF_JUMP(BPF_JMP | how | BPF_K, value, (__u8)yes, (__u8)no));
@@ -99,7 +99,7 @@ static void allow(struct program *to)
 	answer(to, SECCOMP_RET_ALLOW);
 }
 
-/* Sorted numbers, and the target for a number that is not listed: one jump per group, filled in at the end. */
+/* Sorted numbers, and the jump target for numbers that are not listed: one jump per group, filled in at the end. */
 struct search {
 	int calls[countof(denied)];
 	size_t jumps[countof(denied)];
@@ -133,8 +133,8 @@ static void search_group(struct program *to, struct search *search, size_t from,
 	put(to, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
 }
 
-/* The lower half follows its comparison; the upper half is jumped to, less than 256 instructions away. list_denied
- * sorts. */
+/* Emits a bisection: the lower half follows the comparison; the jump to the upper half spans fewer than 256
+ * instructions. list_denied sorts. */
 static void search_calls(struct program *to, struct search *search, size_t from, size_t count)
 {
 	if (count <= SEARCH_GROUP) {
@@ -149,7 +149,7 @@ static void search_calls(struct program *to, struct search *search, size_t from,
 	search_calls(to, search, from + half, count - half);
 }
 
-/* The number is loaded before and after each rule, this one included. */
+/* Before and after each rule, including this one, the number is loaded. */
 static void deny_calls(struct program *to, const struct sandbox_filter_spec *spec)
 {
 	struct search search = {.jump_count = 0};
@@ -176,7 +176,7 @@ static void rule_clone(struct program *to)
 	answer(to, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* Simulates input to a terminal that another program reads. */
+/* TIOCSTI simulates input to a terminal that another program reads. */
 static void rule_ioctl(struct program *to)
 {
 	begin_call(to, __NR_ioctl, 5);
@@ -187,7 +187,7 @@ static void rule_ioctl(struct program *to)
 	allow(to);
 }
 
-/* Calls for another process; 0 is the caller. */
+/* Denies calls that act on another process; 0 is the caller. */
 static void rule_self(struct program *to, int call, int who_at)
 {
 	begin_call(to, call, 4);
@@ -197,7 +197,7 @@ static void rule_self(struct program *to, int call, int who_at)
 	allow(to);
 }
 
-/* Device nodes. Pipes, sockets and plain files are made with the same call. */
+/* Denies device nodes. Pipes, sockets and plain files are made with the same call. */
 static void rule_mknod(struct program *to, int call, int mode_at)
 {
 	begin_call(to, call, 6);
@@ -221,7 +221,7 @@ static void rule_socket(struct program *to, enum sandbox_filter_net net)
 	allow(to);
 }
 
-/* A stream pair is a pipe in both directions. A pair of datagram sockets could send to any address with sendmsg. */
+/* Allows only stream pairs, which act like pipes. A pair of datagram sockets could send to any address with sendmsg. */
 static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 {
 	bool is_any = net == SANDBOX_NET_SHARED;
@@ -240,8 +240,8 @@ static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 	allow(to);
 }
 
-/* These calls need only the number of a process of the same user. So a thread can use them on itself only as 0; with
- * a pid name space, where no outside process has a number, they are allowed. */
+/* These calls need only the number of a process of the same user. Therefore a thread can use them on itself only as
+ * 0; with a pid name space, in which outside processes have no number, they are allowed. */
 static void rules_schedule(struct program *to)
 {
 	rule_self(to, __NR_sched_setaffinity, 0);

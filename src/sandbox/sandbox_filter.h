@@ -11,18 +11,18 @@
 #include <stddef.h>
 
 enum sandbox_filter_net {
-	SANDBOX_NET_NONE,    /* no sockets except pairs */
-	SANDBOX_NET_PRIVATE, /* a private network: internet sockets reach no other process, UNIX sockets would */
+	SANDBOX_NET_NONE,    /* no sockets except socket pairs */
+	SANDBOX_NET_PRIVATE, /* a private network: internet sockets reach no other process, but UNIX sockets would */
 	SANDBOX_NET_SHARED,
 };
 
 struct sandbox_filter_spec {
 	enum sandbox_filter_net net;
-	bool is_bare;     /* no mount and IPC name space of its own */
-	bool shares_pids; /* no pid name space: other processes of the user have numbers */
+	bool is_bare;     /* the sandbox has no mount and IPC name space of its own */
+	bool shares_pids; /* there is no pid name space: other processes of the user can be addressed */
 };
 
-/* Fills out and returns the number of instructions, at most SANDBOX_FILTER_MAX. 0: the calls of this processor are
+/* Fills out and returns the number of instructions, at most SANDBOX_FILTER_MAX; 0 if the calls of this processor are
  * not known. */
 enum { SANDBOX_FILTER_MAX = 512 };
 size_t sandbox_filter_build(const struct sandbox_filter_spec *spec, struct sock_filter out[SANDBOX_FILTER_MAX]);

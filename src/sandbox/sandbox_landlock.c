@@ -1,6 +1,5 @@
-/* Landlock and seccomp as the sandbox: the engine's own executable sets them up and then becomes the command, so
- * nothing has to be installed and no process stays between. The file is short because all of that is in
- * sandbox_entry.c.
+/* The Landlock backend: the engine's own executable sets up Landlock and seccomp (sandbox_entry.c) and then becomes
+ * the command, so nothing has to be installed and no further process remains.
  *
  * Landlock grants rights below a folder and cannot withdraw them further down, so it cannot express "writable except
  * .git", and it does not control modes, owners and times of files. Mounts in a private name space do both in the

@@ -53,7 +53,7 @@ static int write_text(const char *path, const char *text, struct error *err)
 	return fd_write_all(fd, text, strlen(text), err);
 }
 
-/* Maps the user and group to themselves. */
+/* Maps the user and the group to themselves. */
 static int map_ids(uid_t uid, gid_t gid, struct error *err)
 {
 	char map[64];
@@ -76,7 +76,7 @@ static int namespaces_enter(const struct sandbox_plan *plan, bool has_user_names
 	return has_user_namespace ? map_ids(uid, gid, err) : 0;
 }
 
-/* Brings the loopback up, for tests and servers that connect to themselves. */
+/* Enables the loopback interface, for tests and servers that connect to themselves. */
 static int loopback_start(struct error *err)
 {
 	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
@@ -127,7 +127,7 @@ struct place {
 	unsigned attributes;
 };
 
-/* A folder that does not exist needs no replacement. */
+/* Mounts an empty file system over a folder. A folder that does not exist needs none. */
 static int fresh_place(const struct place *place, struct error *err)
 {
 	const char *path = place->path;
@@ -143,8 +143,8 @@ static int fresh_place(const struct place *place, struct error *err)
 	return 0;
 }
 
-/* Gives the command a /dev/shm and terminals of its own: a process that can open the terminals of the user can read
- * what is typed there and write input for them. */
+/* Gives the command its own /dev/shm and terminals: a process that can open the terminals of the user can read what
+ * is typed there and write input to them. */
 static int private_places(struct error *err)
 {
 	static const struct place memory = {"/dev/shm", "tmpfs", "mode", "1777",
@@ -170,7 +170,7 @@ static int view_build(const struct sandbox_plan *plan, int *trees, struct error 
 	return status == 0 ? private_places(err) : status;
 }
 
-/* Enters the folder again: the old one is below the new mounts. */
+/* Enters the working folder again, because the old one is hidden below the new mounts. */
 static int folder_enter_again(const char *cwd, struct error *err)
 {
 	return chdir(cwd) == 0 ? 0 : error_sys(err, errno, "cannot enter %s in the sandbox", cwd);

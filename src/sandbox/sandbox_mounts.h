@@ -1,6 +1,6 @@
 /* sandbox_mounts.h — the calling process's own view of the file system, made from a plan (sandbox_plan.h).
  *
- * Owns nothing; the mounts end with the last process in them. Thread: the only one of its process. */
+ * Owns nothing; the mounts end with the last process in them. For processes with a single thread. */
 #ifndef SANDBOX_SANDBOX_MOUNTS_H
 #define SANDBOX_SANDBOX_MOUNTS_H
 
@@ -11,8 +11,8 @@
 struct error;
 struct sandbox_plan;
 
-/* Makes new mount and IPC name spaces, without network also a network name space with only a loopback; all in a new
- * user name space if requested. Only the plan's writable paths are writable in them. */
+/* Creates new mount and IPC name spaces; if the plan allows no network, also a network name space with only a
+ * loopback; all within a new user name space if requested. Only the plan's writable paths are writable in them. */
 must_check int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespace, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "process/placeholder.h"
 
-/* Names that configure git and codex outside of the sandbox: commands must not change them. */
+/* Names that configure git and codex outside of the sandbox, so commands must not change them. */
 static const char *const guarded_names[] = {".git", ".codex", ".agents"};
 
 enum { GIT_POINTER_MAX = 8192 };
@@ -41,7 +41,7 @@ static int add_root(struct sandbox_plan *plan, struct arena *arena, const char *
 	return 0;
 }
 
-/* A temporary folder is a root if it exists. */
+/* Adds a temporary folder as a root if it exists. */
 static void add_temporary(struct sandbox_plan *plan, struct arena *arena, const char *path)
 {
 	if (path && path[0] == '/' && dir_exists(path) && is_canonical(path))
@@ -61,7 +61,8 @@ static int add_roots(struct sandbox_plan *plan, const struct sandbox_policy *pol
 	return status;
 }
 
-/* The path in the first line of a file, relative to a folder; NULL if it does not exist. In the arena. */
+/* Returns the path in the first line of a file, resolved against a folder and allocated in the arena; NULL if it
+ * does not exist. */
 static const char *read_pointer(struct arena *arena, const char *folder, const char *file, const char *key)
 {
 	auto_buf struct buf text;
@@ -77,8 +78,8 @@ static const char *read_pointer(struct arena *arena, const char *folder, const c
 	return realpath(path, real) ? arena_cstr(arena, str_of(real)) : NULL;
 }
 
-/* A .git file names the repository: "gitdir: <path>". The repository of a work tree names in turn the one that it
- * belongs to, whose settings and hooks apply to it as well. */
+/* A .git file names the repository: "gitdir: <path>". The repository of a work tree names its main repository, whose
+ * settings and hooks apply as well. */
 static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *file)
 {
 	const char *own = read_pointer(arena, root, file, "gitdir:");
@@ -90,8 +91,8 @@ static void guard_git_pointer(struct sandbox_plan *plan, struct arena *arena, co
 		add(plan, common, false, false);
 }
 
-/* In a temporary folder of all users, any of them can create a missing path, so it cannot be protected. They can also
- * remove an existing one, even between this check and the start of the command. */
+/* In a temporary folder that all users share, any of them can create a missing path, so it cannot be protected. They
+ * can also remove an existing one, even between this check and the start of the command. */
 static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char *root, const char *name,
                       bool is_temporary, struct error *err)
 {
@@ -112,7 +113,7 @@ static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char
 	return 0;
 }
 
-/* The first `named` roots are from the policy; the others are temporary folders. */
+/* The first `named` roots come from the policy; the others are temporary folders. */
 static int guard_roots(struct sandbox_plan *plan, struct arena *arena, size_t named, struct error *err)
 {
 	int status = 0;
@@ -136,7 +137,7 @@ static const struct sandbox_path *find_around(const struct sandbox_plan *plan, c
 	return found;
 }
 
-/* Rules, settings and the login apply to later commands, so no command may change them. */
+/* Protects rules, settings and the login, which apply to later commands. */
 static void guard_home(struct sandbox_plan *plan, struct arena *arena, const char *home)
 {
 	char real[PATH_MAX];
@@ -145,7 +146,7 @@ static void guard_home(struct sandbox_plan *plan, struct arena *arena, const cha
 }
 
 /* A mount point cannot be moved away, but a folder above it can: a command could give the workspace a new .git by
- * replacing a parent folder. So the folders between are mounts of their own. */
+ * replacing a parent folder. So the folders in between become mounts, too. */
 static void pin_parents(struct sandbox_plan *plan, struct arena *arena)
 {
 	size_t count = plan->paths.count;
@@ -209,8 +210,8 @@ void sandbox_plan_finish(struct sandbox_plan *plan)
 	vec_finish(&plan->paths);
 }
 
-/* Resolves path as far as it exists and appends the rest. False if the rest could lead elsewhere: a dangling link, or
- * "..". */
+/* Resolves path as far as it exists and appends the rest. False if the rest could lead elsewhere, through a dangling
+ * link or "..". */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
 	auto_free char *head = xstrdup(path);
