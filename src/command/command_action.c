@@ -1,5 +1,5 @@
-/* Every known program is a row: how it is described, and which of its options take the next word. Programs that shape
- * text in a pipeline (head, sort, wc) or only print (echo) are omitted from the description unless nothing else
+/* Every known program is a row: how it is described, and which of its options take a value. Programs that only
+ * transform text in a pipeline (head, sort, wc) or print (echo) are omitted from the description unless nothing else
  * remains. */
 #include "command/command_action.h"
 
@@ -13,15 +13,15 @@ struct program;
 struct describing {
 	const struct plain_command *command;
 	const struct program *program;
-	size_t at; /* of the first word after the program's name */
+	size_t at; /* index of the first word after the program's name */
 };
 
 typedef bool (*describe_fn)(const struct describing *d, struct command_action *ret);
 
 struct program {
 	const char *name;
-	describe_fn describe; /* false: unknown */
-	const char *valued;   /* options that take the next word, each between blanks */
+	describe_fn describe; /* NULL: the program is unknown */
+	const char *valued;   /* options whose value is the next word, separated by blanks */
 };
 
 /* --- operands -------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static bool takes_value(const struct describing *d, const char *option)
 	return false;
 }
 
-/* The nth word that is neither an option nor an option's value; NULL if there are fewer. */
+/* Returns the nth word that is neither an option nor an option's value; NULL if there are fewer. */
 static const char *operand(const struct describing *d, size_t nth)
 {
 	bool are_options_over = false;
@@ -57,7 +57,7 @@ static const char *operand(const struct describing *d, size_t nth)
 	return NULL;
 }
 
-/* The word after one of these options, or NULL. */
+/* Returns the word after one of these options, or NULL. */
 static const char *value_of(const struct describing *d, const char *const *options)
 {
 	for (size_t i = d->at; i + 1 < d->command->count; i++)
@@ -75,7 +75,7 @@ static bool has_word(const struct describing *d, const char *text)
 	return false;
 }
 
-/* The last part of a path that is a meaningful name. */
+/* Returns the last part of a path that is a meaningful name. */
 static struct str display_name(struct str path)
 {
 	static const char *const mute[] = {"build", "dist", "node_modules", "src"};
@@ -127,7 +127,7 @@ static bool describe_end(const struct describing *d, struct command_action *ret)
 	return describe_read(d, ret);
 }
 
-/* The program text comes first, then the file. */
+/* The first operand is the program text, the second the file. */
 static bool describe_script(const struct describing *d, struct command_action *ret)
 {
 	return operand(d, 0) && !operand(d, 2) && describe_file(operand(d, 1), ret);
@@ -195,7 +195,7 @@ static bool describe_git(const struct describing *d, struct command_action *ret)
 	"--sort "                                                                                                     \
 	"--threads --type --type-not "
 
-/* -r, -E, -T, -d and -M take no value in grep; in rg they do. */
+/* In grep, unlike rg, -r, -E, -T, -d and -M take no value. */
 #define PLAIN_GREP_VALUED                                                                                     \
 	" -A -B -C -D -d -e -f -m --after-context --before-context --context --exclude --exclude-dir --file " \
 	"--include "                                                                                          \
@@ -243,7 +243,7 @@ static bool describe(const struct plain_command *command, struct command_action 
 
 /* --- the whole ------------------------------------------------------------------------------------------- */
 
-/* True for a program that prints or shapes text and writes no file. */
+/* True for a program that prints or transforms text and writes no file. */
 static bool is_beside(const struct plain_command *command)
 {
 	static const char *const names[] = {"column", "cut",  "echo", "head", "printf", "sort",
@@ -255,7 +255,7 @@ static bool is_beside(const struct plain_command *command)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
-	/* With a script and no file, these shape their input. */
+	/* with a script and no file, these read standard input */
 	return command->count == 2 && (strcmp(name, "sed") == 0 || strcmp(name, "awk") == 0);
 }
 
@@ -271,7 +271,7 @@ static struct str join(const struct plain_command *command, struct arena *arena)
 	return arena_str(arena, buf_str(&text));
 }
 
-/* Prefixes the path of an action by the folder that an earlier `cd` entered. */
+/* Prefixes the path of an action with the folder that an earlier `cd` entered. */
 static void enter(struct command_action *action, struct str folder, struct arena *arena)
 {
 	if (action->kind == ACTION_read && folder.ptr && action->path.ptr[0] != '/')
@@ -288,7 +288,7 @@ static struct str change_folder(struct str folder, const struct plain_command *c
 	return str_of(arena_printf(arena, "%.*s/%s", STR_ARG(folder), to));
 }
 
-/* The actions of all commands; false if one is unknown. */
+/* Describes all commands; false if one is unknown. */
 static bool describe_all(const struct command_list *list, struct arena *arena, struct command_action *ret,
                          size_t *ret_count)
 {

@@ -14,10 +14,10 @@ enum command_action_kind { ACTION_unknown, ACTION_read, ACTION_list_files, ACTIO
 
 struct command_action {
 	enum command_action_kind kind;
-	struct str command; /* as one would type it */
+	struct str command; /* as a user would type it */
 	struct str name;    /* read: the file's name, for display */
-	struct str path;    /* read: the file, from the command's folder; else for display, may be absent */
-	struct str query;   /* search: may be absent */
+	struct str path;    /* read: the file, relative to the command's folder; else for display, may be absent */
+	struct str query;   /* search: the pattern, may be absent */
 };
 
 /* Returns the number of actions: 0 for a command that only changes its folder, and one unknown action if any part is

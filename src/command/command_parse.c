@@ -1,6 +1,7 @@
-/* The grammar lists what is allowed instead of what is forbidden: each byte outside quotes must either mean itself in
- * all three shells or be one of the joining operators. So a construct that is new, rare or specific to one shell is
- * not understood without being listed. The lists below hold the few words and bytes that look plain but are special. */
+/* The grammar lists what is allowed instead of what is forbidden: each byte outside quotes must either mean itself
+ * in all three shells or be one of the joining operators. So constructs that are new, rare or specific to one shell
+ * need not be listed to be rejected. The lists below contain the few words and bytes that look plain but are
+ * special. */
 #include "command/command_parse.h"
 
 #include "base/glob.h"
@@ -12,29 +13,29 @@
 enum { WORD_STEPS = 64 * KIB };
 
 enum word_state {
-	WORD_NONE, /* a command's end, or a blank */
+	WORD_NONE, /* no word: a blank, or the end of the command */
 	WORD_READ,
 	WORD_UNKNOWN,
 };
 
 struct reader {
 	struct str rest;
-	char *out;                      /* buffer for the text of all words */
-	VEC(struct command_word) words; /* of all commands */
-	VEC(size_t) starts;             /* of each command, in words */
-	bool wants_command;             /* an operator before needs a command after it */
+	char *out;                      /* where the text of the next word goes */
+	VEC(struct command_word) words; /* words of all commands */
+	VEC(size_t) starts;             /* for each command, the index of its first word */
+	bool wants_command;             /* an operator was read that needs a command after it */
 };
 
-/* Bytes that mean themselves anywhere in a word; bytes beyond ASCII only in quotes. */
+/* True for bytes that stand for themselves anywhere in a word; bytes beyond ASCII do so only in quotes. */
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       (c != '\0' && strchr("_-./,:@%+", c));
 }
 
-/* Bytes that are plain in some places only. A name has no characters that one of the shells treats specially. "="
- * makes an assignment, and zsh expands =word to a path; # starts a comment; ~ is a home folder at the start of a word
- * and of a list's or assignment's value. */
+/* True for bytes that are plain only in some positions. A name has no characters that one of the shells treats
+ * specially. "=" makes an assignment, and zsh expands =word to a path; # starts a comment; ~ is a home folder at the
+ * start of a word and of a value in a list or an assignment. */
 static bool is_plain_at(char c, char before, bool is_name)
 {
 	bool is_first = before == '\0';
@@ -49,7 +50,8 @@ static bool is_plain_at(char c, char before, bool is_name)
 	return is_plain(c);
 }
 
-/* The length of the pattern at the start of text, 0 without one: "*", "?", or brackets around plain bytes. */
+/* Returns the length of the pattern at the start of text, or 0. Patterns are "*", "?", and brackets around plain
+ * bytes. */
 static size_t pattern_length(struct str text)
 {
 	if (text.ptr[0] == '*' || text.ptr[0] == '?')
@@ -65,7 +67,7 @@ static bool ends_word(char c)
 	return c != '\0' && strchr(" \t\n;&|", c);
 }
 
-/* Reads up to the closing quote. Only "…" can expand its content. */
+/* Reads up to the closing quote. Only double quotes can expand their content. */
 static bool read_quoted(struct reader *reader)
 {
 	char quote = reader->rest.ptr[0];
@@ -114,7 +116,7 @@ static enum word_state read_word(struct reader *reader, bool is_name)
 	return WORD_READ;
 }
 
-/* Words that begin a control structure, or that the grammar treats differently from a command's name. */
+/* True for words that begin a control structure or that the grammar treats differently from a command's name. */
 static bool is_special_name(const char *name)
 {
 	static const char *const names[] = {
@@ -139,7 +141,7 @@ static void skip_blanks_and_comment(struct reader *reader)
 			*rest = str_skip(*rest, 1);
 }
 
-/* Reads the words up to an operator, the end of the line or of the script. */
+/* Reads words up to an operator, the end of the line or the end of the script. */
 static bool read_command(struct reader *reader, bool *ret_is_empty)
 {
 	size_t start = reader->words.count;
@@ -156,7 +158,7 @@ static bool read_command(struct reader *reader, bool *ret_is_empty)
 	return true;
 }
 
-/* Removes the operator after a command. Line ends may follow anything; other operators only a command. */
+/* Consumes the operator after a command. Line ends may follow anything, other operators only a command. */
 static bool read_operator(struct reader *reader, bool is_empty)
 {
 	struct str *rest = &reader->rest;
@@ -198,7 +200,7 @@ static bool parse_script(struct str script, struct arena *arena, struct command_
 {
 	if (script.len > LIMIT_COMMAND_PARSE)
 		return false;
-	/* A word is not longer than its source, and ends at a separator or at the end of the script. */
+	/* A word is not longer than its source, and its NUL takes the place of a separator or of the script's end. */
 	struct reader reader = {.rest = script, .out = arena_alloc_raw(arena, script.len + 1)};
 	bool is_known = read_script(&reader);
 	if (is_known)
@@ -232,7 +234,7 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 	return true;
 }
 
-/* Replaces bracket expressions by "*": their meaning depends on the locale, and a quoted one means itself. */
+/* Replaces bracket expressions by "*", because their meaning depends on the locale and quoted ones are literal. */
 static struct str widen_brackets(const char *text, char *out)
 {
 	size_t len = 0;

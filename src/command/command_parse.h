@@ -2,8 +2,8 @@
  *
  * It accepts only scripts that bash, zsh and sh read alike and that consist of plain words joined by && || ; | and
  * line ends. Substitutions, redirections, variables, groups, background commands, assignments and control structures
- * are unknown, as is everything that a careful reader would have to look up. So decisions about trust may take the
- * words as what will run.
+ * are unknown, as is any rarely used construct. So decisions about trust may assume that exactly these words will
+ * run.
  *
  * Thread: any. Ownership: texts live in the given arena. */
 #ifndef COMMAND_COMMAND_PARSE_H
@@ -15,8 +15,8 @@
 #include "base/str.h"
 
 struct command_word {
-	const char *text; /* as the command gets it, except for ~ and patterns, which stay as written */
-	bool can_vary;    /* contains a pattern (*.c, -e[x]ec): the files of the folder decide what it becomes */
+	const char *text; /* as the command receives it, but ~ and patterns are not expanded */
+	bool can_vary;    /* contains a pattern (*.c, -e[x]ec), whose expansion depends on the files of the folder */
 };
 
 struct plain_command {
@@ -29,13 +29,13 @@ struct command_list {
 	size_t count; /* at least 1 */
 };
 
-/* The commands that an argument vector (NULL at its end) runs: those of the script if it is the system's or the
- * user's own bash, zsh or sh with -c or -lc, else the vector itself. False: unknown, as for other programs with such
- * a name. */
+/* Parses an argument vector that ends with NULL into the commands that it runs: those of the script if it is the
+ * system's or the user's own bash, zsh or sh with -c or -lc, else the vector itself. False if they are unknown, as
+ * for other programs named like a shell. */
 bool command_parse_argv(const char *const *argv, struct arena *arena, struct command_list *ret);
 
-/* True if the word is text, or has a pattern that could become text; letter case is ignored, as shells can be set to
- * do. A pattern that exceeds the budget could become anything. */
+/* True if the word is text, or has a pattern that could become text; letter case is ignored, because shells can be
+ * configured to do so. A pattern that exceeds the budget could become anything. */
 bool command_word_can_be(const struct command_word *word, struct str text);
 
 #endif

@@ -1,7 +1,7 @@
-/* Two tables, one of names and one of options. A name counts as safe only if it means the system's program: bare, or
- * in a system folder; ./ls can be any program of the repository. This is stricter than codex 0.169, with a test for
- * each case: programs outside the system folders, a pattern that could become an option, a second operand of uniq
- * (which it writes to), and abbreviated options of git (--outp). */
+/* There are two tables, one of names and one of options. A name counts as safe only if it means the system's
+ * program: bare, or in a system folder; ./ls can be any program of the repository. This is stricter than codex
+ * 0.169, with a test for each case: programs outside the system folders, a pattern that could become an option, a
+ * second operand of uniq (which it writes to), and abbreviated options of git (--outp). */
 #include "command/command_safety.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 #include "command/command_wrapper.h"
 #include "command/shell.h"
 
-enum { DEPTH_MAX = 8 }; /* nested shells */
+enum { DEPTH_MAX = 8 }; /* for nested shells */
 
 typedef bool (*plain_rule_fn)(const struct plain_command *command);
 
@@ -41,7 +41,7 @@ static bool can_vary(const struct plain_command *command)
 	return false;
 }
 
-/* True if text is one of these long options, abbreviated or with a value. */
+/* True if text is one of these long options, possibly abbreviated or with a value. */
 static bool is_long_option(const char *text, const char *const *list)
 {
 	if (strncmp(text, "--", 2) != 0 || text[2] == '\0')
@@ -80,7 +80,7 @@ static bool is_find_safe(const struct plain_command *command)
 	return !can_vary(command);
 }
 
-/* Also finds -z among joined short options: -nz. */
+/* Also recognises -z among joined short options, as in -nz. */
 static bool is_rg_safe(const struct plain_command *command)
 {
 	static const char *const runs[] = {"--search-zip", "--pre", "--hostname-bin", NULL};
@@ -93,7 +93,7 @@ static bool is_rg_safe(const struct plain_command *command)
 	return !can_vary(command);
 }
 
-/* N or N,M and p */
+/* True for a sed script of the form Np or N,Mp. */
 static bool is_print_script(const char *text)
 {
 	size_t first = strspn(text, "0123456789");
@@ -116,7 +116,7 @@ static bool is_sed_safe(const struct plain_command *command)
 	       (command->count == 3 || has_file);
 }
 
-/* "-" is an operand (standard input), and all words after "--" are. */
+/* "-" and all words after "--" are operands. */
 static bool is_uniq_safe(const struct plain_command *command)
 {
 	size_t operands = 0;
@@ -155,7 +155,7 @@ static struct plain_command skip_git_options(const struct plain_command *command
 	for (;;) {
 		if (!is_in(word(&rest, 1), harmless))
 			return rest;
-		rest.words++; /* the name is not used again */
+		rest.words++; /* drop the word; the name is not used again */
 		rest.count--;
 	}
 }
@@ -177,8 +177,7 @@ static bool is_git_safe(const struct plain_command *command)
 	return !is_word(&git, 1, "branch") || only_lists_branches(&git);
 }
 
-/* True if none of these letters is among the short options, joined or not, and none of these long options is present.
- */
+/* True if none of these letters occurs in the short options, joined or not, and none of these long options occurs. */
 static bool has_none_of(const struct plain_command *command, const char *letters, const char *const *names)
 {
 	for (size_t i = 1; i < command->count; i++) {
@@ -208,7 +207,7 @@ static bool is_tree_safe(const struct plain_command *command)
 	return has_none_of(command, "oR", writes);
 }
 
-/* Words that are not known to format or choose a time could set the clock. */
+/* Rejects words that do not clearly format or select a time, because they could set the clock. */
 static bool is_date_safe(const struct plain_command *command)
 {
 	static const char *const says[] = {"-u", "-R", "-I", "--utc", "--universal", "--rfc-email", "--iso-8601", NULL};
@@ -222,7 +221,7 @@ static bool is_date_safe(const struct plain_command *command)
 	return !can_vary(command);
 }
 
-/* `command -v git` prints where git is and does not run it. */
+/* Allows `command -v git`, which prints the location of git and does not run it. */
 static bool is_command_safe(const struct plain_command *command)
 {
 	return is_word(command, 1, "-v") && command->count == 3 && !can_vary(command);
@@ -282,7 +281,7 @@ static bool has_option(const struct plain_command *command, size_t from, const c
 	return false;
 }
 
-/* True if a word with a pattern could become an option, or the + of a forced push. */
+/* True if a word with a pattern could become an option, or a "+" that forces a push. */
 static bool has_open_word(const struct plain_command *command, size_t from)
 {
 	for (size_t i = from; i < command->count; i++)
@@ -291,7 +290,7 @@ static bool has_open_word(const struct plain_command *command, size_t from)
 	return false;
 }
 
-/* The position of git's subcommand, after the options of git itself. */
+/* Returns the index of git's subcommand, after the options of git itself. */
 static size_t git_subcommand(const struct plain_command *command)
 {
 	static const char *const takes_value[] = {"-C",          "-c",          "--git-dir",      "--work-tree",
@@ -312,7 +311,7 @@ static bool forces_push(const struct plain_command *command, size_t from)
 	return has_option(command, from, forces);
 }
 
-/* git clean acts only with a force option, alone or joined to others: -fdx. */
+/* git clean deletes only with a force option, alone or joined to others (-fdx). */
 static bool forces_clean(const struct plain_command *command, size_t from)
 {
 	for (size_t i = from; i < command->count; i++) {
@@ -324,7 +323,7 @@ static bool forces_clean(const struct plain_command *command, size_t from)
 	return false;
 }
 
-/* If a word up to the subcommand has a pattern, the subcommand is unknown. */
+/* If a word up to the subcommand contains a pattern, the subcommand is unknown. */
 static bool is_git_dangerous(const struct plain_command *command)
 {
 	static const char *const deletes[] = {"-d", "-D", "--delete", NULL};
@@ -341,7 +340,7 @@ static bool is_git_dangerous(const struct plain_command *command)
 	return is_word(command, at, "clean") && (forces_clean(command, at + 1) || has_open_word(command, at + 1));
 }
 
-/* rm takes options anywhere before "--". */
+/* rm accepts options anywhere before "--". */
 static bool is_rm_dangerous(const struct plain_command *command)
 {
 	for (size_t i = 1; i < command->count && !is_word(command, i, "--"); i++)
@@ -352,7 +351,7 @@ static bool is_rm_dangerous(const struct plain_command *command)
 
 static bool is_argv_dangerous(const char *const *argv, int depth);
 
-/* The scan also finds what follows unknown programs. */
+/* The scan also finds commands after unknown programs. */
 static bool is_script_dangerous(const char *script, int depth)
 {
 	const char *const argv[] = {"sh", "-c", script, NULL};

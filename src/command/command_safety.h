@@ -10,8 +10,8 @@
 
 #include "command/command_parse.h"
 
-/* A safe git command reads, but runs programs that the repository's settings name. So the caller also checks the
- * repository (git_inert.h), and treats git as not safe after a command that changes the folder. */
+/* A safe git command reads, but runs programs that the repository's settings name. So the caller must also check the
+ * repository (git_inert.h), and must not treat git as safe after a command that changes the folder. */
 bool plain_command_is_safe(const struct plain_command *command);
 bool plain_command_is_git(const struct plain_command *command);
 bool plain_command_moves(const struct plain_command *command);

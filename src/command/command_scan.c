@@ -11,16 +11,16 @@
 #include "command/shell.h"
 
 enum {
-	DEPTH_MAX = 8,     /* nested shells, and substitutions in quotes */
-	STEPS_FACTOR = 16, /* steps per byte of the script: nested scripts are scanned again */
+	DEPTH_MAX = 8,     /* for nested shells and for substitutions in quotes */
+	STEPS_FACTOR = 16, /* steps per byte of the script, because nested scripts are scanned again */
 };
 
 enum expected {
-	NAME,           /* a command's name is next */
-	NAME_SOMEWHERE, /* after sudo, its options and their values */
+	NAME,           /* the name of a command */
+	NAME_SOMEWHERE, /* the name after sudo, whose options and values come first */
 	RM_OPTION,
 	SHELL_OPTION,
-	SHELL_VALUE, /* of -o or -O */
+	SHELL_VALUE, /* the value of -o or -O */
 	SHELL_SCRIPT,
 	NOTHING,
 };
@@ -29,11 +29,11 @@ struct scan {
 	struct str rest;
 	enum expected expected;
 	bool is_target;  /* the next word is the target of a redirection */
-	struct str here; /* the end mark of the here-document; absent: none */
+	struct str here; /* the end mark of the here-document; STR_NONE outside of one */
 	int depth;
-	size_t *steps; /* left, for all depths together */
-	char closer;   /* ends a script inside another: ) or ` */
-	size_t opened; /* parentheses */
+	size_t *steps; /* steps left for all depths together */
+	char closer;   /* ends a nested script: ) or ` */
+	size_t opened; /* number of open parentheses */
 	bool is_over;
 	bool is_found;
 	struct buf word;
@@ -75,7 +75,7 @@ static bool is_short_option(const char *word, char letter)
 	return word[0] == '-' && word[1] != '-' && strchr(word, letter);
 }
 
-/* Quotes are lost here, so a quoted pattern counts as one. */
+/* True if the word forces rm. Quotes were removed, so a quoted pattern counts as a pattern. */
 static bool forces_rm(const char *text)
 {
 	return command_word_forces_rm(&(struct command_word){text, strpbrk(text, "*?[") != NULL});
@@ -120,7 +120,7 @@ static void take_word(struct scan *scan, const char *word)
 	}
 }
 
-/* Reads up to the closing quote; a substitution inside "…" is scanned as a script. */
+/* Reads up to the closing quote; a substitution in double quotes is scanned as a script. */
 static void take_quoted(struct scan *scan, char quote)
 {
 	struct str *rest = &scan->rest;
@@ -177,7 +177,7 @@ static void skip_here(struct scan *scan)
 	scan->here = STR_NONE;
 }
 
-/* Reads "<<" and the word after it without its quotes. "<<<" has no document. */
+/* Reads "<<" and the following word without its quotes. "<<<" starts no document. */
 static void begin_here(struct scan *scan)
 {
 	struct str *rest = &scan->rest;
@@ -240,7 +240,7 @@ static bool scan_script(struct str script, char closer, int depth, size_t *steps
 	return scan.is_found;
 }
 
-/* The length of the bracket expression at the start of text, 0 without one. A first ] means itself. */
+/* Returns the length of the bracket expression at the start of text, or 0. A ] in first place is literal. */
 static size_t bracket_length(const char *text)
 {
 	size_t first = text[0] == '[' ? 1 + strspn(text + 1, "^!") : 0;
@@ -248,7 +248,8 @@ static size_t bracket_length(const char *text)
 	return end ? (size_t)(end - text) + 1 : 0;
 }
 
-/* False for letters, digits and ranges between them. Other ranges and negations depend on the locale. */
+/* True if the expression can match a dash: false for letters, digits and ranges of them. Other ranges and negations
+ * depend on the locale. */
 static bool bracket_can_be_dash(const char *text, size_t length)
 {
 	static const char names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -265,8 +266,8 @@ static bool bracket_can_be_dash(const char *text, size_t length)
 	return false;
 }
 
-/* The length of a pattern's first element if it can become "-", else 0. `rm *` and `rm ?*` are too common to ask
- * about, though a file named -f would turn them into rm -f. */
+/* Returns the length of a pattern's first element if it can match "-", else 0. `rm *` and `rm ?*` are too common to
+ * ask about, although a file named -f would turn them into rm -f. */
 static size_t dash_length(const char *text)
 {
 	size_t length = bracket_length(text);
@@ -276,7 +277,7 @@ static size_t dash_length(const char *text)
 	return text[0] == '-' || is_any ? 1 : 0;
 }
 
-/* True if a pattern can become short options of rm with f among them. */
+/* True if a pattern can expand to short options of rm that include f. */
 static bool pattern_forces_rm(const char *text)
 {
 	size_t at = dash_length(text);

@@ -1,5 +1,5 @@
-/* One table row per wrapper. A list of the options with values is needed: in `sudo -u git rm -f x` git is no program.
- */
+/* Each wrapper is one table row. It lists the options that take a value, because in `sudo -u git rm -f x` git is not
+ * the program. */
 #include "command/command_wrapper.h"
 
 #include "base/str.h"
@@ -28,13 +28,13 @@ const char *command_judged_program(const struct command_word *word)
 	return NULL;
 }
 
-/* Programs that run the command after their options. */
+/* A program that runs the command which follows its options. */
 struct wrapper {
 	const char *name;
-	const char *takes_value; /* short options with a value */
-	const char *prints;      /* short options with which it runs nothing */
+	const char *takes_value; /* short options that take a value */
+	const char *prints;      /* short options that make it run nothing */
 	const char *const *long_takes_value;
-	bool is_searched; /* the command may also follow another program: sudo nice rm */
+	bool is_searched; /* the command may also follow another program, as in sudo nice rm */
 };
 
 static const struct wrapper *find_wrapper(const struct plain_command *command)
@@ -67,7 +67,7 @@ static void skip_words(struct plain_command *command, size_t count)
 	command->count -= count;
 }
 
-/* The words of an option: 2 if its value is the next word. */
+/* Returns the number of words of an option: 2 if its value is the next word. */
 static size_t option_width(const struct wrapper *wrapper, const char *text)
 {
 	if (text[1] == '-')

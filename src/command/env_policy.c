@@ -1,5 +1,5 @@
-/* Lists are short (a few dozen variables, a few patterns), so each step is a linear walk over one vector, in the
- * order: inherit, exclude, set, include_only. */
+/* Lists are short (a few dozen variables, a few patterns), so each step walks over the vector once, in this order:
+ * inherit, exclude, set, include_only. */
 #include "command/env_policy.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const struct str core_names[] = {STR("HOME"), STR("LOGNAME"),  STR("PATH"
                                         STR("TMP"),  STR("LANG"),     STR("LC_ALL"), STR("LC_CTYPE")};
 static const struct str default_excludes[] = {STR("*KEY*"), STR("*SECRET*"), STR("*TOKEN*")};
 
-/* Variables for a command without a screen: programs should neither draw nor wait for a key. */
+/* Variables for a command without a terminal: programs should neither draw nor wait for a key. */
 static const struct env_var plain_terminal[] = {
 	{STR("NO_COLOR"), STR("1")},       {STR("TERM"), STR("dumb")},      {STR("LANG"), STR("C.UTF-8")},
 	{STR("LC_CTYPE"), STR("C.UTF-8")}, {STR("LC_ALL"), STR("C.UTF-8")}, {STR("COLORTERM"), STR("")},
@@ -24,7 +24,7 @@ static const struct env_var plain_terminal[] = {
 static bool matches_any(struct str name, const struct str *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		size_t steps = SIZE_MAX; /* names and their patterns are short */
+		size_t steps = SIZE_MAX; /* no limit, because names and patterns are short */
 		if (glob_match(patterns[i], name, GLOB_NAME, &steps))
 			return true;
 	}
@@ -37,7 +37,7 @@ static struct str name_of(const char *var)
 	return equals ? str_n(var, (size_t)(equals - var)) : str_of(var);
 }
 
-/* Other names would be read back as a different variable. */
+/* A name with other characters would be read back as a different variable. */
 bool env_is_name(struct str name)
 {
 	return name.len && str_find_char(name, '=') < 0 && str_find_char(name, '\0') < 0;

@@ -1,6 +1,6 @@
 /* Rules are few, so they are searched linearly. They share one arena with their texts, because a policy only grows
- * and ends as a whole. The examples in a rule (match, not_match) are checked when it is read, so that a rule that
- * does not mean what its author intended is found before it decides anything. */
+ * and is freed as a whole. The examples in a rule (match, not_match) are checked when the rule is read, so that an
+ * author's mistake is found before the rule is used. */
 #include "command/exec_policy.h"
 
 #include "base/buf.h"
@@ -11,13 +11,13 @@
 #include "command/rules_parse.h"
 #include "command/shell.h"
 
-/* One word of a command, or alternatives for it. */
+/* A word of a command, or a list of alternatives for it. */
 struct element {
 	struct str *choices;
 	size_t count;
 };
 
-enum { PATTERN_MAX = 63 }; /* of rules that ask or forbid: rule_can_match has a bit for each word */
+enum { PATTERN_MAX = 63 }; /* for rules that ask or forbid: rule_can_match needs a bit for each word */
 
 struct rule {
 	struct element *elements;
@@ -86,8 +86,8 @@ static bool element_can_match(const struct element *element, const struct comman
 	return false;
 }
 
-/* True if the rule matches for some content of the folder: a word with a pattern can become several words, or none.
- * Bit n of `reached`: the words up to here can be the first n of the pattern. */
+/* True if the rule matches for some content of the folder, since a word with a pattern can expand to several words
+ * or to none. Bit n of `reached` is set if the words so far can be the first n of the pattern. */
 static bool rule_can_match(const struct rule *rule, const struct plain_command *command)
 {
 	uint64_t reached = 1, whole = 1ull << rule->count;
@@ -104,7 +104,7 @@ static bool rule_can_match(const struct rule *rule, const struct plain_command *
 	return reached & whole;
 }
 
-/* A rule that restricts applies if it can match. A rule that allows must match as written. */
+/* A rule that asks or forbids applies if it can match. A rule that allows must match literally. */
 static bool rule_applies(const struct rule *rule, const struct plain_command *command)
 {
 	return rule->decision == EXEC_allow ? rule_matches(rule, command) : rule_can_match(rule, command);
@@ -281,7 +281,7 @@ static int read_rule(const struct reading *reading, struct rule *rule)
 	return code ? code : read_justification(reading, rule);
 }
 
-/* codex 0.169 also has rules about hosts and program locations; they are accepted and not used. */
+/* True for rules about hosts and program locations, which codex 0.169 has; they are accepted and ignored. */
 static bool is_other_rule(const struct rules_call *call)
 {
 	return str_is(call->name, "host_executable") || str_is(call->name, "network_rule");

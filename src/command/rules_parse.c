@@ -1,5 +1,5 @@
-/* A recursive descent over bytes; the format is too small for a tokenizer. Blanks, comments and line ends are skipped
- * anywhere inside parentheses. Between calls a line end or a semicolon is required. */
+/* A recursive descent parser over bytes: the format is too small for a tokenizer. Blanks, comments and line ends are
+ * skipped anywhere inside parentheses. Between calls a line end or a semicolon is required. */
 #include "command/rules_parse.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ struct parser {
 	const char *start;
 	struct arena *arena;
 	struct error *err;
-	char *out; /* buffer for all texts */
+	char *out; /* where the next text is written */
 	unsigned depth;
 };
 
@@ -78,7 +78,7 @@ static struct str take_name(struct parser *parser)
 
 /* --- values --------------------------------------------------------------------------------------------------- */
 
-/* Decodes the character after a backslash. Like Starlark, keeps the backslash of an unknown escape. */
+/* Decodes the character after a backslash. As in Starlark, an unknown escape keeps its backslash. */
 static size_t unescape(char c, char *out)
 {
 	static const char from[] = "nrt\\'\"", to[] = "\n\r\t\\'\"";
@@ -191,7 +191,7 @@ static int parse_value(struct parser *parser, struct rules_value *ret)
 
 /* --- calls ---------------------------------------------------------------------------------------------------- */
 
-/* Removes "name =" if it is next. */
+/* Consumes "name =" if it is next. */
 static struct str take_keyword(struct parser *parser)
 {
 	struct str before = parser->rest, name = take_name(parser);
@@ -243,7 +243,7 @@ int rules_parse(struct str text, const char *source, struct arena *arena, struct
                 size_t *ret_count, struct error *err)
 {
 	struct parser parser = {.rest = text, .source = source, .start = text.ptr, .arena = arena, .err = err};
-	parser.out = arena_alloc_raw(arena, text.len + 1); /* a text is not longer than its source */
+	parser.out = arena_alloc_raw(arena, text.len + 1); /* a decoded text is not longer than its source */
 	VEC(struct rules_call) calls = {0};
 	int code = 0;
 	for (skip_blanks(&parser); !code && parser.rest.len > 0; skip_blanks(&parser)) {

@@ -1,4 +1,4 @@
-/* rules_parse.h — the text of a .rules file as calls with literal arguments.
+/* rules_parse.h — parses a .rules file into calls with literal arguments.
  *
  * The format is the subset of Starlark that is data: calls of functions by name, at the top level, whose arguments
  * are texts, lists, True, False, None or numbers, with or without a name; comments; trailing commas. Variables,
@@ -21,20 +21,20 @@ enum rules_kind { RULES_text, RULES_list, RULES_bool, RULES_none, RULES_number }
 
 struct rules_value {
 	enum rules_kind kind;
-	struct str text; /* of a number as written */
+	struct str text; /* a number keeps its spelling */
 	bool is_true;
-	struct rules_value *items; /* of a list */
+	struct rules_value *items; /* the items of a list */
 	size_t count;
 };
 
 struct rules_argument {
-	struct str name; /* absent: by position */
+	struct str name; /* STR_NONE for a positional argument */
 	struct rules_value value;
 };
 
 struct rules_call {
 	struct str name;
-	unsigned line; /* from 1 */
+	unsigned line; /* counted from 1 */
 	struct rules_argument *arguments;
 	size_t count;
 };
@@ -42,7 +42,7 @@ struct rules_call {
 must_check int rules_parse(struct str text, const char *source, struct arena *arena, struct rules_call **ret_calls,
                            size_t *ret_count, struct error *err);
 
-/* The argument with that name or at that position, or NULL. */
+/* Returns the argument with that name or at that position, or NULL. */
 const struct rules_value *rules_argument_find(const struct rules_call *call, const char *name, size_t position);
 
 #endif

@@ -56,7 +56,7 @@ static bool is_usable(const char *path)
 	return path && path[0] == '/' && shell_is_known(path) && access(path, X_OK) == 0;
 }
 
-/* The shell in this user's line of /etc/passwd, or NULL. Owned by the caller. */
+/* Returns the shell in this user's line of /etc/passwd, owned by the caller, or NULL. */
 static char *passwd_shell(void)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -104,7 +104,7 @@ static unsigned styles_of(unsigned char c)
 	if (is_plain(c))
 		return STYLE_BARE | STYLE_SINGLE | STYLE_DOUBLE;
 	switch (c) {
-	case '^': /* history expansion in old shells; safe only as the first byte in single quotes */
+	case '^': /* history expansion in old shells: safe only as the first byte in single quotes */
 		return 0;
 	case '\'':
 	case '\\':
@@ -118,7 +118,7 @@ static unsigned styles_of(unsigned char c)
 	}
 }
 
-/* The number of bytes at the start of word that one style fits, and the simplest such style. */
+/* Returns the length of the longest prefix of word that a single style fits, and the simplest such style. */
 static size_t stretch_of(struct str word, enum quote_style *ret_style)
 {
 	bool caret = word.ptr[0] == '^';
@@ -165,7 +165,7 @@ void shell_join(struct buf *out, const char *const *argv)
 	}
 }
 
-/* Reads one word from *rest to *out, and its end. */
+/* Reads one word from *rest into *out and terminates it. */
 static bool split_word(struct str *rest, char **out)
 {
 	char quote = '\0';
@@ -188,7 +188,7 @@ static bool split_word(struct str *rest, char **out)
 
 bool shell_split(struct str line, struct arena *arena, const char ***ret_argv)
 {
-	/* A blank follows every word but the last, which leaves room for the NUL. */
+	/* A blank follows every word but the last, which leaves space for the NULs. */
 	char *out = arena_alloc_raw(arena, line.len + 1);
 	const char **argv = arena_array(arena, const char *, line.len / 2 + 2);
 	size_t count = 0;

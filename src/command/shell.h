@@ -1,4 +1,4 @@
-/* shell.h — the user's shell, and argument vectors as text.
+/* shell.h — finds the user's shell, and converts argument vectors to text.
  *
  * Owns: the path of the user's shell, looked up once. Thread: the loop's. Quoting is that of Rust's shlex, so that
  * clients can split the text with it and compare it with that of codex 0.169. */
@@ -11,33 +11,34 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* The shell of the user's account if it is bash, zsh or sh, else /bin/bash, else /bin/sh.
- * The path lives as long as the thread. */
+/* Returns the shell of the user's account if it is bash, zsh or sh, else /bin/bash, else /bin/sh. The path lives as
+ * long as the thread. */
 const char *shell_user(void);
 
-/* "bash" of "/usr/bin/bash", as a tail of path. */
+/* Returns the last part of path: "bash" for "/usr/bin/bash". */
 const char *shell_base_name(const char *path);
 /* True for the shells that understand -c and -l: bash, zsh, sh. */
 bool shell_is_known(const char *path);
 
-/* The name of a program of the system: bare, or in a system folder. NULL for ./ls, which can be any program of the
- * repository. */
+/* Returns the name of a program of the system: one without a folder, or in a system folder. NULL for ./ls, which can
+ * be any program of the repository. */
 const char *shell_system_name(const char *path);
 
-/* True for a known shell that is the system's or the user's own, so that its script shows what it will run. */
+/* True if path is a known shell that belongs to the system or is the user's own, so that its script shows what it
+ * will run. */
 bool shell_is_trusted(const char *path);
 
 enum { SHELL_ARGC = 3 };
-/* { shell, "-lc" or "-c", script, NULL }: borrows all three. */
+/* Fills an argument vector { shell, "-lc" or "-c", script, NULL }; borrows all texts. */
 void shell_argv(const char *shell, const char *script, bool login, const char *ret_argv[SHELL_ARGC + 1]);
 
-/* Appends the words, quoted where a shell would change them, joined by blanks: /bin/bash -lc 'echo hi'.
- * argv ends with NULL. */
+/* Appends the words as a command line, quoted where a shell would change them: /bin/bash -lc 'echo hi'. argv ends
+ * with NULL. */
 void shell_join(struct buf *out, const char *const *argv);
 /* Appends one word quoted so that any POSIX shell reads it back unchanged. */
 void shell_quote(struct buf *out, struct str word);
 /* Splits a line into words as shlex does: blanks separate them, quotes and backslashes join, nothing is expanded.
- * False if a quote is not closed. The words and the array (NULL at its end) live in the arena. */
+ * False if a quote is not closed. The words and their array, which ends with NULL, live in the arena. */
 bool shell_split(struct str line, struct arena *arena, const char ***ret_argv);
 
 #endif
