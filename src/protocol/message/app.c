@@ -1,10 +1,10 @@
-/* The runtime descriptions of the structs in app.h: a second expansion of the same rows. */
+/* Defines the runtime descriptions of the structs in app.h, by a second expansion of the same rows. */
 #include "protocol/message/app.h"
 
 #include "base/mem.h"
 #include "protocol/record/type_set.h"
 
-/* The macros open and close the braces of each other. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
 #include "protocol/record/record_rows.h"
@@ -31,7 +31,8 @@
 #include "protocol/app/app_record.def"
 #include "protocol/record/record_undef.h"
 
-/* The words of the scope column. They expand to text with commas, so rows paste their names instead of passing them. */
+/* The words of the scope column. They expand to text with commas, so rows paste their names instead of passing them
+ * as arguments. */
 #define SCOPE_ANY .scope = APP_SCOPE_ANY
 #define SCOPE_THREAD .scope = APP_SCOPE_THREAD, .scope_key = "threadId"
 #define SCOPE_GLOBAL(key) .scope = APP_SCOPE_GLOBAL, .scope_key = key
@@ -91,8 +92,8 @@ enum app_notification_tag app_notification_find(struct str wire)
 
 /* ---- all messages in one form ---- */
 
-/* Methods, notifications and server requests have a table each because the server needs different columns for each.
- * The generators of schemas need the same three columns of all: name, parameters, result. */
+/* The table of messages. Methods, notifications and server requests have different columns, but the schema
+ * generators need the same three of each: name, parameters and result. */
 
 const char *app_message_kind_name(enum app_message_kind kind)
 {

@@ -9,7 +9,7 @@
 
 /* ---- records ---- */
 
-/* The macros open and close the braces of each other. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
@@ -58,11 +58,11 @@ enum app_method_tag {
 };
 
 enum app_scope_kind {
-	APP_SCOPE_ANY,    /* not serialized */
-	APP_SCOPE_THREAD, /* exclusive on its thread */
-	APP_SCOPE_GLOBAL, /* exclusive on key */
-	APP_SCOPE_SHARED, /* shared on key */
-	APP_SCOPE_BY,     /* exclusive on the value of the parameter named key */
+	APP_SCOPE_ANY,    /* requests are not serialized */
+	APP_SCOPE_THREAD, /* exclusive on the thread */
+	APP_SCOPE_GLOBAL, /* exclusive on the key */
+	APP_SCOPE_SHARED, /* shared on the key */
+	APP_SCOPE_BY,     /* exclusive on the value of the parameter that the key names */
 };
 
 enum app_class { APP_LOCAL, APP_MODEL, APP_PARTLY, APP_CLOUD, APP_VENDOR, APP_WINDOWS };
@@ -87,7 +87,7 @@ enum app_error_code {
 enum app_outcome {
 	APP_SERVED,
 	APP_LACKS,   /* text: the missing feature */
-	APP_REFUSES, /* text: the message; code */
+	APP_REFUSES, /* text: the message of the error; code: its number */
 	APP_ANSWERS, /* text: the result */
 };
 
@@ -105,7 +105,7 @@ struct app_method {
 };
 
 extern const struct app_method app_methods[METHOD_count];
-/* NULL if the method is unknown. */
+/* Returns NULL if the method is unknown. */
 const struct app_method *app_method_find(struct str wire);
 
 /* ---- notifications, requests to clients ---- */
@@ -126,7 +126,7 @@ struct app_notification {
 };
 
 extern const struct app_notification app_notifications[NOTIFY_count];
-/* NOTIFY_count if the notification is unknown. */
+/* Returns NOTIFY_count if the notification is unknown. */
 enum app_notification_tag app_notification_find(struct str wire);
 
 enum app_server_request_tag {
@@ -161,14 +161,14 @@ enum app_message_kind {
 
 struct app_message {
 	const char *wire;
-	const struct record *params; /* NULL: none */
+	const struct record *params; /* NULL: no parameters */
 	const struct record *result; /* NULL: a notification */
 	bool is_optional;            /* params may be absent */
 	bool is_experimental;
 	const char *doc;
 };
 
-/* "ClientRequest", … */
+/* Returns "ClientRequest", …. */
 const char *app_message_kind_name(enum app_message_kind kind);
 bool app_message_has_id(enum app_message_kind kind);
 size_t app_message_count(enum app_message_kind kind);
@@ -176,7 +176,7 @@ struct app_message app_message_get(enum app_message_kind kind, size_t index);
 /* Receives one generated file; path is relative to the output folder. */
 typedef int (*app_message_file_fn)(const char *path, struct str text, struct error *err, void *self);
 
-/* Adds the params, and with has_results the results, of all messages of a kind that the set includes. */
+/* Adds the parameter types, and with has_results the result types, of all messages of a kind that the set includes. */
 void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set);
 
 #endif

@@ -1,8 +1,8 @@
-/* A client that sends `reject` knows three kinds of approval requests and cannot answer others, so all other kinds are
- * denied as well.
+/* A client that sends `reject` knows three kinds of approval requests and cannot answer others, so all other kinds
+ * are denied as well.
  *
- * approval_copy converts `reject` to `granular`. All stored policies are copies, so the rest of the engine handles only
- * `granular`. Short: the decisions about commands are made in tool/exec. */
+ * approval_copy converts `reject` to `granular`. All stored policies are copies, so the rest of the engine handles
+ * only `granular`. */
 #include "protocol/message/approval.h"
 
 #include "base/arena.h"

@@ -1,5 +1,6 @@
-/* An item of several parts becomes several events: one for each text of a message and for each part of a reasoning. The
- * exception is the user's message, whose texts are joined; the spans in them move by the length of the texts before. */
+/* An item of several parts becomes several events: one for each text of a message and one for each part of a
+ * reasoning item. The user's message is an exception: its texts are joined, and the spans in each text move by the
+ * length of the preceding texts. */
 #include "protocol/message/item_legacy.h"
 
 #include "base/arena.h"

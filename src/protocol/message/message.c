@@ -1,5 +1,5 @@
-/* Each struct is allocated in its own arena: a short Op needs one block, a delta costs one allocation, and one call
- * frees a message. */
+/* Each message is allocated in an arena of its own: a short Op needs one block, a delta costs one allocation, and
+ * one call frees a message. */
 #include "protocol/message/message.h"
 
 #include "base/error.h"

@@ -15,31 +15,31 @@ struct error;
 struct submission {
 	struct str id;
 	struct op op;
-	struct str mode_word; /* the mode in op.collaboration_mode as written by the client; absent if it has none */
+	struct str mode_word; /* op.collaboration_mode.mode as the client wrote it; STR_NONE if absent */
 	/* private */
-	struct list link; /* in a submission queue */
+	struct list link; /* a node of a submission queue */
 	struct arena arena;
 };
 
-/* A deep copy of id and op. */
+/* Creates a submission with deep copies of id and op. */
 struct submission *submission_create(struct str id, const struct op *op);
-/* From one JSON text {"id":…,"op":…}; NULL and err if it is invalid. */
+/* Decodes a JSON text {"id":…,"op":…}; NULL and err if it is invalid. */
 struct submission *submission_decode(struct str json, struct error *err);
 void submission_destroy(struct submission *submission);
 
 /* ---- events: the id of the submission that caused it, and an EventMsg ---- */
 
 struct event {
-	struct str id; /* sub_id; "" if no submission caused the event */
+	struct str id; /* sub_id, or "" if no submission caused the event */
 	struct event_msg msg;
 	/* private */
-	struct list link; /* in an event queue */
+	struct list link; /* a node of an event queue */
 	struct arena arena;
 };
 
-/* A deep copy of id and body (a struct ev_<tag>, or NULL for a unit event). */
+/* Creates an event with deep copies of id and body (a struct ev_<tag>, or NULL for a unit event). */
 struct event *event_create(struct str id, enum event_tag tag, const void *body);
-/* {"id":…,"msg":{"type":…,…}} */
+/* Writes {"id":…,"msg":{"type":…,…}}. */
 void event_encode(const struct event *event, struct json_writer *w);
 void event_destroy(struct event *event);
 

@@ -1,6 +1,5 @@
-/* Clients parse this layout: a heading, then a list of "- title — file:first-last", each with its body indented by two
- * spaces. A missing location is omitted instead of being written as ":0-0". Short: the engine and all front ends share
- * only these two texts. */
+/* Clients parse this layout: a heading, then a list of "- title — file:first-last", each with its body indented by
+ * two spaces. A missing location is omitted instead of being written as ":0-0". */
 #include "protocol/message/review_text.h"
 
 #include <inttypes.h>

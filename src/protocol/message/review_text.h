@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "protocol/record/types.h"
 
-/* "current changes", "changes against 'main'", "commit 1234567: its title", or the user's own words. */
+/* Writes "current changes", "changes against 'main'", "commit 1234567: its title", or the user's own words. */
 void review_write_hint(const struct review_target *target, struct buf *out);
-/* The explanation of the verdict, then the findings; a fixed sentence if both are empty or output is NULL. */
+/* Writes the explanation of the verdict, then the findings; a fixed sentence if both are empty or output is NULL. */
 void review_write_output(const struct review_output *output, struct buf *out);
 
 #endif

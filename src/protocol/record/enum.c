@@ -1,5 +1,4 @@
-/* Includes enum.def and app_enum.def twice: once for the words, once for the types. Short: the words
- * are in the tables. */
+/* Includes enum.def and app_enum.def twice: first to define the words, then the types. */
 #include "protocol/record/enum.h"
 
 #include <stdio.h>
@@ -7,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* The macros open and close the braces of each other. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define ENUM(name) static const struct enum_word name##_words[] = {
 #define VALUE(name, value, wire) {wire, name##_##value, false},

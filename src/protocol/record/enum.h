@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* The macros open and close the braces of each other. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define ENUM(name) enum name {
 #define VALUE(name, value, wire) name##_##value,
@@ -33,7 +33,7 @@ struct enum_type {
 	size_t count;
 };
 
-/* One `const struct enum_type enum_<name>` for each ENUM. */
+/* Declares `const struct enum_type enum_<name>` for each ENUM. */
 #define ENUM(name) extern const struct enum_type enum_##name;
 #define VALUE(name, value, wire)
 #define ALIAS(name, value, wire)
@@ -46,9 +46,9 @@ struct enum_type {
 #undef ENUM_END
 /* clang-format on */
 
-/* The wire word of a value; "" if the value is out of range. */
+/* Returns the wire word of a value; "" if the value is out of range. */
 const char *enum_wire(const struct enum_type *type, int value);
-/* False if the type has no such word. */
+/* Sets *ret to the value of a word; false if the type has no such word. */
 bool enum_parse(const struct enum_type *type, struct str word, int *ret);
 /* Writes "one of `a`, `b`, `c`" or "`a` or `b`" to out, truncated to size bytes; for error messages. */
 void enum_expected(const struct enum_type *type, char *out, size_t size);

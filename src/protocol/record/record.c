@@ -1,5 +1,5 @@
-/* Decoding (record_decode.c), encoding (record_encode.c) and copying (here) each walk over the field rows and switch on
- * the kind of the field. A new Op, Event or method therefore needs rows but no code. */
+/* Decoding (record_decode.c), encoding (record_encode.c) and copying (this file) each walk over the field rows and
+ * switch on the kind of the field. A new Op, Event or method therefore needs rows but no code. */
 #include "protocol/record/record.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 const struct variant *union_find_tag(const struct union_type *type, int tag)
 {
 	if (tag >= 0 && (size_t)tag < type->count && type->variants[tag].tag == tag && !type->variants[tag].is_alias)
-		return &type->variants[tag]; /* the usual case: aliases come last */
+		return &type->variants[tag]; /* usually the index is the tag, because aliases come last */
 	for (size_t i = 0; i < type->count; i++) {
 		if (type->variants[i].tag == tag && !type->variants[i].is_alias)
 			return &type->variants[i];
@@ -116,7 +116,7 @@ bool field_is_absent(const struct field *field, const void *value)
 
 /* ---- copying ---- */
 
-/* A long text that occurs twice in an event, such as the output of a command, is copied once. */
+/* A long text that occurs twice in an event, such as a command's output: it is copied once and shared. */
 struct twin {
 	struct str from, copy;
 };

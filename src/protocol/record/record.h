@@ -33,51 +33,51 @@ enum field_kind {
 	FIELD_i64,     /* int64_t */
 	FIELD_f64,     /* double */
 	FIELD_enum,    /* int-sized enum */
-	FIELD_json,    /* struct str: any JSON value, as text */
+	FIELD_json,    /* struct str: any JSON value as text */
 	FIELD_record,  /* struct NAME * */
 	FIELD_union,   /* struct NAME * */
 	FIELD_strs,    /* struct str *, and NAME_count */
-	FIELD_paths,   /* the same, absolute paths */
+	FIELD_paths,   /* as FIELD_strs, for absolute paths */
 	FIELD_enums,   /* int-sized enum *, and NAME_count */
 	FIELD_ints,    /* int64_t *, and NAME_count */
 	FIELD_records, /* struct NAME *, and NAME_count */
 	FIELD_unions,  /* struct NAME *, and NAME_count */
-	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records with
-	                * keys are a map, too */
-	FIELD_jsons,   /* only in published types: a list of any JSON */
+	FIELD_map,     /* struct NAME * (a union) with struct str *NAME_keys, and NAME_count; FIELD_records with keys
+	                * are maps, too */
+	FIELD_jsons,   /* a list of any JSON values; only in published types */
 };
 
 enum presence {
 	REQ, /* required; always written */
 	DEF, /* zero value when absent; always written */
 	OPT, /* omitted when absent */
-	NUL, /* written as null when absent; a list is absent while it has no pointer */
+	NUL, /* written as null when absent; a list is absent if its pointer is NULL */
 	PRESENCE_MASK = 3,
-	EXPERIMENTAL = 4, /* combined with one of the others: only for clients that opted in to unstable fields */
-	ALIAS_NAME = 16,  /* another name of the field at this offset: accepted, never written */
-	NULL_COUNTS = 8,  /* with OPT, for an OPT_INT: null is the value FIELD_NULL, not absence */
+	EXPERIMENTAL = 4, /* a flag: only for clients that opted in to unstable fields */
+	ALIAS_NAME = 16,  /* a flag: another name of the field at this offset, accepted but never written */
+	NULL_COUNTS = 8,  /* a flag for an OPT_INT with OPT: null means FIELD_NULL, not absence */
 };
 
 #define FIELD_NULL INT64_MIN
 
-/* 24 bytes: there are thousands of them, and each page of these tables that holds pointers is copied when a program
- * starts. */
+/* Kept at 24 bytes: there are thousands of fields, and each page of tables that contains pointers is copied when a
+ * program starts. */
 struct field {
-	const char *name; /* then, after its NUL, the documentation: field_doc */
-	const void *type; /* enum_type, record or union_type */
+	const char *name; /* followed, after its NUL, by the documentation: field_doc */
+	const void *type; /* an enum_type, record or union_type */
 	enum field_kind kind : 8;
 	unsigned presence : 8;
 	unsigned offset : 16;
-	unsigned aux : 16;   /* offset of has_NAME, plus one, or of NAME_count; 0: none */
-	unsigned is_map : 8; /* NAME_keys stands before NAME */
-	/* The published type of a field that the code keeps as text or JSON and does not decode. */
+	unsigned aux : 16;   /* offset of has_NAME, plus one, or offset of NAME_count; 0: neither exists */
+	unsigned is_map : 8; /* NAME_keys precedes NAME in the struct */
+	/* The field describes the published type of a field that the code keeps as text or JSON. */
 	bool is_shown : 1;
 	bool is_shown_map : 1;
 	enum field_kind shown_kind : 6;
 };
 _Static_assert(sizeof(struct field) == 24, "fields are packed");
 
-/* The offset of a map's NAME_keys. */
+/* Returns the offset of a map's NAME_keys. */
 static inline size_t field_keys(const struct field *field)
 {
 	return field->offset - sizeof(struct str *);
@@ -89,17 +89,18 @@ static inline const char *field_doc(const struct field *field)
 }
 
 enum record_family {
-	RECORD_SNAKE, /* Ops, Events, tools' arguments */
-	RECORD_CAMEL, /* the app-server's */
+	RECORD_SNAKE, /* Ops, Events and arguments of tools */
+	RECORD_CAMEL, /* types of the app-server */
 };
 
 struct record {
-	const char *name;                                 /* then, after its NUL, the documentation: record_doc */
-	const struct field *(*fields)(size_t *ret_count); /* NULL: no fields */
-	const struct union_type *shown; /* of an open one, the union that is published in its place, or NULL */
+	/* followed, after its NUL, by the documentation: record_doc */
+	const char *name;
+	const struct field *(*fields)(size_t *ret_count); /* NULL: the record has no fields */
+	const struct union_type *shown; /* for an open record, the union that is published in its place, or NULL */
 	uint32_t size;
 	enum record_family family : 8;
-	bool is_open; /* the struct is one struct str: any object, as text */
+	bool is_open; /* the struct is a single struct str: any object, as text */
 };
 
 static inline const char *record_doc(const struct record *record)
@@ -108,12 +109,12 @@ static inline const char *record_doc(const struct record *record)
 }
 
 struct variant {
-	const char *wire;          /* then, after its NUL, the documentation: variant_doc */
-	const struct record *body; /* NULL: only the tag */
+	const char *wire;          /* followed, after its NUL, by the documentation: variant_doc */
+	const struct record *body; /* NULL: the variant consists of its tag only */
 	int tag;
 	bool is_alias; /* accepted, never written */
-	bool is_value; /* {"x":v}: the value of the body's only field */
-	bool is_named; /* the body is a type of its own in TypeScript */
+	bool is_value; /* encoded as {"x":v}, where v is the value of the body's only field */
+	bool is_named; /* TypeScript gives the body a name */
 };
 
 static inline const char *variant_doc(const struct variant *variant)
@@ -124,14 +125,14 @@ static inline const char *variant_doc(const struct variant *variant)
 enum union_style {
 	UNION_INTERNAL, /* {"type":"x", …fields} */
 	UNION_EXTERNAL, /* {"x":{…}} or, without a body, "x" */
-	UNION_UNTAGGED, /* the body alone; what comes is of the first variant that takes it */
+	UNION_UNTAGGED, /* the body alone; decoding uses the first variant that accepts it */
 };
 
 struct union_type {
 	const char *name;
 	enum union_style style;
-	const char *key;     /* of an internal tag */
-	const char *alt_key; /* also accepted, or NULL */
+	const char *key;     /* the member that holds an internal tag */
+	const char *alt_key; /* another accepted name of that member, or NULL */
 	const struct variant *variants;
 	size_t count;
 	const char *doc;
@@ -144,14 +145,14 @@ struct union_head {
 };
 
 enum { FIELD_NAME_SIZE = 64 };
-/* The field's name on the wire. In camelCase "_x" becomes "X", "__" becomes "_", and a trailing underscore (of a name
- * that is a C keyword) is removed. */
+/* Returns the field's name on the wire. In camelCase "_x" becomes "X", "__" becomes "_", and a trailing underscore
+ * (of a name that is a C keyword) is removed. */
 const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE]);
-/* The record's name on the wire; in the app-server's family "ThreadStartParams" for app_thread_start_params. */
+/* Returns the record's name on the wire; in the app-server's family "ThreadStartParams" for app_thread_start_params. */
 const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
-/* The field as it is in the published types. */
+/* Returns the field as it appears in the published types. */
 struct field field_as_shown(const struct field *field);
-/* NULL if no row has that name. */
+/* Returns NULL if no field has that name. */
 const struct field *record_find_field(const struct record *record, const char *name);
 
 /* Decodes an object into *out (record->size bytes, zeroed); text is copied into the arena. */
@@ -164,15 +165,15 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 void record_encode(const struct record *record, const void *value, struct json_writer *w);
 void union_encode(const struct union_type *type, const void *value, struct json_writer *w);
 
-/* Differences of an older version of the protocol: fields that it lacks, unions that it tags externally, and variants
- * of these that it writes as their word alone. */
+/* The differences of an older protocol version: fields that it lacks, unions that it tags externally, and variants
+ * of these that it writes as a single word. */
 struct record_dialect {
 	bool (*omits)(const struct record *record, const struct field *field, const void *self);
 	bool (*is_external)(const struct union_type *type, const void *self);
 	bool (*is_bare)(const struct variant *variant, const void *self);
 	const void *self;
 };
-/* The same in a dialect; NULL: the current version. */
+/* As union_encode, in a dialect; NULL: the current version. */
 void union_encode_as(const struct union_type *type, const void *value, const struct record_dialect *dialect,
                      struct json_writer *w);
 
@@ -180,9 +181,9 @@ void union_encode_as(const struct union_type *type, const void *value, const str
 void record_copy(const struct record *record, const void *from, struct arena *arena, void *out);
 void union_copy(const struct union_type *type, const void *from, struct arena *arena, void *out);
 
-/* The variant of a tag (never an alias), NULL if the tag is unknown. */
+/* Returns the variant of a tag (never an alias), or NULL if the tag is unknown. */
 const struct variant *union_find_tag(const struct union_type *type, int tag);
-/* The variant of a wire word, including aliases; NULL if the word is unknown. */
+/* Returns the variant of a wire word, including aliases, or NULL if the word is unknown. */
 const struct variant *union_find_wire(const struct union_type *type, struct str wire);
 
 #endif

@@ -10,7 +10,7 @@ static bool is_required(const struct field *field)
 	return (field->presence & PRESENCE_MASK) == REQ;
 }
 
-/* serde's names of unexpected values: "integer `5`", "string \"x\"", "map", … */
+/* Reports a value of the wrong type with serde's names: "integer `5`", "string \"x\"", "map", …. */
 static int wrong_type(const struct json *json, const char *expected, struct error *err)
 {
 	static const char *const names[] = {"null", "boolean", "number", "string", "sequence", "map"};
@@ -227,7 +227,7 @@ static int decode_present(const struct field *field, const struct json *json, st
 	}
 }
 
-/* Ops are also written by hand in scripts, so their errors name the field. */
+/* Errors of Ops name the field, because Ops are also written by hand in scripts. */
 static int decode_field(const struct record *record, const struct field *field, const struct json *member,
                         struct arena *arena, void *out, struct error *err)
 {
@@ -299,8 +299,8 @@ static int decode_body(const struct variant *variant, const struct json *json, s
 	return (variant->is_value ? decode_value : record_decode)(variant->body, json, arena, out, err);
 }
 
-/* The first variant that decodes without an error, as in serde. Failed attempts leave garbage in the arena, which is
- * freed with the request. */
+/* Decodes the first variant that fits without an error, as serde does. Failed attempts leave unused memory in the
+ * arena, which is freed with the request. */
 static int decode_untagged(const struct union_type *type, const struct json *json, struct arena *arena,
                            struct union_head *out, struct error *err)
 {
@@ -363,7 +363,7 @@ int union_decode(const struct union_type *type, const struct json *json, struct 
 			return error_set(err, ERR_invalid, tag ? "`%s` must be a string" : "missing field `%s`",
 			                 type->key);
 	}
-	/* {"tag":{…}} is also accepted for internally tagged types: the form of profile v1-2025-10 */
+	/* {"tag":{…}}, the form of profile v1-2025-10, is also accepted for internally tagged types. */
 	if (is_object && json->count == 1)
 		return decode_variant(type, json->child->key, json->child, arena, out, err);
 	if (!type->key && json_to_str(json, &wire))

@@ -9,7 +9,7 @@
 
 enum { UNION_SIZE = sizeof(struct union_head) };
 
-/* The field has no value: NULL, no items, or has_NAME is false. */
+/* True if the field has no value: NULL, no items, or has_NAME is false. */
 bool field_is_absent(const struct field *field, const void *value);
 
 #endif

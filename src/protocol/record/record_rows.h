@@ -1,8 +1,7 @@
-/* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file.
- * Each RECORD opens a function so that `Self` can name the struct inside offsetof.
- * RECORD_FAMILY, if defined, is the family of the records.
- * No include guard: it is the expansion itself. */
-/* The macros open and close the braces of each other. */
+/* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file. Each RECORD opens
+ * a function so that `Self` can name the struct inside offsetof. RECORD_FAMILY, if defined, is the family of the
+ * records. It has no include guard because each inclusion is an expansion. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define SHOWN_flag false, FIELD_bool
 #define SHOWN_list false, FIELD_jsons

@@ -1,6 +1,6 @@
-/* record_struct.h — included by types.h with a .def list: turns rows into C structs.
- * No include guard: it is the expansion itself. */
-/* The macros open and close the braces of each other. */
+/* record_struct.h — included by types.h with a .def list: turns rows into C structs. It has no include guard because
+ * each inclusion is an expansion. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD(name, doc) struct name {
 #define RECORD_END(name) };

@@ -1,4 +1,4 @@
-/* The generators of JSON Schema and TypeScript share this: the set of types and their names. A type is added before
+/* The set of types and their names, which the generators of JSON Schema and TypeScript share. A type is added before
  * its parts, so the walk ends at types that contain themselves. */
 #include "protocol/record/type_set.h"
 

@@ -14,7 +14,7 @@ enum type_kind { TYPE_record, TYPE_union, TYPE_enum, TYPE_path };
 
 struct named_type {
 	enum type_kind kind;
-	const void *type; /* struct record, union_type or enum_type; NULL for TYPE_path */
+	const void *type; /* a struct record, union_type or enum_type; NULL for TYPE_path */
 	char name[FIELD_NAME_SIZE];
 };
 
@@ -22,7 +22,7 @@ struct type_set {
 	VEC(struct named_type) types;
 	bool is_experimental; /* includes fields and messages marked EXPERIMENTAL */
 	bool is_flat;         /* excludes the parts of its types */
-	bool has_bodies;      /* NAMED bodies of variants are types (TypeScript) */
+	bool has_bodies;      /* NAMED bodies of variants count as types (TypeScript) */
 };
 
 void type_set_finish(struct type_set *set);
@@ -32,22 +32,23 @@ void type_set_add(struct type_set *set, enum type_kind kind, const void *type);
 void type_set_add_parts(struct type_set *set, enum type_kind kind, const void *type);
 void type_set_sort(struct type_set *set);
 
-/* "ThreadStartParams" for app_thread_start_params, "ReasoningEffort" for reasoning_effort. */
+/* Returns "ThreadStartParams" for app_thread_start_params, "ReasoningEffort" for reasoning_effort. */
 const char *type_name(const char *name, char buffer[FIELD_NAME_SIZE]);
-/* The name of a record, or of the union that is published in its place. */
+/* Returns the name of a record, or of the union that is published in its place. */
 const char *record_type_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
-/* The named type of a field's value or of its items; false if it has no name. */
+/* Sets *ret to the named type of a field's value or of its items; false if the type has no name. */
 bool field_named_type(const struct field *field, struct named_type *ret);
 bool field_is_shown(const struct type_set *set, const struct field *field);
 /* True if the field accepts or emits null. */
 bool field_is_nullable(const struct field *field);
-/* The form of a word in titles: "InProgress", "OnRequest", "InputText" for "inProgress", "on-request", "input_text". */
+/* Returns the form of a word in titles: "InProgress", "OnRequest", "InputText" for "inProgress", "on-request",
+ * "input_text". */
 const char *word_title(const char *word, char buffer[FIELD_NAME_SIZE]);
 
-/* "", "v1/" or "v2/" (app_folder.def). */
+/* Returns "", "v1/" or "v2/" (app_folder.def). */
 const char *type_schema_folder(const char *name);
 const char *type_script_folder(const char *name);
-/* The name in TypeScript; it differs where two types of one name are in two folders. */
+/* Returns the name in TypeScript, which differs if two folders have types of the same name. */
 const char *type_script_name(const char *name);
 
 #endif

@@ -1,10 +1,10 @@
-/* The runtime descriptions of the structs in types.h: a second expansion of the same rows, by record_rows.h, which
- * tools also use for their arguments. Short: the rows are in the tables. */
+/* Defines the runtime descriptions of the structs in types.h, by a second expansion of the same rows with
+ * record_rows.h. Tools use record_rows.h for their arguments, too. */
 #include "protocol/record/types.h"
 
 #include "base/mem.h"
 
-/* The macros open and close the braces of each other. */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"

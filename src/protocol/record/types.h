@@ -11,8 +11,8 @@
 #include "protocol/record/enum.h"
 #include "protocol/record/record.h"
 
-/* Tags of the unions: enum user_input_tag { user_input_text, … } */
-/* The macros open and close the braces of each other. */
+/* The tags of unions: enum user_input_tag { user_input_text, … } */
+/* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define UNION(name, style, key, alt_key, doc) enum name##_tag {
 #define VARIANT(name, tag, wire, record, doc) name##_##tag,
@@ -24,7 +24,7 @@
 #include "protocol/record/types.def"
 #include "protocol/record/record_undef.h"
 
-/* The unions' structs; their bodies are declared below. */
+/* The structs of unions; the bodies are declared below. */
 #define UNION(name, style, key, alt_key, doc) struct name { enum name##_tag tag; union { void *body;
 #define VARIANT(name, tag, wire, record, doc) struct record *tag;
 #define NAMED(name, tag, wire, record, doc) struct record *tag;
@@ -34,7 +34,7 @@
 #include "protocol/record/types.def"
 #include "protocol/record/record_undef.h"
 
-/* The records. */
+/* The structs of records. */
 #include "protocol/record/record_struct.h"
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"
@@ -42,7 +42,8 @@
 #include "protocol/op/event_record.def"
 #include "protocol/record/record_undef.h"
 
-/* enum op_tag { OP_user_turn, … }; struct op { enum op_tag tag; union { void *body; … }; } */
+/* The tags and structs of Ops: enum op_tag { OP_user_turn, … }; struct op { enum op_tag tag; union { void *body; …
+ * }; } */
 enum op_tag {
 #define OP(tag, wire, record, doc) OP_##tag,
 #define OP_UNIT(tag, wire, doc) OP_##tag,
@@ -89,7 +90,7 @@ struct event_msg {
 	};
 };
 
-/* One `extern const struct record record_NAME` and `extern const struct union_type union_NAME` each. */
+/* Declares `const struct record record_NAME` or `const struct union_type union_NAME` for each row. */
 #define RECORD(name, doc) extern const struct record record_##name;
 #define RECORD_EMPTY(name, doc) extern const struct record record_##name;
 #define UNION(name, style, key, alt_key, doc) extern const struct union_type union_##name;

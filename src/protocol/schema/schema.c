@@ -1,4 +1,4 @@
-/* Schemas are generated from the rows that drive decoding and encoding, so they match the program's behaviour.
+/* Schemas are generated from the rows that drive decoding and encoding, so they cannot disagree with the program.
  * OPT and NUL fields accept null as absent; only NUL fields emit it. */
 #include "protocol/schema/schema.h"
 
@@ -24,7 +24,7 @@ static void write_doc(const struct schema *schema, const char *doc)
 		jw_member_cstr(schema->w, "description", doc);
 }
 
-/* "type": "x", or "type": ["x", "null"] */
+/* Writes "type": "x", or "type": ["x", "null"]. */
 static void write_type(const struct schema *schema, const char *type, bool is_nullable)
 {
 	if (!is_nullable) {
@@ -52,7 +52,7 @@ static void write_ref_members(const struct schema *schema, const char *name, boo
 	jw_array_end(schema->w);
 }
 
-/* Of an item without a name. */
+/* Returns the JSON type of an item without a name. */
 static const char *item_type(enum field_kind kind)
 {
 	switch (kind) {
@@ -96,7 +96,7 @@ static void write_field_members(const struct schema *schema, const struct field 
 	}
 	switch (field->kind) {
 	case FIELD_json:
-		return; /* anything */
+		return; /* no type: any value is valid */
 	case FIELD_str:
 		write_type(schema, "string", is_nullable);
 		return;
@@ -166,7 +166,7 @@ static void write_properties(const struct schema *schema, const struct record *r
 	}
 }
 
-/* Writes "required", the key of a union first; omitted if the list is empty. */
+/* Writes "required" with the key of a union first; nothing if the list is empty. */
 static void write_required(const struct schema *schema, const struct record *record, const char *key)
 {
 	size_t count = 0, written = 0;
@@ -208,7 +208,7 @@ static void write_enum(const struct schema *schema, const struct enum_type *type
 {
 	jw_member_cstr(schema->w, "type", "string");
 	if (!type->count)
-		return; /* any text */
+		return; /* no enum: any text is valid */
 	jw_key(schema->w, "enum");
 	jw_array(schema->w);
 	for (size_t i = 0; i < type->count; i++) {

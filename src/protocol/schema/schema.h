@@ -14,12 +14,12 @@ struct error;
 struct schema {
 	struct json_writer *w;
 	const struct type_set *set; /* the types to include */
-	bool is_nested;             /* definitions of v2 are in a folder of their own */
+	bool is_nested;             /* definitions of v2 are in a separate folder */
 };
 
 /* Writes the members of a type's schema (type, properties, oneOf, …) into an object that the caller opened. */
 void schema_write_members(const struct schema *schema, enum type_kind kind, const void *type);
-/* {"$ref":…} */
+/* Writes {"$ref":…}. */
 void schema_write_ref(const struct schema *schema, const char *name);
 
 /* Writes all files; stops at the first error. */

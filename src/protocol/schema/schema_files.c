@@ -1,6 +1,6 @@
-/* Each type that a message carries has a file with all definitions that it refers to, so that every file can be used
- * alone; two more files contain all types. The JSON-RPC envelope has no rows because the server's rpc.c parses and
- * writes it by hand, so its schema is text here. */
+/* Each type that is used in a message has a file with all definitions that it refers to, so that every file can be
+ * used alone; two more files contain all types. The JSON-RPC envelope has no rows because the server's rpc.c parses
+ * and writes it by hand, so its schema is text here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@
 #define REF(name) "{\"$ref\":\"#/definitions/" name "\"}"
 #define OBJECT(properties, required) "\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]"
 
-/* Schemas of the envelope types. */
+/* A schema of an envelope type. */
 static const struct envelope {
 	const char *name, *members;
-	bool is_alone; /* refers to nothing */
+	bool is_alone; /* the schema refers to no other */
 	bool has_file;
 } envelopes[] = {
 	{"JSONRPCError", OBJECT("\"error\":" REF("JSONRPCErrorError") ",\"id\":" REF("RequestId"), "\"error\",\"id\""),
@@ -79,7 +79,7 @@ static int end_file(struct files *files, const char *folder, const char *title)
 
 static void write_envelope(struct files *files, const struct envelope *envelope)
 {
-	jw_raw(&files->w, str_of(envelope->members)); /* "key":value; jw_raw adds the comma before it */
+	jw_raw(&files->w, str_of(envelope->members)); /* jw_raw writes the comma before "key":value */
 }
 
 static void define_envelope(struct files *files, const struct envelope *envelope)
@@ -277,7 +277,7 @@ static int write_whole(struct files *files, const struct type_set *all)
 	return end_file(files, "", "codex_app_server_protocol.schemas");
 }
 
-/* Excludes server requests; definitions are flat. */
+/* Writes the file of all v2 types, without server requests and with flat definitions. */
 static int write_whole_v2(struct files *files, const struct type_set *all)
 {
 	struct type_set set = {.is_experimental = files->is_experimental};
@@ -334,7 +334,7 @@ static int write_message_files(struct files *files)
 	return status;
 }
 
-/* Adds the types that a message carries. Optional params have no file, as in codex 0.169. */
+/* Adds the types that messages contain. Optional params have no file, as in codex 0.169. */
 static void add_carried(enum app_message_kind kind, struct type_set *carried)
 {
 	for (size_t i = 0; i < app_message_count(kind); i++) {

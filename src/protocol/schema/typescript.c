@@ -12,7 +12,7 @@ struct script {
 	bool is_input; /* fields with a default are optional */
 };
 
-/* Docs come from the tables and contain no end of a comment. */
+/* Appends a doc comment. The texts come from the tables and contain no end of a comment. */
 static void append_doc(struct buf *out, const char *indent, const char *doc)
 {
 	if (doc && *doc)
@@ -87,7 +87,7 @@ static void append_record(const struct script *script, const struct record *reco
 static void append_enum(const struct script *script, const struct enum_type *type)
 {
 	if (!type->count)
-		buf_append_c(script->out, "string"); /* any text */
+		buf_append_c(script->out, "string"); /* no enum: any text is valid */
 	const char *before = "";
 	for (size_t i = 0; i < type->count; i++) {
 		if (!type->words[i].wire[0])

@@ -42,7 +42,7 @@ static void append_import(struct files *files, const char *name, bool from_inner
 	buf_printf(&files->text, "import type { %s } from \"%s%s\";\n", name, way, name);
 }
 
-/* Appends an import of a type that has no row but is named in the body. */
+/* Appends an import of a type that has no row but occurs in the body. */
 static void append_plain_import(struct files *files, const char *name, const char *path, bool from_inner)
 {
 	if (str_find(buf_str(&files->body), str_of(name)) >= 0)
@@ -92,7 +92,8 @@ static bool is_input(const struct files *files, const struct named_type *type)
 	return true;
 }
 
-/* Adds the types of responses, notifications and server requests. Answers to server requests come from the client. */
+/* Adds the types of responses, notifications and server requests, but not answers to server requests, which clients
+ * send. */
 static void add_sent(struct type_set *sent)
 {
 	for (size_t i = 0; i < app_message_count(MESSAGE_client_request); i++) {
@@ -172,7 +173,7 @@ static const struct plain {
          "/** Anything that JSON can say. */\n"
          "export type JsonValue = null | boolean | number | string | Array<JsonValue> | "
          "{ [key in string]?: JsonValue };\n"},
-	/* Clients import these from both folders. */
+	/* Clients import these types from both folders. */
 	{"v2/", "ExecPolicyAmendment", "export type { ExecPolicyAmendment } from \"../ExecPolicyAmendment\";\n"},
 	{"v2/", "NetworkPolicyAmendment",
          "export type { NetworkPolicyAmendment } from \"../NetworkPolicyAmendment\";\n"},
@@ -238,7 +239,7 @@ int typescript_write_files(bool is_experimental, app_message_file_fn write, stru
 {
 	struct files files = {.is_experimental = is_experimental, .write = write, .err = err, .self = self};
 	files.all.is_experimental = is_experimental;
-	files.sent.is_experimental = true; /* includes types sent only to clients that opted in */
+	files.sent.is_experimental = true; /* include types that are sent only to clients that opted in */
 	files.all.has_bodies = files.sent.has_bodies = true;
 	buf_init(&files.body, LIMIT_SCHEMA_FILE);
 	buf_init(&files.text, LIMIT_SCHEMA_FILE);
