@@ -19,9 +19,9 @@
 struct loop;
 
 /* Terminates everything that commands of this thread have left, with SIGTERM and then SIGKILL. The owner of the loop
- * calls it before it destroys the loop. Blocks until all have ended; returns at once if there are none. on_end does
- * not run for commands that were still running. Returns how many processes could not be terminated. Commands can be
- * started again afterwards. */
+ * calls it before it destroys the loop. Blocks until all have ended, and returns at once if nothing is left. on_end
+ * does not run for commands that were still running. Returns how many processes could not be terminated. Commands can
+ * be started again afterwards. */
 size_t process_reaper_stop(void);
 /* As process_reaper_stop, for a program that exits next: waits briefly (supervisor_leave), and the supervisor, which
  * outlives the engine, terminates the rest. True if everything has ended. */

@@ -63,7 +63,7 @@ int spawn_failure_error(const struct spawn_failure *failure, const char *name, c
 must_check const char *const *spawn_paths(const char *name, const char *const *env, struct arena *arena,
                                           struct error *err);
 /* Returns the first of these files that is executable, owned by the caller; relative paths start at cwd (NULL: the
- * engine's). Blocks while the system looks it up. NULL and err if there is none. */
+ * engine's). Blocks while the system looks it up. NULL and err if no file is. */
 must_check char *spawn_find_program(const char *name, const char *const *env, const char *cwd, struct error *err);
 
 #endif

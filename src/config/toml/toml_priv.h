@@ -46,7 +46,7 @@ static inline struct str toml_rest(const struct toml_reader *r)
 /* These skip blanks on the line; and blanks, comments and line ends (toml_parse.c). */
 void toml_skip_blanks(struct toml_reader *r);
 void toml_skip_lines(struct toml_reader *r);
-/* Skips a line end of one or two bytes; false if there is none. */
+/* Skips a line end of one or two bytes; false without one. */
 bool toml_skip_newline(struct toml_reader *r);
 
 /* Reads "key = value" into table. */

@@ -92,7 +92,7 @@ enum app_notification_tag app_notification_find(struct str wire)
 
 /* ---- all messages in one form ---- */
 
-/* The table of messages. Methods, notifications and server requests have different columns, but the schema
+/* Access to all kinds of messages. Methods, notifications and server requests have different columns, but the schema
  * generators need the same three of each: name, parameters and result. */
 
 const char *app_message_kind_name(enum app_message_kind kind)
