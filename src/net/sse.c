@@ -214,7 +214,7 @@ int sse_end(struct sse *sse, struct error *err)
 	int result = 0;
 	if (sse->is_stopped)
 		return 0;
-	/* An incomplete line could corrupt data that is already there, so it is used only if the event has no data yet. */
+	/* An incomplete line could corrupt the data of its event, so it is used only if there is no data yet. */
 	if (sse->line.len && !sse->data.text.ptr)
 		result = take_line(sse, buf_str(&sse->line), err);
 	if (result == 0)
