@@ -33,7 +33,7 @@ static int take_lock(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-/* Returns the newest lines that fit into room; at least the last one. */
+/* Returns the newest lines that fit into room, but at least the last one. */
 static struct str newest(struct str lines, size_t room)
 {
 	while (lines.len > room) {
@@ -92,7 +92,7 @@ int prompt_history_append(const char *home, const struct prompt_entry *entry, in
 	return status == 0 ? trim(fd, path, max_bytes, err) : status;
 }
 
-/* Reads the file if its inode is *log_id; 0: any. */
+/* Reads the file if its inode is *log_id; with 0 any file. */
 static bool read_history(const char *home, int64_t *log_id, struct buf *out)
 {
 	auto_free char *path = history_path(home);

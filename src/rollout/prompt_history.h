@@ -20,13 +20,14 @@ struct prompt_entry {
 	struct str text;
 };
 
-/* max_bytes > 0: if the file exceeds it, the oldest prompts are removed until four fifths remain; the newest is
- * kept. */
+/* Appends a prompt. If max_bytes > 0 and the file exceeds it, the oldest prompts are removed until four fifths
+ * remain; the newest is kept. */
 must_check int prompt_history_append(const char *home, const struct prompt_entry *entry, int64_t max_bytes,
                                      struct error *err);
 /* Returns the inode and the number of lines; zeros if the file does not exist. */
 void prompt_history_measure(const char *home, int64_t *ret_log_id, int64_t *ret_count);
-/* False if the file has been replaced or has no such line. *ret lives in the arena. */
+/* Finds the entry with this number; false if the file has been replaced or has no such line. *ret lives in the
+ * arena. */
 bool prompt_history_find(const char *home, int64_t log_id, int64_t offset, struct arena *arena,
                          struct prompt_entry *ret);
 

@@ -123,7 +123,8 @@ bool rollout_collab_item_read(const struct event_msg *event, struct rollout_coll
 
 /* ---- as JSON ---- */
 
-/* A call has failed if no agent was started, or if an agent that it names does not exist. */
+/* Returns the status of the call: it has failed if no agent was started, or if an agent that it names does not
+ * exist. */
 static const char *status_of(const struct rollout_collab_item *item)
 {
 	if (!item->has_ended)
@@ -167,7 +168,7 @@ static void write_words(const char *kind, struct str words, size_t most, struct 
 	jw_object_end(w);
 }
 
-/* The statuses together fit into a line that a client accepts. */
+/* Writes the statuses, cut so that all of them fit into a line that a client accepts. */
 static void write_statuses(const struct rollout_collab_item *item, struct json_writer *w)
 {
 	size_t most = LIMIT_LINE / 2 / (item->count ? item->count : 1);

@@ -15,18 +15,18 @@ struct event_msg;
 /* A collab_* event of any tool; borrows from the event. */
 struct rollout_collab_item {
 	struct str id;
-	const char *tool; /* its name in the file */
+	const char *tool; /* the tool's name in the file */
 	struct str sender_id;
-	struct str prompt, model; /* absent if the tool has none */
+	struct str prompt, model; /* STR_NONE if the tool has none */
 	bool has_effort;
 	enum reasoning_effort effort;
 	const struct str *receivers;
-	const struct agent_status *statuses; /* of each receiver; NULL: the call has not ended */
+	const struct agent_status *statuses; /* one for each receiver; NULL: the call has not ended */
 	size_t count;
 	bool has_ended;
 };
 
-/* False if it is not a collab_* event. */
+/* Reads an event; false if it is not a collab_* event. */
 bool rollout_collab_item_read(const struct event_msg *event, struct rollout_collab_item *ret);
 /* Writes one JSON object; a call that has not ended is written as interrupted. Long final messages are cut in the
  * middle. */

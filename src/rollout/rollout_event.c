@@ -28,7 +28,8 @@ static bool write_note(const struct rollout_note *note, struct json_writer *w)
 	return note->turn_id.ptr || note->error.ptr || note->started_at_ms || note->completed_at_ms;
 }
 
-/* The event's object follows the note's members directly; a comma replaces its opening brace. */
+/* Writes the members of the note and then those of the event: a comma replaces the opening brace of the event's
+ * object. */
 int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note, const struct event_msg *event,
                          struct error *err)
 {
@@ -50,7 +51,7 @@ int rollout_event_append(struct rollout_writer *writer, const struct rollout_not
 
 struct legacy_lines {
 	struct rollout_writer *writer;
-	int status; /* of the first line that failed */
+	int status; /* result of the first line that failed */
 	struct error *err;
 };
 
@@ -59,7 +60,7 @@ static void append_line(struct legacy_lines *lines, const struct event_msg *even
 	lines->status = rollout_event_append(lines->writer, &(struct rollout_note){0}, event, lines->err);
 }
 
-/* A numbered file holds the data of an image in the item's own line already. */
+/* Appends an event without the data of images, which a numbered file has in the item's own line. */
 static void append_without_image_data(struct legacy_lines *lines, const struct ev_user_message *event)
 {
 	auto_arena struct arena arena = {0};
@@ -73,7 +74,7 @@ static void append_without_image_data(struct legacy_lines *lines, const struct e
 	append_line(lines, &(struct event_msg){.tag = EV_user_message, .user_message = &brief});
 }
 
-/* Rollouts have no legacy line for web searches. */
+/* Appends a legacy event. Rollouts have no legacy line for web searches. */
 static void on_legacy_event(const struct event_msg *event, void *self)
 {
 	struct legacy_lines *lines = self;

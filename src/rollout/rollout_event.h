@@ -1,4 +1,5 @@
-/* rollout_event.h — single event_msg lines. Private to rollout/: rollout_journal.h lists the events that are written.
+/* rollout_event.h — writes single event_msg lines. Private to rollout/: rollout_journal.h lists the events that are
+ * written.
  *
  * Owns: nothing. Loop thread. Errors as rollout_writer_append. */
 #ifndef ROLLOUT_ROLLOUT_EVENT_H
@@ -13,7 +14,7 @@
 struct event_msg;
 struct rollout_writer;
 
-/* Members that precede those of the event. Absent ones are omitted. */
+/* Members to write before those of the event. Absent ones are omitted. */
 struct rollout_note {
 	struct str turn_id;
 	struct str error; /* JSON */
@@ -22,8 +23,8 @@ struct rollout_note {
 must_check int rollout_event_append(struct rollout_writer *writer, const struct rollout_note *note,
                                     const struct event_msg *event, struct error *err);
 
-/* Appends the legacy events of an item_completed: the lines that versions before 2026 read. Succeeds without a line if
- * the item has none. A numbered file gets them without the data of images, which its item_completed line has. */
+/* Appends the legacy events of an item_completed, which versions before 2026 read; an item without any is a success.
+ * In a numbered file they lack the data of images, which the item_completed line contains. */
 must_check int rollout_event_append_legacy(struct rollout_writer *writer, const struct event_msg *completed,
                                            struct error *err);
 

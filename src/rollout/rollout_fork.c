@@ -27,7 +27,7 @@ struct fork_file {
 	int fd;
 	const char *path;
 	bool is_numbered;
-	int64_t ordinal; /* of the next line */
+	int64_t ordinal; /* number of the next line */
 	struct buf out;
 	struct error *err;
 };
@@ -80,7 +80,7 @@ static int write_lines(struct fork_file *file, const struct rollout_reader *read
 	return status == 0 ? flush(file) : status;
 }
 
-/* Files are found by their ids within one home only. */
+/* True if both files are in the same home, within which files are found by their ids. */
 static bool is_same_home(const char *path, const char *other)
 {
 	auto_free char *home = rollout_path_home(path), *other_home = rollout_path_home(other);

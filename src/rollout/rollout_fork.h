@@ -1,4 +1,4 @@
-/* rollout_fork.h — a new rollout that begins with the lines of another one.
+/* rollout_fork.h — creates a rollout that begins with the lines of another one.
  *
  * Blocking; any thread. Owns: nothing. The file is written completely or not at all. */
 #ifndef ROLLOUT_ROLLOUT_FORK_H

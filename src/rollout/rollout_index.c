@@ -1,12 +1,13 @@
-/* One row per file: its size and times when it was read, the summary that lists show and, after the first search, its
- * text in a full-text table of trigrams. Requests only read; rows are written in the background. A row whose file has
- * changed is ignored: the index cannot be wrong, only incomplete, and every failure means "not known".
+/* There is one row per file: its size and times when it was read, the summary that lists show and, after the first
+ * search, its text in a full-text table of trigrams. Requests only read; rows are written in the background. A row
+ * whose file has changed is ignored: the index cannot be wrong, only incomplete, and every failure means "not
+ * known".
  *
  * A trigram match is a hint: files that the table excludes are excluded, the others are read. The table stores no
  * positions and folds more than ASCII letters, so it yields false positives but no false negatives.
  *
- * A failure other than SQLITE_BUSY closes the database until the next fill, which rebuilds it. After SQLITE_BUSY it is
- * not used for a moment, so that a lock that is never released costs one wait instead of one per file. */
+ * A failure other than SQLITE_BUSY closes the database until the next fill, which rebuilds it. After SQLITE_BUSY it
+ * is not used for a moment, so that a lock that is never released costs one wait instead of one per file. */
 #include "rollout/rollout_index.h"
 
 #include <stdatomic.h>
@@ -27,10 +28,10 @@
 #include "rollout/rollout_path.h"
 
 enum {
-	BUSY_MS = 25,       /* timeout for a lock … */
-	ALOOF_MS = 1000,    /* … and the time without further attempts after it */
+	BUSY_MS = 25,       /* timeout for a lock */
+	ALOOF_MS = 1000,    /* time without further attempts after that timeout */
 	LEAST_WORDS = 3,    /* characters of a trigram */
-	MOST_TRIGRAMS = 64, /* of one search: more exclude hardly more files */
+	MOST_TRIGRAMS = 64, /* per search: more of them exclude hardly more files */
 };
 
 #define SETTINGS_SQL                                                                                      \
@@ -75,7 +76,8 @@ void index_close(struct rollout_index *index)
 		index->statements[i] = NULL;
 	}
 	if (index->db)
-		index->lib->close_v2(index->db); /* closes after the statements of other threads */
+		/* closes the database when other threads have ended their statements */
+		index->lib->close_v2(index->db);
 	index->db = NULL;
 	index->has_opened = false;
 }
@@ -97,7 +99,7 @@ static bool is_busy(int status)
 	return kind == SQLITE_BUSY || kind == SQLITE_LOCKED;
 }
 
-/* The database can still be read. */
+/* True for errors that leave the database readable. */
 static bool is_refusal(int status)
 {
 	int kind = status & 0xff;
@@ -132,7 +134,7 @@ sqlite3_stmt *index_statement(struct rollout_index *index, enum statement which)
 	return index->statements[which];
 }
 
-/* True if there is a row. The caller must reset the statement after the last row that it reads. */
+/* Executes a step; true if it yields a row. The caller must reset the statement after the last row that it reads. */
 bool index_step(struct rollout_index *index, sqlite3_stmt *it)
 {
 	int status = index->lib->step(it);
@@ -142,7 +144,7 @@ bool index_step(struct rollout_index *index, sqlite3_stmt *it)
 	return status == SQLITE_ROW;
 }
 
-/* Runs a statement without rows. */
+/* Runs a statement that yields no rows. */
 bool index_run(struct rollout_index *index, sqlite3_stmt *it)
 {
 	int status = index->lib->step(it);
@@ -189,7 +191,7 @@ bool index_load_library(struct rollout_index *index)
 	return index->lib;
 }
 
-/* Opens the database for reading. Called under the lock. */
+/* Opens the database for reading. The caller holds the lock. */
 bool index_is_open(struct rollout_index *index)
 {
 	if (index->db)
@@ -213,7 +215,7 @@ struct index_stamp index_stamp_of(const struct stat *st)
 	                            st->st_ctim.tv_nsec};
 }
 
-/* Rows hold paths relative to the home, which may be moved. */
+/* Returns the path relative to the home, as rows store it, because the home may be moved. */
 struct str index_relative(const struct rollout_index *index, const char *path)
 {
 	struct str text = str_of(path);
@@ -222,7 +224,7 @@ struct str index_relative(const struct rollout_index *index, const char *path)
 	return text;
 }
 
-/* Finds the row of a file, if the file has not changed. */
+/* Finds the row of a file, provided that the file has not changed. */
 bool index_find(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct index_row *ret)
 {
 	*ret = (struct index_row){.it = index_statement(index, FIND)};
@@ -251,7 +253,7 @@ bool index_stamp_file(const char *path, struct index_stamp *ret, struct stat *st
 
 /* ---- summaries ---- */
 
-/* The texts that lists show, in this order; a resume reads the rest from the file. */
+/* Lists the texts that lists show, in the order of the row; a resume reads the others from the file. */
 static void list_texts(struct rollout_summary *summary, struct str *texts[], size_t *count)
 {
 	struct rollout_meta *meta = &summary->meta;
@@ -301,7 +303,7 @@ static bool decode(struct str text, struct arena *arena, struct rollout_summary 
 	return true;
 }
 
-/* Fills the summary as reading the file would, except for the values that come from its name and its times. */
+/* Fills the summary as reading the file would, except for values that are derived from its name and times. */
 static bool recall(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct arena *arena,
                    struct rollout_summary *ret, bool *ret_is_none)
 {
@@ -355,7 +357,7 @@ struct lacking {
 struct rollout_index_search {
 	struct rollout_index *index;
 	struct arena arena;
-	VEC(struct lacking) files; /* files without the trigrams, by path */
+	VEC(struct lacking) files; /* files that lack the trigrams, sorted by path */
 };
 
 static size_t char_len(struct str text)

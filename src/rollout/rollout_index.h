@@ -21,12 +21,13 @@ struct stat;
 
 #define ROLLOUT_INDEX_NAME "rollout_index.sqlite"
 
-/* Does not open the database yet. */
+/* Creates an index; the database is opened when it is first used. */
 struct rollout_index *rollout_index_create(const char *home);
 struct rollout_index *rollout_index_ref(struct rollout_index *index);
 void rollout_index_unref(struct rollout_index *index); /* NULL is a no-op */
 
-/* rollout_summary_read, from the index if it has the file; *ret_is_known (may be NULL): the index had it. */
+/* As rollout_summary_read, but uses the index if it has the file. *ret_is_known (may be NULL) is set to whether it
+ * had. */
 must_check int rollout_index_summary(struct rollout_index *index, const char *path, struct arena *arena,
                                      struct rollout_summary *ret, bool *ret_is_known, struct error *err);
 
@@ -36,20 +37,20 @@ must_check int rollout_index_summary(struct rollout_index *index, const char *pa
 struct rollout_index_search;
 struct rollout_index_search *rollout_index_search_create(struct rollout_index *index, struct str words);
 void rollout_index_search_destroy(struct rollout_index_search *search); /* NULL is a no-op */
-/* True: the file does not contain the phrase. False: the file must be read. */
+/* True if the file does not contain the phrase; if false, the file must be read. */
 bool rollout_index_search_excludes(const struct rollout_index_search *search, const char *path);
 
 /* ---- filling it ---- */
 
-/* Changes between begin and end are one transaction. begin creates the database if it does not exist, and rebuilds a
- * damaged one; false if it cannot be written. */
+/* Changes between begin and end form one transaction. begin creates the database if it does not exist, and rebuilds
+ * a damaged one; false if it cannot be written. */
 bool rollout_index_begin(struct rollout_index *index);
 bool rollout_index_end(struct rollout_index *index);
-/* True if the index has the current file and (with_text) its text. */
+/* True if the index has the current version of the file and, with with_text, its text. */
 bool rollout_index_knows(struct rollout_index *index, const char *path, bool with_text);
 /* Reads the beginning of the file and stores its summary. */
 void rollout_index_learn(struct rollout_index *index, const char *path);
-/* Stores the text of the file, unless the file has changed since `st`. Texts are separated by newlines. */
+/* Stores the text of the file, unless the file has changed since `st` was read. Texts are separated by newlines. */
 void rollout_index_learn_text(struct rollout_index *index, const char *path, const struct stat *st, struct str text);
 /* Removes the rows of files that no longer exist. */
 void rollout_index_sweep(struct rollout_index *index);

@@ -22,8 +22,8 @@ enum { MOST_REMAKES = 3 };
 	"CREATE VIRTUAL TABLE said USING fts5(text, tokenize='trigram', detail='none', columnsize=0);" \
 	"PRAGMA user_version=1;"
 
-/* Creates the file with mode 0600, like rollouts; SQLite would make it readable for others. Other than regular files
- * are left alone. */
+/* Creates the file with mode 0600, like rollouts, because SQLite would make it readable for others. Only a regular
+ * file is touched. */
 static bool make_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -45,7 +45,7 @@ static bool is_replaced(const struct rollout_index *index)
 	return index->db && (stat(index->path, &st) != 0 || st.st_ino != index->inode);
 }
 
-/* Also rebuilds a database with the schema of another version. */
+/* Rebuilds a damaged database, or one with the schema of another version. */
 static bool remake(struct rollout_index *index)
 {
 	index_close(index);
@@ -69,7 +69,7 @@ static bool open_to_write(struct rollout_index *index)
 	if (!index->is_damaged && index_open_file(index) && index_version(index) == INDEX_SCHEMA)
 		return true;
 	if (index->db && !index->is_damaged && index_version(index) < 0)
-		return false; /* it is locked, for example */
+		return false; /* for example, it is locked */
 	index->remakes += index->is_damaged;
 	index->is_damaged = false;
 	return remake(index);
@@ -157,7 +157,8 @@ bool rollout_index_knows(struct rollout_index *index, const char *path, bool wit
 	return is_known && (row.has_text || !with_text);
 }
 
-/* False if the summary must not be stored: that of a fork comes from another file, whose times are not checked. */
+/* Reads the summary. False if it must not be stored: that of a fork comes from another file, whose times are not
+ * checked. */
 static bool read_summary(const char *path, struct arena *arena, struct buf *text, struct new_row *row)
 {
 	struct rollout_summary summary;
@@ -251,7 +252,7 @@ void rollout_index_sweep(struct rollout_index *index)
 
 /* ---- for codex doctor ---- */
 
-/* Runs SQLite's integrity check, and compares the full-text table with the texts. */
+/* Runs SQLite's integrity check and compares the full-text table with the texts. */
 static bool is_sound(struct rollout_index *index)
 {
 	sqlite3_stmt *it = NULL;

@@ -14,15 +14,15 @@
 enum { INDEX_SCHEMA = 1 };
 
 enum statement {
-	FIND,       /* stamp, summary, has_text and id by path */
-	PUT,        /* path, stamp, summary, has_text: replaces the row; the id changes */
-	PUT_TEXT,   /* id, text */
-	DROP_TEXT,  /* id */
-	LACK_WORDS, /* path and stamp of the rows whose text lacks the trigrams, by path */
-	LACK_CHARS, /* the same for phrases that are too short for a trigram */
+	FIND,       /* finds stamp, summary, has_text and id by path */
+	PUT,        /* replaces a row: path, stamp, summary, has_text; the id changes */
+	PUT_TEXT,   /* stores a text: id, text */
+	DROP_TEXT,  /* removes a text: id */
+	LACK_WORDS, /* path and stamp of rows whose text lacks the trigrams, by path */
+	LACK_CHARS, /* as LACK_WORDS, for phrases that are too short for a trigram */
 	PATHS,      /* all paths with their ids */
-	DROP,       /* id */
-	COUNT,      /* number of rows, and of those with text */
+	DROP,       /* removes a row: id */
+	COUNT,      /* number of rows, and of rows with text */
 	STATEMENTS,
 };
 
@@ -37,23 +37,23 @@ struct rollout_index {
 	const struct rollout_sqlite *lib;
 	sqlite3 *db; /* NULL: not open */
 	sqlite3_stmt *statements[STATEMENTS];
-	bool is_tried;    /* opening failed: not tried again until the next fill */
-	bool has_opened;  /* db was readable */
-	bool is_damaged;  /* it must be rebuilt … */
-	unsigned remakes; /* … which has happened so many times */
+	bool is_tried;    /* opening failed and is not tried again until the next fill */
+	bool has_opened;  /* db could be read */
+	bool is_damaged;  /* db must be rebuilt */
+	unsigned remakes; /* number of rebuilds so far */
 	uint64_t aloof_until;
-	ino_t inode; /* of the open file */
+	ino_t inode; /* inode of the open file */
 	const char *problem;
 };
 
 struct index_row {
-	sqlite3_stmt *it; /* the caller must reset it */
+	sqlite3_stmt *it; /* the statement, which the caller must reset */
 	int64_t id;
 	bool has_text;
 	struct str summary; /* borrowed from the statement */
 };
 
-/* Finds the row of a file, if the file has not changed; the caller must reset its statement. */
+/* Finds the row of a file, provided that the file has not changed; the caller must reset its statement. */
 bool index_find(struct rollout_index *index, const char *path, const struct index_stamp *stamp, struct index_row *ret);
 struct index_stamp index_stamp_of(const struct stat *st);
 bool index_stamp_file(const char *path, struct index_stamp *ret, struct stat *st);
@@ -67,14 +67,14 @@ bool index_open_file(struct rollout_index *index);
 void index_close(struct rollout_index *index);
 int64_t index_version(struct rollout_index *index);
 
-/* NULL on failure; the index may then be closed. */
+/* Returns NULL on failure; the index may then be closed. */
 sqlite3_stmt *index_statement(struct rollout_index *index, enum statement which);
 bool index_bind_str(struct rollout_index *index, sqlite3_stmt *it, int at, struct str text);
-/* True if there is a row. The caller must reset the statement after the last row that it reads. */
+/* Executes a step; true if it yields a row. The caller must reset the statement after the last row that it reads. */
 bool index_step(struct rollout_index *index, sqlite3_stmt *it);
-/* Runs a statement without rows. */
+/* Runs a statement that yields no rows. */
 bool index_run(struct rollout_index *index, sqlite3_stmt *it);
-/* False if status is a failure, which is then handled. */
+/* False if status is a failure, which is handled here. */
 bool index_is_done(struct rollout_index *index, int status);
 
 #endif

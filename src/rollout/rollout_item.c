@@ -78,7 +78,7 @@ static bool is_context_text(struct str text)
 	return false;
 }
 
-/* Codex 0.169 names the kind of each part: "user.text", "environments.environment_context", … */
+/* Collects the kinds that codex 0.169 records for each part: "user.text", "environments.environment_context", …. */
 static bool find_kinds(const struct json *item, bool *ret_is_user)
 {
 	const struct json *list = json_path(item, "internal_chat_message_metadata_passthrough.content_item_kinds");
@@ -179,7 +179,7 @@ static const struct json *find_private(const struct json *item, const char *limi
 	return found;
 }
 
-/* Works from the last member to the first, so that a removal moves no member that is still to be examined. */
+/* Works backwards, so that a removal moves no member that is still to be examined. */
 struct str rollout_item_strip(const struct json *item)
 {
 	struct str left = item->span;
@@ -209,7 +209,7 @@ void rollout_write_user(struct buf *out, struct str text)
 	jw_object_end(&w);
 }
 
-/* Collects the texts of a message, one per line; true if the message contains nothing else. */
+/* Collects the texts of a message, one per line; false if the message contains other parts. */
 static bool collect_words(const struct json *item, struct buf *out)
 {
 	bool is_all = true;

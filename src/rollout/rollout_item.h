@@ -29,7 +29,7 @@ enum rollout_item_kind rollout_item_kind(struct str type);
 /* True if items of this kind are part of a request. */
 bool rollout_item_is_sent(enum rollout_item_kind kind);
 
-/* The item's role for the call that its call_id names. */
+/* Returns the item's role for the call that its call_id names. */
 enum rollout_call rollout_item_call(const struct json *item);
 
 /* True for a message of role user that the user wrote. */
@@ -41,16 +41,16 @@ bool rollout_item_is_context(const struct json *item);
  * tree of `item` is stale afterwards. Its text must be writable memory of the caller. */
 struct str rollout_item_strip(const struct json *item);
 
-/* The budget for user messages that remain in a history after its compaction. */
+/* The budget in tokens for user messages that remain in a history after its compaction. */
 enum { ROLLOUT_KEPT_TOKENS = 20000 };
 
-/* The part of an item that remains after a compaction: the item itself if it is a user message, its text alone (written
- * to spare) if it contains images or exceeds the budget, STR_NONE for other items. Uses up the budget; walk the history
- * backwards, so that the newest messages remain. The engine's compaction and the reader of sessions before 2026, which
- * recorded only the summary, must come to the same history. */
+/* Returns the part of an item that remains after a compaction: the item itself if it is a user message, its text
+ * alone (written to spare) if it contains images or exceeds the budget, STR_NONE for other items. Uses up the
+ * budget; walk the history backwards, so that the newest messages remain. The engine's compaction and the reader of
+ * sessions from before 2026, which recorded only the summary, must produce the same history. */
 struct str rollout_kept_item(const struct json *item, size_t *tokens_left, struct buf *spare);
 
-/* {"type":"message","role":"user","content":[{"type":"input_text","text":…}]} */
+/* Writes {"type":"message","role":"user","content":[{"type":"input_text","text":…}]}. */
 void rollout_write_user(struct buf *out, struct str text);
 
 #endif

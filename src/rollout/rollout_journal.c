@@ -1,5 +1,5 @@
-/* The event that ends an item lacks some data of its line: the start time, whether the user denied the call, the text
- * of an interrupted message. The journal keeps these for the open items, which are few. */
+/* The event that ends an item lacks some data of its line: the start time, whether the user denied the call, the
+ * text of an interrupted message. The journal keeps these for open items, which are few. */
 #include "rollout/rollout_journal.h"
 
 #include <stdlib.h>
@@ -21,12 +21,12 @@
 struct open_item {
 	struct list link;
 	char *id;
-	char *turn_id; /* its name in the file */
+	char *turn_id; /* the turn's name in the file */
 	int64_t started_at_ms;
 	bool is_declined;
-	bool is_message; /* an agent message; text is the text so far */
+	bool is_message; /* true for an agent message; text is its text so far */
 	struct buf text;
-	struct buf item; /* JSON, written if the turn ends first; empty: none */
+	struct buf item; /* JSON to write if the turn ends before the item; empty: nothing */
 };
 
 struct rollout_journal {
@@ -34,10 +34,10 @@ struct rollout_journal {
 	char *thread_id;
 	struct list open;
 	size_t open_count;
-	char *wire_turn;           /* the turn's id on the wire … */
-	char turn[UUID_TEXT_SIZE]; /* … and in the file, if they differ; else "" */
+	char *wire_turn;           /* the turn's id on the wire */
+	char turn[UUID_TEXT_SIZE]; /* its id in the file, if it differs; else "" */
 	int64_t started_at_ms;
-	struct buf error; /* JSON: the error of the turn; empty: none */
+	struct buf error; /* the error of the turn as JSON; empty: no error */
 };
 
 struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, struct str thread_id)
@@ -93,7 +93,7 @@ static struct open_item *item_find(struct rollout_journal *journal, struct str i
 	return NULL;
 }
 
-/* NULL if the item is open already, or too many are. */
+/* Returns NULL if the item is already open, or if too many items are. */
 static struct open_item *item_begin(struct rollout_journal *journal, struct str turn_id, struct str id)
 {
 	if (!rollout_writer_is_paginated(journal->writer) || journal->open_count == LIMIT_ROLLOUT_OPEN_ITEMS ||
@@ -166,7 +166,7 @@ static int on_item_started(struct rollout_journal *journal, const struct ev_item
 static int on_delta(struct rollout_journal *journal, const struct ev_content_delta *event)
 {
 	struct open_item *item = item_find(journal, event->item_id);
-	if (item && !item->text.over) /* text that exceeds the limit is dropped */
+	if (item && !item->text.over) /* a text that exceeds the limit is dropped */
 		buf_append_str(&item->text, event->delta);
 	return 0;
 }
@@ -290,7 +290,7 @@ static int write_review(struct rollout_journal *journal, struct str turn_id, con
 	return line_end(journal, &w, err);
 }
 
-/* The legacy event has the findings as fields, the item has them as text. */
+/* The legacy event has the findings as fields; the item has them as text. */
 static int on_review(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                      struct error *err)
 {
@@ -334,7 +334,7 @@ static int on_turn_begin(struct rollout_journal *journal, struct str turn_id, co
 	return rollout_event_append(journal->writer, &note, event, err);
 }
 
-/* The text that the user has seen is recorded; it is not sent to the model, and older versions ignore it. */
+/* Records the text that the user has seen. It is not sent to the model, and older versions ignore it. */
 static void write_message(struct open_item *item)
 {
 	struct json_writer w = json_writer(&item->item);
@@ -345,7 +345,7 @@ static void write_message(struct open_item *item)
 	             &w);
 }
 
-/* Writes the open items of the turn in their current state. Background commands outlive the turn. */
+/* Writes the open items of the turn in their current state, except background commands, which outlive the turn. */
 static int settle(struct rollout_journal *journal, struct error *err)
 {
 	struct open_item *it;
@@ -383,7 +383,7 @@ static int on_turn_end(struct rollout_journal *journal, struct str turn_id, cons
 static int on_error(struct rollout_journal *journal, struct str turn_id, const struct ev_error *event)
 {
 	if (!journal->wire_turn || !str_is(turn_id, journal->wire_turn))
-		return 0; /* the error of a refused submission, not of the turn */
+		return 0; /* this is the error of a rejected submission, not of the turn */
 	buf_clear(&journal->error);
 	struct json_writer w = json_writer(&journal->error);
 	record_encode(&record_ev_error, event, &w);
@@ -392,7 +392,7 @@ static int on_error(struct rollout_journal *journal, struct str turn_id, const s
 
 /* ---- dispatch ---- */
 
-/* Lines of numbered files only. */
+/* Called for numbered files only. */
 static int on_tool_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                          struct error *err)
 {

@@ -1,10 +1,10 @@
 /* rollout_journal.h — selects the events of a session that its rollout records, and converts them to lines.
  *
- * Recorded: start and end of turns, completed items (messages, reasoning, commands, patches, images, calls of subagent
- * tools), token counts, states of subagents. Not recorded: progress. In a numbered file (codex 0.169) an item is an
- * item_completed line with the id and the times that clients received; items that are open at the end of the turn are
- * written in their current state. The legacy events (user_message, agent_message, …) follow an item; a file without
- * numbers has only these.
+ * It records the start and end of turns, completed items (messages, reasoning, commands, patches, images, calls of
+ * subagent tools), token counts, states of subagents. It does not record progress. In a numbered file (codex 0.169)
+ * an item is an item_completed line with the id and the times that clients received; items that are open at the end
+ * of the turn are written in their current state. The legacy events (user_message, agent_message, …) follow an item;
+ * a file without numbers has only these.
  *
  * Owns: the data of open items. Loop thread. Errors as rollout_writer_append. Source: docs/rollouts.md. */
 #ifndef ROLLOUT_ROLLOUT_JOURNAL_H
@@ -21,13 +21,13 @@ struct rollout_writer;
 struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, struct str thread_id);
 void rollout_journal_destroy(struct rollout_journal *journal); /* NULL is a no-op */
 
-/* Must be called with every event of the session, in order. turn_id: the id of its Task. */
+/* To be called with every event of the session, in order. turn_id is the id of the event's task. */
 must_check int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                                      struct error *err);
-/* Must be called if the user denies the call. */
+/* To be called when the user denies a call. */
 void rollout_journal_decline(struct rollout_journal *journal, struct str call_id);
-/* The turn's name in the file. Clients choose the ids of their Tasks and may reuse them after a resume; names in the
- * file are unique. Borrowed until the next task_started. */
+/* Returns the turn's name in the file, borrowed until the next task_started. Clients choose the ids of their tasks
+ * and may reuse them after a resume; names in the file are unique. */
 struct str rollout_journal_turn_id(const struct rollout_journal *journal, struct str turn_id);
 
 #endif

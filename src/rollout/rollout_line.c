@@ -29,8 +29,8 @@ static enum rollout_line_type type_of(struct str name)
 	return LINE_unknown;
 }
 
-/* Before September 2025 a line was its payload: first the session's {"id","timestamp",…}, then items and the
- * {"record_type":"state"} lines of an older engine. */
+/* Returns the type of a line without an envelope. Before September 2025 a line was its payload: first the session's
+ * {"id","timestamp",…}, then items and {"record_type":"state"} lines of an older engine. */
 static enum rollout_line_type bare_type(const struct json *root)
 {
 	struct str type = json_get_str(root, "type");
@@ -95,7 +95,7 @@ static struct str object_of(const struct json *payload, const char *key, struct 
 	return json_is(value, JSON_object) ? arena_str(arena, value->span) : STR_NONE;
 }
 
-/* A string, or an object for the granular policy. */
+/* Returns the policy as text: a string, or the JSON object of a granular policy. */
 static struct str policy_of(const struct json *payload, struct arena *arena)
 {
 	const struct json *value = json_get(payload, "approval_policy");
@@ -128,7 +128,8 @@ static int by_ordinal(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* The bytes of two copies may differ: private members may already be cut out of one. */
+/* True if the line repeats the one before. Their bytes may differ, because private members may have been removed
+ * from one of them. */
 static bool is_repeated(const struct rollout_place *before, const struct rollout_place *it)
 {
 	return before->has_ordinal && it->has_ordinal && before->ordinal == it->ordinal && before->type == it->type &&

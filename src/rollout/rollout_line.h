@@ -24,13 +24,13 @@ enum rollout_line_type {
 
 struct rollout_line {
 	enum rollout_line_type type;
-	const struct json *payload; /* an object */
+	const struct json *payload; /* the payload object */
 	bool has_ordinal;
-	uint64_t ordinal; /* position in the thread, in numbered files */
-	int64_t at_ms;    /* Unix time of writing; 0: unknown */
+	uint64_t ordinal; /* position in the thread; only in numbered files */
+	int64_t at_ms;    /* Unix time when the line was written; 0: unknown */
 };
 
-/* The name on the wire; "unknown" for LINE_unknown. */
+/* Returns the name on the wire; "unknown" for LINE_unknown. */
 const char *rollout_line_name(enum rollout_line_type type);
 
 /* Parses a line without its newline. ERR_invalid if it is not a line of a rollout. A line of an unknown kind is
@@ -43,24 +43,24 @@ struct rollout_turn {
 	struct str turn_id; /* STR_NONE in files before 2026 */
 	struct str cwd;
 	struct str model;
-	struct str approval_policy; /* JSON: union ask_for_approval */
-	struct str sandbox_policy;  /* JSON: union sandbox */
+	struct str approval_policy; /* JSON of union ask_for_approval */
+	struct str sandbox_policy;  /* JSON of union sandbox */
 	struct str effort;          /* STR_NONE: the model's default */
 	struct str summary;
-	struct str personality;        /* STR_NONE: as configured */
+	struct str personality;        /* STR_NONE: the configured one */
 	struct str collaboration_mode; /* JSON; STR_NONE if absent */
 };
 
-/* Writes the payload. */
+/* Writes the payload of a turn_context line. */
 void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w);
-/* Decodes the payload; texts are copied into the arena. Fields that are absent or of another type are STR_NONE. */
+/* Decodes such a payload; texts are copied into the arena. Fields that are absent or of another type are STR_NONE. */
 struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena *arena);
 
-/* The lines of a numbered file in the order of their numbers, for files that were put together from copies. A line
- * without a number follows the line that it followed. Every line is parsed again: such files are rare. */
+/* The lines of a numbered file, sorted by their numbers, for files that were assembled from copies. A line without a
+ * number stays after the line that it followed. Every line is parsed again: such files are rare. */
 struct rollout_place {
 	uint64_t ordinal;
-	size_t seq; /* original position */
+	size_t seq; /* position in the file */
 	struct str text;
 	bool has_ordinal;
 	enum rollout_line_type type;
@@ -69,7 +69,7 @@ struct rollout_place {
 
 struct rollout_order {
 	VEC(struct rollout_place) lines;
-	size_t repeated; /* number of duplicates, which are listed once */
+	size_t repeated; /* number of duplicates; each line is listed once */
 };
 
 void rollout_order_init(struct rollout_order *order, struct str bytes);

@@ -72,11 +72,11 @@ static void visit_file(struct walk *walk, const char *folder, const char *file_n
 		return;
 	auto_free char *plain = name.is_compressed ? str_dup(str_n(path, strlen(path) - 4)) : NULL;
 	if (plain && file_exists(plain))
-		return; /* the packed file of an interrupted unpacking */
+		return; /* the packed file is a leftover of an interrupted unpacking */
 	walk->is_done = walk->visit(path, &name, walk->self) || --walk->files_left == 0;
 }
 
-/* Folders at `depth` levels contain folders, the last level files. */
+/* Walks a folder: the upper `depth` levels contain folders, the last level files. */
 static int walk_folder(struct walk *walk, const char *folder, int depth, struct error *err)
 {
 	struct names names = {0};
@@ -111,7 +111,7 @@ int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_fo
 
 struct search {
 	struct str id;
-	bool is_segment; /* compare the rollout id, not the thread id */
+	bool is_segment; /* compare rollout ids instead of thread ids */
 	char *found;
 	char *compressed;
 };
@@ -179,7 +179,7 @@ static bool is_renamed(struct arena *arena, struct str later, const struct index
 	return false;
 }
 
-/* Reads the entries from the last to the first until one leads to a file. */
+/* Reads the entries from the last to the first until one names a file that exists. */
 static char *find_named(const char *home, struct str index, struct str name, struct arena *arena)
 {
 	struct str rest = index;
@@ -282,7 +282,7 @@ static int compare_changed(const void *a, const void *b)
 	return strcmp(y->path, x->path);
 }
 
-/* Folders are the same if their names are equal or resolve to the same path. */
+/* Compares folders: they are the same if their names are equal or resolve to the same path. */
 static bool is_same_folder(struct str a, struct str b)
 {
 	if (str_eq(a, b))

@@ -22,7 +22,7 @@
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_summary.h"
 
-enum { SETTLED_MS = 2500 }; /* the coarsest file systems have times of 2 s */
+enum { SETTLED_MS = 2500 }; /* the coarsest file systems store times in steps of 2 s */
 
 struct stamp {
 	const char *path;
@@ -44,7 +44,7 @@ struct rollout_listings {
 	atomic_int refs;
 	char *home;
 	pthread_mutex_t lock;
-	struct listing *kept[2]; /* of the sessions and of the archive; may be NULL */
+	struct listing *kept[2]; /* cached listings of the sessions and of the archive; may be NULL */
 };
 
 /* ---- one listing ---- */
@@ -99,7 +99,7 @@ static bool on_visit(const char *path, const struct rollout_name *name, void *se
 	return false;
 }
 
-/* Newest file of a thread first, which is the last one that a walk visits. */
+/* Sorts the newest file of a thread first: a walk visits it last. */
 static int by_id(const void *a, const void *b)
 {
 	const struct rollout_listed *left = a, *right = b;
@@ -193,7 +193,7 @@ void rollout_listings_unref(struct rollout_listings *listings)
 	free(listings);
 }
 
-/* Called under the lock. */
+/* Reads a listing again. The caller holds the lock. */
 static struct listing *renew(struct rollout_listings *listings, bool is_archive, struct error *err)
 {
 	struct listing **kept = &listings->kept[is_archive];

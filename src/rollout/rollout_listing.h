@@ -1,10 +1,10 @@
 /* rollout_listing.h — the newest file of each thread, ordered by age.
  *
- * A listing is a snapshot of the folders. It is reused as long as the times of the folders are unchanged; a folder that
- * changed within the last seconds is read again in any case, because its time may not show a further change.
+ * A listing is a snapshot of the folders. It is reused as long as the times of the folders are unchanged; a folder
+ * that changed within the last seconds is read again in any case, because its time may not show a further change.
  *
- * Owns: rollout_listings the newest listing of each kind; a listing its texts. Both are reference-counted. Thread: any,
- * concurrently. Blocking: on a worker. Errors: a folder that cannot be read. */
+ * Ownership: rollout_listings owns the newest listing of each kind; a listing owns its texts. Both are
+ * reference-counted. Thread: any, concurrently. Blocking: on a worker. Errors: a folder that cannot be read. */
 #ifndef ROLLOUT_ROLLOUT_LISTING_H
 #define ROLLOUT_ROLLOUT_LISTING_H
 
@@ -20,7 +20,7 @@ struct rollout_listings;
 struct rollout_listed {
 	const char *path;
 	struct str thread_id;
-	int64_t created_ms; /* Unix, from the name */
+	int64_t created_ms; /* Unix time from the file's name */
 };
 
 struct rollout_listing {

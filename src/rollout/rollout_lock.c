@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "rollout/rollout_path.h"
 
-enum { STAT_MAX = 4 * KIB, FLAG_EXITING = 4 /* PF_EXITING of the kernel */ };
+enum { STAT_MAX = 4 * KIB, FLAG_EXITING = 4 /* the kernel's PF_EXITING */ };
 
 struct rollout_lock {
 	int fd;
@@ -28,7 +28,7 @@ struct rollout_lock {
 	char *path;
 };
 
-/* "13: FLOCK  ADVISORY  WRITE 15164 fe:00:11101349 0 EOF" */
+/* Parses a line of /proc/locks: "13: FLOCK  ADVISORY  WRITE 15164 fe:00:11101349 0 EOF". */
 static bool find_pid(struct str line, const struct stat *st, long *ret)
 {
 	unsigned major_id, minor_id;
@@ -43,7 +43,7 @@ static bool find_pid(struct str line, const struct stat *st, long *ret)
 	return true;
 }
 
-/* Returns the process that holds fd's flock, 0 if the system does not report it. */
+/* Returns the process that holds fd's flock, or 0 if the system does not report it. */
 static long holder_of(int fd)
 {
 	auto_buf struct buf locks;
@@ -65,7 +65,7 @@ bool rollout_lock_find_holder(const char *path, long *ret_pid)
 	return *ret_pid != 0;
 }
 
-/* The process is dead or exiting. */
+/* True if the process is dead or exiting. */
 static bool is_ending(long pid)
 {
 	char path[64], state = 'X';
@@ -140,7 +140,7 @@ static bool is_current(int fd, const char *path)
 	       held.st_dev == named.st_dev;
 }
 
-/* Retries if another process removes the file between open and lock. */
+/* Locks the file at path, again if another process removes it between open and flock. */
 static int lock_file(const char *folder, const char *path, const char *what, struct error *err)
 {
 	for (int tries = 0; tries < 16; tries++) {

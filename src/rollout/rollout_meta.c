@@ -1,5 +1,5 @@
-/* Written are the fields of January 2026, which all later versions can read, and the fields of codex 0.169 that change
- * the meaning of the file: history_mode and history_base. */
+/* The encoder writes the fields of January 2026, which all later versions can read, and the fields of codex 0.169
+ * that change the meaning of the file: history_mode and history_base. */
 #include "rollout/rollout_meta.h"
 
 #include "base/clock.h"
@@ -34,7 +34,7 @@ static void encode_git(const struct rollout_meta *meta, struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* {"subagent":{"thread_spawn":{…}}} */
+/* Writes a source such as {"subagent":{"thread_spawn":{…}}}. */
 static void encode_source(const struct rollout_meta *meta, struct json_writer *w)
 {
 	if (!meta->parent_thread_id.ptr) {
@@ -108,8 +108,7 @@ static struct str text_of(const struct json *object, const char *key, struct are
 static void decode_source(const struct json *source, struct arena *arena, struct rollout_meta *meta)
 {
 	const struct json *kind = json_get(source, "subagent");
-	int value = source ? session_source_unknown
-	                   : session_source_vscode; /* vscode was the first source; its files have none */
+	int value = source ? session_source_unknown : session_source_vscode; /* vscode files name no source */
 	struct str word;
 	if (json_to_str(source, &word))
 		enum_parse(&enum_session_source, word, &value);

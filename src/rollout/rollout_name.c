@@ -1,4 +1,4 @@
-/* A name is a line of a common file, so that renaming a session does not touch its rollout. */
+/* Names are lines of a separate file, so that renaming a session does not touch its rollout. */
 #include "rollout/rollout_name.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ void rollout_names_read(const char *home, struct rollout_names *ret)
 
 struct str rollout_names_find(const struct rollout_names *names, struct str thread_id)
 {
-	size_t low = 0, high = names->entries.count; /* the first entry after all those of this thread */
+	size_t low = 0, high = names->entries.count; /* search for the first entry after all those of this thread */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (str_compare(names->entries.items[middle].id, thread_id) <= 0)

@@ -14,19 +14,20 @@ must_check int rollout_name_set(const char *home, struct str thread_id, struct s
 
 struct rollout_name_entry {
 	struct str id, name;
-	size_t at; /* offset in the file */
+	size_t at; /* the entry's offset in the file */
 };
 
-/* All names, for repeated look-ups. Owns the text of the file; empty if zeroed. Any thread, one at a time. */
+/* All names, for repeated look-ups. Owns the text of the file; an all-zero struct is empty. Any thread, one at a
+ * time. */
 struct rollout_names {
 	/* private */
-	VEC(struct rollout_name_entry) entries; /* by id, then by age */
+	VEC(struct rollout_name_entry) entries; /* sorted by id, then by age */
 	struct arena arena;
 };
 
-/* Skips damaged lines; a file that does not exist or cannot be read contains no names. */
+/* Reads the names. Damaged lines are skipped; a file that does not exist or cannot be read contains no names. */
 void rollout_names_read(const char *home, struct rollout_names *ret);
-/* STR_NONE if the thread has no name. Borrowed. */
+/* Returns the thread's name, borrowed; STR_NONE if it has none. */
 struct str rollout_names_find(const struct rollout_names *names, struct str thread_id);
 void rollout_names_finish(struct rollout_names *names);
 

@@ -139,7 +139,7 @@ static void replace(const struct pass *pass, const char *path, int from, const s
 		unlink(packed);
 }
 
-/* The session's lock is held; programs that do not know it may have locked the file itself. */
+/* Packs one file. The session's lock is held; programs that do not know it may have locked the file itself. */
 static void pack_file(const struct pass *pass, const char *path)
 {
 	struct stat st;
@@ -198,8 +198,8 @@ static int pack_marked(const struct pass *pass, struct error *err)
 	return status;
 }
 
-/* Codex 0.169 takes the same lock for work on many sessions. If it is busy, another pass is running, which is not an
- * error. */
+/* Codex 0.169 takes the same lock for work on many sessions. If it is taken, another pass is running, which is not
+ * an error. */
 int rollout_pack_all(const char *home, const atomic_bool *stop, struct error *err)
 {
 	struct pass pass = {home, rollout_source_zstd(), stop};

@@ -21,14 +21,14 @@
 
 /* ---- the lines ---- */
 
-/* Kept text always precedes the unread bytes. */
+/* Moves a payload to the kept text, which always precedes the bytes that were not read yet. */
 static struct str keep(struct rollout_reader *reader, struct str payload)
 {
 	struct rollout_segment *segment = reader->segment;
 	if (payload.len == 0 || payload.ptr < segment->text || payload.ptr >= segment->text + segment->len)
 		return payload;
 	if (segment->is_disordered)
-		return payload; /* disordered lines are not read from front to back */
+		return payload; /* disordered lines are not read from front to back, so they stay in place */
 	char *to = segment->text + segment->kept;
 	memmove(to, payload.ptr, payload.len);
 	segment->kept += payload.len;
@@ -51,7 +51,7 @@ bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload)
 	                                  str_has_prefix(payload, "{\"type\":\"agent_inbox\""));
 }
 
-/* In a numbered line, a response_item contains nothing that the events lack. */
+/* True if the line is needed. A numbered response_item contains nothing that the events lack. */
 static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type, struct str payload)
 {
 	switch (reader->wants) {
@@ -202,7 +202,7 @@ static void on_event_msg(struct rollout_reader *reader, const struct json *paylo
 	add_record(reader, LINE_event_msg, role, payload->span);
 }
 
-/* Kinds without an entry are ignored. */
+/* Kinds of lines without an entry are ignored. */
 static void (*const line_handlers[LINE_count])(struct rollout_reader *, const struct json *) = {
 	[LINE_response_item] = on_response_item,
 	[LINE_event_msg] = on_event_msg,
@@ -258,7 +258,7 @@ static void read_sorted(struct rollout_reader *reader, const struct rollout_segm
 	rollout_order_finish(&order);
 }
 
-/* False if the segment must be read again because its lines are out of order. */
+/* Reads the lines; false if the segment must be read again because they are out of order. */
 static bool read_lines(struct rollout_reader *reader, struct rollout_segment *segment)
 {
 	struct str rest = str_n(segment->text, segment->len), text;
@@ -278,7 +278,7 @@ static bool read_lines(struct rollout_reader *reader, struct rollout_segment *se
 	return !segment->is_disordered;
 }
 
-/* Parsing has modified the segment's bytes. */
+/* Reads the bytes again, because parsing has modified them. */
 static int read_again(struct rollout_segment *segment, struct error *err)
 {
 	struct rollout_segment fresh;

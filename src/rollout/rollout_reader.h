@@ -1,12 +1,12 @@
 /* rollout_reader.h — reads the data that a resume needs from a session's file.
  *
  * Reads files of 2025, of January 2026 and numbered ones of codex 0.169, also mixed, and follows history_base to the
- * files that a fork refers to. Damaged, unknown and oversized lines are skipped and counted; the rest is what codex
- * 0.169 would restore.
+ * files that a fork refers to. Damaged, unknown and oversized lines are skipped and counted; the remaining ones are
+ * those that codex 0.169 would restore.
  *
- * Owns: the bytes of the files; all slices live as long as the reader. Blocking: use it at start-up or on a worker. Any
- * thread, one at a time. Errors: ERR_not_found, ERR_invalid ("empty session file", no session_meta), ERR_limit. Source:
- * docs/rollouts.md. */
+ * Owns: the bytes of the files; all slices live as long as the reader. Blocking: use it at start-up or on a worker.
+ * Any thread, one at a time. Errors: ERR_not_found, ERR_invalid ("empty session file", no session_meta), ERR_limit.
+ * Source: docs/rollouts.md. */
 #ifndef ROLLOUT_ROLLOUT_READER_H
 #define ROLLOUT_ROLLOUT_READER_H
 
@@ -27,23 +27,23 @@ struct rollout_segment;
 
 /* The role of a line for the turns of a session. */
 enum rollout_role {
-	ROLLOUT_PART,     /* belongs to the current turn */
-	ROLLOUT_USER,     /* a message of the user: a turn begins */
-	ROLLOUT_PREAMBLE, /* precedes the user's message: permissions, environment, … */
+	ROLLOUT_PART,     /* a part of the current turn */
+	ROLLOUT_USER,     /* a message of the user, which begins a turn */
+	ROLLOUT_PREAMBLE, /* a message that precedes the user's: permissions, environment, … */
 };
 
 struct rollout_record {
 	enum rollout_line_type type : 8;
 	enum rollout_role role : 4;
 	enum rollout_call call : 4; /* whether a response_item is a call or an output, and its call_id */
-	bool is_numbered : 1;       /* the line has an ordinal: legacy events repeat its items */
+	bool is_numbered : 1;       /* the line has an ordinal, so legacy events repeat its items */
 	bool is_replacement : 1;    /* a compacted line with a replacement history */
 	uint32_t segment;           /* index of the file that contains the line */
 	uint32_t end;               /* offset of the line's end in that file; 0: unknown */
 	struct str call_id;
-	struct str payload; /* JSON; of a response_item: as sent in a request */
-	int64_t at_ms;      /* Unix time of writing; 0: unknown */
-	uint64_t ordinal;   /* if is_numbered */
+	struct str payload; /* JSON; for a response_item as it is sent in a request */
+	int64_t at_ms;      /* Unix time when the line was written; 0: unknown */
+	uint64_t ordinal;   /* set if is_numbered */
 };
 
 /* A response that the session can be rolled back to. */
@@ -55,11 +55,11 @@ struct rollout_mark {
 };
 
 struct rollout_damage {
-	size_t bad_lines;      /* not JSON, or not a line of a rollout */
-	size_t long_lines;     /* longer than LIMIT_ROLLOUT_LINE */
-	size_t unknown_lines;  /* of a kind that this version does not know */
-	size_t repeated_lines; /* with a number that an earlier line has */
-	size_t stray_items;    /* outputs without a call and repeated calls: not sent again */
+	size_t bad_lines;      /* lines that are not JSON, or not lines of a rollout */
+	size_t long_lines;     /* lines longer than LIMIT_ROLLOUT_LINE */
+	size_t unknown_lines;  /* lines of a kind that this version does not know */
+	size_t repeated_lines; /* lines whose number an earlier line has */
+	size_t stray_items;    /* outputs without a call, and repeated calls; not sent again */
 	bool is_disordered;    /* the lines had to be sorted by number */
 	size_t unknown_items;  /* items of a kind that this version does not know: not sent again */
 	bool is_torn;          /* the last line is incomplete */
@@ -69,7 +69,7 @@ struct rollout_damage {
 enum rollout_wants {
 	ROLLOUT_ALL,
 	ROLLOUT_HISTORY, /* history, marks and subagents; no other events */
-	ROLLOUT_EVENTS,  /* events; no history, and of numbered lines only events have a payload */
+	ROLLOUT_EVENTS,  /* events without history; of numbered lines, only events have a payload */
 };
 
 struct rollout_reader {
@@ -78,11 +78,12 @@ struct rollout_reader {
 	struct rollout_meta meta;
 	VEC(struct rollout_record) records; /* without the turns that were rolled back */
 	VEC(struct str) history;            /* the items of the next request, in order */
-	VEC(struct rollout_mark) marks;     /* in order */
-	size_t compacted_items;             /* items that the newest compaction left; 0 if there was none */
-	struct rollout_turn turn;           /* the settings of the last turn; all STR_NONE if there was none */
-	bool needs_context;                 /* the history lacks the preamble: add it before the next turn */
-	bool is_turn_open;                  /* the last turn has a start but no end */
+	VEC(struct rollout_mark) marks;     /* in the order of the file */
+	size_t compacted_items;             /* number of items that the newest compaction left; 0: no compaction */
+	struct rollout_turn turn;           /* the settings of the last turn; all STR_NONE without a turn */
+	/* the history lacks the preamble, which must be added before the next turn */
+	bool needs_context;
+	bool is_turn_open; /* the last turn has started but not ended */
 	size_t user_turns;
 	struct str token_info; /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
 	struct rollout_damage damage;
@@ -94,8 +95,8 @@ struct rollout_reader {
 	bool line_is_numbered;
 	uint64_t line_ordinal;
 	uint32_t line_end;          /* end of the current line */
-	uint64_t next_ordinal;      /* the smallest valid number of the next line */
-	bool is_disordered;         /* a line had a smaller number */
+	uint64_t next_ordinal;      /* the smallest number that the next line may have */
+	bool is_disordered;         /* a line has a smaller number than the line before it */
 	VEC(struct str) open_calls; /* calls without an output so far */
 	enum rollout_wants wants;
 	struct rollout_segment *segment; /* the current segment */
@@ -103,24 +104,24 @@ struct rollout_reader {
 	struct buf usage;                /* holds token_info */
 };
 
-/* NULL and err if the file cannot be read. */
+/* Reads the file. NULL and err if it cannot be read. */
 struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
 struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants, struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
-/* Frees the bytes of the files with records, history and marks; the data about the session remains. */
+/* Frees the bytes of the files, and with them records, history and marks; the data about the session remains. */
 void rollout_reader_forget(struct rollout_reader *reader);
 
-/* The same, but keeps copies of the records and items of the history that `keeps` accepts. */
+/* As rollout_reader_forget, but keeps copies of the records and items of the history that `keeps` accepts. */
 void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload));
 
-/* Finds the position after a record, for a fork: sets rollout id, base_bytes and base_ordinal of *ret, borrowed. False
- * if the position is unknown or cannot be referred to (a file without numbers, outside of a home, out of order, or one
- * that itself refers to others). */
+/* Finds the position after a record, for a fork: sets base_rollout_id (borrowed), base_bytes and base_ordinal of
+ * *ret. False if the position is unknown or cannot be referred to (a file without numbers, outside of a home, out of
+ * order, or one that itself refers to others). */
 bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record, struct rollout_meta *ret);
 
 /* Writes the array of recorded events that a client receives after a resume (initial_messages). */
 void rollout_reader_write_events(const struct rollout_reader *reader, struct json_writer *w);
-/* Appends one sentence about skipped lines; false, and nothing is appended, if the file is undamaged. */
+/* Appends a sentence about skipped lines; false if the file is undamaged, and then nothing is appended. */
 bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out);
 
 /* True for events from which the tree of subagents is restored. */

@@ -1,6 +1,6 @@
 /* A fork's file begins with a reference to a position in another file, so a session may span several files. They are
- * read, not mapped: another process may truncate them, and the reader trims items in place. A damaged packed file is
- * read up to the damage. */
+ * read, not mapped, because another process may truncate them and the reader trims items in place. A damaged packed
+ * file is read up to the damage. */
 #include "rollout/rollout_reader_priv.h"
 
 #include <sys/stat.h>

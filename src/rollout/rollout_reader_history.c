@@ -8,8 +8,8 @@
 
 /* ---- rollback ---- */
 
-/* Returns the index of the `turns`-th turn from the end, of the first turn if there are fewer, or count if there are
- * none. */
+/* Returns the index of the `turns`-th turn from the end; of the first turn if there are fewer; count without any
+ * turn. */
 static size_t find_cut(const struct rollout_reader *reader, uint64_t turns, bool *ret_is_first)
 {
 	size_t cut = reader->records.count;
@@ -34,7 +34,7 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 	size_t cut = find_cut(reader, turns, &is_first);
 	if (turns == 0 || cut == reader->records.count)
 		return;
-	/* The items before the first turn are the preamble, which stays. */
+	/* The items before the first turn are the preamble, which is kept. */
 	while (!is_first && cut > 0 && reader->records.items[cut - 1].role == ROLLOUT_PREAMBLE)
 		cut--;
 	reader->records.count = cut;
@@ -43,8 +43,8 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 
 /* ---- items ---- */
 
-/* A damaged file may have lost a call or its output, or contain one twice, and providers refuse such requests. The
- * engine adds missing outputs; other mismatches are dropped. */
+/* True if the item may be sent. A damaged file may have lost a call or its output, or contain one twice, and
+ * providers reject such requests. The engine adds missing outputs; other mismatches are dropped. */
 static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id)
 {
 	size_t at = reader->open_calls.count;
@@ -71,7 +71,7 @@ static void add_sent(struct rollout_reader *reader, const struct json *item)
 
 /* ---- compaction ---- */
 
-/* Returns the part of the item that remains, STR_NONE if it is removed. */
+/* Returns the part of the item that remains, or STR_NONE if it is removed. */
 static struct str keep_within(struct rollout_reader *reader, struct str item, size_t *tokens_left)
 {
 	auto_buf struct buf spare;
@@ -89,7 +89,7 @@ static struct str summary_item(struct rollout_reader *reader, struct str message
 	return arena_str(&reader->arena, buf_str(&item));
 }
 
-/* Replaces the history by the kept messages, which were collected newest first. */
+/* Replaces the history by the remaining messages, which were collected newest first. */
 static void replace_history(struct rollout_reader *reader, const struct str *kept, size_t count)
 {
 	reader->history.count = 0;
@@ -128,7 +128,7 @@ static void compact_by_record(struct rollout_reader *reader, struct str payload,
 
 /* ---- building the history ---- */
 
-/* Takes the newest replacement history; returns the index of the record after it. */
+/* Applies the newest replacement history and returns the index of the record after it. */
 static size_t begin(struct rollout_reader *reader)
 {
 	size_t start = reader->records.count;
@@ -155,7 +155,8 @@ static struct rollout_turn last_turn(struct rollout_reader *reader)
 	return (struct rollout_turn){0};
 }
 
-/* task_complete and the usage of a response contain its id: {…,"response_id":…}. */
+/* Records a mark from a task_complete, or from the usage of a response; both contain the response's id:
+ * {…,"response_id":…}. */
 static void mark(struct rollout_reader *reader, const struct rollout_record *record, size_t user_turns)
 {
 	if (str_find(record->payload, STR("\"response_id\"")) < 0)

@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "rollout/rollout_reader.h"
 
-/* One file, or the part of it that the next file refers to. */
+/* A file, or the part of it that the next file refers to. */
 struct rollout_segment {
 	char *text; /* owned */
 	size_t len;
 	bool is_disordered; /* its lines must be sorted by number */
 	char *path;         /* owned */
 	uint64_t most;      /* number of its bytes that belong to the session */
-	size_t kept;        /* number of bytes at its start that records point to */
+	size_t kept;        /* number of bytes at its start that records refer to */
 };
 
 /* Reads the file and the files that it refers to into reader->segments; the oldest is last. */

@@ -24,7 +24,7 @@ bool rollout_is_lost(int fd, const char *path)
 	struct stat st, named;
 	if (fstat(fd, &st) != 0 || st.st_nlink > 0)
 		return false;
-	/* Some file systems do not count links. */
+	/* Compare inodes, too, because some file systems do not count links. */
 	return stat(path, &named) != 0 || named.st_ino != st.st_ino || named.st_dev != st.st_dev;
 }
 
@@ -45,7 +45,7 @@ static int copy_bytes(int from, int to, struct error *err)
 	}
 }
 
-/* The first attempt uses the original name. */
+/* Returns the name for a try; the first one is the original name. */
 static char *name_for(const char *path, int tries)
 {
 	char id[UUID_TEXT_SIZE];
@@ -59,7 +59,7 @@ static char *name_for(const char *path, int tries)
 	                 STR_ARG(name.thread_id), id);
 }
 
-/* For file systems without RENAME_NOREPLACE. */
+/* Renames without overwriting, on file systems without RENAME_NOREPLACE. */
 static int rename_to_free(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -98,7 +98,7 @@ int rollout_rescue(int fd, const char *path, char **ret_path, struct error *err)
 	int status = dir_make(folder, 0700, err);
 	if (status < 0)
 		return status;
-	unlink(temp); /* left by a process with the same pid */
+	unlink(temp); /* a leftover of an earlier process with the same pid */
 	auto_close int copy = open(temp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (copy < 0)
 		return error_sys(err, errno, "cannot create %s", temp);

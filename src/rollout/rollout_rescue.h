@@ -11,9 +11,9 @@
 #include "base/error.h"
 
 bool rollout_is_lost(int fd, const char *path);
-/* Copies the bytes of fd, which is open for reading, to a new file at path or, if a file exists there, to another name
- * of the same session; nothing is overwritten. Returns the new descriptor, open for appending and locked, and its path,
- * owned by the caller; or a negative code, and no file is left. */
+/* Copies the bytes of fd, which is open for reading, to a new file at path or, if that exists, under another name of
+ * the same session. Nothing is overwritten. Returns the new descriptor, open for appending and locked, and its path,
+ * owned by the caller; or a negative code, in which case no file is left. */
 must_check int rollout_rescue(int fd, const char *path, char **ret_path, struct error *err);
 
 #endif

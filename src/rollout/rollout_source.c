@@ -38,10 +38,10 @@ struct rollout_source {
 	char *path;
 	struct stat st;
 	const struct rollout_zstd *zstd;
-	ZSTD_DStream *stream; /* NULL: not packed */
+	ZSTD_DStream *stream; /* NULL: the file is not packed */
 	ZSTD_inBuffer in;
 	char *packed;     /* the buffer of `in` */
-	bool is_in_frame; /* the end of the file would truncate the frame */
+	bool is_in_frame; /* the data read so far ends inside a frame */
 };
 
 enum { PACKED_CHUNK = 128 * KIB };

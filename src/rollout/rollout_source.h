@@ -19,8 +19,8 @@ struct rollout_source;
 struct rollout_source *rollout_source_create(const char *path, struct error *err);
 void rollout_source_destroy(struct rollout_source *source); /* NULL is a no-op */
 
-/* Reads at most len bytes; 0 at the end, negative on failure. Of a damaged archive, the data before the damage is
- * returned first, except for what the failing read has unpacked; the end is then a failure. */
+/* Reads at most len bytes; 0 at the end, negative on failure. A damaged archive yields its data up to the damage,
+ * except for the part that the failing read has unpacked, and then a failure. */
 ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
 const struct stat *rollout_source_stat(const struct rollout_source *source);
 bool rollout_source_is_packed(const struct rollout_source *source);
@@ -36,7 +36,7 @@ struct rollout_zstd {
 #include "rollout/rollout_zstd.def"
 #undef ZSTD
 };
-/* Loads libzstd with the first call; NULL if it is not installed. */
+/* Loads libzstd at the first call; NULL if it is not installed. */
 const struct rollout_zstd *rollout_source_zstd(void);
 
 #endif

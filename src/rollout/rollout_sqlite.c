@@ -13,7 +13,7 @@
 enum { PAGE = 4096, CHECKSUM = 8, HEADER = 100 };
 
 static struct rollout_sqlite sqlite;
-static sqlite3_vfs vfs, *below; /* below: SQLite's own VFS */
+static sqlite3_vfs vfs, *below; /* `below` is SQLite's own VFS */
 
 /* ---- files ---- */
 
@@ -45,8 +45,8 @@ static bool is_page(int len, sqlite3_int64 at)
 	return len == PAGE && at % PAGE == 0;
 }
 
-/* Reads that are not pages are part of the header on the first page, which SQLite reads before it knows the page
- * size. */
+/* Reads and verifies a page. Other reads are of the header on the first page, which SQLite reads before it knows the
+ * page size. */
 static int on_read(sqlite3_file *file, void *out, int len, sqlite3_int64 at)
 {
 	uint64_t found;
@@ -117,13 +117,13 @@ static int on_sector(sqlite3_file *file)
 	return real(file)->pMethods->xSectorSize(real(file));
 }
 
-/* The capabilities of the real file, without those that write other than page by page. */
+/* Returns the capabilities of the real file, without those that allow writing anything but pages. */
 static int on_abilities(sqlite3_file *file)
 {
 	return real(file)->pMethods->xDeviceCharacteristics(real(file)) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-/* Version 1: without shared memory and mapping. */
+/* Version 1 has neither shared memory nor mapping. */
 static const sqlite3_io_methods methods = {
 	.iVersion = 1,
 	.xClose = on_close,
@@ -155,7 +155,7 @@ static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int 
 	return status;
 }
 
-/* All methods but xOpen are SQLite's own and expect SQLite's own VFS as argument. */
+/* Makes the VFS. All its methods but xOpen are those of SQLite's own VFS and expect that one as argument. */
 static int make_vfs(struct error *err)
 {
 	(void)err;

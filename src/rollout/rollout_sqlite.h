@@ -16,7 +16,7 @@ struct rollout_sqlite {
 #undef SQLITE
 };
 
-/* NULL and err (ERR_unsupported) if it is missing or too old; the result of the first call is final. */
+/* Returns NULL and err (ERR_unsupported) if SQLite is missing or too old. The result of the first call is final. */
 const struct rollout_sqlite *rollout_sqlite_load(struct error *err);
 
 /* Opens or creates a database whose pages carry checksums: a page that was modified by other means reads as an error

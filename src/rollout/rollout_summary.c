@@ -22,15 +22,15 @@
 
 struct summary_reader {
 	struct rollout_summary *out;
-	struct arena *arena;  /* for the result */
-	struct arena scratch; /* for one line */
+	struct arena *arena;  /* holds the result */
+	struct arena scratch; /* holds the current line */
 	bool has_meta;
 	struct error err;
 };
 
 /* ---- times ---- */
 
-/* The first 48 bits of a version-7 id are its milliseconds. */
+/* Reads the time of a version-7 id, whose first 48 bits are milliseconds. */
 static bool uuid_ms(struct str id, int64_t *ret)
 {
 	int64_t ms = 0;
@@ -44,7 +44,7 @@ static bool uuid_ms(struct str id, int64_t *ret)
 	return true;
 }
 
-/* "2026-11-21T01-50-36", local time */
+/* Parses "2026-11-21T01-50-36", in local time. */
 static int64_t name_ms(struct str text)
 {
 	struct tm tm = {.tm_isdst = -1};
@@ -55,8 +55,7 @@ static int64_t name_ms(struct str text)
 	return (int64_t)mktime(&tm) * 1000;
 }
 
-/* The time in the id is more precise than that of the name, but is used only if they agree: clients may choose any
- * id. */
+/* Prefers the time in the id, which is more precise than that in the name, if they agree: clients may choose any id. */
 int64_t rollout_summary_created(const struct rollout_name *name)
 {
 	int64_t named = name_ms(name->time), exact;
@@ -144,7 +143,7 @@ static int read_lines(struct summary_reader *reader, struct rollout_source *sour
 		left -= (size_t)got;
 		buf_consume(&bytes, take_lines(reader, buf_str(&bytes)));
 	}
-	if (!is_whole(reader)) /* an incomplete last line */
+	if (!is_whole(reader)) /* the last line may lack its newline */
 		take_line(reader, buf_str(&bytes));
 	return 0;
 }
@@ -178,7 +177,8 @@ static int read_file(const char *path, uint64_t most, struct arena *arena, struc
 	return status;
 }
 
-/* The first message of a fork is in the file that it refers to. Each reference costs a search for its file. */
+/* Completes the summary of a fork from the files that it refers to, which contain its first message. Each reference
+ * costs a search for its file. */
 static void read_bases(struct rollout_summary *summary, struct arena *arena)
 {
 	auto_free char *path = str_dup(summary->path);

@@ -14,16 +14,16 @@ struct rollout_name;
 struct rollout_summary {
 	struct rollout_meta meta;
 	struct str path;
-	struct str preview;                   /* the user's first message; STR_NONE: none yet */
-	struct str model;                     /* of the first turn; STR_NONE: unknown */
-	struct str effort;                    /* likewise */
-	int64_t created_at_ms, updated_at_ms; /* Unix */
+	struct str preview;                   /* the user's first message; STR_NONE without one */
+	struct str model;                     /* the model of the first turn; STR_NONE: unknown */
+	struct str effort;                    /* the effort of the first turn; STR_NONE: unknown */
+	int64_t created_at_ms, updated_at_ms; /* Unix times */
 };
 
-/* Reads up to the user's first message, at most LIMIT_ROLLOUT_SUMMARY bytes. */
+/* Reads a file up to the user's first message, at most LIMIT_ROLLOUT_SUMMARY bytes. */
 must_check int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret,
                                     struct error *err);
-/* The creation time by the name of the file, Unix milliseconds. */
+/* Returns the creation time that the file's name gives, in Unix milliseconds. */
 int64_t rollout_summary_created(const struct rollout_name *name);
 
 #endif

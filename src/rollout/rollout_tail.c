@@ -28,7 +28,7 @@ static ssize_t read_at(int fd, void *out, size_t len, off_t at)
 	return got;
 }
 
-/* Returns the start of the line that ends at `end`: the offset after the previous newline, or 0. -1 on a read error. */
+/* Returns the start of the line that ends at `end`: the offset after the previous newline, or 0; -1 on a read error. */
 static off_t line_start(int fd, off_t end)
 {
 	auto_free char *chunk = xmalloc(CHUNK);
@@ -44,7 +44,7 @@ static off_t line_start(int fd, off_t end)
 	return 0;
 }
 
-/* Parses the bytes from start to end as a line, whose text the arena holds. */
+/* Parses the bytes from start to end as a line, whose text is stored in the arena. */
 static bool parse_line(int fd, off_t start, off_t end, struct arena *arena, struct rollout_line *ret)
 {
 	size_t len = (size_t)(end - start);
@@ -120,7 +120,7 @@ static off_t mend(int fd, const char *path, off_t size, char **ret_torn, struct 
 	return status < 0 ? error_wrap(err, "ending the last line of %s", path) : size + 1;
 }
 
-/* Returns the start of the last complete line that parses, or -1; damaged lines after it are counted as lines, too. */
+/* Returns the start of the last complete line that parses, or -1; damaged lines after it are counted, too. */
 static off_t last_line(int fd, off_t size, uint64_t *ret_lines_behind, struct rollout_line *ret)
 {
 	*ret_lines_behind = 0;
@@ -146,7 +146,7 @@ static bool begins_numbered(int fd)
 	return newline && parse_line(fd, 0, newline - text, &arena, &line) && line.has_ordinal;
 }
 
-/* An older version continued a numbered file without numbers: finds the number to continue with. */
+/* Finds the number to continue with in a file that an older version continued without numbers. */
 static void read_ordinal_before(int fd, off_t size, struct rollout_tail *tail)
 {
 	uint64_t lines = 0;

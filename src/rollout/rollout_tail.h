@@ -10,9 +10,9 @@
 #include "base/error.h"
 
 struct rollout_tail {
-	char *torn_path;       /* owned; the file with the torn line, NULL if there was none */
-	bool has_ordinal;      /* lines of this file are numbered … */
-	uint64_t next_ordinal; /* … and this is the next number */
+	char *torn_path;       /* the file with the torn line, owned; NULL without one */
+	bool has_ordinal;      /* lines of this file are numbered */
+	uint64_t next_ordinal; /* the number of the next line */
 };
 
 /* Makes fd, opened O_RDWR and O_APPEND, end with a complete line: a last line that lacks only its newline gets one; an

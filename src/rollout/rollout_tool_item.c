@@ -1,5 +1,5 @@
-/* The items are written by hand, because the wire has no records of this form: it occurs in files only. A command's
- * output is also recorded as the model received it; the copy here is for display, and truncated accordingly. */
+/* The items are written without records, because their form does not occur on the wire. A command's output is also
+ * recorded as the model received it; the copy here is for display, and truncated accordingly. */
 #include "rollout/rollout_tool_item.h"
 
 #include "base/limits.h"
@@ -10,7 +10,7 @@ static const char *status_of(bool is_declined, bool is_good)
 	return is_declined ? "declined" : is_good ? "completed" : "failed";
 }
 
-/* "file:///…", percent-encoded. */
+/* Writes a path as a URL: "file:///…", percent-encoded. */
 static void write_address(struct str path, const char *key, struct json_writer *w)
 {
 	auto_buf struct buf text;

@@ -9,11 +9,11 @@
 
 void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w);
 void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w);
-/* A patch whose end is not known. */
+/* Writes a patch whose end is not known. */
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
                                    size_t count, struct json_writer *w);
 void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w);
-/* The answer or failure of a client tool. */
+/* Writes the answer or the failure of a client tool. */
 void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct json_writer *w);
 
 #endif

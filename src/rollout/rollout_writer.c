@@ -31,7 +31,7 @@
 enum { NOT_IN_A_LINE = -1 };
 
 struct rollout_writer {
-	char *home; /* NULL for a file outside of any CODEX_HOME */
+	char *home; /* NULL if the file is outside of any CODEX_HOME */
 	char *path;
 	char thread_id[UUID_TEXT_SIZE];
 	enum fsync_policy fsync;
@@ -40,11 +40,11 @@ struct rollout_writer {
 	struct rollout_lock *lock;
 	struct rollout_tail tail;
 	struct buf batch;
-	ptrdiff_t line_start;             /* of the current line, or NOT_IN_A_LINE */
+	ptrdiff_t line_start;             /* offset of the current line, or NOT_IN_A_LINE */
 	bool has_content;                 /* a line other than session_meta was appended */
 	bool is_dirty;                    /* flushed since the last sync */
-	bool is_let_go;                   /* the file is being removed on purpose */
-	enum rollout_rescue_kind rescued; /* not reported yet */
+	bool is_let_go;                   /* the file is being removed on purpose, so it is not rescued */
+	enum rollout_rescue_kind rescued; /* a rescue that has not been reported yet */
 };
 
 static struct rollout_writer *writer_new(enum fsync_policy fsync)
@@ -65,7 +65,7 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 	writer->tail.has_ordinal = meta->is_paginated;
 	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
 	rollout_meta_encode(meta, &w);
-	best_effort(rollout_writer_end(writer, NULL)); /* a meta line fits into an empty batch */
+	best_effort(rollout_writer_end(writer, NULL)); /* cannot fail: a meta line fits into an empty batch */
 	writer->has_content = false;
 	return writer;
 }
@@ -96,7 +96,7 @@ static int lock_thread(struct rollout_writer *writer, struct error *err)
 	return writer->lock ? 0 : -(err ? (int)err->code : ERR_busy);
 }
 
-/* The file gets its final name with the first batch, so that a process that is killed earlier leaves no empty
+/* Gives the file its final name with the first batch, so that a process that is killed earlier leaves no empty
  * session. */
 static char *first_name(const struct rollout_writer *writer)
 {
@@ -131,7 +131,7 @@ static int create_file(struct rollout_writer *writer, struct error *err)
 	return status;
 }
 
-/* Packed files cannot be appended to. */
+/* Unpacks the file, because packed files cannot be appended to. */
 static int unpack(struct rollout_writer *writer, struct error *err)
 {
 	if (!str_has_suffix(str_of(writer->path), ".zst"))
@@ -193,7 +193,7 @@ struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum roll
 	return json_writer(&writer->batch);
 }
 
-/* JSON may contain line breaks between tokens, a rollout line may not. */
+/* Replaces line breaks, which JSON may contain between tokens but a line may not. */
 static void join_lines(char *text, size_t len)
 {
 	char *newline;
@@ -260,8 +260,8 @@ static bool goes_directly(struct rollout_writer *writer, struct str payload)
 	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
 }
 
-/* The batch contains only the beginning of the line. Returns the part of the payload that could not be written, which
- * is kept in the batch like the rest of any short write. */
+/* Writes the payload after the batch, which contains only the beginning of the line. Returns the part of the payload
+ * that could not be written; it is kept in the batch like the rest of any short write. */
 static struct str write_payload(struct rollout_writer *writer, struct str payload)
 {
 	ssize_t put = 1;
@@ -292,7 +292,7 @@ void rollout_writer_keep(struct rollout_writer *writer)
 	writer->has_content = true;
 }
 
-/* The content of a file without a name is lost when the process ends. */
+/* Saves a file that has lost its name, because its content would be lost when the process ends. */
 static int rescue_file(struct rollout_writer *writer, struct error *err)
 {
 	char *path;
@@ -302,7 +302,7 @@ static int rescue_file(struct rollout_writer *writer, struct error *err)
 	if (fd < 0)
 		return error_wrap(err, "%s was deleted and cannot be created again", writer->path);
 	writer->rescued = strcmp(path, writer->path) == 0 ? ROLLOUT_DELETED : ROLLOUT_REPLACED;
-	close(writer->fd); /* releases its lock */
+	close(writer->fd); /* closing releases the lock */
 	free(writer->path);
 	writer->fd = fd;
 	writer->path = path;
@@ -360,7 +360,7 @@ size_t rollout_writer_pending_bytes(const struct rollout_writer *writer)
 
 struct sync_job {
 	int fd;
-	int sys; /* errno, or 0 */
+	int sys; /* an errno, or 0 */
 	char *path;
 	rollout_writer_sync_fn done;
 	void *self;

@@ -35,10 +35,11 @@ struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy f
 /* Closes the file and releases the lock; lines that were not flushed are lost. NULL is a no-op. */
 void rollout_writer_destroy(struct rollout_writer *writer);
 
-/* Appends a line to the batch. payload is one JSON object. ERR_limit if the batch is full: flush first. */
+/* Appends a line to the batch. payload is a JSON object. ERR_limit if the batch is full: flush first. */
 must_check int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
                                      struct error *err);
-/* The same without a copy: write one JSON object with the returned writer, then call rollout_writer_end. */
+/* As rollout_writer_append without a copy: write a JSON object with the returned writer, then call
+ * rollout_writer_end. */
 struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type);
 must_check int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 
@@ -46,12 +47,13 @@ must_check int rollout_writer_end(struct rollout_writer *writer, struct error *e
 void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch; an empty one is a success. With fsync policy `always` the data is synced on return. */
 must_check int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
-/* Detected by a flush: the file was deleted, and created again; or it was replaced by another file, which is kept, and
- * the session continues under another name (rollout_writer_path). The new file is complete. */
+/* The result of a rescue, which a flush triggers. DELETED: the file was deleted and has been created again.
+ * Otherwise it was replaced by another file, which is kept, and the session continues under another name
+ * (rollout_writer_path). The new file is complete. */
 enum rollout_rescue_kind { ROLLOUT_UNTOUCHED, ROLLOUT_DELETED, ROLLOUT_REPLACED };
-/* Returns the state since the last call, and resets it. */
+/* Returns the kind of the last rescue since the previous call, and resets it. */
 enum rollout_rescue_kind rollout_writer_take_rescue(struct rollout_writer *writer);
-/* The file is being deleted on purpose: it is not created again. */
+/* If is_let_go, the file is being deleted on purpose and must not be created again. */
 void rollout_writer_let_go(struct rollout_writer *writer, bool is_let_go);
 size_t rollout_writer_pending_bytes(const struct rollout_writer *writer);
 
@@ -61,9 +63,9 @@ size_t rollout_writer_pending_bytes(const struct rollout_writer *writer);
 typedef void (*rollout_writer_sync_fn)(const struct error *err, void *self);
 bool rollout_writer_sync(struct rollout_writer *writer, struct loop *loop, rollout_writer_sync_fn done, void *self);
 
-/* The path of the file, which may not exist yet. */
+/* Returns the path of the file, which may not exist yet. */
 const char *rollout_writer_path(const struct rollout_writer *writer);
-/* The file with the torn line that rollout_writer_open found; NULL if there was none. */
+/* Returns the file with the torn line that rollout_writer_open found, or NULL. */
 const char *rollout_writer_torn_path(const struct rollout_writer *writer);
 /* True for a file with numbered lines (new files, and those of codex 0.169), which records items with
  * item_completed. */
