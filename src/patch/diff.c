@@ -7,10 +7,10 @@
 #include "base/limits.h"
 #include "patch/diff_lines.h"
 
-/* One @@ hunk: the changes [first, end) and the context around them. */
+/* One hunk (@@): the changes [first, end) and the context around them. */
 struct hunk {
 	const struct diff_change *first, *end;
-	struct str before, after; /* context lines */
+	struct str before, after; /* the lines of context */
 };
 
 static struct str lines_before(struct str text, const char *at, size_t count)
@@ -46,7 +46,7 @@ static void append_lines(struct buf *out, char mark, struct str text)
 
 static void append_range(struct buf *out, char mark, size_t line, size_t count)
 {
-	/* An empty range names the line above it; any other names its first line, counted from 1. */
+	/* The line of an empty range is the one above it; of any other its first line, counted from 1. */
 	buf_printf(out, "%c%zu", mark, count ? line + 1 : line);
 	if (count != 1)
 		buf_printf(out, ",%zu", count);
@@ -139,7 +139,8 @@ void diff_unified(struct str old_text, struct str new_text, size_t context, stru
 
 /* ---- edits ---- */
 
-/* A thousand small changes to a 10 MB file become two thousand slices for writev instead of a second 10 MB buffer. */
+/* Edits are applied as slices: a thousand small changes to a 10 MB file need two thousand slices for writev instead
+ * of a second buffer of 10 MB. */
 
 size_t edits_new_len(const struct edits *edits, struct str old)
 {

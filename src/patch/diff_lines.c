@@ -1,6 +1,6 @@
-/* Myers' O(ND) in linear space, on integers: lines are interned first, and lines that occur on one side only are set
- * aside, since they cannot match. Little is left to compare even when two texts have little in common. If that is still
- * too much, the rest becomes one change: a coarse diff is correct too. */
+/* Myers' O(ND) algorithm in linear space, on integers: lines are interned first, and lines that occur on one side
+ * only are set aside, since they cannot match. Little is left to compare even when two texts have little in common.
+ * If that is still too much, the rest becomes one change: a coarse diff is correct too. */
 #include "patch/diff_lines.h"
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ struct side {
 	struct str *lines;
 	uint32_t *ids; /* equal lines of both sides have equal ids */
 	size_t count;
-	uint32_t *kept; /* numbers of the lines whose id the other side has, too */
+	uint32_t *kept; /* numbers of the lines that also occur on the other side */
 	size_t kept_count;
 	bool *is_changed;
 };
@@ -30,7 +30,7 @@ typedef int32_t (*diff_slide_fn)(const struct compare *compare, const struct box
 /* The search from one end of a box. */
 struct search {
 	diff_slide_fn slide;
-	int32_t *reach;   /* the furthest x on each diagonal, counted from that end; -1: cannot be reached */
+	int32_t *reach;   /* the furthest x on each diagonal, counted from that end; -1: unreachable */
 	int32_t distance; /* steps so far */
 };
 
@@ -56,7 +56,7 @@ static bool spend(struct compare *compare, size_t steps)
 	return *compare->steps != 0;
 }
 
-/* The furthest x at which diagonal k can be entered from its neighbours, or -1. */
+/* Returns the furthest x at which diagonal k can be entered from its neighbours, or -1. */
 static int32_t step_to(const int32_t *reach, int32_t k, int32_t width, int32_t height)
 {
 	int32_t right = reach[k - 1] >= 0 && reach[k - 1] < width ? reach[k - 1] + 1 : -1;
@@ -84,14 +84,14 @@ static int32_t slide_backward(const struct compare *compare, const struct box *b
 	return (int32_t)(box->old_end - i);
 }
 
-/* True if the other search has reached x or further on diagonal k; it numbers diagonals from its own end. */
+/* True if the other search, which numbers diagonals from its own end, has reached x or further on diagonal k. */
 static bool is_met(const struct search *other, int32_t k, int32_t x, int32_t width)
 {
 	bool is_known = k >= -other->distance && k <= other->distance && ((k ^ other->distance) & 1) == 0;
 	return is_known && other->reach[k] >= 0 && x + other->reach[k] >= width;
 }
 
-/* Advances one search by one step. True if it met the other. */
+/* Advances one search by one step; true if it met the other. */
 static bool search_step(struct compare *compare, const struct box *box, struct search *search,
                         const struct search *other, struct meeting *ret)
 {
@@ -152,7 +152,7 @@ static struct box cut_equal_ends(const struct compare *compare, struct box box)
 	return box;
 }
 
-/* Each half of a box has half its distance, so the recursion depth is logarithmic. */
+/* Compares a box by halves. Each half has half the distance, so the recursion depth is logarithmic. */
 static void compare_box(struct compare *compare, struct box box)
 {
 	size_t old, new;
@@ -191,7 +191,7 @@ static void side_finish(struct side *side)
 	free(side->is_changed);
 }
 
-/* An id is the number of the first equal line, counted through both sides. */
+/* Returns a line by its id, the number of the first equal line, counted through both sides. */
 static struct str line_of(const struct compare *compare, uint32_t number)
 {
 	size_t old_count = compare->old.count;
@@ -222,7 +222,7 @@ static void intern_both(struct compare *compare)
 	intern(compare, &compare->new, compare->old.count, slots, size - 1, key);
 }
 
-/* Keeps only the lines that the other side has too. */
+/* Keeps only the lines that also occur on the other side. */
 static void keep_common(struct side *side, const bool *is_elsewhere)
 {
 	for (size_t i = 0; i < side->count; i++) {
@@ -265,7 +265,7 @@ static size_t changed_run(const struct side *side, size_t at)
 	return end - at;
 }
 
-/* The bytes of count lines starting with line `at`; for no lines, an empty slice at the right place of text. */
+/* Returns the bytes of count lines from line `at` on; for no lines, an empty slice at the right position of text. */
 static struct str run_text(const struct side *side, struct str text, size_t at, size_t count)
 {
 	const char *from = at < side->count ? side->lines[at].ptr : text.ptr + text.len;
@@ -292,9 +292,9 @@ static void collect(const struct compare *compare, struct diff_change whole, str
 	}
 }
 
-enum { WORD = sizeof(uint64_t), WORDS_AT_ONCE = 255 /* the largest count that a byte lane holds */ };
+enum { WORD = sizeof(uint64_t), WORDS_AT_ONCE = 255 /* the largest count that fits into one byte */ };
 
-/* Counts the newlines in count words; each byte of a word is compared and counted in its own lane. */
+/* Counts the newlines in count words; each byte of the words is compared and counted separately. */
 static size_t count_in_words(const char *at, size_t count)
 {
 	const uint64_t low = 0x7f7f7f7f7f7f7f7fu, ones = 0x0101010101010101u;
@@ -354,7 +354,7 @@ static bool starts_line(struct str text, size_t at)
 	return at == 0 || text.ptr[at - 1] == '\n';
 }
 
-/* Strips the common leading and trailing lines. */
+/* Removes common leading and trailing lines from the change. */
 static void cut_equal_lines(struct diff_change *change)
 {
 	struct str *old = &change->old_text, *new = &change->new_text;

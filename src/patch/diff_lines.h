@@ -1,7 +1,7 @@
-/* diff_lines.h — the lines of two texts that have no match in the other.
+/* diff_lines.h — finds the lines of two texts that have no match in the other.
  *
- * Owns nothing: changes point into both texts. Lines are compared with their "\n", so a last line
- * that lacks it differs from one that has it. */
+ * Owns nothing: changes point into both texts. Lines are compared with their "\n", so a last line that lacks it
+ * differs from one that has it. */
 #ifndef PATCH_DIFF_LINES_H
 #define PATCH_DIFF_LINES_H
 
@@ -10,16 +10,16 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Old lines replaced by new ones; if a side is empty its pointer gives the position. */
+/* Old lines that are replaced by new ones; if a side is empty, its pointer gives the position. */
 struct diff_change {
-	size_t old_line, old_count; /* lines, the first is 0 */
+	size_t old_line, old_count; /* line numbers, counted from 0 */
 	size_t new_line, new_count;
 	struct str old_text, new_text;
 };
 
 struct diff_changes {
-	VEC(struct diff_change) list; /* owned by the struct's owner */
-	/* Remaining budget for small diffs; at 0 the rest becomes one change. */
+	VEC(struct diff_change) list; /* freed by the owner of the struct */
+	/* The remaining budget for an exact comparison; at 0 the remaining lines become one change. */
 	size_t steps;
 };
 

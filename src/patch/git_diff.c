@@ -15,7 +15,7 @@
 
 enum {
 	CONTEXT = 3,
-	BINARY_SEEN = 8000, /* git calls a file binary if these first bytes hold a NUL */
+	BINARY_SEEN = 8000, /* git considers a file binary if its first bytes contain a NUL */
 };
 
 struct git_diff_file {
@@ -23,10 +23,11 @@ struct git_diff_file {
 	struct buf old, now;
 	bool had_file, has_file;
 	bool was_executable, is_executable;
-	struct git_diff_file *origin;           /* entry of the content's original path, if that differs */
+	struct git_diff_file *origin;           /* the entry of the content's original path, if that differs */
 	const struct git_diff_file *claimed_by; /* the entry that received its content */
 	struct buf hunks;
-	const struct git_diff_file *hunks_from; /* the hunks lead from its old to our now; NULL: not computed */
+	/* the cached hunks lead from its old content to this now; NULL: not computed */
+	const struct git_diff_file *hunks_from;
 };
 
 static void file_destroy(struct git_diff_file *file)
@@ -46,7 +47,7 @@ void git_diff_finish(struct git_diff *diff)
 	diff->bytes = 0;
 }
 
-/* A file over the limit is left out of the diff from then on. */
+/* Sets the current content. A file over the limit is left out of the diff from then on. */
 static void set_now(struct git_diff *diff, struct git_diff_file *file, struct str now, bool is_executable)
 {
 	diff->bytes -= file->now.len;
@@ -74,7 +75,7 @@ static struct git_diff_file *file_create(struct git_diff *diff, const char *path
 	return file;
 }
 
-/* The entry of a path; a new entry takes the current content as the content before. */
+/* Returns the entry of a path; a new entry records the current content as the content before. */
 static struct git_diff_file *get_file(struct git_diff *diff, const char *path, struct str there, bool is_executable)
 {
 	vec_for_each(file, &diff->files) {
@@ -144,7 +145,7 @@ static void write_name(struct buf *out, const char *side, const char *name)
 	buf_append_char(out, '"');
 }
 
-/* A name with a blank is followed by a tab, which marks its end for readers of the line. */
+/* Writes a name; one with a blank is followed by a tab, which marks its end for parsers. */
 static void write_side(struct buf *out, const char *mark, const char *side, const char *name, bool has_file)
 {
 	buf_append_c(out, mark);
@@ -247,7 +248,7 @@ static bool is_told(const struct git_diff_file *from, const struct git_diff_file
 	return from != file || !is_same;
 }
 
-/* Pairs removed files with the new ones that have their content; each is paired at most once. */
+/* Pairs removed files with new ones of the same content; each is paired at most once. */
 static void claim_origins(const struct git_diff *diff)
 {
 	vec_for_each(it, &diff->files)

@@ -27,10 +27,10 @@ void git_diff_finish(struct git_diff *diff);
 
 struct git_diff_change {
 	const char *path, *move_path; /* absolute; move_path is the destination of a move, or NULL */
-	struct str old, now;          /* its content; STR_NONE if the file does not exist */
+	struct str old, now;          /* its contents; STR_NONE if the file did or does not exist */
 	bool is_executable;
 	struct str overwritten; /* former content of move_path; STR_NONE if it did not exist */
-	bool was_executable;    /* the overwritten file */
+	bool was_executable;    /* refers to the overwritten file */
 };
 
 void git_diff_note(struct git_diff *diff, const struct git_diff_change *change);

@@ -13,7 +13,7 @@
 struct apply {
 	const struct patch *patch;
 	const char *cwd;
-	struct arena arena; /* of the current hunk */
+	struct arena arena; /* holds data of the current hunk */
 	struct patch_error *err;
 };
 

@@ -10,10 +10,10 @@
 
 struct patch_error;
 
-/* Relative names are resolved below cwd, an absolute path. A patch without hunks is an error. */
+/* Applies the patch. Relative names are resolved below cwd, an absolute path. A patch without hunks is an error. */
 must_check int patch_apply(const struct patch *patch, const char *cwd, struct patch_error *err);
 
-/* "Success. Updated the following files:\nA new\nM changed\nD gone\n", names as the patch has them. */
+/* Appends "Success. Updated the following files:\nA new\nM changed\nD gone\n", with the names that the patch uses. */
 void patch_summary(const struct patch *patch, struct buf *out);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Characters of a folder's name that have no special meaning in any position of any shell word. */
+/* True for characters that have no special meaning in any position of a shell word. */
 static bool is_plain(char c)
 {
 	return is_letter(c) || c == '/' || c == '.' || c == '-' || c == '+' || c == ',' || c == '@' || c == ':' ||
@@ -47,7 +47,7 @@ static bool cut_run(struct str *rest, patch_command_accept_fn accept, struct str
 	return len != 0;
 }
 
-/* Excludes the backslash: it is literal in single quotes but not in double quotes. */
+/* True for characters that are literal in both kinds of quotes. The backslash is literal in single quotes only. */
 static bool is_quotable(char c)
 {
 	return c != '"' && c != '\'' && c != '$' && c != '`' && c != '\\' && c != '\n' && c != '!';

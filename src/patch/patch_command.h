@@ -15,7 +15,7 @@
 
 enum patch_command_kind {
 	PATCH_COMMAND_NONE,  /* an ordinary command */
-	PATCH_COMMAND_APPLY, /* applies `patch`, which may be malformed, below `folder` */
+	PATCH_COMMAND_APPLY, /* a command that applies `patch`, which may be malformed, below `folder` */
 	PATCH_COMMAND_BARE,  /* a patch without a command: answered with PATCH_COMMAND_BARE_TEXT */
 };
 

@@ -1,5 +1,5 @@
-/* A newline before the first line and one after the last let patch_seek find whole lines by searching for bytes. They
- * cost two bytes here instead of a special case in every search. */
+/* The text is stored with a newline before its first line and one after its last, so that patch_seek can find whole
+ * lines by searching for bytes, without special cases at both ends. */
 #include "patch/patch_content.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static int open_regular(const char *path, const char *what, struct stat *ret_st,
 	return patch_error_set(err, ERR_invalid, "%s %s: path `%s` is not a file", what, path, path);
 }
 
-/* Bytes read, fewer than len only at the end of the file; -1 and errno. */
+/* Returns the number of bytes read, fewer than len only at the end of the file; or -1 and errno. */
 static ssize_t read_up_to(int fd, char *at, size_t len)
 {
 	size_t done = 0;
@@ -74,7 +74,7 @@ static ssize_t read_up_to(int fd, char *at, size_t len)
 	return (ssize_t)done;
 }
 
-/* One page fault instead of 512 for every 2 MB of a large file; advisory. */
+/* Advises the kernel to use huge pages: one page fault instead of 512 for every 2 MB of a large file. */
 static void prefer_huge_pages(char *block, size_t len)
 {
 	enum { HUGE_PAGE = 2 * MIB };
@@ -84,7 +84,7 @@ static void prefer_huge_pages(char *block, size_t len)
 		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
-/* Reads to the end; the claimed size is only a hint. NULL and errno (EFBIG: too large). */
+/* Reads to the end; the claimed size is only a hint. NULL and errno on failure (EFBIG: too large). */
 static char *read_block(int fd, size_t claimed, size_t *ret_len)
 {
 	size_t room = claimed < LIMIT_PATCH_FILE ? claimed + 1 : LIMIT_PATCH_FILE + 1, len = 0;

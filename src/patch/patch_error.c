@@ -1,5 +1,5 @@
-/* One failure has two texts, because both are wire facts: the model receives the library's, the apply_patch program
- * prints its own. Both are made here from one value. */
+/* One failure has two texts on which clients depend: the model receives that of the library, and the apply_patch
+ * program prints its own. Both are made here from one value. */
 #include "patch/patch_error.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ void patch_error_for_model(const struct patch_error *err, struct buf *out)
 	append_cause(err, out);
 }
 
-/* Causes that the path itself shows; the program has never printed them for a write or removal. */
+/* True for causes that the path itself shows; the program has never printed them for a write or removal. */
 static bool is_evident(int sys)
 {
 	return sys == ENOENT || sys == ENOTDIR || sys == EISDIR || sys == EEXIST;

@@ -1,5 +1,5 @@
-/* Inexact context is rare, but a thousand inexact chunks (a patch whose white space differs from the file's) must not
- * read the file a thousand times. Each level interns the lines once, and finding a chunk becomes finding a few
+/* Inexact context is rare, but a thousand inexact chunks (a patch whose white space differs from the file's) must
+ * not read the file a thousand times. Each level interns the lines once, so that finding a chunk means finding a few
  * integers. An id is the number of the first equal line, so no line is copied. */
 #include "patch/patch_lines.h"
 
@@ -28,7 +28,7 @@ void patch_lines_finish(struct patch_lines *lines)
 	*lines = (struct patch_lines){0};
 }
 
-/* The ASCII form of a character of len bytes, or 0 if it has none. */
+/* Returns the ASCII form of a character of len bytes, or 0 if it has none. */
 static char plain_form(const char *p, size_t len)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -73,7 +73,7 @@ static struct str fold_typography(struct str line, struct buf *room)
 	return buf_str(room);
 }
 
-/* The form of a line that a level compares: a slice of the line or of room. */
+/* Returns the form of a line that a level compares: a slice of the line or of room. */
 static struct str fold(int level, struct str line, struct buf *room)
 {
 	if (level == 0)
@@ -121,7 +121,7 @@ static bool split(struct patch_lines *lines)
 	return true;
 }
 
-/* The slot of a folded line, or the free slot where it would be inserted. */
+/* Returns the slot of a folded line, or the free slot where it would be inserted. */
 static uint32_t *slot_of(struct patch_lines *lines, int level, struct str folded)
 {
 	struct patch_level *table = &lines->levels[level];

@@ -83,7 +83,7 @@ static int succeed(const struct patch *patch)
 	auto_buf struct buf text;
 	buf_init(&text, 2 * (size_t)LIMIT_PATCH_TEXT);
 	patch_summary(patch, &text);
-	/* The files are written already, so a closed stdout is not an error. */
+	/* A closed stdout is not an error, because the files have been written. */
 	best_effort(fd_write_all(STDOUT_FILENO, text.data, text.len, NULL));
 	return 0;
 }

@@ -1,8 +1,8 @@
-/* One pass with a cursor and no copies: a chunk keeps the span of its lines, so memory depends on the number of hunks
- * alone, which is limited.
+/* One pass with a cursor and no copies: a chunk keeps the span of its lines, so memory depends on the number of
+ * hunks alone, which is limited.
  *
- * Codex 0.98 and 0.169 differ in reading blank lines before a chunk. Here they are separators if a marker follows and
- * context if lines follow, which accepts the patches of both. */
+ * Codex 0.98 and 0.169 differ in reading blank lines before a chunk. Here they are separators if a marker follows
+ * and context if lines follow, so that patches for both are accepted. */
 #include "patch/patch_parse.h"
 
 #include "base/limits.h"
@@ -16,8 +16,8 @@ static const char move_header[] = "*** Move to: ";
 static const char end_of_file[] = "*** End of File";
 
 struct cursor {
-	struct str rest; /* from the line not yet taken */
-	size_t line;     /* its number in the patch */
+	struct str rest; /* the text from the next line on */
+	size_t line;     /* the number of that line in the patch */
 	struct patch *patch;
 	struct patch_error *err;
 };
@@ -30,7 +30,7 @@ void patch_finish(struct patch *patch)
 	vec_finish(&patch->chunks);
 }
 
-/* The next line without its "\n" or "\r\n". */
+/* Cuts the next line, without its "\n" or "\r\n". */
 static bool line_next(struct str *rest, struct str *ret_line)
 {
 	if (!str_next_line(rest, ret_line))
@@ -62,7 +62,7 @@ static void advance(struct cursor *at)
 		at->line++;
 }
 
-/* The text between `from` and the cursor. */
+/* Returns the text between `from` and the cursor. */
 static struct str passed(const struct cursor *at, struct str from)
 {
 	return str_n(from.ptr, from.len - at->rest.len);
@@ -90,7 +90,7 @@ static int fail_first_line(struct cursor *at, struct str line)
 	                      "or '-' (removed line)");
 }
 
-/* Takes one line of a chunk's body; false if the line ends the body. */
+/* Consumes one line of a chunk's body; false if the line ends the body. */
 static bool take_body_line(struct cursor *at, struct patch_chunk *chunk)
 {
 	struct str line;
@@ -247,7 +247,7 @@ static int parse_hunk(struct cursor *at)
 	return check_size(at);
 }
 
-/* The first and last line of a text, and the lines between them. */
+/* The first line, the last line and the lines between them. */
 struct frame {
 	struct str first, body, last;
 };
@@ -262,7 +262,7 @@ static struct frame frame_of(struct str text)
 	return frame;
 }
 
-/* Strips the markers; the body's first line is line 2 of the patch. */
+/* Removes the markers; the body's first line is line 2 of the patch. */
 static int cut_markers(struct str text, struct str *ret_body, struct patch_error *err)
 {
 	struct frame frame = frame_of(text);
@@ -274,7 +274,7 @@ static int cut_markers(struct str text, struct str *ret_body, struct patch_error
 	return 0;
 }
 
-/* Models that learned `apply_patch <<'EOF'` sometimes send the here-document as the patch. */
+/* Removes a here-document around the patch, because models that learned `apply_patch <<'EOF'` sometimes send it. */
 static void cut_heredoc(struct str *text)
 {
 	struct frame frame = frame_of(*text);

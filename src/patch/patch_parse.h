@@ -1,8 +1,8 @@
-/* patch_parse.h — the text between *** Begin Patch and *** End Patch as hunks and chunks.
+/* patch_parse.h — parses the text between *** Begin Patch and *** End Patch into hunks and chunks.
  *
  * A struct patch owns its arrays and borrows the text: every path, context and body below is a slice of it, valid as
- * long as the caller keeps the text. Nothing outside the text is looked at. Accepted deviations: blanks around markers
- * and headers, CRLF, the wrapping of a here-document around the patch, a first chunk without its @@ line. */
+ * long as the caller keeps the text. The file system is not accessed. Accepted deviations: blanks around markers and
+ * headers, CRLF, the wrapping of a here-document around the patch, a first chunk without its @@ line. */
 #ifndef PATCH_PATCH_PARSE_H
 #define PATCH_PATCH_PARSE_H
 
@@ -22,32 +22,32 @@ struct patch_line {
 	struct str text;
 };
 
-/* One changed place of a file. */
+/* A place of a file that is changed. */
 struct patch_chunk {
-	struct str context; /* the text after "@@ ": the search starts below that line; STR_NONE: anywhere */
-	struct str body;    /* its raw lines, read with patch_line_next */
-	size_t old_count;   /* lines that are ' ' or '-' */
-	size_t new_count;   /* lines that are ' ' or '+' */
-	bool is_at_end;     /* "*** End of File": the old lines are the file's last */
+	struct str context; /* the text after "@@ ": the search starts after that line; STR_NONE: anywhere */
+	struct str body;    /* its lines, to be read with patch_line_next */
+	size_t old_count;   /* number of lines marked ' ' or '-' */
+	size_t new_count;   /* number of lines marked ' ' or '+' */
+	bool is_at_end;     /* "*** End of File": the old lines are the last of the file */
 };
 
 struct patch_hunk {
 	enum patch_kind kind;
 	struct str path;
-	struct str move_path; /* PATCH_UPDATE: STR_NONE unless the file moves */
-	struct str body;      /* PATCH_ADD: its '+' lines */
-	size_t chunk_at;      /* PATCH_UPDATE: its chunks in patch.chunks */
+	struct str move_path; /* for PATCH_UPDATE: the new path, or STR_NONE */
+	struct str body;      /* for PATCH_ADD: its '+' lines */
+	size_t chunk_at;      /* for PATCH_UPDATE: the index of its first chunk in patch.chunks */
 	size_t chunk_count;
 };
 
 struct patch {
 	/* read-only */
-	struct str text; /* trimmed, and without a here-document's wrapping */
+	struct str text; /* trimmed, and without an enclosing here-document */
 	VEC(struct patch_hunk) hunks;
 	VEC(struct patch_chunk) chunks;
 };
 
-/* 0, or negative and err; *ret needs no finish then. An empty patch has no hunks. */
+/* Returns 0, or a negative code and err, after which *ret needs no finish. An empty patch has no hunks. */
 must_check int patch_parse(struct patch *ret, struct str text, struct patch_error *err);
 void patch_finish(struct patch *patch);
 #define auto_patch __attribute__((cleanup(patch_finish)))
@@ -57,7 +57,7 @@ static inline const struct patch_chunk *patch_chunks(const struct patch *patch, 
 	return hunk->chunk_count ? patch->chunks.items + hunk->chunk_at : NULL;
 }
 
-/* Cuts the next line off a body; an empty line is an empty ' ' line. False when the body is used up. */
+/* Cuts the next line off a body; an empty line counts as an empty context line. False at the end of the body. */
 bool patch_line_next(struct str *body, struct patch_line *ret);
 
 #endif

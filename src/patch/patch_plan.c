@@ -1,6 +1,7 @@
 /* The plan has one record per file with its state before and after; every hunk changes the state after. A hunk thus
- * sees the result of the hunks before it, and the user is shown the net effect. Content stays a list of edits of the
- * original as long as only one hunk changed it, so a small change to a large file is neither copied nor diffed. */
+ * sees the result of the hunks before it, and the user is shown the net effect. Content remains a list of edits of
+ * the original as long as only one hunk has changed it, so a small change to a large file is neither copied nor
+ * diffed. */
 #include "patch/patch_plan.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ static int check_alias(struct patch_plan *plan, const struct patch_file *file, s
 	return 0;
 }
 
-/* Reads the file; a missing file is not an error yet. */
+/* Reads the file; at this point a missing file is not an error. */
 static int load(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
 	auto_patch_error struct patch_error why = {0};
@@ -80,7 +81,7 @@ static int load(struct patch_plan *plan, struct patch_file *file, const char *wh
 	return 0;
 }
 
-/* Follows links, once; see patch_tree.h. */
+/* Follows links once (patch_tree.h). */
 static int locate(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
 	file->real = patch_real(&plan->arena, file->path);
@@ -88,7 +89,7 @@ static int locate(struct patch_plan *plan, struct patch_file *file, const char *
 	return file->entry ? 0 : patch_error_sys(err, errno, "%s %s", what, file->path);
 }
 
-/* The record of a path, made on first use. `what` begins the error if it cannot be read. */
+/* Returns the record of a path, created on first use. `what` begins the error if it cannot be read. */
 static int get_file(struct patch_plan *plan, struct str name, const char *what, struct patch_file **ret,
                     struct patch_error *err)
 {
@@ -194,7 +195,7 @@ static int plan_delete(struct patch_plan *plan, const struct patch_hunk *hunk, s
 	return 0;
 }
 
-/* The content that a hunk applies to: the original or the result of earlier hunks. */
+/* Returns the content that a hunk applies to: the original or the result of earlier hunks. */
 static int current_content(struct patch_plan *plan, struct patch_file *file, const struct patch_content **ret,
                            struct patch_error *err)
 {

@@ -1,9 +1,9 @@
 /* patch_plan.h — an atomic patch: computed completely before anything is written.
  *
- * A plan reads the files, and each hunk sees the result of the hunks before it. Its changes can be shown, approved, and
- * then committed; a commit that fails halfway restores everything.
- * Owns: all it read and computed. Borrows: the patch and its text, until it is destroyed. Blocks on the
- * disk; may be used on any one thread at a time. */
+ * A plan reads the files, and each hunk sees the result of the hunks before it. Its changes can be shown, approved,
+ * and then committed; a commit that fails halfway restores everything. Owns: all that it has read and computed.
+ * Borrows: the patch and its text, until it is destroyed. Blocks on the disk; may be used on any one thread at a
+ * time. */
 #ifndef PATCH_PATCH_PLAN_H
 #define PATCH_PATCH_PLAN_H
 
@@ -19,39 +19,42 @@ struct patch_error;
 struct patch_file;
 struct patch_plan;
 
-/* The net change of one file. A file that is added and removed again has none. */
+/* The net change of one file. A file that is added and removed again is unchanged. */
 struct patch_change {
 	/* read-only */
 	enum patch_kind kind;
 	const char *path;      /* absolute, without "." and ".."; links in it are not followed */
-	const char *move_path; /* PATCH_UPDATE: destination of a move, or NULL */
+	const char *move_path; /* for PATCH_UPDATE: the destination of a move, or NULL */
 	/* The paths that the commit writes and removes, links followed: permission is checked on these. */
 	const char *real_path;
-	const char *real_move_path; /* NULL if move_path is */
+	const char *real_move_path; /* NULL if move_path is NULL */
 	/* private */
 	struct patch_file *from, *to;
 };
 
-/* NULL and err (the text for the model) if any hunk cannot be applied. Relative names are resolved below cwd. */
+/* Computes the plan. NULL and err (the text for the model) if a hunk cannot be applied. Relative names are resolved
+ * below cwd. */
 must_check struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err);
 void patch_plan_destroy(struct patch_plan *plan);
 
-/* In the order in which the patch first names the files. */
+/* Returns the changes, in the order in which the patch first names the files. */
 const struct patch_change *patch_plan_changes(const struct patch_plan *plan, size_t *ret_count);
 
-/* The file's content before (STR_NONE: did not exist) and after (STR_NONE: removed). Owned by the plan. */
+/* Return the file's content before (STR_NONE: it did not exist) and after (STR_NONE: it is removed). Owned by the
+ * plan. */
 struct str patch_change_old(const struct patch_change *change);
 struct str patch_change_new(const struct patch_change *change);
-/* The former content of the move's destination, STR_NONE if it did not exist; whether the file, or that one, is
- * executable. */
+/* Return the former content of the move's destination, STR_NONE if it did not exist; and whether the file, or the
+ * destination, was executable. */
 struct str patch_change_overwritten(const struct patch_change *change);
 bool patch_change_is_executable(const struct patch_change *change);
 bool patch_change_was_executable(const struct patch_change *change);
 /* Appends unified hunks from old to new; a file that does not exist counts as empty. Not cached. */
 void patch_change_diff(const struct patch_change *change, size_t context, struct buf *out);
 
-/* Writes the changes; may be called once. On failure nothing is changed, or err lists what could not be restored.
- * ERR_busy: a file has changed since the plan was made; make a new plan. Only the real paths are written. */
+/* Writes the changes; may be called once. On failure all changes are undone, or err lists the files that could not
+ * be restored. ERR_busy: a file has changed since the plan was made; make a new plan. Only the real paths are
+ * written. */
 must_check int patch_plan_commit(struct patch_plan *plan, struct patch_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Three steps, ordered by how hard they are to undo. First, every new content is written to a temporary file: a full
- * disk or a missing permission fails here, with nothing changed. Second, renames put the contents in place. Third,
- * removed files are renamed aside before they are unlinked, so that a failure restores them with owner and links; the
- * last one is unlinked directly, because nothing can fail after it. */
+/* A commit has three steps, ordered by how hard they are to undo. First, every new content is written to a temporary
+ * file: a full disk or a missing permission fails here, with nothing changed. Second, renames put the contents in
+ * place. Third, removed files are renamed aside before they are unlinked, so that a failure restores them with owner
+ * and links; the last one is unlinked directly, because nothing can fail after it. */
 #define LOG_MODULE "patch"
 #include "patch/patch_plan.h"
 
@@ -95,7 +95,7 @@ static int set_aside(struct patch_file *file)
 	return sys;
 }
 
-/* The path of the name that a removed file is kept under; owned. */
+/* Returns the path under which a removed file is kept; owned by the caller. */
 static char *aside_entry(const struct patch_file *file)
 {
 	auto_free char *folder = str_dup(path_dir(file->entry));
@@ -190,7 +190,7 @@ int patch_plan_commit(struct patch_plan *plan, struct patch_error *err)
 			continue;
 		auto_free char *aside = aside_entry(*it);
 		int failure = patch_entry_remove(aside);
-		if (failure) /* the patch is applied; only the copy of the old file is left */
+		if (failure) /* The patch has been applied; only a copy of the old file is left over. */
 			log_debug("cannot remove %s: %s", aside, strerror(failure));
 	}
 	return 0;

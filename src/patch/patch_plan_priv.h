@@ -12,27 +12,27 @@
 #include "patch/patch_tree.h"
 
 struct patch_file {
-	const char *path, *real, *entry; /* see patch_tree.h */
-	/* Before: `old` is filled iff was_there. */
+	const char *path, *real, *entry; /* patch_tree.h describes them */
+	/* State before the patch; `old` is filled iff was_there. */
 	bool was_there;
-	int absence; /* errno of the open, if it was not there */
+	int absence; /* errno of the failed open, unless was_there */
 	struct patch_content old;
-	/* After: edits of base, which is old.text, flat.text or nothing. */
+	/* State after it, as edits of base: old.text, flat.text or nothing. */
 	bool is_there;
 	struct str base;
 	struct edits edits;
-	struct patch_content flat; /* result of earlier hunks, built when a later hunk reads it */
-	char *new_text;            /* built on first use, owned */
+	struct patch_content flat; /* result of earlier hunks, built when a later hunk needs it */
+	char *new_text;            /* built on first use; owned */
 	size_t new_len;
-	bool is_added;             /* the last hunk that wrote it was an Add */
-	struct patch_file *origin; /* the file whose content moved here */
-	bool is_moved;             /* origin was removed, and this file has its content */
-	bool is_claimed;           /* another file is_moved from here */
-	/* Commit */
+	bool is_added;             /* the last hunk for this file was an Add */
+	struct patch_file *origin; /* the file whose content was moved here */
+	bool is_moved;             /* origin was removed and this file has its content */
+	bool is_claimed;           /* is_moved is set in another file whose origin is this one */
+	/* State of the commit. */
 	struct iovec *parts;
 	struct patch_stage stage;
-	bool is_staged; /* stage is to be finished */
-	char *aside;    /* name of the removed file until the commit ends */
+	bool is_staged; /* stage must be finished */
+	char *aside;    /* the name under which the removed file is kept until the commit ends */
 };
 
 enum { PATCH_FILE_SLOTS = 2 * LIMIT_PATCH_FILES };
@@ -41,16 +41,16 @@ struct patch_plan {
 	const struct patch *patch;
 	const char *cwd;
 	struct arena arena;
-	VEC(struct patch_file *) files;   /* in the order they were first named; the arena's */
-	uint16_t slots[PATCH_FILE_SLOTS]; /* open addressing by path: 1 + index in files, 0 is free */
+	VEC(struct patch_file *) files;   /* in the order in which the patch first names them; allocated in the arena */
+	uint16_t slots[PATCH_FILE_SLOTS]; /* open addressing by path: a slot holds 1 + index in files; 0: free */
 	uint64_t key;
 	VEC(struct patch_change) changes;
-	size_t bytes;                 /* read or built */
+	size_t bytes;                 /* bytes that were read or built */
 	bool is_removal_first;        /* a folder replaces a removed file */
-	struct patch_folders folders; /* made by the commit */
+	struct patch_folders folders; /* folders that the commit has created */
 };
 
-/* True if the file's content or existence changes, as far as the plan can know. */
+/* True if the file's content or existence changes, as far as is known before the commit. */
 bool patch_file_is_rewritten(const struct patch_file *file);
 
 #endif

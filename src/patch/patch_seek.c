@@ -35,7 +35,7 @@ static bool is_uniform(struct str text, bool is_crlf)
 	return true;
 }
 
-/* Compares the beginning of each line, which rules out most of them. After many matches of the first line alone it
+/* Compares the beginning of each line, which excludes most of them. After many matches of the first line alone it
  * switches to memmem, which is linear for any text. */
 static ptrdiff_t find_lines(struct str text, struct str needle)
 {
@@ -66,7 +66,7 @@ static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t
 		buf_append_str(&seek->needle, wanted[i]);
 		buf_append_str(&seek->needle, end);
 	}
-	/* Starts at the preceding newline; the text has one even before offset 0. */
+	/* Start at the preceding newline, which exists even before offset 0. */
 	struct str rest = str_n(text.ptr + from - 1, text.len - from + 1);
 	ptrdiff_t hit = find_lines(rest, buf_str(&seek->needle));
 	if (hit < 0)
@@ -75,7 +75,7 @@ static bool seek_exact(struct patch_seek *seek, const struct str *wanted, size_t
 	return true;
 }
 
-/* Length of the longest proper border of each prefix of ids (Knuth, Morris, Pratt). */
+/* Returns the length of the longest proper border of each prefix of ids (Knuth, Morris, Pratt). */
 static uint32_t *borders_of(const uint32_t *ids, size_t count)
 {
 	uint32_t *borders = xcalloc(count, sizeof(*borders));
@@ -88,7 +88,7 @@ static uint32_t *borders_of(const uint32_t *ids, size_t count)
 	return borders;
 }
 
-/* Index of the first occurrence of ids in hay, or hay_count. */
+/* Returns the index of the first occurrence of ids in hay, or hay_count. */
 static size_t find_ids(const uint32_t *hay, size_t hay_count, const uint32_t *ids, size_t count)
 {
 	auto_free uint32_t *borders = borders_of(ids, count);
@@ -103,7 +103,7 @@ static size_t find_ids(const uint32_t *hay, size_t hay_count, const uint32_t *id
 	return hay_count;
 }
 
-/* The wanted lines as ids of a level; NULL if one of them does not occur in the text. */
+/* Returns the ids of the wanted lines at a level; NULL if one of them does not occur in the text. */
 static uint32_t *ids_of(struct patch_lines *lines, int level, const struct str *wanted, size_t count)
 {
 	auto_free uint32_t *ids = xmalloc(count * sizeof(*ids));
@@ -153,7 +153,7 @@ enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wa
 	return sought;
 }
 
-/* Start of the last `count` lines; false if there are fewer after `from`. */
+/* Finds the start of the last `count` lines; false if there are fewer after `from`. */
 static bool last_lines(struct str text, size_t count, size_t from, size_t *ret_at)
 {
 	size_t at = text.len;

@@ -16,13 +16,17 @@ struct patch_seek {
 	/* private */
 	struct patch_lines lines;
 	struct buf needle;
-	size_t steps; /* lines compared in the index */
+	size_t steps; /* number of lines compared in the index */
 	bool is_crlf; /* the text's first line ends with "\r\n" */
 	bool is_begun;
 	bool is_indexed; /* an exact search failed, or line ends are mixed: use the index from now on */
 };
 
-enum patch_sought { PATCH_FOUND, PATCH_MISSING, PATCH_TOO_LARGE /* for an inexact search */ };
+enum patch_sought {
+	PATCH_FOUND,
+	PATCH_MISSING,
+	PATCH_TOO_LARGE /* the inexact search exceeds a limit */
+};
 
 void patch_seek_init(struct patch_seek *seek, struct str text, bool is_crlf);
 void patch_seek_finish(struct patch_seek *seek);
@@ -31,7 +35,7 @@ void patch_seek_finish(struct patch_seek *seek);
  * four levels that has a match. count is at least 1. */
 enum patch_sought patch_seek_lines(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
                                    size_t *ret_at);
-/* The same for the last `count` lines of the text alone. */
+/* As patch_seek_lines, but considers only the last `count` lines of the text. */
 enum patch_sought patch_seek_last(struct patch_seek *seek, const struct str *wanted, size_t count, size_t from,
                                   size_t *ret_at);
 

@@ -24,7 +24,7 @@
 #include "base/uuid.h"
 #include "patch/patch_error.h"
 
-enum { LINKS_MAX = 40 /* as many as Linux follows */ };
+enum { LINKS_MAX = 40 /* Linux follows the same number */ };
 
 const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 {
@@ -36,7 +36,7 @@ const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 
 static char *resolve(const char *path, int links);
 
-/* Resolves the folder and keeps the last name. */
+/* Resolves the folder and appends the last name unchanged. */
 static char *resolve_folder(const char *path, int links)
 {
 	auto_free char *folder = str_dup(path_dir(path)), *name = str_dup(path_name(path));
@@ -46,7 +46,7 @@ static char *resolve_folder(const char *path, int links)
 	return real ? path_join(real, name) : NULL;
 }
 
-/* The target of a link as an absolute path, which may contain further links. */
+/* Returns the target of a link as an absolute path, which may contain further links. */
 static char *read_link(const char *path)
 {
 	char target[PATH_MAX];
@@ -58,7 +58,7 @@ static char *read_link(const char *path)
 	return path_join(folder, target);
 }
 
-/* Like realpath, but the last names need not exist. Owned; NULL and errno. */
+/* Like realpath, but the last names need not exist. Returns an owned path, or NULL and errno. */
 static char *resolve(const char *path, int links)
 {
 	char *real = realpath(path, NULL);
@@ -98,7 +98,7 @@ static int open_folder(int parent, const char *name)
 	return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Creates one folder and records its path. A folder that exists by now is fine. */
+/* Creates a folder and records its path. It is not an error if it exists by now. */
 static int make_folder(int parent, const char *name, struct str path, struct patch_folders *made)
 {
 	if (mkdirat(parent, name, 0777) == 0) {
@@ -110,7 +110,7 @@ static int make_folder(int parent, const char *name, struct str path, struct pat
 	return open_folder(parent, name);
 }
 
-/* Opens the folder of an absolute path without following links. -1 and errno. */
+/* Opens the folder of an absolute path without following links; -1 and errno on failure. */
 static int walk(const char *path, bool is_making, struct patch_folders *made)
 {
 	auto_close int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -139,7 +139,8 @@ static int open_beneath_root(const char *path)
 	return root < 0 ? -1 : (int)syscall(SYS_openat2, root, path[1] ? path + 1 : ".", &how, sizeof(how));
 }
 
-/* Opens the folder of a real or entry path for the *at calls and points *ret_name at the last name. -1 and errno. */
+/* Opens the folder of a real or entry path for the *at calls and points *ret_name at the last name. -1 and errno on
+ * failure. */
 static int open_folder_of(const char *real, const char **ret_name)
 {
 	*ret_name = path_name(real).ptr;
@@ -152,7 +153,7 @@ static int open_folder_of(const char *real, const char **ret_name)
 int patch_folders_make(const char *real, struct patch_folders *made, const char *path, struct patch_error *err)
 {
 	auto_close int folder = walk(real, true, made);
-	/* If a file is in the folder's place, the following write reports it in the usual words. */
+	/* If there is a file in place of the folder, the following write reports it. */
 	if (folder >= 0 || errno == ENOTDIR)
 		return 0;
 	return patch_error_sys(err, errno, "Failed to create parent directories for %s", path);
@@ -208,7 +209,7 @@ bool patch_is_same_file(const char *entry, const char *real)
 
 /* ---- replacing a file ---- */
 
-enum { PARTS_AT_ONCE = 1024 /* Linux's IOV_MAX */ };
+enum { PARTS_AT_ONCE = 1024 /* the value of IOV_MAX on Linux */ };
 
 static size_t total_len(const struct patch_stage *stage)
 {
@@ -218,7 +219,7 @@ static size_t total_len(const struct patch_stage *stage)
 	return len;
 }
 
-/* Writes one batch of parts completely; 0 or errno. Modifies batch. */
+/* Writes one batch of parts completely; returns 0 or errno. Modifies batch. */
 static int write_batch(int fd, struct iovec *batch, int count)
 {
 	while (count) {
@@ -275,7 +276,7 @@ static int open_target(int folder, const char *name)
 	return openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 }
 
-/* Writes the content to a new file in the folder; 0 or errno. mode as for patch_stage_write. */
+/* Writes the content to a new file in the folder; returns 0 or errno. mode as for patch_stage_write. */
 static int write_temporary(struct patch_stage *stage, int folder, mode_t mode)
 {
 	auto_free char *name = patch_entry_name();
@@ -370,7 +371,7 @@ static int replace(struct patch_stage *stage)
 		stage->is_touched = true;
 		return 0;
 	}
-	/* A file that is a mount point of its own cannot be replaced. */
+	/* A file that is a mount point cannot be replaced. */
 	return errno == EBUSY || errno == EXDEV ? overwrite(stage) : errno;
 }
 

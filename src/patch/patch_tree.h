@@ -23,33 +23,34 @@
 
 struct patch_error;
 
-/* Resolves a patch's file name below cwd to an absolute path without "." and ".."; in the arena. */
+/* Resolves a name of a patch below cwd to an absolute path without "." and "..", allocated in the arena. */
 const char *patch_path(struct arena *arena, const char *cwd, struct str name);
-/* Follows links, also a dangling one; in the arena. NULL and errno. */
+/* Follows links, also a dangling one. The result is allocated in the arena; NULL and errno on failure. */
 const char *patch_real(struct arena *arena, const char *path);
-/* Follows links except in the last name; in the arena. NULL and errno. */
+/* Follows links except in the last name. The result is allocated in the arena; NULL and errno on failure. */
 const char *patch_entry(struct arena *arena, const char *path);
 
-/* Created folders, outermost first; the names are owned. */
+/* Folders that were created, outermost first; the names are owned. */
 struct patch_folders {
 	VEC(char *) list;
 };
 
-/* Creates the missing folders above `real` and, unless `made` is NULL, records them. `path` is for the error text. */
+/* Creates the missing folders above `real` and, unless `made` is NULL, records them. `path` names the file in
+ * errors. */
 must_check int patch_folders_make(const char *real, struct patch_folders *made, const char *path,
                                   struct patch_error *err);
 /* Removes the recorded folders that are empty. */
 void patch_folders_unmake(struct patch_folders *made);
 void patch_folders_finish(struct patch_folders *made);
 
-/* unlink of an entry path. 0 or errno. */
+/* Unlinks an entry path. Returns 0 or errno. */
 must_check int patch_entry_remove(const char *entry);
-/* rename to another name in the same folder. 0 or errno. */
+/* Renames an entry within its folder. Returns 0 or errno. */
 must_check int patch_entry_rename(const char *entry, const char *name);
-/* An unused file name; owned by the caller. */
+/* Returns an unused file name, owned by the caller. */
 char *patch_entry_name(void);
 
-/* True if unlinking the entry would remove the file at `real`: different names can be the same file. */
+/* True if unlinking the entry would remove the file at `real`, which may have a different name. */
 bool patch_is_same_file(const char *entry, const char *real);
 
 /* ---- replacing a file ---- */
@@ -62,7 +63,7 @@ struct patch_stage {
 	char *temporary; /* name of the temporary file; NULL: the target is overwritten */
 	const struct iovec *parts;
 	size_t part_count;
-	/* read-only, also after the finish */
+	/* Read-only, and still valid after the finish. */
 	bool is_touched; /* the former content may be lost */
 };
 
@@ -70,7 +71,7 @@ struct patch_stage {
  * borrowed until the stage is finished; the folder must exist. A new file gets `mode`; 0: the default mode. */
 must_check int patch_stage_write(struct patch_stage *ret, const char *real, const char *path, const struct iovec *parts,
                                  size_t count, mode_t mode, struct patch_error *err);
-/* Puts the content in place; may be called once. */
+/* Puts the content in place. May be called once. */
 must_check int patch_stage_commit(struct patch_stage *stage, struct patch_error *err);
 void patch_stage_finish(struct patch_stage *stage);
 

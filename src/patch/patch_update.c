@@ -16,10 +16,10 @@ struct update {
 	struct patch_seek seek;
 	struct arena *arena;
 	struct edits edits;
-	size_t from; /* chunks are in file order: the search for the next one starts here */
+	size_t from; /* where the search for the next chunk starts: chunks are in the order of the file */
 	VEC(struct str) wanted;
-	struct buf fresh; /* new lines of the open edit */
-	struct buf tail;  /* new lines for the end of the file */
+	struct buf fresh; /* new lines of the current edit */
+	struct buf tail;  /* new lines to add at the end of the file */
 	struct patch_error *err;
 };
 
@@ -140,8 +140,8 @@ static int find_lines(struct update *update, const struct patch_chunk *chunk, si
 	return sought == PATCH_FOUND ? 0 : fail_lines(update, chunk);
 }
 
-/* Closes the open edit, which replaces len bytes at `at`. Additions below the last line go to the tail, so that all
- * additions keep the patch's order. */
+/* Ends the current edit, which replaces len bytes at `at`. Lines added after the last line go to the tail, so that
+ * all additions keep the patch's order. */
 static void end_edit(struct update *update, size_t at, size_t len)
 {
 	struct str fresh = buf_str(&update->fresh);
@@ -152,7 +152,7 @@ static void end_edit(struct update *update, size_t at, size_t len)
 	buf_clear(&update->fresh);
 }
 
-/* Walks the chunk in parallel with the `found` old lines at `at`. */
+/* Walks through the chunk and the `found` old lines at `at` in parallel. */
 static void make_edits(struct update *update, const struct patch_chunk *chunk, size_t at, size_t found)
 {
 	struct str body = chunk->body;
@@ -195,7 +195,7 @@ static int apply_chunk(struct update *update, const struct patch_chunk *chunk)
 	return status;
 }
 
-/* The file's last line lacks a newline: the edits add one and must not extend past the text. */
+/* Handles a last line without a newline: the edits add one and must not extend past the text. */
 static void close_last_line(struct update *update)
 {
 	struct str text = update->content->text;
