@@ -16,7 +16,6 @@
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "ui/cli/terminal.h"
-#include "ui/exec/exec_config.h"
 #include "ui/exec/exec_options.h"
 
 static const struct {

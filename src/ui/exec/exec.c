@@ -21,7 +21,6 @@
 #include "process/process_reaper.h"
 #include "protocol/message/review_text.h"
 #include "skill/custom_prompt.h"
-#include "ui/exec/exec_config.h"
 #include "ui/exec/exec_options.h"
 #include "ui/exec/exec_printer.h"
 #include "ui/exec/exec_prompt.h"

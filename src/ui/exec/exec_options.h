@@ -1,10 +1,16 @@
-/* exec_options.h — what the command line of `codex exec` asked for. Values are borrowed from argv. */
+/* exec_options.h — the options of `codex exec`, and the configuration and the sandbox that follow from them. Values are
+ * borrowed from argv. */
 #ifndef UI_EXEC_OPTIONS_H
 #define UI_EXEC_OPTIONS_H
 
 #include <stdbool.h>
 
+#include "base/error.h"
+#include "base/vec.h"
+#include "protocol/record/types.h"
 #include "ui/cli/cli.h"
+
+struct config;
 
 struct exec_options {
 	struct cli_list overrides, enable, disable, images, add_dirs;
@@ -32,5 +38,26 @@ extern const struct cli_command exec_command, review_command, resume_command, fo
 int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
                       int argc, char **argv);
 void exec_options_finish(struct exec_options *options, struct cli_result *result);
+
+/* ---- the configuration ---- */
+
+/* Loads the configuration of a run in cwd: files, then -c, then options, with the precedence of config.h. *ret_config
+ * is the caller's reference. */
+must_check int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config,
+                                struct error *err);
+
+/* Warns on stderr of options that have no effect beside others. */
+void exec_config_warn(const struct exec_options *options, const struct config *config);
+
+/* The sandbox of the run. Owns the list of roots; borrows the rest from options and config. */
+struct exec_sandbox {
+	struct sandbox sandbox;
+	struct workspace_write workspace;
+	VEC(struct str) roots;
+	VEC(char *) owned;
+};
+
+void exec_config_sandbox(const struct exec_options *options, const struct config *config, struct exec_sandbox *sandbox);
+void exec_sandbox_finish(struct exec_sandbox *sandbox);
 
 #endif

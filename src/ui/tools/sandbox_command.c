@@ -25,7 +25,7 @@
 #include "process/process.h"
 #include "process/spawn.h"
 #include "process/tree_kill.h"
-#include "ui/exec/exec_config.h"
+#include "ui/exec/exec_options.h"
 
 enum { EXIT_FAILED = 1, EXIT_NOT_RUN = 126, EXIT_NO_PROGRAM = 127, EXIT_SIGNAL = 128 };
 
