@@ -1,5 +1,5 @@
 /* command_read.h — shell text and argument vectors as the engine reads and judges them: through the functions that
- * tool/exec/exec_judge.c calls, without a repository and without rules. */
+ * tool/exec/exec_gate.c calls, without a repository and without rules. */
 #ifndef TESTS_COMMAND_READ_H
 #define TESTS_COMMAND_READ_H
 

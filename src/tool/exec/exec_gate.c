@@ -1,13 +1,289 @@
-/* exec_command_begin is emitted before the approval request, so that clients can render it, unless the host sets
+/* A command is judged by the user's rules, else by the decision table: each plain command of a script, and the
+ * strictest decision applies. A script that cannot be parsed into plain commands is judged as one command, the shell: a
+ * rule about `rm` does not apply to it, and the sandbox alone limits it. A proposed rule never begins with a bare
+ * interpreter or another program that runs its arguments, because it would allow everything.
+ *
+ * exec_command_begin is emitted before the approval request, so that clients can render it, unless the host sets
  * begins_once_allowed. A forbidden command emits no events. */
 #include "tool/exec/exec_gate.h"
 
+#include "base/buf.h"
 #include "base/limits.h"
+#include "command/command_safety.h"
 #include "command/shell.h"
+#include "sandbox/sandbox.h"
+#include "tool/exec/exec_command.h"
 #include "tool/exec/exec_decision.h"
-#include "tool/exec/exec_judge.h"
+#include "workspace/git_inert.h"
 
-static void ask(struct exec_command *command, const struct exec_judgement *judgement, struct str reason,
+/* ---- the judgement ---- */
+
+struct judgement {
+	enum exec_decision decision;
+	bool is_ruled;              /* decided by a rule, not by the table */
+	bool is_unaskable;          /* forbidden, because the policy rejects one of its questions */
+	bool asks[QUESTION_count];  /* the kinds of questions to ask */
+	bool is_allowed;            /* rules allow all of it: it runs outside the sandbox */
+	struct str justification;   /* of the rule; may be absent */
+	const struct str *proposal; /* a prefix rule to propose; the command's */
+	size_t proposal_count;
+};
+
+/* A sandboxed command could change a writable repository right after this check. */
+static bool can_run_git(const struct exec_command *command)
+{
+	char git[PATH_MAX];
+	const struct sandbox_policy *policy = command->host->sandbox;
+	return git_is_inert(command->cwd, git) &&
+	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
+}
+
+/* has_moved: the script changed the folder before, so git would read another repository. */
+static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	return plain_command_is_safe(plain) && (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
+}
+
+static enum exec_kind kind_of(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
+{
+	if (plain_command_is_dangerous(plain))
+		return EXEC_dangerous;
+	return is_safe(command, plain, has_moved) ? EXEC_safe : EXEC_ordinary;
+}
+
+static enum exec_kind kind_of_unread(const struct exec_command *command)
+{
+	return command_is_dangerous(command->argv) ? EXEC_dangerous : EXEC_ordinary;
+}
+
+/* The plain commands of a script; false: the vector as one command. */
+static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
+{
+	if (command_parse_argv(command->argv, arena, ret))
+		return true;
+	struct command_word *words = arena_array(arena, struct command_word, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		words[i].text = command->argv[i];
+	ret->commands = arena_new(arena, struct plain_command);
+	*ret->commands = (struct plain_command){words, command->argc};
+	ret->count = 1;
+	return false;
+}
+
+/* True if program has one of the names, with or without a version suffix. */
+static bool is_named(const char *program, const char *const *names)
+{
+	const char *name = shell_base_name(program);
+	size_t length = strlen(name);
+	while (length > 0 && strchr(".0123456789", name[length - 1])) /* python3.11 */
+		length--;
+	for (; *names; names++)
+		if (strlen(*names) == length && strncmp(name, *names, length) == 0)
+			return true;
+	return false;
+}
+
+static bool runs_text(const char *program)
+{
+	static const char *const names[] = {
+		"ash",  "awk",    "bash", "bun",  "cmd",   "csh",       "dash", "deno", "fish",
+		"git",  "ksh",    "lua",  "node", "npx",   "osascript", "perl", "php",  "pwsh",
+		"pypy", "python", "ruby", "sh",   "tclsh", "tcsh",      "zsh",  NULL,
+	};
+	return is_named(program, names);
+}
+
+static bool runs_programs(const char *program)
+{
+	static const char *const names[] = {
+		"busybox", "chroot",  "doas", "env",    "exec",   "nice", "nohup", "parallel",
+		"script",  "setsid",  "ssh",  "stdbuf", "strace", "su",   "sudo",  "time",
+		"timeout", "unshare", "uv",   "watch",  "xargs",  NULL,
+	};
+	return is_named(program, names);
+}
+
+/* True if a rule with this prefix would allow arbitrary commands. */
+static bool allows_anything(const struct str *words, size_t count, bool is_whole)
+{
+	if (count == 1)
+		return runs_text(words[0].ptr) || runs_programs(words[0].ptr);
+	if (is_whole)
+		return false;
+	bool has_operand = false;
+	for (size_t i = 1; i < count; i++)
+		has_operand = has_operand || !str_has_prefix(words[i], "-");
+	return runs_programs(words[0].ptr) || (runs_text(words[0].ptr) && !has_operand);
+}
+
+static void propose(struct exec_command *command, const struct str *words, size_t count, bool is_whole,
+                    struct judgement *ret)
+{
+	if (ret->proposal || count == 0 || allows_anything(words, count, is_whole))
+		return;
+	struct str *copy = arena_array(&command->arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_str(&command->arena, words[i]);
+	ret->proposal = copy;
+	ret->proposal_count = count;
+}
+
+static void propose_command(struct exec_command *command, const struct plain_command *plain, struct judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct str *words = arena_array(&arena, struct str, plain->count);
+	for (size_t i = 0; i < plain->count; i++)
+		words[i] = str_of(plain->words[i].text);
+	propose(command, words, plain->count, true, ret);
+}
+
+static bool begins_with_prefix(const struct exec_command *command, const struct plain_command *plain)
+{
+	if (plain->count < command->prefix_count)
+		return false;
+	for (size_t i = 0; i < command->prefix_count; i++)
+		if (!str_is(command->prefix[i], plain->words[i].text))
+			return false;
+	return true;
+}
+
+/* The model's prefix rule is proposed only if it matches this command. */
+static void propose_prefix(struct exec_command *command, const struct command_list *list, struct judgement *ret)
+{
+	struct exec_match match;
+	bool is_whole = list->count == 1 && list->commands[0].count == command->prefix_count;
+	bool has_moved = false;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct plain_command *plain = &list->commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!begins_with_prefix(command, plain) && !is_ruled && !is_safe(command, plain, has_moved))
+			return;
+		has_moved = has_moved || plain_command_moves(plain);
+	}
+	propose(command, command->prefix, command->prefix_count, is_whole, ret);
+}
+
+/* Judges one plain command by rule or by the table. */
+static void judge_one(struct exec_command *command, const struct plain_command *plain, bool is_read, bool has_moved,
+                      struct judgement *ret)
+{
+	const struct tool_host *host = command->host;
+	struct exec_match match;
+	bool is_ruled = exec_policy_decide(host->rules(command->host), plain, &match);
+	if (!is_ruled) {
+		enum exec_kind kind = is_read ? kind_of(command, plain, has_moved) : kind_of_unread(command);
+		match = (struct exec_match){.decision = exec_decide(host->approval_policy, kind, command->is_escalated,
+		                                                    sandbox_is_needed(host->sandbox->mode))};
+		if (match.decision == EXEC_prompt && is_read)
+			propose_command(command, plain, ret);
+	}
+	ret->is_allowed = ret->is_allowed && is_ruled && match.decision == EXEC_allow;
+	if (match.decision == EXEC_prompt)
+		ret->asks[is_ruled ? QUESTION_rules : QUESTION_sandbox] = true;
+	if (match.decision < ret->decision || (match.decision == ret->decision && ret->is_ruled))
+		return;
+	ret->decision = match.decision;
+	ret->is_ruled = is_ruled;
+	ret->justification = arena_str(&command->arena, match.justification);
+}
+
+/* One approval request covers a whole script; the policy must allow each kind of question in it. */
+static bool may_ask(const struct ask_for_approval *policy, const struct judgement *judgement)
+{
+	for (int question = 0; question < QUESTION_count; question++)
+		if (judgement->asks[question] && !approval_may_ask(policy, question))
+			return false;
+	return true;
+}
+
+/* exec_may_escalate holds if the command asks for it. */
+static void judge(struct exec_command *command, struct judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	bool is_read = read_commands(command, &arena, &list);
+	*ret = (struct judgement){.is_allowed = true};
+	if (command->is_escalated && is_read)
+		propose_prefix(command, &list, ret);
+	bool has_moved = false;
+	for (size_t i = 0; i < list.count; i++) {
+		judge_one(command, &list.commands[i], is_read, has_moved, ret);
+		has_moved = has_moved || plain_command_moves(&list.commands[i]);
+	}
+	if (ret->decision == EXEC_prompt && !may_ask(command->host->approval_policy, ret)) {
+		ret->decision = EXEC_forbidden;
+		ret->is_unaskable = true;
+	}
+	if (ret->is_ruled) {
+		ret->proposal = NULL;
+		ret->proposal_count = 0;
+	}
+}
+
+/* Fills only the proposal: a rule that would let this command run outside the sandbox. */
+static void judge_proposal(struct exec_command *command, struct judgement *ret)
+{
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	struct exec_match match;
+	*ret = (struct judgement){.decision = EXEC_prompt};
+	bool has_moved = false;
+	if (!read_commands(command, &arena, &list))
+		return;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_command *plain = &list.commands[i];
+		bool is_ruled = exec_policy_decide(command->host->rules(command->host), plain, &match);
+		if (!is_ruled && !is_safe(command, plain, has_moved))
+			propose_command(command, plain, ret);
+		has_moved = has_moved || plain_command_moves(plain);
+	}
+}
+
+static void append_command(struct buf *out, const struct exec_command *command)
+{
+	buf_append_char(out, '`');
+	shell_join(out, command->argv);
+	buf_append_char(out, '`');
+}
+
+/* The reason of a refusal, for the model. */
+static void write_refusal(const struct exec_command *command, const struct judgement *judgement, struct buf *out)
+{
+	append_command(out, command);
+	buf_append_c(out, " rejected: ");
+	const struct ask_for_approval *policy = command->host->approval_policy;
+	if (judgement->justification.ptr)
+		buf_append_str(out, judgement->justification);
+	else if (judgement->is_unaskable && policy->tag == ask_for_approval_granular)
+		buf_printf(out,
+		           "%s, and the approval policy (granular, %s = false) answers such questions with no. "
+		           "Do it in another way.",
+		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
+		           judgement->is_ruled ? "rules" : "sandbox_approval");
+	else if (judgement->is_ruled)
+		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that "
+		                  "nobody may be asked for"); /* words: quoted */
+	else
+		buf_append_c(out, "it destroys what cannot be had back, and "
+		                  "nobody may be asked under this policy. " /* words: quoted */
+		                  "Do it in a safer way.");
+}
+
+/* The reason of an approval request, for the user; empty without a rule. */
+static void write_reason(const struct exec_command *command, const struct judgement *judgement, struct buf *out)
+{
+	if (!judgement->is_ruled)
+		return;
+	append_command(out, command);
+	if (judgement->justification.ptr)
+		buf_printf(out, " requires approval: %.*s", STR_ARG(judgement->justification));
+	else
+		buf_append_c(out, " requires approval by policy");
+}
+
+/* ---- the approval ---- */
+
+static void ask(struct exec_command *command, const struct judgement *judgement, struct str reason,
                 struct tool_call *call, tool_answer_fn answer)
 {
 	if (!command->host->begins_once_allowed)
@@ -64,18 +340,18 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 		           policy, policy);
 		return EXEC_REFUSED;
 	}
-	struct exec_judgement judgement;
-	exec_judge(command, &judgement);
+	struct judgement judgement;
+	judge(command, &judgement);
 	command->is_allowed = judgement.is_allowed;
 	if (judgement.decision == EXEC_forbidden) {
-		exec_judge_refusal(command, &judgement, ret_reason);
+		write_refusal(command, &judgement, ret_reason);
 		return EXEC_REFUSED;
 	}
 	if (judgement.decision == EXEC_allow || is_approved(command))
 		return EXEC_RUN;
 	auto_buf struct buf reason;
 	buf_init(&reason, LIMIT_LINE);
-	exec_judge_reason(command, &judgement, &reason);
+	write_reason(command, &judgement, &reason);
 	ask(command, &judgement, reason.len ? buf_str(&reason) : command->justification, call, answer);
 	return EXEC_WAIT;
 }
@@ -126,7 +402,7 @@ void exec_gate_refusal(bool is_unified, struct buf *out)
  * run, outside the sandbox, needs the user's approval. An approval of the first run counts as one. */
 #define RETRY_REASON "command failed; retry without sandbox?"
 
-static void tell_client(struct exec_command *command, struct str evidence)
+static void report_stopped(struct exec_command *command, struct str evidence)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
@@ -151,15 +427,15 @@ enum exec_verdict exec_retry_check(struct exec_command *command, struct tool_cal
 	if (!sandbox_denial_is_likely(outcome, &evidence))
 		return EXEC_REFUSED;
 	command->is_stopped = true;
-	tell_client(command, evidence);
+	report_stopped(command, evidence);
 	if (exec_decide_stopped(command->host->approval_policy) == EXEC_forbidden)
 		return EXEC_REFUSED;
 	if (command->is_approved || is_approved(command)) {
 		command->is_freed = true;
 		return EXEC_RUN;
 	}
-	struct exec_judgement judgement;
-	exec_judge_proposal(command, &judgement);
+	struct judgement judgement;
+	judge_proposal(command, &judgement);
 	ask(command, &judgement, STR(RETRY_REASON), call, answer);
 	return EXEC_WAIT;
 }
