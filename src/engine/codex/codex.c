@@ -198,6 +198,25 @@ static const struct session_ops session_ops = {
 	.on_abort = on_abort,
 };
 
+/* ---- answers ---- */
+
+/* Call ids come from the provider, and some providers number the calls of each response: the approval of one agent's
+ * command must not start the command of another agent. */
+static enum answer_outcome answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
+{
+	struct session *session = codex->session;
+	enum pending_kind kind = pending_kind_of(asks);
+	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
+		session_warn(session, STR(""),
+		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
+		             "the id of the event that asked.",
+		             STR_ARG(id));
+		return ANSWER_ambiguous;
+	}
+	bool is_taken = session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
+	return is_taken ? ANSWER_taken : ANSWER_unknown;
+}
+
 /* ---- opening ---- */
 
 static struct session_env env_of(struct codex *codex, const struct codex_options *options)
@@ -228,6 +247,7 @@ static const struct codex_ops codex_ops = {
 	.open = codex_open,
 	.open_session = codex_open_session,
 	.carry_out = carry_out,
+	.answer = answer,
 	.hold = hold,
 	.close = codex_close,
 };
@@ -266,10 +286,10 @@ int codex_submit_op(struct codex *codex, struct str id, const struct op *op, str
 	return sq_push(&codex->sq, id, op, err);
 }
 
-bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer)
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
 	carry_out(codex);
-	return codex->session && !codex->is_shut_down && op_answer(codex, asks, id, answer) == OP_ANSWER_taken;
+	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body) == ANSWER_taken;
 }
 
 static int keep_items(struct session *session, const struct str *items, size_t count, struct error *err)

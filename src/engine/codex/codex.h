@@ -38,10 +38,10 @@ void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
 must_check int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 /* Answers a pending request of this Codex; `asks` names the event that asked. Pending submissions are carried out
  * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room. id: of the
- * call. answer: a struct review_decision for the two approvals, user_input_answers for EV_request_user_input,
+ * call. body: a struct review_decision for the two approvals, user_input_answers for EV_request_user_input,
  * dynamic_tool_answer for EV_dynamic_tool_call_request.
  * False, without effect: no such request is pending; events in the queue give the reason. */
-bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *answer);
+bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body);
 
 /* The instructions of a mode for a client that brings none of its own. */
 struct str codex_mode_text(enum mode_kind mode);

@@ -27,7 +27,14 @@ struct services {
 	struct skill_roots skill_roots;
 };
 
-/* The lifecycle of a Codex, for the subjects that own one: a subagent is a Codex that another one owns. */
+enum answer_outcome {
+	ANSWER_taken,
+	ANSWER_unknown,   /* no such request is pending */
+	ANSWER_ambiguous, /* several are; the client was warned */
+};
+
+/* The lifecycle of a Codex, for the subjects that own one (a subagent is a Codex that another one owns) and
+ * for the Ops. */
 struct codex_ops {
 	struct codex *(*open)(const struct codex_options *options);
 	/* Creates the Session and emits session_configured with sub_id; on error there is no Session. */
@@ -35,6 +42,9 @@ struct codex_ops {
 	                    struct error *err);
 	/* Carries out all pending submissions. */
 	void (*carry_out)(struct codex *codex);
+	/* Answers a request of the Session, or of a subagent whose requests are events of this Codex; see codex_answer.
+	 * There must be a Session. */
+	enum answer_outcome (*answer)(struct codex *codex, enum event_tag asks, struct str id, const void *answer);
 	void (*hold)(struct codex *codex, bool is_held);
 	void (*close)(struct codex *codex);
 };

@@ -121,39 +121,22 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 /* ---- answers ---- */
 
-/* Call ids come from the provider, and some providers number the calls of each response: the approval of one agent's
- * command must not start the command of another agent. */
-enum op_answer op_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
-{
-	struct session *session = codex->session;
-	enum pending_kind kind = pending_kind_of(asks);
-	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
-		session_warn(session, STR(""),
-		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
-		             "the id of the event that asked.",
-		             STR_ARG(id));
-		return OP_ANSWER_ambiguous;
-	}
-	bool is_taken = session_answer(session, kind, id, body) || agents_answer(codex, kind, id, body);
-	return is_taken ? OP_ANSWER_taken : OP_ANSWER_unknown;
-}
-
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
 {
 	const struct op_exec_approval *op = submission->op.exec_approval;
-	op_answer(codex, EV_exec_approval_request, op->id, op->decision);
+	codex->ops->answer(codex, EV_exec_approval_request, op->id, op->decision);
 }
 
 void on_op_patch_approval(struct codex *codex, const struct submission *submission)
 {
 	const struct op_patch_approval *op = submission->op.patch_approval;
-	op_answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
+	codex->ops->answer(codex, EV_apply_patch_approval_request, op->id, op->decision);
 }
 
 void on_op_user_input_answer(struct codex *codex, const struct submission *submission)
 {
 	const struct op_user_input_answer *op = submission->op.user_input_answer;
-	if (op_answer(codex, EV_request_user_input, op->id, op->response) == OP_ANSWER_unknown)
+	if (codex->ops->answer(codex, EV_request_user_input, op->id, op->response) == ANSWER_unknown)
 		session_warn(codex->session, submission->id,
 		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
 }
@@ -162,7 +145,7 @@ void on_op_user_input_answer(struct codex *codex, const struct submission *submi
 void on_op_dynamic_tool_response(struct codex *codex, const struct submission *submission)
 {
 	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
-	op_answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
+	codex->ops->answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
 }
 
 /* ---- interrupt, shutdown, lists ---- */
