@@ -8,6 +8,7 @@
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/server.h"
 #include "app_server/settings/process_settings.h"
+#include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_turn.h"
 #include "app_server/threads/thread_unload.h"

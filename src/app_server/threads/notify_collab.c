@@ -1,6 +1,6 @@
 /* Each tool of the model for subagents becomes an item collabAgentToolCall. */
 #include "app_server/history/item_view.h"
-#include "app_server/threads/notify.h"
+#include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_items.h"
 #include "base/vec.h"

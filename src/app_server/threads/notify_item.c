@@ -1,5 +1,5 @@
 /* Messages, reasoning and reviews: item_view.h converts the engine's items to those of the wire. */
-#include "app_server/threads/notify.h"
+#include "app_server/threads/notify_handlers.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_items.h"

@@ -1,7 +1,7 @@
 /* The engine has separate begin and end events for commands, patches and client tools; clients get items. */
 #include <stdio.h>
 
-#include "app_server/threads/notify.h"
+#include "app_server/threads/notify_handlers.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_items.h"
@@ -116,21 +116,6 @@ void on_event_terminal_interaction(struct thread *thread, const struct event *ev
 	struct app_terminal_interaction_notification interaction = {str_of(thread->id), event->id, body->call_id,
 	                                                            body->process_id, body->stdin};
 	thread_notify(thread, NOTIFY_item_command_execution_terminal_interaction, &interaction);
-}
-
-void on_event_exec_approval_request(struct thread *thread, const struct event *event)
-{
-	thread_ask_command(thread, event->msg.exec_approval_request);
-}
-
-void on_event_request_user_input(struct thread *thread, const struct event *event)
-{
-	thread_ask_question(thread, event->msg.request_user_input);
-}
-
-void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
-{
-	thread_ask_expire(thread, event->msg.request_user_input_expired->call_id);
 }
 
 /* ---- patches ---- */

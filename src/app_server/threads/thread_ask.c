@@ -5,6 +5,7 @@
 #include "app_server/rpc/server.h"
 #include "app_server/history/item_view.h"
 #include "app_server/rpc/rpc_ask.h"
+#include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_items.h"
 #include "base/clock.h"
@@ -213,8 +214,10 @@ void thread_asks_abandon(struct thread *thread)
 	}
 }
 
-void thread_ask_expire(struct thread *thread, struct str call_id)
+/* The request has timed out in the engine. */
+void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
 {
+	struct str call_id = event->msg.request_user_input_expired->call_id;
 	struct rpc_ask *ask = find_ask(thread, ASK_item_tool_request_user_input, call_id);
 	if (!ask)
 		return;
@@ -318,12 +321,13 @@ static void put_legacy_command(struct thread *thread, const struct ev_exec_appro
 	put(thread, ASK_exec_command_approval, event->call_id, &params);
 }
 
-void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event)
+void on_event_exec_approval_request(struct thread *thread, const struct event *event)
 {
+	const struct ev_exec_approval *body = event->msg.exec_approval_request;
 	if (is_legacy(thread))
-		put_legacy_command(thread, event);
+		put_legacy_command(thread, body);
 	else
-		put_command(thread, event);
+		put_command(thread, body);
 }
 
 static void put_patch(struct thread *thread, const struct ev_patch_approval *event)
@@ -384,20 +388,22 @@ static struct app_tool_request_user_input_question *copy_questions(const struct 
 	return to;
 }
 
-void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event)
+/* Without a usable answer the model gets an empty answer. */
+void on_event_request_user_input(struct thread *thread, const struct event *event)
 {
+	const struct ev_request_user_input *body = event->msg.request_user_input;
 	auto_arena struct arena arena = {0};
 	struct app_tool_request_user_input_params params = {
 		.thread_id = str_of(thread->id),
-		.turn_id = event->turn_id,
-		.item_id = event->call_id,
-		.questions = copy_questions(event, &arena),
-		.questions_count = event->questions_count,
+		.turn_id = body->turn_id,
+		.item_id = body->call_id,
+		.questions = copy_questions(body, &arena),
+		.questions_count = body->questions_count,
 		.is_blocking = true,
-		.has_auto_resolution_ms = event->has_auto_resolution_ms,
-		.auto_resolution_ms = event->auto_resolution_ms,
+		.has_auto_resolution_ms = body->has_auto_resolution_ms,
+		.auto_resolution_ms = body->auto_resolution_ms,
 	};
-	put(thread, ASK_item_tool_request_user_input, event->call_id, &params);
+	put(thread, ASK_item_tool_request_user_input, body->call_id, &params);
 }
 
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event)

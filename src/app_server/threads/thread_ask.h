@@ -3,7 +3,8 @@
  *
  * A question is sent to all subscribers of the thread. The first valid answer goes to the engine at once; if every
  * client fails, the answer is a refusal. An answer that the engine no longer expects leaves the question open until the
- * event that ends it. An approval waits for a subscriber; a call of a client's tool without subscribers fails. */
+ * event that ends it. An approval waits for a subscriber; a call of a client's tool without subscribers fails.
+ * Approvals of commands and requests for user input are opened by the handlers of their events (notify_handlers.h). */
 #ifndef APP_SERVER_THREAD_ASK_H
 #define APP_SERVER_THREAD_ASK_H
 
@@ -11,11 +12,6 @@
 
 struct thread;
 
-void thread_ask_command(struct thread *thread, const struct ev_exec_approval *event);
-/* Without a usable answer the model gets an empty answer. */
-void thread_ask_question(struct thread *thread, const struct ev_request_user_input *event);
-/* Closes a request for user input that has timed out in the engine. */
-void thread_ask_expire(struct thread *thread, struct str call_id);
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
 /* The last subscriber has left: open calls of clients' tools fail. */
