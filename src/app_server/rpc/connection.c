@@ -111,6 +111,14 @@ void connection_on_answered(struct connection *connection)
 	review_reading(connection);
 }
 
+static void dispatch(struct connection *connection, const struct rpc_message *message)
+{
+	if (message->kind == RPC_REQUEST)
+		connection->owner->on_request(connection, message);
+	else if (message->kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
+		connection->owner->on_answer(connection->asks, connection, message);
+}
+
 static void on_frame(struct str frame, void *self)
 {
 	auto_arena struct arena arena = {0};
@@ -123,7 +131,7 @@ static void on_frame(struct str frame, void *self)
 		fprintf(stderr, "codex app-server: message %llu of a client was ignored: %s\n",
 		        (unsigned long long)connection->frame_count, err.text);
 	else
-		connection->owner->on_message(connection, &message);
+		dispatch(connection, &message);
 	review_reading(connection);
 }
 
@@ -167,12 +175,13 @@ void connection_set_pending(struct connection *connection, struct pending_client
 	pending_client_hand_over(pending, on_evict, connection);
 }
 
-struct connection *connection_create(struct app_server *server, const struct connection_owner *owner, struct loop *loop,
-                                     struct buf *out)
+struct connection *connection_create(struct app_server *server, const struct connection_owner *owner,
+                                     struct rpc_asks *asks, struct loop *loop, struct buf *out)
 {
 	struct connection *connection = xnew(struct connection);
 	connection->server = server;
 	connection->owner = owner;
+	connection->asks = asks;
 	connection->loop = loop;
 	connection->out = out;
 	list_init(&connection->link);

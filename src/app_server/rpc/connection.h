@@ -23,11 +23,14 @@ struct connection;
 struct loop;
 struct loop_timer;
 struct pending_client;
+struct rpc_asks;
 struct rpc_message;
 
-/* The owner's part of a connection: it dispatches the messages and ends what the client started. Each must be set. */
+/* The owner's part of a connection: it takes the messages and ends what the client started. Each must be set. */
 struct connection_owner {
-	void (*on_message)(struct connection *connection, const struct rpc_message *message);
+	void (*on_request)(struct connection *connection, const struct rpc_message *message);
+	/* The response to a request of the server; asks: see connection_create. */
+	void (*on_answer)(struct rpc_asks *asks, struct connection *connection, const struct rpc_message *message);
 	/* A line longer than LIMIT_LINE was skipped; head is its beginning. */
 	void (*on_long_message)(struct connection *connection, struct str head);
 	/* The client became slow, was waited for long enough, or caught up. */
@@ -66,6 +69,7 @@ struct connection {
 	bool has_ended;  /* its transport has */
 	/* private */
 	const struct connection_owner *owner;
+	struct rpc_asks *asks;
 	struct loop *loop;
 	struct buf *out;
 	struct transport *transport;    /* NULL before connection_attach */
@@ -78,11 +82,12 @@ struct connection {
 	bool is_paused;
 };
 
-/* A new connection of the server, to which the owner belongs; notifications are encoded in `out`, which is empty
- * between calls. The caller creates a transport with connection_events and the connection as self, then attaches it
- * (the connection's from then on), or destroys the connection. */
-struct connection *connection_create(struct app_server *server, const struct connection_owner *owner, struct loop *loop,
-                                     struct buf *out);
+/* A new connection of the server, to which the owner belongs; asks are the server's requests to its clients;
+ * notifications are encoded in `out`, which is empty between calls. The caller creates a transport with
+ * connection_events and the connection as self, then attaches it (the connection's from then on), or destroys the
+ * connection. */
+struct connection *connection_create(struct app_server *server, const struct connection_owner *owner,
+                                     struct rpc_asks *asks, struct loop *loop, struct buf *out);
 extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
 /* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */

@@ -54,13 +54,9 @@ void app_server_sweep(struct app_server *server)
 
 /* ---- clients ---- */
 
-static void on_message(struct connection *client, const struct rpc_message *message)
+static void on_request(struct connection *client, const struct rpc_message *message)
 {
-	struct app_server *server = client->server;
-	if (message->kind == RPC_REQUEST)
-		server->requests->take(client, message);
-	else if (message->kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
-		rpc_asks_answer(&server->asks, client, message);
+	client->server->requests->take(client, message);
 }
 
 static void on_long_message(struct connection *client, struct str head)
@@ -90,8 +86,15 @@ static void on_destroy(struct connection *client)
 
 struct connection *app_server_add_client(struct app_server *server)
 {
-	static const struct connection_owner owner = {on_message, on_long_message, on_pace, on_end, on_destroy};
-	struct connection *client = connection_create(server, &owner, server->loop, &server->out);
+	static const struct connection_owner owner = {
+		.on_request = on_request,
+		.on_answer = rpc_asks_answer,
+		.on_long_message = on_long_message,
+		.on_pace = on_pace,
+		.on_end = on_end,
+		.on_destroy = on_destroy,
+	};
+	struct connection *client = connection_create(server, &owner, &server->asks, server->loop, &server->out);
 	server->connection_count++;
 	list_append(&server->connections, &client->link);
 	return client;
