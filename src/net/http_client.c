@@ -17,7 +17,7 @@ struct http_load {
 	struct error err;
 };
 
-struct watch {
+struct http_watch {
 	uv_poll_t uv;
 	struct http_client *client;
 	curl_socket_t fd;
@@ -48,7 +48,7 @@ static void act(struct http_client *client, curl_socket_t fd, int events)
 
 static void on_poll(uv_poll_t *uv, int status, int events)
 {
-	struct watch *watch = container_of(uv, struct watch, uv);
+	struct http_watch *watch = container_of(uv, struct http_watch, uv);
 	int flags = 0;
 	if (status < 0)
 		flags |= CURL_CSELECT_ERR;
@@ -61,23 +61,22 @@ static void on_poll(uv_poll_t *uv, int status, int events)
 
 static void on_poll_closed(uv_handle_t *handle)
 {
-	free(container_of(handle, struct watch, uv));
+	free(container_of(handle, struct http_watch, uv));
 }
 
-static struct watch *watch_create(struct http_client *client, curl_socket_t fd)
+static struct http_watch *watch_create(struct http_client *client, curl_socket_t fd)
 {
-	struct watch *watch = xnew(struct watch);
+	struct http_watch *watch = xnew(struct http_watch);
 	watch->client = client;
 	watch->fd = fd;
 	if (uv_poll_init_socket(loop_uv(client->loop), &watch->uv, fd) != 0) {
 		free(watch);
 		return NULL;
 	}
-	client->curl->multi_assign(client->multi, fd, watch);
 	return watch;
 }
 
-static void watch_destroy(struct watch *watch)
+void http_watch_destroy(struct http_watch *watch)
 {
 	if (!watch)
 		return;
@@ -85,20 +84,32 @@ static void watch_destroy(struct watch *watch)
 	uv_close((uv_handle_t *)&watch->uv, on_poll_closed);
 }
 
-static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *socket_self)
+/* A connection keeps its watch until it is closed: the next request would have to register it anew. libcurl's other
+ * descriptors, those of its resolver, have one as long as libcurl waits for them. */
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *resolver_watch)
 {
 	struct http_client *client = self;
-	struct watch *watch = socket_self;
+	struct http_socket *socket = http_client_socket(client, fd);
+	struct http_watch *watch = socket ? socket->watch : resolver_watch;
 	(void)easy;
+	if (what == CURL_POLL_REMOVE && socket) {
+		if (watch)
+			uv_poll_stop(&watch->uv);
+		return 0;
+	}
 	if (what == CURL_POLL_REMOVE) {
 		client->curl->multi_assign(client->multi, fd, NULL);
-		watch_destroy(watch);
+		http_watch_destroy(watch);
 		return 0;
 	}
 	if (!watch)
 		watch = watch_create(client, fd);
 	if (!watch)
 		return -1;
+	if (socket)
+		socket->watch = watch;
+	else
+		client->curl->multi_assign(client->multi, fd, watch);
 	int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
 	return uv_poll_start(&watch->uv, events, on_poll);
 }

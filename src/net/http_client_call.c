@@ -237,13 +237,27 @@ static int build_headers(struct http_call *call, struct error *err)
 	return append_curl_header(call, "Expect:", err);
 }
 
+static size_t body_size(const struct http_request *request)
+{
+	size_t size = 0;
+	for (size_t i = 0; i < request->body_count; i++)
+		size += request->body[i].len;
+	return size;
+}
+
+/* A body that fits into the buffer is sent by one call of the kernel. */
+static long send_buffer_size(size_t body)
+{
+	return body < LIMIT_HTTP_BUFFER        ? LIMIT_HTTP_BUFFER
+	       : body < LIMIT_HTTP_SEND_BUFFER ? (long)body
+	                                       : LIMIT_HTTP_SEND_BUFFER;
+}
+
 static void set_method(struct http_call *call)
 {
 	const struct http_curl *curl = call->client->curl;
 	const struct http_request *request = &call->request;
-	curl_off_t size = 0;
-	for (size_t i = 0; i < request->body_count; i++)
-		size += (curl_off_t)request->body[i].len;
+	curl_off_t size = (curl_off_t)body_size(request);
 	if (request->body_count || strcmp(request->method, "POST") == 0) {
 		curl->easy_setopt(call->easy, CURLOPT_POST, 1L);
 		curl->easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
@@ -289,7 +303,7 @@ static void set_options(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_NOSIGNAL, 1L);
 	curl->easy_setopt(call->easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl->easy_setopt(call->easy, CURLOPT_BUFFERSIZE, (long)LIMIT_HTTP_BUFFER);
-	curl->easy_setopt(call->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)LIMIT_HTTP_BUFFER);
+	curl->easy_setopt(call->easy, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer_size(body_size(&call->request)));
 	curl->easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->request.connect_timeout_ms);
 }
 

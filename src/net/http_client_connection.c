@@ -16,18 +16,25 @@ static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_
 	(void)purpose;
 	curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	if (fd != CURL_SOCKET_BAD)
-		vec_push(&client->sockets, fd);
+		vec_push(&client->sockets, ((struct http_socket){.fd = fd}));
 	return fd;
+}
+
+struct http_socket *http_client_socket(struct http_client *client, curl_socket_t fd)
+{
+	vec_for_each(it, &client->sockets)
+		if (it->fd == fd)
+			return it;
+	return NULL;
 }
 
 static int on_curl_close(void *self, curl_socket_t fd)
 {
 	struct http_client *client = self;
-	vec_for_each(it, &client->sockets) {
-		if (*it != fd)
-			continue;
-		*it = client->sockets.items[--client->sockets.count];
-		break;
+	struct http_socket *socket = http_client_socket(client, fd);
+	if (socket) {
+		http_watch_destroy(socket->watch);
+		*socket = client->sockets.items[--client->sockets.count];
 	}
 	return close(fd);
 }
@@ -39,17 +46,21 @@ static int local_port_of(curl_socket_t fd)
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
 	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
-		return -1;
+		return 0;
 	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
 	                                           : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* Returns the socket with a local port, because libcurl reports only that of the connection that it has chosen. */
-static curl_socket_t socket_at(const struct http_client *client, int local_port)
+/* Returns the socket with a local port, because libcurl reports only that of the connection that it has chosen. A
+ * connected socket keeps its port. */
+static curl_socket_t socket_at(struct http_client *client, int local_port)
 {
-	vec_for_each(fd, &client->sockets)
-		if (local_port_of(*fd) == local_port)
-			return *fd;
+	vec_for_each(it, &client->sockets) {
+		if (it->local_port == 0)
+			it->local_port = local_port_of(it->fd);
+		if (it->local_port != 0 && it->local_port == local_port)
+			return it->fd;
+	}
 	return CURL_SOCKET_BAD;
 }
 

@@ -19,12 +19,19 @@
 #define HTTP_SYSTEM_CA_DIR "/etc/ssl/certs"
 
 struct http_load;
+struct http_watch;
 
 /* curl->easy_init is curl_easy_init, and so on. */
 struct http_curl {
 #define CURL(name) __typeof__(&curl_##name) name;
 #include "net/http_curl.def"
 #undef CURL
+};
+
+struct http_socket {
+	curl_socket_t fd;
+	int local_port;           /* 0 until a request reuses one of the client's connections */
+	struct http_watch *watch; /* owned; NULL until libcurl first waits for it */
 };
 
 struct http_client {
@@ -39,7 +46,7 @@ struct http_client {
 	struct loop_deferred proceed; /* runs soon and acts on the flags of the calls */
 	size_t burst;                 /* bytes received since libcurl last ran */
 	struct list calls;
-	VEC(curl_socket_t) sockets; /* open sockets, in use or kept */
+	VEC(struct http_socket) sockets; /* open sockets, in use or kept */
 };
 
 /* A call is in `multi` iff easy is non-NULL. Public functions only set flags; client->proceed acts on them. */
@@ -72,6 +79,8 @@ struct http_call {
 
 /* Defined in http_client.c. */
 void http_client_proceed_soon(struct http_client *client);
+/* Stops watching a descriptor that is about to be closed. watch may be NULL. */
+void http_watch_destroy(struct http_watch *watch);
 
 /* Defined in http_client_call.c. */
 /* Passes the call to libcurl, or ends it with an error. */
@@ -85,6 +94,8 @@ void http_call_destroy(struct http_call *call);
 
 /* Defined in http_client_connection.c. */
 void http_call_set_connection(struct http_call *call);
+/* NULL if the client has not opened fd as a connection. Valid until the next connection is opened or closed. */
+struct http_socket *http_client_socket(struct http_client *client, curl_socket_t fd);
 /* Called with the head of an answer: its connection is not reused if bytes follow the answer directly. */
 void http_call_watch_excess(struct http_call *call);
 /* True if the call failed because its kept connection ended before the server saw any of it, so that one retry is
