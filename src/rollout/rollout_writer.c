@@ -246,7 +246,7 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 		return error_sys(err, failure, "cannot write to %s (%zu bytes are kept to be written later)",
 		                 writer->path, batch->len);
 	}
-	if (sent > LIMIT_ROLLOUT_KEEP)
+	if (batch->cap > LIMIT_ROLLOUT_KEPT)
 		buf_finish(batch);
 	else
 		buf_clear(batch);
@@ -256,7 +256,7 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 /* True if the batch was written completely and the payload may follow it without a copy. */
 static bool goes_directly(struct rollout_writer *writer, struct str payload)
 {
-	return payload.len > LIMIT_ROLLOUT_KEEP && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
+	return payload.len > LIMIT_ROLLOUT_DIRECT && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
 	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
 }
 

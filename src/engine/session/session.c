@@ -24,7 +24,7 @@
  * before the next events reports the error. */
 static void flush_large(struct session *session, size_t pending_before)
 {
-	if (rollout_writer_pending_bytes(session->rollout) > pending_before + LIMIT_ROLLOUT_KEEP)
+	if (rollout_writer_pending_bytes(session->rollout) > pending_before + LIMIT_ROLLOUT_DIRECT)
 		best_effort(session_flush_rollout(session, NULL));
 }
 
