@@ -84,7 +84,7 @@ void http_watch_destroy(struct http_watch *watch)
 	uv_close((uv_handle_t *)&watch->uv, on_poll_closed);
 }
 
-/* A connection keeps its watch until it is closed: the next request would have to register it anew. libcurl's other
+/* A connection keeps its watch until it is closed: the next request would otherwise register it again. libcurl's other
  * descriptors, those of its resolver, have one as long as libcurl waits for them. */
 static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *resolver_watch)
 {
