@@ -42,27 +42,24 @@ static void complete(struct thread *thread, const struct event *event, struct ap
 
 /* ---- spawn ---- */
 
+#define SPAWN_CALL(body)                                                                                            \
+	{                                                                                                           \
+		.id = (body)->call_id, .tool = app_collab_agent_tool_spawn_agent,                                   \
+		.sender_thread_id = (body)->sender_thread_id, .prompt = (body)->prompt, .model = (body)->model,     \
+		.has_reasoning_effort = (body)->has_reasoning_effort, .reasoning_effort = (body)->reasoning_effort, \
+	}
+
 void on_event_collab_agent_spawn_begin(struct thread *thread, const struct event *event)
 {
 	const struct ev_collab_spawn_begin *body = event->msg.collab_agent_spawn_begin;
-	struct app_item_collab_agent_tool_call call =
-		call_of(app_collab_agent_tool_spawn_agent, body->call_id, body->sender_thread_id);
-	call.prompt = body->prompt;
-	call.model = body->model;
-	call.has_reasoning_effort = body->has_reasoning_effort;
-	call.reasoning_effort = body->reasoning_effort;
+	struct app_item_collab_agent_tool_call call = SPAWN_CALL(body);
 	start(thread, event, &call, NULL, 0);
 }
 
 void on_event_collab_agent_spawn_end(struct thread *thread, const struct event *event)
 {
 	const struct ev_collab_spawn_end *body = event->msg.collab_agent_spawn_end;
-	struct app_item_collab_agent_tool_call call =
-		call_of(app_collab_agent_tool_spawn_agent, body->call_id, body->sender_thread_id);
-	call.prompt = body->prompt;
-	call.model = body->model;
-	call.has_reasoning_effort = body->has_reasoning_effort;
-	call.reasoning_effort = body->reasoning_effort;
+	struct app_item_collab_agent_tool_call call = SPAWN_CALL(body);
 	if (body->new_thread_id.ptr) {
 		complete(thread, event, &call, &body->new_thread_id, body->status, 1);
 		return;
