@@ -20,20 +20,20 @@ static struct loop *loop_of(const struct client_command *command)
 
 /* ---- end ---- */
 
-struct client_command *client_command_create(struct connection *client, const struct client_command_kind *kind)
+struct client_command *client_command_create(struct rpc_request *request, const struct client_command_kind *kind)
 {
 	struct client_command *command = xnew(struct client_command);
-	command->client = client;
+	command->client = request->connection;
+	command->request = request;
 	command->kind = kind;
 	env_init(&command->env);
 	list_init(&command->resource.link);
 	return command;
 }
 
-void client_command_destroy(struct client_command *command)
+/* Kills it if it runs. */
+static void destroy(struct client_command *command)
 {
-	if (!command)
-		return;
 	list_remove(&command->resource.link);
 	command_run_destroy(command->run);
 	loop_timer_destroy(command->timer);
@@ -57,7 +57,7 @@ static void report_end(struct client_command *command, int exit_code, bool is_cu
 	command->kind->on_end(command, &end);
 	for (size_t i = 0; i < countof(text); i++)
 		buf_finish(&text[i]);
-	client_command_destroy(command);
+	destroy(command);
 }
 
 static void report_start(struct client_command *command)
@@ -79,7 +79,7 @@ static void on_end(const struct process_result *result, void *self)
 	struct client_command *command = self;
 	if (result->error && !command->is_overdue) {
 		command->kind->on_failure(command, result->error);
-		client_command_destroy(command);
+		destroy(command);
 		return;
 	}
 	int exit_code = result->signal ? EXIT_SIGNAL + result->signal : result->exit_code;
@@ -155,7 +155,7 @@ static const struct command_run_handler handler = {prepare, on_output, on_end, o
 
 static void on_client_gone(struct client_resource *resource)
 {
-	client_command_destroy(list_entry(resource, struct client_command, resource));
+	destroy(list_entry(resource, struct client_command, resource));
 }
 
 static void on_client_pace(struct client_resource *resource, bool is_held)
@@ -165,7 +165,12 @@ static void on_client_pace(struct client_resource *resource, bool is_held)
 
 static const struct client_resource_type resource_type = {on_client_gone, on_client_pace};
 
-void client_command_start(struct client_command *command)
+static void on_cancel(struct rpc_request *request)
+{
+	destroy(request->self);
+}
+
+static void start(struct client_command *command)
 {
 	if (!command->is_streamed && command->cap > LIMIT_CLIENT_OUTPUT_KEPT)
 		command->cap = LIMIT_CLIENT_OUTPUT_KEPT;
@@ -177,6 +182,17 @@ void client_command_start(struct client_command *command)
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);
 	}
 	connection_add_resource(command->client, &command->resource, &resource_type);
+}
+
+enum rpc_verdict client_command_start(struct client_command *command, const struct rpc_error *error)
+{
+	struct rpc_request *request = command->request;
+	if (error) {
+		destroy(command);
+		return rpc_refuse(request, error);
+	}
+	start(command);
+	return rpc_wait(request, on_cancel, command);
 }
 
 /* ---- while it runs ---- */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "app_server/rpc/connection.h"
+#include "app_server/rpc/rpc_request.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -18,7 +19,6 @@
 
 struct client_command;
 struct error;
-struct rpc_request;
 
 struct client_command_end {
 	int exit_code;      /* 124: timeout; 128 + n: killed by signal n */
@@ -45,7 +45,6 @@ struct client_command_stream {
 
 struct client_command {
 	/* set by the caller before the start; texts live in arena */
-	const struct client_command_kind *kind;
 	struct str id; /* chosen by the client; STR_NONE: none */
 	const char *const *argv;
 	const char *cwd; /* absolute */
@@ -53,8 +52,10 @@ struct client_command {
 	struct sandbox_policy sandbox;
 	bool has_terminal, takes_input, is_streamed;
 	struct pty_size size;
-	uint64_t cap;                /* of each stream */
-	int64_t timeout_ms;          /* -1: none */
+	uint64_t cap;       /* of each stream */
+	int64_t timeout_ms; /* -1: none */
+	/* set by create; the kind clears request once it is answered */
+	const struct client_command_kind *kind;
 	struct rpc_request *request; /* that waits for its start or end, or NULL */
 	/* read-only */
 	struct connection *client;
@@ -67,13 +68,12 @@ struct client_command {
 	bool is_input_closed, is_held, is_overdue, is_started;
 };
 
-/* A command that is not started, and not yet a resource of the client. */
-struct client_command *client_command_create(struct connection *client, const struct client_command_kind *kind);
-/* Kills it if it runs. NULL is fine. */
-void client_command_destroy(struct client_command *command);
+/* A command for a client's request that is not started, and not yet a resource of the client. */
+struct client_command *client_command_create(struct rpc_request *request, const struct client_command_kind *kind);
 
-/* Starts it; its kind is notified of the start or the failure later. */
-void client_command_start(struct client_command *command);
+/* Starts it; its kind is notified of the start or the failure later and answers the request. If its parameters have an
+ * error, refuses the request and destroys the command instead. */
+enum rpc_verdict client_command_start(struct client_command *command, const struct rpc_error *error);
 
 /* NULL if the client has none of that kind and id. */
 struct client_command *client_command_find(struct connection *client, const struct client_command_kind *kind,

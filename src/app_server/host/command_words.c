@@ -161,10 +161,9 @@ const struct rpc_error *command_words_input(struct rpc_request *request, const s
 	return NULL;
 }
 
-enum rpc_verdict command_words_refuse_start(struct rpc_request *request, const char *what, const struct error *err)
+const struct rpc_error *command_words_not_started(struct rpc_request *request, const char *what,
+                                                  const struct error *err)
 {
-	if (!err->sys)
-		return rpc_fail_with(request, err);
-	return rpc_fail(request, APP_INTERNAL_ERROR, "failed to spawn %s: %s (os error %d)", what, strerror(err->sys),
-	                err->sys);
+	struct arena *arena = &request->arena;
+	return rpc_error_from_system(arena, arena_printf(arena, "failed to spawn %s", what), err);
 }

@@ -56,6 +56,7 @@ must_check const struct rpc_error *command_words_resize(struct rpc_request *requ
 must_check const struct rpc_error *command_words_not_found(struct rpc_request *request, const char *missing,
                                                            struct str id);
 /* "failed to spawn <what>: …" */
-enum rpc_verdict command_words_refuse_start(struct rpc_request *request, const char *what, const struct error *err);
+must_check const struct rpc_error *command_words_not_started(struct rpc_request *request, const char *what,
+                                                             const struct error *err);
 
 #endif

@@ -37,15 +37,10 @@ static void on_end(struct client_command *command, const struct client_command_e
 
 static void on_failure(struct client_command *command, const struct error *err)
 {
-	command_words_refuse_start(command->request, "command", err);
+	rpc_refuse(command->request, command_words_not_started(command->request, "command", err));
 }
 
 static const struct client_command_kind exec_kind = {NULL, on_output, on_end, on_failure};
-
-static void on_cancel(struct rpc_request *request)
-{
-	client_command_destroy(request->self);
-}
 
 /* ---- the sandbox ---- */
 
@@ -215,15 +210,8 @@ static const struct rpc_error *fill(struct rpc_request *request, const struct ap
 
 enum rpc_verdict on_rpc_command_exec(struct rpc_request *request, const struct app_command_exec_params *params)
 {
-	struct client_command *command = client_command_create(request->connection, &exec_kind);
-	command->request = request;
-	const struct rpc_error *error = fill(request, params, command);
-	if (error) {
-		client_command_destroy(command);
-		return rpc_refuse(request, error);
-	}
-	client_command_start(command);
-	return rpc_wait(request, on_cancel, command);
+	struct client_command *command = client_command_create(request, &exec_kind);
+	return client_command_start(command, fill(request, params, command));
 }
 
 /* ---- while it runs ---- */

@@ -55,19 +55,11 @@ static void on_work(void *self)
 		job->err.code = ERR_none;
 }
 
-/* Reports a system error in the system's words. */
-static enum rpc_verdict refuse(struct rpc_request *request, const struct error *err)
-{
-	if (!err->sys)
-		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err->text);
-	return rpc_fail(request, APP_INTERNAL_ERROR, "%s (os error %d)", strerror(err->sys), err->sys);
-}
-
 static void on_done(void *self)
 {
 	struct fs_job *job = self;
 	if (job->request && job->err.code)
-		refuse(job->request, &job->err);
+		rpc_refuse(job->request, rpc_error_from_system(&job->request->arena, NULL, &job->err));
 	else if (job->request)
 		job->reply(job);
 	job_destroy(job);
@@ -259,7 +251,7 @@ static void on_watched(struct str path, const struct error *err, void *self)
 	struct rpc_request *request = self;
 	struct app_fs_watch_response response = {path};
 	if (err)
-		refuse(request, err);
+		rpc_refuse(request, rpc_error_from_system(&request->arena, NULL, err));
 	else
 		rpc_reply(request, &response);
 }

@@ -42,12 +42,7 @@ static void on_end(struct client_command *command, const struct client_command_e
 
 static void on_failure(struct client_command *command, const struct error *err)
 {
-	command_words_refuse_start(command->request, "process", err);
-}
-
-static void on_cancel(struct rpc_request *request)
-{
-	client_command_destroy(request->self);
+	rpc_refuse(command->request, command_words_not_started(command->request, "process", err));
 }
 
 static const struct client_command_kind process_kind = {on_start, on_output, on_end, on_failure};
@@ -101,15 +96,8 @@ static const struct rpc_error *fill(struct rpc_request *request, const struct ap
 
 enum rpc_verdict on_rpc_process_spawn(struct rpc_request *request, const struct app_process_spawn_params *params)
 {
-	struct client_command *command = client_command_create(request->connection, &process_kind);
-	command->request = request;
-	const struct rpc_error *error = fill(request, params, command);
-	if (error) {
-		client_command_destroy(command);
-		return rpc_refuse(request, error);
-	}
-	client_command_start(command);
-	return rpc_wait(request, on_cancel, command);
+	struct client_command *command = client_command_create(request, &process_kind);
+	return client_command_start(command, fill(request, params, command));
 }
 
 /* ---- while it runs ---- */

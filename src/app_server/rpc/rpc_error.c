@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -65,6 +66,14 @@ const struct rpc_error *rpc_error_from(struct arena *arena, const struct error *
 {
 	bool is_system = err->sys || err->code == ERR_internal;
 	return rpc_error(arena, is_system ? APP_INTERNAL_ERROR : APP_INVALID_REQUEST, "%s", err->text);
+}
+
+const struct rpc_error *rpc_error_from_system(struct arena *arena, const char *what, const struct error *err)
+{
+	if (!err->sys)
+		return rpc_error_from(arena, err);
+	return rpc_error(arena, APP_INTERNAL_ERROR, "%s%s%s (os error %d)", what ? what : "", what ? ": " : "",
+	                 strerror(err->sys), err->sys);
 }
 
 const struct rpc_error *rpc_error_from_submit(struct arena *arena, const struct error *err)

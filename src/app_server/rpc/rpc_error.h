@@ -34,6 +34,10 @@ must_check const struct rpc_error *rpc_error_data(struct arena *arena, enum app_
 /* The text of err; APP_INTERNAL_ERROR if the system failed, else APP_INVALID_REQUEST. */
 must_check const struct rpc_error *rpc_error_from(struct arena *arena, const struct error *err)
 	__attribute__((returns_nonnull));
+/* The words of the system, as codex 0.169 has them: "no such file … (os error 2)", after `what` and a colon unless it
+ * is NULL. As rpc_error_from if err is no failure of the system. */
+must_check const struct rpc_error *rpc_error_from_system(struct arena *arena, const char *what, const struct error *err)
+	__attribute__((returns_nonnull));
 /* The error of a submission: APP_OVERLOADED if the submission queue is full, else as rpc_error_from. */
 must_check const struct rpc_error *rpc_error_from_submit(struct arena *arena, const struct error *err)
 	__attribute__((returns_nonnull));

@@ -263,23 +263,24 @@ int config_write_set(struct config_write *write, const struct str *path, size_t 
 
 /* ---- the end ---- */
 
+static const struct rpc_error *error_of(const struct config_write *write, struct arena *arena)
+{
+	if (!write->code)
+		return rpc_error(arena, APP_INTERNAL_ERROR, "%s", write->err.text);
+	const char *data = arena_printf(arena, "{\"config_write_error_code\":\"%s\"}", write->code);
+	return rpc_error_data(arena, APP_INVALID_REQUEST, str_of(data), "%s", write->err.text);
+}
+
 enum rpc_verdict config_write_refuse(struct config_write *write)
 {
 	struct rpc_request *request = write->request;
-	auto_buf struct buf data;
-	buf_init(&data, 256);
-	buf_printf(&data, "{\"config_write_error_code\":\"%s\"}", write->code ? write->code : "");
-	enum rpc_verdict verdict = RPC_FAIL;
-	if (request && write->code)
-		rpc_refuse(request,
-		           rpc_error_data(&request->arena, APP_INVALID_REQUEST, buf_str(&data), "%s", write->err.text));
-	else if (request)
-		rpc_fail(request, APP_INTERNAL_ERROR, "%s", write->err.text);
+	if (request)
+		rpc_refuse(request, error_of(write, &request->arena));
 	else
 		fprintf(stderr, "codex app-server: %s was not changed for a client that has left: %s\n", write->path,
 		        write->err.text);
 	destroy(write);
-	return verdict;
+	return RPC_FAIL;
 }
 
 static void on_cancel(struct rpc_request *request)

@@ -74,8 +74,12 @@ static void reply_metadata(struct store_job *job)
 	const struct app_thread_metadata_update_params *params = job->params;
 	struct app_server *server = job->request->server;
 	struct app_thread view;
-	if (!stored_turns_join(job, params->thread_id, "no rollout found for thread id", &view))
+	const struct rpc_error *error =
+		stored_turns_join(job, params->thread_id, "no rollout found for thread id", &view);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	struct thread_note *note = stored_turns_note(job, params->thread_id);
 	if (set_metadata(params, &view, note, &job->arena, &err) != 0 ||
 	    thread_note_keep(server, params->thread_id, note, &err) != 0) {
@@ -148,8 +152,11 @@ static void reply_update(struct store_job *job)
 	const struct app_thread_read_state_update_params *params = job->params;
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
+	const struct rpc_error *error = stored_turns_join(job, params->thread_id, "thread not loaded:", &view);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	if (!stored->is_found) {
 		rpc_fail(job->request, APP_INVALID_REQUEST, "thread read state unavailable");
 		return;

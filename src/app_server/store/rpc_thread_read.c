@@ -84,8 +84,11 @@ static void reply_read(struct store_job *job)
 	const struct app_thread_read_params *params = job->params;
 	struct stored_turns *stored = job->out;
 	struct app_thread view;
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
+	const struct rpc_error *error = stored_turns_join(job, params->thread_id, "thread not loaded:", &view);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	const struct thread *loaded = threads_find(job->request->server, params->thread_id);
 	struct app_thread_read_state state =
 		thread_note_state(loaded ? &loaded->note : &stored->note, params->thread_id, &job->arena);

@@ -236,9 +236,7 @@ static void reply_occurrences(struct store_job *job)
 	const struct app_thread_search_occurrences_params *params = job->params;
 	const struct stored_turns *stored = job->out;
 	const struct occurrences *found = stored->more;
-	struct app_thread view;
 	struct history_page page;
-	struct error err;
 	struct history_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = params->cursor,
@@ -247,10 +245,9 @@ static void reply_occurrences(struct store_job *job)
 		.has_limit = params->has_limit,
 		.limit = params->limit,
 	};
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
-		return;
-	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
-		rpc_fail_with(job->request, &err);
+	const struct rpc_error *error = stored_turns_page(job, &query, &page);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
 	}
 	struct app_thread_search_occurrences_response response = {

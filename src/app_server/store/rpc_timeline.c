@@ -144,8 +144,11 @@ static void reply(struct store_job *job)
 	const struct stored_turns *stored = job->out;
 	struct app_thread view;
 	size_t end;
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
+	const struct rpc_error *error = stored_turns_join(job, params->thread_id, "thread not loaded:", &view);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	struct timeline timeline = make(&stored->history, &job->arena);
 	if (!find_end(job, &timeline, &end)) {
 		rpc_fail(job->request, APP_INVALID_REQUEST, "invalid thread timeline cursor");

@@ -48,9 +48,7 @@ static void reply_turns(struct store_job *job)
 {
 	const struct app_thread_turns_list_params *params = job->params;
 	struct stored_turns *stored = job->out;
-	struct app_thread view;
 	struct history_page page;
-	struct error err;
 	struct history_page_query query = {
 		.thread_id = params->thread_id,
 		.cursor = params->cursor,
@@ -60,10 +58,9 @@ static void reply_turns(struct store_job *job)
 		.limit = params->limit,
 		.is_descending = !params->has_sort_direction || params->sort_direction == app_sort_direction_desc,
 	};
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view))
-		return;
-	if (history_page_make(&query, &job->arena, &page, &err) != 0) {
-		rpc_fail_with(job->request, &err);
+	const struct rpc_error *error = stored_turns_page(job, &query, &page);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
 	}
 	struct app_thread_turns_list_response response = {
@@ -120,13 +117,15 @@ static size_t flatten(const struct thread_history *history, struct str turn_id, 
 	return at;
 }
 
-static bool refuse_turn(struct store_job *job, struct str turn_id)
+/* The thread, and the turn if one is named. */
+static const struct rpc_error *check_turn(struct store_job *job, struct str thread_id, struct str turn_id)
 {
 	const struct stored_turns *stored = job->out;
-	if (!turn_id.ptr || thread_history_find(&stored->history, turn_id))
-		return false;
-	rpc_fail(job->request, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(turn_id));
-	return true;
+	struct app_thread view;
+	const struct rpc_error *error = stored_turns_join(job, thread_id, "thread not loaded:", &view);
+	if (!error && turn_id.ptr && !thread_history_find(&stored->history, turn_id))
+		error = rpc_error(&job->request->arena, APP_INVALID_REQUEST, "turn not found: %.*s", STR_ARG(turn_id));
+	return error;
 }
 
 static void defer(struct app_thread_item_entry *entry, const struct app_thread_item_output_deferral *what)
@@ -166,13 +165,14 @@ static void reply_items(struct store_job *job)
 {
 	const struct app_thread_items_list_params *params = job->params;
 	const struct stored_turns *stored = job->out;
-	struct app_thread view;
 	struct app_thread_item_entry *entries;
 	struct history_page page;
 	struct error err;
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view) ||
-	    refuse_turn(job, params->turn_id))
+	const struct rpc_error *error = check_turn(job, params->thread_id, params->turn_id);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
 	struct history_page_query query = {
 		.thread_id = params->thread_id,
@@ -218,11 +218,12 @@ static void reply_items_read(struct store_job *job)
 {
 	const struct app_thread_items_read_params *params = job->params;
 	const struct stored_turns *stored = job->out;
-	struct app_thread view;
 	struct app_thread_item_entry *entries;
-	if (!stored_turns_join(job, params->thread_id, "thread not loaded:", &view) ||
-	    refuse_turn(job, params->turn_id))
+	const struct rpc_error *error = check_turn(job, params->thread_id, params->turn_id);
+	if (error) {
+		rpc_refuse(job->request, error);
 		return;
+	}
 	size_t count = flatten(&stored->history, params->turn_id, &job->arena, &entries);
 	struct app_thread_items_read_response response = {
 		.data = arena_array(&job->arena, struct app_thread_item_entry, params->item_ids_count),

@@ -89,25 +89,35 @@ static void mark_running(const struct thread *thread, struct stored_turns *store
 	history_json_replace(&stored->turns, (size_t)(turn - history->turns), turn);
 }
 
-bool stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal, struct app_thread *ret)
+const struct rpc_error *stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal,
+                                          struct app_thread *ret)
 {
 	struct stored_turns *out = job->out;
 	struct thread *thread = threads_find(job->request->server, thread_id);
-	if (!out->is_found && !thread) {
-		rpc_fail(job->request, APP_INVALID_REQUEST, "%s %.*s", refusal, STR_ARG(thread_id));
-		return false;
-	}
+	if (!out->is_found && !thread)
+		return rpc_error(&job->request->arena, APP_INVALID_REQUEST, "%s %.*s", refusal, STR_ARG(thread_id));
 	if (!out->is_found) {
 		thread_view(thread, &job->arena, ret);
-		return true;
+		return NULL;
 	}
 	*ret = out->thread;
 	if (!thread)
-		return true;
+		return NULL;
 	stored_thread_join(job->request->server, &job->arena, ret);
 	ret->has_can_accept_direct_input = ret->can_accept_direct_input = true;
 	mark_running(thread, out);
-	return true;
+	return NULL;
+}
+
+const struct rpc_error *stored_turns_page(struct store_job *job, const struct history_page_query *query,
+                                          struct history_page *ret)
+{
+	struct error err;
+	struct app_thread view;
+	const struct rpc_error *error = stored_turns_join(job, query->thread_id, "thread not loaded:", &view);
+	if (!error && history_page_make(query, &job->arena, ret, &err) != 0)
+		error = rpc_error_from(&job->request->arena, &err);
+	return error;
 }
 
 struct thread_note *stored_turns_note(struct store_job *job, struct str thread_id)

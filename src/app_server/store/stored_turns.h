@@ -26,10 +26,13 @@ enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thre
 int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
 /* On the worker, after the turns were read. ERR_limit if they are too large for a response. */
 int stored_turns_encode(struct store_job *job, struct error *err);
-/* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. False: the
- * thread does not exist, and the request was refused with these words before the id. */
-must_check bool stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal,
-                                  struct app_thread *ret);
+/* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. The error, if
+ * the thread does not exist, has these words before the id. */
+must_check const struct rpc_error *stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal,
+                                                     struct app_thread *ret);
+/* On the loop: the same for a reply with one page of the thread's history, which it makes. */
+must_check const struct rpc_error *stored_turns_page(struct store_job *job, const struct history_page_query *query,
+                                                     struct history_page *ret);
 /* On the loop: a copy of the note of the loaded thread, else of the one on disk; in the job's arena. */
 struct thread_note *stored_turns_note(struct store_job *job, struct str thread_id);
 
