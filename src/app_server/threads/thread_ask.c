@@ -1,5 +1,5 @@
 /* Converts the engine's events to requests, and the clients' results to the engine's answers. It keeps no list: the
- * engine knows what is pending (engine/session/pending.h), rpc_ask.h the frames and clients. */
+ * engine knows what is pending (engine/session/session.h), rpc_ask.h the frames and clients. */
 #include "app_server/threads/thread_ask.h"
 
 #include "app_server/rpc/server.h"

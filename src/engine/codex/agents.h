@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "engine/session/pending.h"
+#include "engine/session/session.h"
 #include "tool/tool.h"
 
 struct agent;

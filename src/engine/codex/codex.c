@@ -206,7 +206,7 @@ static enum answer_outcome answer(struct codex *codex, enum event_tag asks, stru
 {
 	struct session *session = codex->session;
 	enum pending_kind kind = pending_kind_of(asks);
-	if ((pending_find(&session->pending, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
+	if ((session_find_request(session, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
 		session_warn(session, STR(""),
 		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
 		             "the id of the event that asked.",
@@ -380,7 +380,7 @@ enum codex_state codex_get_state(const struct codex *codex)
 		return CODEX_QUEUED;
 	if (!session || (!session->task && list_empty(&session->shells)))
 		return CODEX_IDLE;
-	return pending_is_empty(&session->pending) ? CODEX_RUNNING : CODEX_BLOCKED;
+	return list_empty(&session->requests) ? CODEX_RUNNING : CODEX_BLOCKED;
 }
 
 bool codex_end_command(struct codex *codex, int64_t process_id)

@@ -179,7 +179,6 @@ static void destroy_session(struct session *session)
 	rollout_writer_destroy(session->rollout);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
-	pending_finish(&session->pending);
 	dynamic_tools_destroy(session->dynamic_tools);
 	conversation_finish(&session->conversation);
 	settings_unref(session->settings);
@@ -204,7 +203,6 @@ static struct session *create_session(const struct session_env *env, const struc
 	else
 		uuid_v7(session->id);
 	conversation_init(&session->conversation, session, NULL);
-	pending_init(&session->pending);
 	detached_init(&session->notices);
 	list_init(&session->shells);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "command/env_policy.h"
 #include "config/config.h"
 #include "rollout/rollout_journal.h"
@@ -117,7 +118,65 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 	session_emit(session, sub_id, EV_warning, &event);
 }
 
-/* ---- state ---- */
+/* ---- settings ---- */
+
+int session_change_settings(struct session *session, const struct settings_change *change, struct error *err)
+{
+	struct settings *settings = settings_with(session->settings, session->env->config, change, err);
+	if (!settings)
+		return -(int)err->code;
+	settings_unref(session->settings);
+	session->settings = settings;
+	return 0;
+}
+
+/* ---- pending requests ---- */
+
+/* The list is searched linearly: it has one entry per waiting call, at most LIMIT_TOOLS_RUNNING. */
+struct session_request {
+	struct list link;
+	enum pending_kind kind;
+	struct tool_call *call;
+	tool_answer_fn answer;
+};
+
+static void request_destroy(struct session_request *request)
+{
+	list_remove(&request->link);
+	free(request);
+}
+
+enum pending_kind pending_kind_of(enum event_tag event)
+{
+	switch (event) {
+	case EV_request_user_input:
+		return PENDING_question;
+	case EV_dynamic_tool_call_request:
+		return PENDING_client_tool;
+	default:
+		return PENDING_approval;
+	}
+}
+
+static struct session_request *find_request(const struct session *session, enum pending_kind kind, struct str id)
+{
+	struct session_request *it;
+	list_for_each(it, &session->requests, link) {
+		if (it->kind == kind && str_eq(it->call->call_id, id))
+			return it;
+	}
+	list_for_each(it, &session->requests, link) {
+		if (it->kind == kind && kind != PENDING_client_tool && str_eq(it->call->turn_id, id))
+			return it;
+	}
+	return NULL;
+}
+
+const struct tool_call *session_find_request(const struct session *session, enum pending_kind kind, struct str id)
+{
+	const struct session_request *request = find_request(session, kind, id);
+	return request ? request->call : NULL;
+}
 
 /* The journal marks the item as declined when the event that ends it is recorded. */
 static void record_decision(struct session *session, const struct tool_call *call,
@@ -129,22 +188,25 @@ static void record_decision(struct session *session, const struct tool_call *cal
 
 bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer)
 {
-	const struct tool_call *call = pending_find(&session->pending, kind, id);
-	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another request was "abort" */
+	struct session_request *request = find_request(session, kind, id);
+	if (!request || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
 		return false;
+	struct tool_call *call = request->call;
+	tool_answer_fn on_answer = request->answer;
+	request_destroy(request);
 	if (kind == PENDING_approval)
 		record_decision(session, call, answer);
-	return pending_answer(&session->pending, kind, id, answer);
+	on_answer(call, answer);
+	return true;
 }
 
-int session_change_settings(struct session *session, const struct settings_change *change, struct error *err)
+void session_drop_requests(struct session *session, const struct tool_call *call)
 {
-	struct settings *settings = settings_with(session->settings, session->env->config, change, err);
-	if (!settings)
-		return -(int)err->code;
-	settings_unref(session->settings);
-	session->settings = settings;
-	return 0;
+	struct session_request *it;
+	list_for_each(it, &session->requests, link) {
+		if (it->call == call)
+			request_destroy(it);
+	}
 }
 
 /* ---- the host of its tool calls ---- */
@@ -162,13 +224,16 @@ static void host_emit(struct tool_host *host, struct str turn_id, enum event_tag
 static void host_ask(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
                      tool_answer_fn answer)
 {
-	pending_add(&session_of(host)->pending, pending_kind_of(tag), call, answer);
-	session_emit(session_of(host), call->turn_id, tag, body);
+	struct session *session = session_of(host);
+	struct session_request *request = xnew(struct session_request);
+	*request = (struct session_request){.kind = pending_kind_of(tag), .call = call, .answer = answer};
+	list_append(&session->requests, &request->link);
+	session_emit(session, call->turn_id, tag, body);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
 {
-	pending_drop(&session_of(host)->pending, call);
+	session_drop_requests(session_of(host), call);
 }
 
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)
@@ -271,6 +336,7 @@ void session_host_init(struct session *session)
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
+	list_init(&session->requests);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }
@@ -290,6 +356,9 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 
 void session_host_finish(struct session *session)
 {
+	struct session_request *request;
+	while ((request = list_first(&session->requests, struct session_request, link)))
+		request_destroy(request);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);

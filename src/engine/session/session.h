@@ -1,4 +1,5 @@
-/* session.h — the Session: configuration, history, rollout and pending requests. Private to engine/.
+/* session.h — the Session: configuration, history, rollout, pending requests and the host of its tool calls. Private to
+ * engine/.
  *
  * It is data, with functions that emit events and record them; the Codex creates it, runs Tasks on it and ends it
  * (engine/codex/codex_session.h). Owns: all fields except env and those marked as borrowed. Loop thread only. */
@@ -10,7 +11,6 @@
 #include "base/uuid.h"
 #include "engine/history/context.h"
 #include "engine/session/exec_rules.h"
-#include "engine/session/pending.h"
 #include "engine/session/session_env.h"
 #include "engine/session/settings.h"
 #include "loop/loop.h"
@@ -56,7 +56,7 @@ struct session {
 	struct settings *settings;           /* of the next Task */
 	struct conversation conversation;    /* the user's */
 	struct task *task;                   /* at most one */
-	struct pending pending;              /* requests to the user and the client */
+	struct list requests;                /* to the user and the client, unanswered: struct session_request */
 	struct dynamic_tools *dynamic_tools; /* provided by the client; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL before the first use */
@@ -96,9 +96,6 @@ struct session {
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* session_push, then session_record_event. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
-/* Answers a pending request of the Session (pending.h). False, and the answer has no effect, if there is no such
- * request, or if the answer to another one is about to abort the Task. */
-must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
 /* Emits item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
@@ -108,12 +105,35 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 must_check int session_change_settings(struct session *session, const struct settings_change *change,
                                        struct error *err);
 
+/* ---- pending requests: calls of tools that wait for an answer of the user or of the client ----
+ *
+ * A request is registered before its event is emitted, so no answer can come too early. A kind has at most one request
+ * per call id, because the calls of a response have different ids (engine/turn/turn.c) and a Session runs one Task at
+ * a time. The calls are borrowed; their requests are dropped before they are destroyed. */
+
+enum pending_kind {
+	PENDING_approval,    /* of the user, for a command or a patch; answered with a struct review_decision */
+	PENDING_question,    /* to the user; answered with a struct user_input_answers */
+	PENDING_client_tool, /* to the client that provides the tool; answered with a struct dynamic_tool_answer */
+};
+
+/* The kind of the request that this event emits. The event must be one that asks. */
+enum pending_kind pending_kind_of(enum event_tag event);
+/* The call of the request with this id, or NULL. id: of the call, or of the Task that asks: then its oldest request. A
+ * call of a client's tool is found by its own id only. */
+const struct tool_call *session_find_request(const struct session *session, enum pending_kind kind, struct str id);
+/* Removes the request and runs its answer function. False, and the answer has no effect, if there is no such request,
+ * or if the answer to another one is about to abort the Task. */
+must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
+/* Removes the requests of this call. */
+void session_drop_requests(struct session *session, const struct tool_call *call);
+
 /* ---- the host of its tool calls (tool_host.h) ---- */
 
 void session_host_init(struct session *session);
 /* Sets the facts of a Task that starts; turn_id and settings must live as long as the Task. */
 void session_lend_host(struct session *session, struct str turn_id, const struct settings *settings);
-/* Terminates the commands that still run, without events. */
+/* Terminates the commands that still run, without events, and drops the pending requests. */
 void session_host_finish(struct session *session);
 
 /* ---- the rollout; without one these are no-ops ---- */
