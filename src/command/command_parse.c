@@ -4,13 +4,10 @@
  * special. */
 #include "command/command_parse.h"
 
-#include "base/glob.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "command/shell.h"
-
-enum { WORD_STEPS = 64 * KIB };
 
 enum word_state {
 	WORD_NONE, /* no word: a blank, or the end of the command */
@@ -232,25 +229,4 @@ bool command_parse_argv(const char *const *argv, struct arena *arena, struct com
 	*ret->commands = (struct plain_command){words, count};
 	ret->count = 1;
 	return true;
-}
-
-/* Replaces bracket expressions by "*", because their meaning depends on the locale and quoted ones are literal. */
-static struct str widen_brackets(const char *text, char *out)
-{
-	size_t len = 0;
-	while (*text) {
-		const char *end = *text == '[' ? strchr(text + 1, ']') : NULL;
-		out[len++] = end ? '*' : *text;
-		text = end ? end + 1 : text + 1;
-	}
-	return str_n(out, len);
-}
-
-bool command_word_can_be(const struct command_word *word, struct str text)
-{
-	if (!word->can_vary)
-		return str_is(text, word->text);
-	size_t steps = WORD_STEPS;
-	auto_free char *pattern = xmalloc(strlen(word->text) + 1);
-	return glob_match(widen_brackets(word->text, pattern), text, GLOB_NAME, &steps) || steps == 0;
 }

@@ -14,9 +14,12 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+/* Stands in a word for a variable, substitution or escape whose value is not known; only command_scan.h reports it. */
+enum { COMMAND_EXPANSION = '\x01' };
+
 struct command_word {
 	const char *text; /* as the command receives it, but ~ and patterns are not expanded */
-	bool can_vary;    /* contains a pattern (*.c, -e[x]ec), whose expansion depends on the files of the folder */
+	bool can_vary;    /* contains COMMAND_EXPANSION or a pattern (*.c), which expands to names of files */
 };
 
 struct plain_command {
@@ -33,9 +36,5 @@ struct command_list {
  * system's or the user's own bash, zsh or sh with -c or -lc, else the vector itself. False if they are unknown, as
  * for other programs named like a shell. */
 bool command_parse_argv(const char *const *argv, struct arena *arena, struct command_list *ret);
-
-/* True if the word is text, or has a pattern that could become text; letter case is ignored, because shells can be
- * configured to do so. A pattern that exceeds the budget could become anything. */
-bool command_word_can_be(const struct command_word *word, struct str text);
 
 #endif

@@ -5,11 +5,10 @@
 #include "command/command_safety.h"
 
 #include "base/str.h"
-#include "command/command_scan.h"
+#include "command/command_walk.h"
+#include "command/command_word.h"
 #include "command/command_wrapper.h"
 #include "command/shell.h"
-
-enum { DEPTH_MAX = 8 }; /* for nested shells */
 
 typedef bool (*plain_rule_fn)(const struct plain_command *command);
 
@@ -281,23 +280,29 @@ static bool has_option(const struct plain_command *command, size_t from, const c
 	return false;
 }
 
-/* True if a word with a pattern could become an option, or a "+" that forces a push. */
+/* True if a word with a pattern could become an option, or the + of a forced push. The value of an option
+ * (--repo=$x) could not. */
 static bool has_open_word(const struct plain_command *command, size_t from)
 {
-	for (size_t i = from; i < command->count; i++)
-		if (command->words[i].can_vary && strchr("-+*?[", word(command, i)[0]))
+	static const char value_end[] = {COMMAND_EXPANSION, '\0'};
+	for (size_t i = from; i < command->count; i++) {
+		const char *text = word(command, i);
+		bool is_value =
+			command_word_is_expanded(&command->words[i]) && memchr(text, '=', strcspn(text, value_end));
+		if (command->words[i].can_vary && !is_value && text[0] && strchr("-+*?[", text[0]))
 			return true;
+	}
 	return false;
 }
 
-/* Returns the index of git's subcommand, after the options of git itself. */
+/* The position of git's subcommand, after the options of git itself and variables. */
 static size_t git_subcommand(const struct plain_command *command)
 {
 	static const char *const takes_value[] = {"-C",          "-c",          "--git-dir",      "--work-tree",
 	                                          "--namespace", "--exec-path", "--super-prefix", "--config-env",
 	                                          NULL};
 	size_t at = 1;
-	while (word(command, at)[0] == '-')
+	while (at < command->count && (word(command, at)[0] == '-' || command_word_is_unknown(&command->words[at])))
 		at += is_in(word(command, at), takes_value) ? 2 : 1;
 	return at;
 }
@@ -323,21 +328,28 @@ static bool forces_clean(const struct plain_command *command, size_t from)
 	return false;
 }
 
-/* If a word up to the subcommand contains a pattern, the subcommand is unknown. */
+static bool is_subcommand(const struct plain_command *command, size_t at, const char *name)
+{
+	return at < command->count && command_word_can_be(&command->words[at], str_of(name));
+}
+
+/* If a word up to the subcommand has a pattern of file names, the subcommand is unknown. A variable is taken for one
+ * word: `git -C $dir log` is too common to ask about. */
 static bool is_git_dangerous(const struct plain_command *command)
 {
 	static const char *const deletes[] = {"-d", "-D", "--delete", NULL};
 	size_t at = git_subcommand(command);
 	for (size_t i = 1; i <= at && i < command->count; i++)
-		if (command->words[i].can_vary)
+		if (command->words[i].can_vary && !command_word_is_expanded(&command->words[i]))
 			return true;
-	if (is_word(command, at, "reset") || is_word(command, at, "rm"))
+	if (is_subcommand(command, at, "reset") || is_subcommand(command, at, "rm"))
 		return true;
-	if (is_word(command, at, "branch"))
-		return has_option(command, at + 1, deletes) || has_open_word(command, at + 1);
-	if (is_word(command, at, "push"))
-		return forces_push(command, at + 1) || has_open_word(command, at + 1);
-	return is_word(command, at, "clean") && (forces_clean(command, at + 1) || has_open_word(command, at + 1));
+	if (is_subcommand(command, at, "branch") &&
+	    (has_option(command, at + 1, deletes) || has_open_word(command, at + 1)))
+		return true;
+	if (is_subcommand(command, at, "push") && (forces_push(command, at + 1) || has_open_word(command, at + 1)))
+		return true;
+	return is_subcommand(command, at, "clean") && (forces_clean(command, at + 1) || has_open_word(command, at + 1));
 }
 
 /* rm accepts options anywhere before "--". */
@@ -349,54 +361,32 @@ static bool is_rm_dangerous(const struct plain_command *command)
 	return false;
 }
 
-static bool is_argv_dangerous(const char *const *argv, int depth);
-
-/* The scan also finds commands after unknown programs. */
-static bool is_script_dangerous(const char *script, int depth)
+static void on_program(const struct plain_command *command, void *self)
 {
-	const char *const argv[] = {"sh", "-c", script, NULL};
-	return command_scan_forces_rm(str_of(script)) || (depth < DEPTH_MAX && is_argv_dangerous(argv, depth + 1));
-}
-
-static bool is_dangerous(const struct plain_command *command, int depth)
-{
-	struct plain_command inner = *command;
-	command_skip_wrappers(&inner);
-	if (inner.count == 0)
-		return false;
-	const char *script = command_nested_script(&inner);
-	if (script)
-		return is_script_dangerous(script, depth);
-	const char *name = command_judged_program(inner.words);
-	return name && (strcmp(name, "git") == 0 ? is_git_dangerous(&inner) : is_rm_dangerous(&inner));
+	bool *is_dangerous = self;
+	const char *name = command_judged_program(command->words);
+	if (name && (strcmp(name, "git") == 0 ? is_git_dangerous(command) : is_rm_dangerous(command)))
+		*is_dangerous = true;
 }
 
 bool plain_command_is_dangerous(const struct plain_command *command)
 {
-	return is_dangerous(command, 0);
-}
-
-static bool forces_rm_somewhere(const char *const *argv)
-{
-	for (; *argv; argv++)
-		if (command_scan_forces_rm(str_of(*argv)))
-			return true;
-	return false;
-}
-
-static bool is_argv_dangerous(const char *const *argv, int depth)
-{
-	auto_arena struct arena arena = {0};
-	struct command_list list;
-	if (!command_parse_argv(argv, &arena, &list))
-		return forces_rm_somewhere(argv);
-	for (size_t i = 0; i < list.count; i++)
-		if (is_dangerous(&list.commands[i], depth))
-			return true;
-	return false;
+	bool is_dangerous = false;
+	command_walk(command, on_program, &is_dangerous);
+	return is_dangerous;
 }
 
 bool command_is_dangerous(const char *const *argv)
 {
-	return is_argv_dangerous(argv, 0);
+	auto_arena struct arena arena = {0};
+	struct command_list list;
+	bool is_dangerous = false;
+	if (command_parse_argv(argv, &arena, &list)) {
+		for (size_t i = 0; i < list.count; i++)
+			command_walk(&list.commands[i], on_program, &is_dangerous);
+		return is_dangerous;
+	}
+	for (; *argv; argv++) /* the options of such a shell are not known: each word could be its script */
+		command_walk_script(str_of(*argv), on_program, &is_dangerous);
+	return is_dangerous;
 }

@@ -1,8 +1,8 @@
 /* command_safety.h — classifies a command without running it: safe, dangerous, or neither.
  *
  * A safe command only reads and prints, regardless of the content of the folder, so it needs no approval. A dangerous
- * one destroys data that cannot be restored, so it always needs approval. Both are about plain commands
- * (command_parse.h); other commands are neither, unless `rm -f` is found in them (command_scan.h).
+ * one destroys data that cannot be restored, so it always needs approval. Only plain commands (command_parse.h) are
+ * safe; dangerous ones are searched in everything that a command runs (command_walk.h).
  *
  * Thread: any. command_safety.c lists where this is stricter than codex 0.169. */
 #ifndef COMMAND_COMMAND_SAFETY_H

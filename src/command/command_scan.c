@@ -1,165 +1,362 @@
-/* One pass with a state for the meaning of the next word. The content of a word matters in three places only: the
- * command's name, the options of rm, and the script of a nested shell. So words are collected without their quotes,
- * and everything else is skipped. */
+/* Reads the text once. Words are collected without their quotes until an operator ends the command. A substitution
+ * is scanned where it stands, by a scan of its own that ends at its closing mark, so that each byte is read once; only
+ * here-documents and texts that a shell gets as its input are read a second time. */
 #include "command/command_scan.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "command/command_parse.h"
+#include "base/vec.h"
 #include "command/shell.h"
 
 enum {
-	DEPTH_MAX = 8,     /* for nested shells and for substitutions in quotes */
-	STEPS_FACTOR = 16, /* steps per byte of the script, because nested scripts are scanned again */
+	DEPTH_MAX = 8,    /* substitutions in substitutions */
+	BRACE_MAX = 1024, /* bytes of a brace expansion that are read before its end is given up */
+	TEXT_MAX = 2 * LIMIT_COMMAND_PARSE,
 };
 
-enum expected {
-	NAME,           /* the name of a command */
-	NAME_SOMEWHERE, /* the name after sudo, whose options and values come first */
-	RM_OPTION,
-	SHELL_OPTION,
-	SHELL_VALUE, /* the value of -o or -O */
-	SHELL_SCRIPT,
-	NOTHING,
+struct scanned_word {
+	size_t at; /* in the text of the words */
+	bool can_vary;
+};
+
+enum target {
+	TARGET_none,
+	TARGET_file,   /* the next word is the target of a redirection */
+	TARGET_script, /* the next word is the input of a shell: bash <<< "…" */
 };
 
 struct scan {
 	struct str rest;
-	enum expected expected;
-	bool is_target;  /* the next word is the target of a redirection */
-	struct str here; /* the end mark of the here-document; STR_NONE outside of one */
-	int depth;
-	size_t *steps; /* steps left for all depths together */
-	char closer;   /* ends a nested script: ) or ` */
-	size_t opened; /* number of open parentheses */
+	char closer;   /* ends a script inside another: ) or ` */
+	size_t opened; /* parentheses */
+	size_t cases;  /* "case" without its "esac": their patterns end with ) */
 	bool is_over;
-	bool is_found;
-	struct buf word;
+	int depth;
+	enum target target;
+	struct str here; /* the end mark of the here-document; absent: none */
+	bool is_here_script, is_here_quoted;
+	struct buf text; /* the words of this command, each with its NUL */
+	VEC(struct scanned_word) words;
+	bool can_vary; /* of the word that is being read */
+	bool is_cut;   /* not all was read */
+	command_scan_fn fn;
+	void *self;
 };
 
-static bool scan_script(struct str script, char closer, int depth, size_t *steps);
+static void scan_script(struct scan *scan);
+static void read_dollar(struct scan *scan, bool is_quoted);
 
-static bool is_one_of(const char *word, const char *const *list)
+static char next(const struct scan *scan)
 {
-	for (; *list; list++)
-		if (strcmp(word, *list) == 0)
-			return true;
-	return false;
+	return scan->rest.len > 0 ? scan->rest.ptr[0] : '\0';
 }
 
-static bool is_assignment(const char *word)
+static void skip(struct scan *scan, size_t count)
 {
-	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	return len > 0 && word[len] == '=';
+	scan->rest = str_skip(scan->rest, count < scan->rest.len ? count : scan->rest.len);
 }
 
-static enum expected after_name(const char *word)
+/* --- words ------------------------------------------------------------------------------------------------------ */
+
+static void add_expansion(struct scan *scan)
 {
-	static const char *const goes_on[] = {"!",     "builtin", "command", "do",    "elif",  "else", "exec", "if",
-	                                      "nohup", "then",    "time",    "until", "while", "{",    NULL};
-	static const char *const takes_options[] = {"doas", "env", "sudo", NULL};
-	const char *name = shell_base_name(word);
-	if (is_assignment(word) || is_one_of(word, goes_on))
-		return NAME;
-	if (is_one_of(name, takes_options))
-		return NAME_SOMEWHERE;
-	if (strcmp(name, "rm") == 0)
-		return RM_OPTION;
-	return shell_is_known(name) ? SHELL_OPTION : NOTHING;
+	buf_append_char(&scan->text, COMMAND_EXPANSION);
+	scan->can_vary = true;
 }
 
-static bool is_short_option(const char *word, char letter)
+/* A quoted byte; that of an expansion comes from the script of an outer shell. */
+static void take_byte(struct scan *scan)
 {
-	return word[0] == '-' && word[1] != '-' && strchr(word, letter);
+	buf_append_char(&scan->text, next(scan));
+	scan->can_vary = scan->can_vary || next(scan) == COMMAND_EXPANSION;
+	skip(scan, 1);
 }
 
-/* True if the word forces rm. Quotes were removed, so a quoted pattern counts as a pattern. */
-static bool forces_rm(const char *text)
+/* Scans a script inside this one, up to its closer; 0: to its end. Returns what follows it. */
+static struct str scan_inner(struct scan *scan, struct str script, char closer)
 {
-	return command_word_forces_rm(&(struct command_word){text, strpbrk(text, "*?[") != NULL});
+	struct scan inner = {
+		.rest = script, .closer = closer, .depth = scan->depth + 1, .fn = scan->fn, .self = scan->self};
+	if (inner.depth >= DEPTH_MAX) {
+		scan->is_cut = true;
+		return str_skip(script, script.len);
+	}
+	scan_script(&inner);
+	scan->is_cut = scan->is_cut || inner.is_cut;
+	return inner.rest;
 }
 
-static void take_word(struct scan *scan, const char *word)
+/* A substitution, after its opening mark. */
+static void read_substitution(struct scan *scan, char closer)
 {
-	if (scan->is_target) {
-		scan->is_target = false;
+	scan->rest = scan_inner(scan, scan->rest, closer);
+	add_expansion(scan);
+}
+
+/* A byte after a backslash; the end of a line joins it with the next. */
+static void read_escape(struct scan *scan, const char *escapable)
+{
+	skip(scan, 1);
+	char c = next(scan);
+	bool is_escape = !escapable || (c && strchr(escapable, c));
+	if (!is_escape || scan->rest.len == 0)
+		buf_append_char(&scan->text, '\\');
+	else if (c != '\n')
+		buf_append_char(&scan->text, c);
+	skip(scan, is_escape ? 1 : 0);
+}
+
+/* Text in which only $, ` and some escapes are special, up to the closer and without it; 0: to the end. */
+static void read_expanding(struct scan *scan, char closer)
+{
+	while (scan->rest.len > 0 && (!closer || next(scan) != closer)) {
+		char c = next(scan);
+		if (c == '\\') {
+			read_escape(scan, closer == '"' ? "$`\"\\\n" : "$`\\\n");
+		} else if (c == '$') {
+			read_dollar(scan, true);
+		} else if (c == '`') {
+			skip(scan, 1);
+			read_substitution(scan, '`');
+		} else {
+			take_byte(scan);
+		}
+	}
+}
+
+/* $'…', after its quote. An escape other than of a quote or backslash, with the digits after it, can be any text. */
+static void read_ansi_quoted(struct scan *scan)
+{
+	while (scan->rest.len > 0 && next(scan) != '\'') {
+		if (next(scan) != '\\') {
+			take_byte(scan);
+			continue;
+		}
+		skip(scan, 1);
+		if (next(scan) && strchr("'\"\\", next(scan))) {
+			take_byte(scan);
+			continue;
+		}
+		add_expansion(scan);
+		skip(scan, 1);
+		while (str_hex_digit(next(scan)) >= 0)
+			skip(scan, 1);
+	}
+	skip(scan, 1);
+}
+
+/* ${…}, after its brace: a value can contain substitutions. Its text is dropped. */
+static void read_parameter(struct scan *scan)
+{
+	size_t start = scan->text.len;
+	if (scan->depth == DEPTH_MAX) {
+		scan->is_cut = true;
+		skip(scan, scan->rest.len);
 		return;
 	}
-	switch (scan->expected) {
-	case NAME:
-		scan->expected = after_name(word);
-		break;
-	case NAME_SOMEWHERE:
-		if (after_name(word) != NOTHING)
-			scan->expected = after_name(word);
-		break;
-	case RM_OPTION:
-		scan->is_found = scan->is_found || forces_rm(word);
-		if (strcmp(word, "--") == 0)
-			scan->expected = NOTHING;
-		break;
-	case SHELL_OPTION:
-		if (word[0] != '-')
-			scan->expected = NOTHING;
-		else if (is_short_option(word, 'c') || strpbrk(word, "*?["))
-			scan->expected = SHELL_SCRIPT;
-		else if (is_short_option(word, 'o') || is_short_option(word, 'O'))
-			scan->expected = SHELL_VALUE;
-		break;
-	case SHELL_VALUE:
-		scan->expected = SHELL_OPTION;
-		break;
-	case SHELL_SCRIPT:
-		scan->is_found = scan->is_found || scan_script(buf_str(&scan->word), 0, scan->depth + 1, scan->steps);
-		scan->expected = NOTHING;
-		break;
-	case NOTHING:
-		break;
+	scan->depth++;
+	read_expanding(scan, '}');
+	scan->depth--;
+	skip(scan, 1);
+	buf_truncate(&scan->text, start);
+	add_expansion(scan);
+}
+
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void read_dollar(struct scan *scan, bool is_quoted)
+{
+	skip(scan, 1);
+	char c = next(scan);
+	if (c == '(' || c == '{' || (c == '\'' && !is_quoted))
+		skip(scan, 1);
+	if (c == '(') {
+		read_substitution(scan, ')');
+	} else if (c == '{') {
+		read_parameter(scan);
+	} else if (c == '\'' && !is_quoted) {
+		read_ansi_quoted(scan);
+	} else if (is_name_byte(c)) {
+		add_expansion(scan);
+		while (is_name_byte(next(scan)))
+			skip(scan, 1);
+	} else if (c && strchr("@*#?$!-", c)) {
+		add_expansion(scan);
+		skip(scan, 1);
+	} else if (c != '"' || is_quoted) {
+		buf_append_char(&scan->text, '$');
 	}
 }
 
-/* Reads up to the closing quote; a substitution in double quotes is scanned as a script. */
-static void take_quoted(struct scan *scan, char quote)
+static void read_single_quoted(struct scan *scan)
 {
-	struct str *rest = &scan->rest;
-	while (rest->len > 0 && rest->ptr[0] != quote) {
-		bool is_escape = quote == '"' && rest->ptr[0] == '\\' && rest->len > 1;
-		bool is_script = quote == '"' && (rest->ptr[0] == '`' || str_has_prefix(*rest, "$("));
-		if (is_script && !scan->is_found)
-			scan->is_found = scan_script(str_skip(*rest, rest->ptr[0] == '`' ? 1 : 2),
-			                             rest->ptr[0] == '`' ? '`' : ')', scan->depth + 1, scan->steps);
-		*rest = str_skip(*rest, is_escape ? 1 : 0);
-		buf_append_char(&scan->word, rest->ptr[0]);
-		*rest = str_skip(*rest, 1);
-	}
-	*rest = str_skip(*rest, rest->len > 0 ? 1 : 0);
+	skip(scan, 1);
+	while (scan->rest.len > 0 && next(scan) != '\'')
+		take_byte(scan);
+	skip(scan, 1);
 }
 
 static bool ends_word(char c)
 {
-	return c == '\0' || strchr(" \t\n;&|()`<>", c);
+	return c == '\0' || strchr(" \t\n;&|()<>", c);
 }
 
-static void read_word(struct scan *scan)
+/* The length of a brace expansion at the start of text, 0 without one. A long text counts as one. */
+static size_t brace_length(struct str text)
 {
-	buf_clear(&scan->word);
-	struct str *rest = &scan->rest;
-	while (rest->len > 0 && !ends_word(rest->ptr[0])) {
-		char c = rest->ptr[0];
-		*rest = str_skip(*rest, 1);
-		if (c == '\'' || c == '"') {
-			take_quoted(scan, c);
-			continue;
-		}
-		if (c == '\\' && rest->len > 0) {
-			c = rest->ptr[0];
-			*rest = str_skip(*rest, 1);
-		}
-		buf_append_char(&scan->word, c);
+	size_t depth = 0;
+	bool is_list = false;
+	for (size_t at = 0; at < text.len && !ends_word(text.ptr[at]); at++) {
+		char c = text.ptr[at];
+		if (at == BRACE_MAX)
+			return at;
+		depth += c == '{';
+		depth -= c == '}';
+		is_list = is_list || c == ',' || (c == '.' && at > 0 && text.ptr[at - 1] == '.');
+		if (depth == 0)
+			return is_list ? at + 1 : 0;
 	}
+	return 0;
 }
+
+/* Bytes with a meaning of their own. A brace expansion becomes a pattern for any text, as it can become any words. */
+static void read_bare(struct scan *scan)
+{
+	char c = next(scan);
+	size_t brace = c == '{' ? brace_length(scan->rest) : 0;
+	scan->can_vary = scan->can_vary || brace > 0 || c == COMMAND_EXPANSION || strchr("*?[", c);
+	buf_append_char(&scan->text, brace > 0 ? '*' : c);
+	skip(scan, brace > 0 ? brace : 1);
+}
+
+/* Appends a word to the text. False: there was none, only joined lines. */
+static bool read_word(struct scan *scan)
+{
+	size_t start = scan->text.len;
+	bool is_quoted = false;
+	scan->can_vary = false;
+	while (!ends_word(next(scan)) && !(next(scan) == '`' && scan->closer == '`')) {
+		char c = next(scan);
+		is_quoted = is_quoted || c == '\'' || c == '"';
+		if (c == '\'') {
+			read_single_quoted(scan);
+		} else if (c == '"') {
+			skip(scan, 1);
+			read_expanding(scan, '"');
+			skip(scan, 1);
+		} else if (c == '\\') {
+			read_escape(scan, NULL);
+		} else if (c == '$') {
+			read_dollar(scan, false);
+		} else if (c == '`') {
+			skip(scan, 1);
+			read_substitution(scan, '`');
+		} else {
+			read_bare(scan);
+		}
+	}
+	bool is_word = is_quoted || scan->text.len > start;
+	buf_append(&scan->text, "", is_word ? 1 : 0);
+	return is_word;
+}
+
+/* --- commands --------------------------------------------------------------------------------------------------- */
+
+static bool is_assignment(const char *word)
+{
+	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	return len > 0 && (word[len] == '=' || strncmp(word + len, "+=", 2) == 0);
+}
+
+/* The number of words at the start that are not the command: those of the grammar, and assignments. */
+static size_t grammar_width(const char *word)
+{
+	static const char *const grammar[] = {"!",         "coproc", "do",   "elif",  "else",  "if",
+	                                      "nocorrect", "noglob", "then", "until", "while", "{"};
+	for (size_t i = 0; i < sizeof(grammar) / sizeof(*grammar); i++)
+		if (strcmp(word, grammar[i]) == 0)
+			return 1;
+	return strcmp(word, "function") == 0 ? 2 : is_assignment(word) ? 1 : 0;
+}
+
+static const char *word_text(const struct scan *scan, size_t at)
+{
+	return scan->text.data + scan->words.items[at].at;
+}
+
+static void clear_command(struct scan *scan)
+{
+	scan->words.count = 0;
+	buf_clear(&scan->text);
+	scan->target = TARGET_none;
+}
+
+static void end_command(struct scan *scan)
+{
+	size_t first = 0, width;
+	while (first < scan->words.count && (width = grammar_width(word_text(scan, first))) > 0)
+		first += width;
+	if (first < scan->words.count && !scan->text.over) {
+		scan->cases += strcmp(word_text(scan, first), "case") == 0;
+		scan->cases -= scan->cases > 0 && strcmp(word_text(scan, first), "esac") == 0;
+		auto_arena struct arena arena = {0};
+		size_t count = scan->words.count - first;
+		struct command_word *words = arena_array(&arena, struct command_word, count);
+		for (size_t i = 0; i < count; i++)
+			words[i] = (struct command_word){word_text(scan, first + i),
+			                                 scan->words.items[first + i].can_vary};
+		scan->fn(&(struct plain_command){words, count}, scan->self);
+	}
+	scan->is_cut = scan->is_cut || scan->text.over;
+	clear_command(scan);
+}
+
+/* True if the command runs a shell, which reads its input as a script. */
+static bool runs_shell(const struct scan *scan)
+{
+	for (size_t i = 0; i < scan->words.count; i++)
+		if (shell_is_known(word_text(scan, i)))
+			return true;
+	return false;
+}
+
+/* True for the 2 of "2>x". */
+static bool is_descriptor(struct str word, char after)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (word.ptr[i] < '0' || word.ptr[i] > '9')
+			return false;
+	return after == '<' || after == '>';
+}
+
+static void take_word(struct scan *scan)
+{
+	struct scanned_word word = {scan->text.len, false};
+	struct str source = scan->rest;
+	if (!read_word(scan))
+		return;
+	word.can_vary = scan->can_vary;
+	source.len -= scan->rest.len;
+	if (is_descriptor(source, next(scan))) {
+		buf_truncate(&scan->text, word.at);
+		return;
+	}
+	if (scan->target == TARGET_none) {
+		vec_push(&scan->words, word);
+		return;
+	}
+	if (scan->target == TARGET_script)
+		scan_inner(scan, str_of(scan->text.data + word.at), '\0');
+	buf_truncate(&scan->text, word.at);
+	scan->target = TARGET_none;
+}
+
+/* --- here-documents --------------------------------------------------------------------------------------------- */
 
 static bool is_line(struct str line, struct str wanted)
 {
@@ -168,146 +365,111 @@ static bool is_line(struct str line, struct str wanted)
 	return str_eq(line, wanted);
 }
 
-/* Skips the lines of a here-document. */
-static void skip_here(struct scan *scan)
-{
-	struct str line;
-	while (str_next_line(&scan->rest, &line) && !is_line(line, scan->here))
-		;
-	scan->here = STR_NONE;
-}
-
-/* Reads "<<" and the following word without its quotes. "<<<" starts no document. */
+/* Reads the mark after "<<" without its quotes. */
 static void begin_here(struct scan *scan)
 {
-	struct str *rest = &scan->rest;
-	while (rest->len > 0 && strchr("- \t", rest->ptr[0]))
-		*rest = str_skip(*rest, 1);
-	const char *from = rest->ptr;
+	size_t start = scan->text.len;
+	while (next(scan) && strchr("- \t", next(scan)))
+		skip(scan, 1);
+	struct str mark = scan->rest;
 	read_word(scan);
-	struct str word = str_n(from, (size_t)(rest->ptr - from));
-	while (word.len > 1 && strchr("'\"\\", word.ptr[0]))
-		word = str_skip(word, 1);
-	while (word.len > 0 && strchr("'\"", word.ptr[word.len - 1]))
-		word.len--;
-	scan->here = word.len > 0 ? word : STR_NONE;
+	buf_truncate(&scan->text, start);
+	mark.len -= scan->rest.len;
+	scan->is_here_quoted = mark.len > 0 && strchr("'\"\\", mark.ptr[0]);
+	scan->is_here_script = runs_shell(scan);
+	while (mark.len > 1 && strchr("'\"\\", mark.ptr[0]))
+		mark = str_skip(mark, 1);
+	while (mark.len > 0 && strchr("'\"", mark.ptr[mark.len - 1]))
+		mark.len--;
+	scan->here = mark.len > 0 ? mark : STR_NONE;
+}
+
+/* Skips the lines of a here-document. Those of a shell are its script; in others substitutions run. */
+static void take_here(struct scan *scan)
+{
+	struct str body = str_n(scan->rest.ptr, 0), line, after = scan->rest;
+	while (str_next_line(&after, &line) && !is_line(line, scan->here))
+		body.len = (size_t)(line.ptr + line.len - body.ptr);
+	scan->here = STR_NONE;
+	if (scan->is_here_script) {
+		scan_inner(scan, body, '\0');
+	} else if (!scan->is_here_quoted) {
+		scan->rest = body;
+		read_expanding(scan, '\0');
+		clear_command(scan);
+	}
+	scan->rest = after;
+}
+
+/* --- the pass --------------------------------------------------------------------------------------------------- */
+
+static void take_redirection(struct scan *scan)
+{
+	bool is_string = str_cut_prefix(&scan->rest, "<<<");
+	if (!is_string && str_cut_prefix(&scan->rest, "<<")) {
+		begin_here(scan);
+		return;
+	}
+	skip(scan, is_string ? 0 : 1);
+	scan->target = is_string && runs_shell(scan) ? TARGET_script : TARGET_file;
+	if (next(scan) == '(') { /* <(…), >(…) */
+		skip(scan, 1);
+		scan->rest = scan_inner(scan, scan->rest, ')');
+		scan->target = TARGET_none;
+	} else if (next(scan) && strchr("|&", next(scan))) { /* >|, >& */
+		skip(scan, 1);
+	}
 }
 
 static void take_mark(struct scan *scan)
 {
-	char c = scan->rest.ptr[0];
-	scan->is_over = scan->closer && c == scan->closer && scan->opened == 0;
+	char c = next(scan);
+	if (c == '<' || c == '>') {
+		take_redirection(scan);
+		return;
+	}
+	skip(scan, 1);
+	if (c == ' ' || c == '\t')
+		return;
+	bool is_redirection = c == '&' && next(scan) == '>'; /* &> */
+	if (is_redirection)
+		return;
+	end_command(scan);
+	scan->is_over = scan->closer && c == scan->closer && scan->opened == 0 && (c == '`' || scan->cases == 0);
 	scan->opened += c == '(';
 	scan->opened -= c == ')' && scan->opened > 0;
-	bool is_here = str_has_prefix(scan->rest, "<<") && !str_has_prefix(scan->rest, "<<<");
-	scan->rest = str_skip(scan->rest, is_here ? 2 : 1);
-	if (is_here) {
-		begin_here(scan);
-	} else if (c == '<' || c == '>') {
-		scan->is_target = true;
-	} else if (c != ' ' && c != '\t' && !(c == '&' && scan->is_target)) {
-		scan->expected = NAME;
-		scan->is_target = false;
-	}
 	if (c == '\n' && scan->here.ptr)
-		skip_here(scan);
+		take_here(scan);
 }
 
 static void take_next(struct scan *scan)
 {
-	if (ends_word(scan->rest.ptr[0])) {
+	char c = next(scan);
+	if (ends_word(c) || (c == '`' && scan->closer == '`')) {
 		take_mark(scan);
-	} else if (scan->rest.ptr[0] == '#') {
+	} else if (c == '#') {
 		ptrdiff_t end = str_find_char(scan->rest, '\n');
-		scan->rest = str_skip(scan->rest, end < 0 ? scan->rest.len : (size_t)end);
+		skip(scan, end < 0 ? scan->rest.len : (size_t)end);
 	} else {
-		read_word(scan);
-		take_word(scan, scan->word.len > 0 ? scan->word.data : "");
+		take_word(scan);
 	}
 }
 
-static bool scan_script(struct str script, char closer, int depth, size_t *steps)
+static void scan_script(struct scan *scan)
 {
-	struct scan scan = {.rest = script, .closer = closer, .depth = depth, .steps = steps};
-	buf_init(&scan.word, LIMIT_COMMAND_PARSE);
-	while (depth<DEPTH_MAX && * steps> 0 && scan.rest.len > 0 && !scan.is_over && !scan.is_found) {
-		size_t before = scan.rest.len;
-		take_next(&scan);
-		size_t used = before - scan.rest.len;
-		*steps -= used < *steps ? used : *steps;
-	}
-	buf_finish(&scan.word);
-	return scan.is_found;
+	buf_init(&scan->text, TEXT_MAX);
+	while (scan->rest.len > 0 && !scan->is_over && !scan->is_cut)
+		take_next(scan);
+	end_command(scan);
+	vec_finish(&scan->words);
+	buf_finish(&scan->text);
 }
 
-/* Returns the length of the bracket expression at the start of text, or 0. A ] in first place is literal. */
-static size_t bracket_length(const char *text)
+bool command_scan(struct str script, command_scan_fn fn, void *self)
 {
-	size_t first = text[0] == '[' ? 1 + strspn(text + 1, "^!") : 0;
-	const char *end = first > 0 && text[first] ? strchr(text + first + 1, ']') : NULL;
-	return end ? (size_t)(end - text) + 1 : 0;
-}
-
-/* True if the expression can match a dash: false for letters, digits and ranges of them. Other ranges and negations
- * depend on the locale. */
-static bool bracket_can_be_dash(const char *text, size_t length)
-{
-	static const char names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	bool is_range_over = true;
-	for (size_t at = 1; at + 1 < length; at++) {
-		bool is_inner = at > 1 && at + 2 < length;
-		bool is_range = text[at] == '-' && is_inner && is_range_over && strchr(names, text[at - 1]) &&
-		                strchr(names, text[at + 1]);
-		if (!is_range && strchr("-^!", text[at]))
-			return true;
-		is_range_over = !is_range;
-		at += is_range;
-	}
-	return false;
-}
-
-/* Returns the length of a pattern's first element if it can match "-", else 0. `rm *` and `rm ?*` are too common to
- * ask about, although a file named -f would turn them into rm -f. */
-static size_t dash_length(const char *text)
-{
-	size_t length = bracket_length(text);
-	if (length > 0)
-		return bracket_can_be_dash(text, length) ? length : 0;
-	bool is_any = text[0] == '?' && text[strspn(text, "?")] != '*';
-	return text[0] == '-' || is_any ? 1 : 0;
-}
-
-/* True if a pattern can expand to short options of rm that include f. */
-static bool pattern_forces_rm(const char *text)
-{
-	size_t at = dash_length(text);
-	bool has_force = false;
-	if (at == 0)
+	struct scan scan = {.rest = script, .fn = fn, .self = self};
+	if (script.len > LIMIT_COMMAND_PARSE)
 		return false;
-	while (text[at]) {
-		size_t length = bracket_length(text + at);
-		bool is_open = length > 0 || strchr("*?", text[at]);
-		if (!is_open && !strchr("dfiIrRv-", text[at]))
-			return false;
-		has_force = has_force || is_open || text[at] == 'f';
-		at += length > 0 ? length : 1;
-	}
-	return has_force;
-}
-
-bool command_word_forces_rm(const struct command_word *word)
-{
-	const char *text = word->text;
-	if (text[0] == '-' && word->can_vary)
-		return true;
-	if (is_short_option(text, 'f') || (strlen(text) > 2 && strncmp(text, "--force", strlen(text)) == 0))
-		return true;
-	return word->can_vary &&
-	       (pattern_forces_rm(text) || (dash_length(text) > 0 && command_word_can_be(word, STR("--force"))));
-}
-
-bool command_scan_forces_rm(struct str script)
-{
-	size_t steps = STEPS_FACTOR * script.len;
-	return script.len <= LIMIT_COMMAND_PARSE && scan_script(script, 0, 0, &steps);
+	scan_script(&scan);
+	return !scan.is_cut;
 }

@@ -1,8 +1,9 @@
-/* command_scan.h — looks for `rm -f` in shell text that cannot be read as plain commands.
+/* command_scan.h — finds the commands in shell text that cannot be read as plain commands.
  *
- * Unlike command_parse.h, which accepts only what it fully understands, this guesses and may err in both directions.
- * It finds the usual forms (in loops, groups, substitutions, after assignments, with sudo or a nested shell) and
- * skips quotes, comments and here-documents. So it may cause an approval request, but never allows a command.
+ * Unlike command_parse.h, which answers only when it is sure, this guesses: it may find a command that does not run (in
+ * a function that is never called) and may miss one (that of an alias). It reads loops, groups, substitutions,
+ * redirections, assignments, escapes, braces and here-documents, and skips comments. So what it finds can cause a
+ * question to the user or a refusal, and never allows anything.
  *
  * Owns nothing. Thread: any. */
 #ifndef COMMAND_COMMAND_SCAN_H
@@ -11,11 +12,14 @@
 #include <stdbool.h>
 
 #include "base/str.h"
+#include "command/command_parse.h"
 
-bool command_scan_forces_rm(struct str script);
+/* The command ends with the call. Variables and substitutions in its words are COMMAND_EXPANSION; assignments,
+ * redirections and words such as "do" are left out. */
+typedef void (*command_scan_fn)(const struct plain_command *command, void *self);
 
-struct command_word;
-/* True if the word, as an argument of rm, is or could become -f, alone or joined to other letters, or --force. */
-bool command_word_forces_rm(const struct command_word *word);
+/* Calls fn for each command in the script, in no particular order. False: the script is longer than
+ * LIMIT_COMMAND_PARSE or nested too deeply, so that not all of it was read. */
+bool command_scan(struct str script, command_scan_fn fn, void *self);
 
 #endif

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/vec.h"
-#include "command/command_parse.h"
+#include "command/command_walk.h"
+#include "command/command_word.h"
 #include "command/rules_parse.h"
 #include "command/shell.h"
 
@@ -86,28 +87,28 @@ static bool element_can_match(const struct element *element, const struct comman
 	return false;
 }
 
-/* True if the rule matches for some content of the folder, since a word with a pattern can expand to several words
- * or to none. Bit n of `reached` is set if the words so far can be the first n of the pattern. */
-static bool rule_can_match(const struct rule *rule, const struct plain_command *command)
+/* True if the rule matches for some content of the folder: a word with a pattern can become several words, or none.
+ * Bit n of reached[k]: the words up to here can be the first n of the pattern. k = 1: at least one of them is not a
+ * mere expansion. With is_guess a mere expansion (`$x`) is any words; without, it matches nothing. */
+static bool rule_can_match(const struct rule *rule, const struct plain_command *command, bool is_guess)
 {
-	uint64_t reached = 1, whole = 1ull << rule->count;
-	for (size_t at = 0; at < command->count && reached && !(reached & whole); at++) {
+	uint64_t reached[2] = {1, 0}, whole = 1ull << rule->count;
+	for (size_t at = 0; at < command->count && !(reached[1] & whole); at++) {
 		const struct command_word *word = &command->words[at];
-		uint64_t next = word->can_vary ? reached : 0;
+		bool is_unknown = command_word_is_unknown(word);
+		bool is_open = is_unknown ? is_guess : word->can_vary;
+		uint64_t next[2] = {is_open ? reached[0] : 0, is_open ? reached[1] : 0};
 		for (size_t n = 0; n < rule->count; n++) {
-			bool is_open = (reached | (word->can_vary ? next : 0)) & (1ull << n);
-			if (is_open && element_can_match(&rule->elements[n], word))
-				next |= 1ull << (n + 1);
+			bool is_match = is_unknown ? is_guess : element_can_match(&rule->elements[n], word);
+			for (int k = 0; k < 2 && is_match; k++)
+				if ((reached[k] | (is_open ? next[k] : 0)) & (1ull << n))
+					next[is_unknown ? k : 1] |= 1ull << (n + 1);
 		}
-		reached = next;
+		memcpy(reached, next, sizeof(reached));
+		if (!reached[0] && !reached[1])
+			return false;
 	}
-	return reached & whole;
-}
-
-/* A rule that asks or forbids applies if it can match. A rule that allows must match literally. */
-static bool rule_applies(const struct rule *rule, const struct plain_command *command)
-{
-	return rule->decision == EXEC_allow ? rule_matches(rule, command) : rule_can_match(rule, command);
+	return reached[1] & whole;
 }
 
 size_t exec_policy_count(const struct exec_policy *policy)
@@ -115,27 +116,74 @@ size_t exec_policy_count(const struct exec_policy *policy)
 	return policy->rules.count;
 }
 
+/* The rules from `first` to before `end` against all that a command runs. */
+struct search {
+	const struct exec_policy *policy;
+	size_t first, end;
+	const struct plain_command *outer;
+	struct exec_match *ret;
+	bool is_any;
+};
+
+static void take_match(struct search *search, const struct rule *rule, enum exec_decision decision, bool is_within)
+{
+	if (search->is_any && decision <= search->ret->decision)
+		return;
+	*search->ret = (struct exec_match){decision, rule->count, rule->justification, is_within};
+	search->is_any = true;
+}
+
+/* A rule that restricts applies if it can match. If that depends on a variable, it asks. */
+static void restrict_command(const struct plain_command *command, void *self)
+{
+	struct search *search = self;
+	bool is_within = command->words != search->outer->words;
+	for (size_t at = search->first; at < search->end; at++) {
+		const struct rule *rule = &search->policy->rules.items[at];
+		if (rule->decision == EXEC_allow)
+			continue;
+		if (rule_can_match(rule, command, false))
+			take_match(search, rule, rule->decision, is_within);
+		else if (rule_can_match(rule, command, true))
+			take_match(search, rule, EXEC_prompt, is_within);
+	}
+}
+
+/* A rule that allows must match as written. One that restricts also applies to what the command runs, and asks if that
+ * could not be read completely. */
+static bool search_rules(const struct exec_policy *policy, size_t first, size_t end,
+                         const struct plain_command *command, struct exec_match *ret)
+{
+	struct search search = {policy, first, end, command, ret, false};
+	bool is_whole = first == end || command_walk(command, restrict_command, &search);
+	for (size_t at = first; at < end; at++) {
+		const struct rule *rule = &policy->rules.items[at];
+		if (rule->decision == EXEC_allow && rule_matches(rule, command))
+			take_match(&search, rule, EXEC_allow, false);
+		else if (rule->decision != EXEC_allow && !is_whole)
+			take_match(&search, rule, EXEC_prompt, true);
+	}
+	return search.is_any;
+}
+
 bool exec_policy_match(const struct exec_policy *policy, size_t at, const struct plain_command *command,
                        struct exec_match *ret)
 {
-	const struct rule *rule = &policy->rules.items[at];
-	if (!rule_applies(rule, command))
-		return false;
-	*ret = (struct exec_match){rule->decision, rule->count, rule->justification};
-	return true;
+	return search_rules(policy, at, at + 1, command, ret);
 }
 
 bool exec_policy_decide(const struct exec_policy *policy, const struct plain_command *command, struct exec_match *ret)
 {
-	bool is_any = false;
-	for (size_t at = 0; at < policy->rules.count; at++) {
-		struct exec_match match;
-		if (!exec_policy_match(policy, at, command, &match) || (is_any && match.decision <= ret->decision))
-			continue;
-		*ret = match;
-		is_any = true;
-	}
-	return is_any;
+	return search_rules(policy, 0, policy->rules.count, command, ret);
+}
+
+const char *exec_policy_word(const struct exec_policy *policy, size_t at, size_t word, struct arena *arena)
+{
+	const struct element *element = &policy->rules.items[at].elements[word];
+	const char *text = arena_cstr(arena, element->choices[0]);
+	for (size_t i = 1; i < element->count; i++)
+		text = arena_printf(arena, "%s|%.*s", text, STR_ARG(element->choices[i]));
+	return text;
 }
 
 /* --- reading a rule ------------------------------------------------------------------------------------------- */

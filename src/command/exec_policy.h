@@ -2,8 +2,9 @@
  *
  * Rules come from *.rules files, from the lowest layer to the highest, and from approvals of this session. A rule
  * matches a command whose first words are its pattern. A rule that asks or forbids also matches if the shell could
- * expand a word with a pattern to such words. The strictest match decides, so that a project's rule cannot allow
- * what the user's forbids. A file with an error is ignored as a whole.
+ * expand a word with a pattern to such words, and it matches the commands that a command runs (command_walk.h). If a
+ * match depends on the value of a variable, the rule asks. The strictest match decides, so that a project's rule cannot
+ * allow what the user's forbids. A file with an error is ignored as a whole.
  *
  * Owns: its rules. Thread: the loop's. */
 #ifndef COMMAND_EXEC_POLICY_H
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+struct arena;
 struct buf;
 struct error;
 struct plain_command;
@@ -25,7 +27,8 @@ enum exec_decision { EXEC_allow, EXEC_prompt, EXEC_forbidden };
 struct exec_match {
 	enum exec_decision decision;
 	size_t length;            /* length of the matched pattern, in words */
-	struct str justification; /* STR_NONE if the rule has none; owned by the policy */
+	struct str justification; /* absent if the rule has none; owned by the policy */
+	bool is_within;           /* a command that this one runs matched, not its own words */
 };
 
 struct exec_policy;
@@ -47,7 +50,9 @@ size_t exec_policy_count(const struct exec_policy *policy);
 /* True if the rule at this index matches. */
 bool exec_policy_match(const struct exec_policy *policy, size_t at, const struct plain_command *command,
                        struct exec_match *ret);
-/* Sets *ret to the strictest match; false if no rule matches. */
+/* A word of that rule's pattern; alternatives are joined by "|". */
+const char *exec_policy_word(const struct exec_policy *policy, size_t at, size_t word, struct arena *arena);
+/* The strictest match. False: no rule matches. */
 bool exec_policy_decide(const struct exec_policy *policy, const struct plain_command *command, struct exec_match *ret);
 
 /* Returns "allow", "prompt" or "forbidden". */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "../command_read.h"
 #include "command/command_action.h"
-#include "command/command_scan.h"
+#include "command/command_walk.h"
 #include "command/shell.h"
 
 static bool is_quotable(const struct plain_command *command)
@@ -49,6 +49,14 @@ static void check_read(struct str script, const struct command_list *list)
 	}
 }
 
+static void on_command(const struct plain_command *command, void *self)
+{
+	(void)self;
+	fuzz_check(command->count >= 1);
+	for (size_t i = 0; i < command->count; i++)
+		fuzz_check(command->words[i].text != NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	auto_arena struct arena arena = {0};
@@ -58,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool is_read = script_read(argv[2], &arena, &list);
 	if (is_read)
 		check_read(str_of(argv[2]), &list);
-	command_scan_forces_rm(script);
+	command_walk_script(script, on_command, NULL);
 	struct command_action *actions;
 	command_actions(argv, &arena, &actions);
 	bool is_safe = argv_is_safe(argv), is_dangerous = command_is_dangerous(argv);

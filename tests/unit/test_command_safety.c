@@ -122,12 +122,39 @@ static const char *const destroying[] = {
 	"git push *", "git branch -[D] x", "git branch * x", "git clean -[f]dx", "git clean *",
 	"bash -[c] 'rm -rf x'", "bash [-]c 'rm -rf x'", "rm -[f] $x", "rm [-]f $x",
 	"bash -[c] 'rm -rf x' $y",
+	/* programs that run the command after their options and operands */
+	"timeout 5 rm -rf x", "timeout -k 1 --signal KILL 5s git reset", "nice rm -f x", "nice -n 5 rm -f x",
+	"nice -5 git clean -f", "ionice -c 3 rm -f x", "ls | xargs rm -f", "xargs -0 -I{} git push --force",
+	"xargs -n1 -P 4 sh -c 'rm -rf x'", "stdbuf -o L -eL rm -f x", "setsid -w rm -f x", "time -p git reset",
+	"time -f %e rm -f x", "taskset 3 rm -f x", "chrt -r 1 rm -f x", "chroot / rm -rf x", "flock a rm -f x",
+	"flock -w 3 a -c 'rm -f x'", "busybox rm -rf x", "pkexec rm -rf x", "su -c 'rm -rf x'",
+	"su root -c 'git reset'", "eval rm -rf x", "eval 'rm -rf' x", "watch -n 1 'git reset'",
+	"env -S 'rm -rf x'", "env -S'A=b git' reset", "env -iS 'git reset'", "env --split-string='rm -f x'",
+	"env --split 'rm -f x'", "nohup timeout 3 nice xargs rm -f", "timeout 5 bash -c 'xargs rm -f'",
+	/* git in text that is not plain commands */
+	"git reset --hard > x", "git -C $x reset --hard", "git $y reset", "X=1 git push --force", "(git clean -fd)",
+	"for b in $x; do git branch -D $b; done", "git push -f 2>&1 | tee x", "2>/dev/null git reset",
+	"echo $(git reset --hard)", "echo \"`git reset`\"", "if true; then git push origin +main; fi",
+	"git re\\set", "git \"re\"set > x", "git $'reset'", "git $'re\\x73et'", "git re$x", "git {reset,--hard}",
+	"git pus{h,} -f", "git \\\n reset", "timeout 5 git reset > x", "git push $x -f", "git push -$x",
+	"case x in x) git reset;; esac", "echo $(case x in x) git reset;; esac)", "f() { git reset; }",
+	"cat <(git reset)", "cat <<E\n$(git reset)\nE", "bash <<E\ngit reset\nE", "bash -s <<'E'\ngit reset\nE",
+	"bash <<< 'git reset'", "A=$(git reset)", "echo ${x:-$(git reset)}", "bash -c \"git reset $x\"",
+	"x=y; rm -{f,r} x",
 	"f() { rm -rf $x; }; f", "nohup rm -rf $x &", "env -i A=b rm -rf $x", "! rm -rf $x", "time rm -rf $x",
 };
 /* clang-format on */
 
 /* clang-format off */
 static const char *const sparing[] = {
+	"timeout 5", "timeout 5 ls", "timeout 5 git status", "nice", "nice -n 5 make", "ionice -p 3 rm -f x",
+	"xargs", "xargs rm", "ls | xargs -n 1 grep x", "xargs -a git reset x", "env -S 'ls -l'", "eval ls", "time ls",
+	"stdbuf -oL make", "flock a ls", "chrt -p 3",
+	"git -C $x log", "git -C \"$x\" status > y", "git log $x > y", "git --git-dir=$x/.git log", "git $x",
+	"git \"$@\"", "git push $x", "git push origin \"$x\" > y", "git push --repo=$x", "git commit -m \"$x\" > y",
+	"git commit -m \"$(cat <<'E'\ngit reset\nE\n)\"", "cat > x <<'E'\n$(git reset)\nE", "$x", "$x -f y", "$x rm y",
+	"bash -c \"git push $x\"", "bash \"$x\" 'git reset'", "echo git reset > x", "git branch $x", "git clean -n $x",
+	"git show x > reset", "git add {reset,b}", "echo '$(git reset)' > x", "git log # $(git reset)\necho $x",
 	"env", "env A=b", "env -u", "nohup ls", "nohup", "exec", "command -v rm -f", "command -V git reset",
 	"env echo rm -f x", "nohup rm x", "bash -c 'git status'", "bash -o pipefail", "bash -o", "sudo -u git ls",
 	"bash -o pipefail x -c 'rm -f x'", "env bash x -c 'git reset'", "sudo bash -c ls",

@@ -69,6 +69,81 @@ static void a_pattern_cannot_hide_a_word_from_a_rule_that_restricts(void **state
 	exec_policy_destroy(policy);
 }
 
+/* As the engine asks: about the vector, if its script cannot be read as plain commands. */
+static const char *decide_script(const struct exec_policy *policy, const char *script)
+{
+	struct command_word words[] = {{"bash", false}, {"-lc", false}, {script, false}};
+	struct exec_match match;
+	return exec_policy_decide(policy, &(struct plain_command){words, 3}, &match)
+	               ? exec_decision_name(match.decision)
+	               : "-";
+}
+
+static void a_restricting_rule_finds_its_command_in_any_script(void **state)
+{
+	(void)state;
+	struct exec_policy *policy = policy_of("prefix_rule(['git', ['push', 'fetch']], 'forbidden')\n"
+	                                       "prefix_rule(['curl'], 'prompt')\n"
+	                                       "prefix_rule(['timeout'], 'allow')");
+	static const char *const forbidden[] = {
+		"git push",
+		"timeout 5 git push",
+		"env -S 'git push'",
+		"sudo -Z x git push",
+		"bash -c 'git push'",
+		"git pus\\h",
+		"git \"pu\"sh > x",
+		"git $'push'",
+		"git $\"push\"",
+		"git {push,}",
+		"{git,push}",
+		"git pu\\\nsh",
+		"git push > x",
+		"X=1 git push",
+		"(git push)",
+		"echo $(git fetch)",
+		"ls | xargs git push $x",
+		"for x in a; do git push; done",
+		"curl x; git push $x",
+		"git $x push > y; git push",
+	};
+	static const char *const prompted[] = {"git $x",  "git $x push", "$x push", "git \"$@\"",        "git $(x)",
+	                                       "curl $x", "X=1 curl x",  "c$x",     "bash -c \"git $x\""};
+	static const char *const others[] = {"git log > x", "git log $x", "echo git push > x", "$x",      "$x log",
+	                                     "\"$@\"",      "ls $x",      "git status\\",      "git '$x'"};
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
+		if (strcmp(decide_script(policy, forbidden[i]), "forbidden") != 0)
+			fail_msg("%s: %s", forbidden[i], decide_script(policy, forbidden[i]));
+	for (size_t i = 0; i < sizeof(prompted) / sizeof(*prompted); i++)
+		if (strcmp(decide_script(policy, prompted[i]), "prompt") != 0)
+			fail_msg("%s: %s", prompted[i], decide_script(policy, prompted[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strcmp(decide_script(policy, others[i]), "-") != 0)
+			fail_msg("%s: %s", others[i], decide_script(policy, others[i]));
+	assert_string_equal(decide(policy, "timeout 5 ls"), "allow 1");
+	assert_string_equal(decide(policy, "timeout 5 git push"), "forbidden 2");
+	exec_policy_destroy(policy);
+}
+
+/* Padding cannot hide a command. */
+static void a_restricting_rule_asks_about_a_script_that_is_too_long_to_read(void **state)
+{
+	(void)state;
+	static char script[100000];
+	memset(script, ' ', sizeof(script) - 1);
+	memcpy(script, "ls $x", 5);
+	struct exec_policy *policy = policy_of("prefix_rule(['git', 'push'], 'forbidden')");
+	assert_string_equal(decide_script(policy, script), "prompt");
+	for (size_t i = 0; i + 2 < 60000; i += 2)
+		memcpy(script + i, "${", 2);
+	script[60000] = '\0';
+	assert_string_equal(decide_script(policy, script), "prompt");
+	exec_policy_destroy(policy);
+	policy = policy_of("prefix_rule(['git', 'push'], 'allow')");
+	assert_string_equal(decide_script(policy, script), "-");
+	exec_policy_destroy(policy);
+}
+
 static void a_restricting_rule_has_a_limit_of_words(void **state)
 {
 	(void)state;
@@ -183,6 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_strictest_match_decides),
 		cmocka_unit_test(a_pattern_cannot_hide_a_word_from_a_rule_that_restricts),
+		cmocka_unit_test(a_restricting_rule_finds_its_command_in_any_script),
+		cmocka_unit_test(a_restricting_rule_asks_about_a_script_that_is_too_long_to_read),
 		cmocka_unit_test(a_restricting_rule_has_a_limit_of_words),
 		cmocka_unit_test(examples_are_tried),
 		cmocka_unit_test(other_rules_are_passed_over),

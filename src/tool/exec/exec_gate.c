@@ -1,7 +1,8 @@
 /* A command is judged by the user's rules, else by the decision table: each plain command of a script, and the
  * strictest decision applies. A script that cannot be parsed into plain commands is judged as one command, the shell: a
- * rule about `rm` does not apply to it, and the sandbox alone limits it. A proposed rule never begins with a bare
- * interpreter or another program that runs its arguments, because it would allow everything.
+ * rule that allows `rm` does not apply to it. Rules that restrict and the search for destructive commands look into it
+ * (command_walk.h). A proposed rule never begins with a bare interpreter or another program that runs its arguments,
+ * because it would allow everything.
  *
  * exec_command_begin is emitted before the approval request, so that clients can render it, unless the host sets
  * begins_once_allowed. A forbidden command emits no events. */

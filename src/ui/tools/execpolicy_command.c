@@ -75,15 +75,18 @@ static int load(struct exec_policy *policy, const char *path, struct error *err)
 	return exec_policy_add(policy, buf_str(&text), path, err);
 }
 
-static void write_match(struct json_writer *w, const struct exec_match *match, const struct plain_command *command)
+/* The words that matched: the command's own, or the rule's if it matched a command that this one runs. */
+static void write_match(struct json_writer *w, const struct exec_policy *policy, size_t at,
+                        const struct exec_match *match, const struct plain_command *command)
 {
+	auto_arena struct arena arena = {0};
 	jw_object(w);
 	jw_key(w, "prefixRuleMatch");
 	jw_object(w);
 	jw_key(w, "matchedPrefix");
 	jw_array(w);
 	for (size_t i = 0; i < match->length; i++)
-		jw_cstr(w, command->words[i].text);
+		jw_cstr(w, match->is_within ? exec_policy_word(policy, at, i, &arena) : command->words[i].text);
 	jw_array_end(w);
 	jw_member_cstr(w, "decision", exec_decision_name(match->decision));
 	if (match->justification.ptr)
@@ -101,7 +104,7 @@ static void write_answer(struct buf *out, const struct exec_policy *policy, cons
 	jw_array(&w);
 	for (size_t at = 0; at < exec_policy_count(policy); at++)
 		if (exec_policy_match(policy, at, command, &match))
-			write_match(&w, &match, command);
+			write_match(&w, policy, at, &match, command);
 	jw_array_end(&w);
 	if (exec_policy_decide(policy, command, &match))
 		jw_member_cstr(&w, "decision", exec_decision_name(match.decision));
