@@ -220,6 +220,21 @@ static bool roots_widen(const struct config_allowed *allowed, const struct toml 
 	return false;
 }
 
+/* A project's rules would replace the user's, and with them what the user has turned off. */
+static bool replacing_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	(void)value;
+	return user != NULL;
+}
+
+/* Prompts are not stored again for a user who has turned that off. */
+static bool persistence_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)allowed;
+	return is_word(user, "none") && !is_word(value, "none");
+}
+
 static bool always_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
@@ -251,6 +266,11 @@ static const struct row {
 	{NULL, "max_active_subagents", active_subagents_widen},
 	{"agents", "max_threads", larger_widens},
 	{"agents", "max_depth", larger_widens},
+	{NULL, "project_doc_max_bytes", larger_widens},
+	{"history", "persistence", persistence_widens},
+	{"skills", "extra_roots", roots_widen},
+	{"skills", "include_instructions", true_again_widens},
+	{"skills", "config", replacing_widens},
 	{"tools", NULL, on_again_widens},
 	{"features", NULL, on_again_widens},
 };

@@ -29,6 +29,12 @@ const char *model_provider_oss_id(const struct config *config)
 	return config->oss_provider ? config->oss_provider : provider_rows[PROVIDER_ollama].id;
 }
 
+const char *model_provider_oss_model(const char *id)
+{
+	const struct provider_row *builtin = builtin_find(id);
+	return builtin ? builtin->oss_model : NULL;
+}
+
 static bool fail_unknown(const struct provider_resolve *r, const char *id)
 {
 	auto_buf struct buf known;

@@ -51,5 +51,7 @@ void model_provider_destroy(struct model_provider *provider); /* wipes the key; 
 
 /* Returns the provider that --oss selects: oss_provider, else ollama. Borrowed from config. */
 const char *model_provider_oss_id(const struct config *config);
+/* Returns the default model of --oss with this provider, or NULL. */
+const char *model_provider_oss_model(const char *id);
 
 #endif

@@ -552,6 +552,18 @@ static void a_project_may_not_widen_what_the_model_may_do(void **state)
 		{"max_active_subagents = 1", "max_active_subagents = 2", "max_active_subagents"},
 		{"max_active_subagents = 2", "max_active_subagents = 1", NULL},
 		{"", "max_active_subagents = 20", NULL},
+		{"project_doc_max_bytes = 0", "project_doc_max_bytes = 1", "project_doc_max_bytes"},
+		{"project_doc_max_bytes = 2", "project_doc_max_bytes = 1", NULL},
+		{"history.persistence = \"none\"", "history.persistence = \"save-all\"", "history.persistence"},
+		{"history.persistence = \"none\"", "history.persistence = \"\"", "history.persistence"},
+		{"", "history.persistence = \"none\"", NULL},
+		{"", "skills.extra_roots = [\"/opt\"]", "skills.extra_roots"},
+		{"skills.extra_roots = [\"/opt\"]", "skills.extra_roots = [\"/opt\"]", NULL},
+		{"skills.include_instructions = false", "skills.include_instructions = true",
+	         "skills.include_instructions"},
+		{"", "skills.include_instructions = false", NULL},
+		{"skills.config = [{ name = \"a\", enabled = false }]", "skills.config = []", "skills.config"},
+		{"", "skills.config = [{ name = \"a\", enabled = false }]", NULL},
 	};
 	for (size_t i = 0; i < countof(rows); i++)
 		check_widening(*state, &rows[i]);
