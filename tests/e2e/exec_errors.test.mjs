@@ -71,6 +71,15 @@ test('a context that is too long is final', exec, async (t) => {
 	assert.equal(model.requests().length, 1);
 });
 
+test('--oss uses the default model of its provider, not the configured one', exec, async (t) => {
+	for (const [args, wanted] of [[[], 'gpt-oss:20b'], [['--local-provider', 'lmstudio'], 'openai/gpt-oss-20b'], [['-m', 'mine'], 'mine']]) {
+		const model = await startModel(t, [say('Done.')]);
+		const { code } = await codexExec(t, model, ['--oss', ...args, 'hi'], { config: 'model = "gpt-5.5"\n', env: { CODEX_OSS_BASE_URL: model.url } });
+		assert.equal(code, 0);
+		assert.equal(model.requests()[0].body.model, wanted);
+	}
+});
+
 test('--oss without a server fails at once and names the commands that start one', exec, async (t) => {
 	const ATTEMPTS_MS = 10_000; // five retries took 24 s
 	for (const [name, start, fetch] of [['ollama', 'ollama serve', 'ollama pull'], ['lmstudio', 'lms server start', 'lms get']]) {

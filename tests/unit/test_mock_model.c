@@ -299,7 +299,7 @@ static void test_script_exhausted(void **state)
 	start(f, "{\"reply\": []}");
 	exchange(f, "{}", &out, LAST_CHUNK);
 	exchange(f, "{}", &out, "}}");
-	assert_true(str_has_prefix(buf_str(&out), "HTTP/1.1 500 Internal Server Error\r\n"));
+	assert_true(str_has_prefix(buf_str(&out), "HTTP/1.1 400 Bad Request\r\n"));
 	assert_true(has(&out, "request 2: script exhausted: none of its 1 replies is left"));
 	assert_int_equal(mock_model_failures(f->mock), 1);
 }

@@ -293,7 +293,7 @@ static void on_responses(struct mock_model *mock, struct http_exchange *http, st
 	const struct mock_reply *reply = mock_script_take(&mock->script, request);
 	if (!reply) {
 		error_set(&err, ERR_limit, "script exhausted: none of its %zu replies is left", mock->script.count);
-		refuse(mock, http, 500, &err);
+		refuse(mock, http, 400, &err); /* clients repeat a request after 500, and need not report its text */
 		return;
 	}
 	answer(mock, http, reply, request);

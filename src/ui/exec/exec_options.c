@@ -255,7 +255,7 @@ void exec_options_finish(struct exec_options *options, struct cli_result *result
 
 /* ---- the configuration ---- */
 
-enum { FLAGS_MAX = 8 };
+enum { FLAGS_MAX = 9 };
 
 /* Lists the settings that the run's flags set; an error names the flag that caused it. */
 static size_t list_flags(const struct exec_options *options, struct config_flag flags[FLAGS_MAX])
@@ -299,6 +299,10 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 	size_t count = list_flags(options, flags);
 	if (oss_provider)
 		flags[count++] = (struct config_flag){"--oss", "model_provider", str_of(oss_provider)};
+	/* The configured model is that of another provider. */
+	const char *oss_model = oss_provider && !options->model ? model_provider_oss_model(oss_provider) : NULL;
+	if (oss_model)
+		flags[count++] = (struct config_flag){"--oss", "model", str_of(oss_model)};
 	struct config_source source = {
 		.cwd = cwd,
 		.profile = options->profile,
