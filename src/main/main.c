@@ -32,6 +32,12 @@ static int run_help(int argc, char **argv);
 static int run_completion(int argc, char **argv);
 static const struct cli_command help_command;
 
+#ifdef CODEX_WITHOUT_MOCK
+#define MOCK_MODEL_DOC NULL
+#else
+#define MOCK_MODEL_DOC "Serve a scripted model, for tests and demos"
+#endif
+
 static const struct cli_word words[] = {
 #define COMMAND(word_, other_, function, command_, doc_) \
 	{.word = word_, .other = other_, .doc = doc_, .command = &command_, .run = function},
