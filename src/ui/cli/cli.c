@@ -1,6 +1,6 @@
-/* No getopt: its one static state and its wording cannot serve subcommands whose options, help and
- * completion come from one table. A value never starts with a dash unless "=" binds it, so that a
- * forgotten value does not swallow the next option. */
+/* getopt is not used, because its static state and its messages do not suit subcommands whose options, help and
+ * completion come from one table. A value never starts with a dash unless "=" precedes it, so that a missing value
+ * does not swallow the next option. */
 #include "ui/cli/cli.h"
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 
 /* ---- suggestions ---- */
 
-/* The distance is the optimal string alignment distance, in which a swap of neighbours is one error; up to a third of a
- * word may be wrong. A prefix of a word has distance one. */
+/* Words are compared by the optimal string alignment distance, in which a swap of neighbours counts as one error; up
+ * to a third of a word may be wrong. A prefix of a word has distance one. */
 enum { WORD_MAX = 48, PREFIX_MIN = 2, SLIPS_PER_WORD = 3 };
 
 static size_t least(size_t a, size_t b)
@@ -30,7 +30,7 @@ static bool is_swap(struct str a, struct str b, size_t i, size_t j)
 	return i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1];
 }
 
-/* Row i holds the distances of a's first i bytes to all beginnings of b; three rows are alive. */
+/* Row i holds the distances of a's first i bytes to all prefixes of b; three rows are kept. */
 static size_t distance(struct str a, struct str b)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -56,14 +56,14 @@ static bool is_start(struct str start, struct str word)
 	return start.len >= PREFIX_MIN && start.len < word.len && memcmp(start.ptr, word.ptr, start.len) == 0;
 }
 
-/* The word nearest to a mistyped one, or one that it is a prefix of. */
+/* Finds the word that is nearest to a mistyped one, or that it is a prefix of. */
 struct suggest {
 	struct str wrong;
-	struct str best; /* absent while nothing offered is near */
+	struct str best; /* STR_NONE while no similar word was offered */
 	size_t cost;
 };
 
-/* Of equally near words the first stays. word must outlive the suggest. */
+/* Of equally near words, the first one wins. word must outlive the suggest. */
 static void suggest_offer(struct suggest *suggest, struct str word)
 {
 	struct str wrong = suggest->wrong;
@@ -83,7 +83,7 @@ struct reader {
 	char **argv;
 	int argc;
 	int at;
-	void *options; /* NULL: values are checked and dropped */
+	void *options; /* NULL: values are checked and discarded */
 	struct cli_result *result;
 	struct error *err;
 };
@@ -224,7 +224,7 @@ static int store_next(struct reader *reader, const struct cli_option *option)
 	return store(reader, option, reader->argv[reader->at++]);
 }
 
-/* The two options that every command has. */
+/* Handles the two options that every command has. */
 static bool read_builtin(struct reader *reader, struct str name)
 {
 	bool is_help = str_is(name, "help") || str_is(name, "h");
@@ -261,7 +261,7 @@ static struct str first_char(const char *text)
 	return str_n(text, len ? len : 1);
 }
 
-/* -x, -xVALUE, -x VALUE, -x=VALUE, and flags in a row */
+/* Reads -x, -xVALUE, -x VALUE, -x=VALUE, and combined flags. */
 static int read_letters(struct reader *reader, const char *text)
 {
 	for (; *text; text++) {
@@ -295,7 +295,7 @@ const struct cli_word *cli_find_word(const struct cli_command *command, const ch
 	return NULL;
 }
 
-/* All words there are, where that is a short line. */
+/* Lists all words if they fit into a short line. */
 static void append_words(struct buf *out, const struct cli_command *command)
 {
 	enum { WORDS_SHORT = 6 };
@@ -342,13 +342,13 @@ static int read_positional(struct reader *reader, const char *text, bool is_lite
 	return 0;
 }
 
-/* `codex exec help` and nothing else asks for help as --help does. */
+/* True for `codex exec help`, which prints the help unless other words follow. */
 static bool is_plea(const struct reader *reader, const char *text)
 {
 	return reader->argc == 2 && reader->command->word_count && strcmp(text, "help") == 0;
 }
 
-/* ERR_usage, or ERR_invalid if only a value is wrong, so that the usage says nothing new. */
+/* Returns ERR_usage, or ERR_invalid if only a value is wrong, in which case printing the usage would not help. */
 static int parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
                  struct error *err)
 {

@@ -15,8 +15,8 @@
 
 enum cli_kind {
 	CLI_FLAG, /* bool */
-	CLI_TEXT, /* const char *; the last one counts */
-	CLI_LIST, /* struct cli_list; may be given again */
+	CLI_TEXT, /* const char *; the last one wins */
+	CLI_LIST, /* struct cli_list; the option may be repeated */
 };
 
 struct cli_list {
@@ -26,36 +26,36 @@ struct cli_list {
 };
 
 struct cli_option {
-	const char *name; /* without dashes */
-	char letter;      /* 0: none */
+	const char *name; /* without leading dashes */
+	char letter;      /* 0: no short form */
 	enum cli_kind kind;
-	size_t offset;       /* in the options struct */
-	const char *value;   /* how --help calls the value; FILE and DIR are completed as such */
-	const char *choices; /* "a|b|c": the only values, or NULL */
+	size_t offset;       /* offset of the value in the options struct */
+	const char *value;   /* the name of the value in --help; FILE and DIR are completed as paths */
+	const char *choices; /* "a|b|c": the permitted values, or NULL */
 	const char *doc;     /* NULL: not listed */
 };
 
 struct cli_argument {
-	const char *name; /* "[PROMPT]" */
+	const char *name; /* for example "[PROMPT]" */
 	const char *doc;
 };
 
 struct cli_command;
 
-/* A word that may stand first. */
+/* A word that may follow the name of the command. */
 struct cli_word {
 	const char *word;
-	const char *other; /* a second spelling, or NULL */
+	const char *other; /* a synonym, or NULL */
 	const char *doc;   /* NULL: not listed */
-	/* where it is a command of its own: */
+	/* For a word that is a command: */
 	const struct cli_command *command;
-	int (*run)(int argc, char **argv); /* argv[0] is the word */
+	int (*run)(int argc, char **argv); /* argv[0] is that word */
 };
 
 struct cli_command {
-	const char *name;    /* "codex exec" */
-	const char *about;   /* one line */
-	const char *usage;   /* all its lines, from "Usage: " on, at most 80 columns */
+	const char *name;    /* for example "codex exec" */
+	const char *about;   /* a single line */
+	const char *usage;   /* all lines from "Usage: " on, at most 80 columns wide */
 	const char *details; /* examples for --help, lines of at most 80 columns; may be NULL */
 	const struct cli_word *words;
 	size_t word_count;
@@ -63,11 +63,11 @@ struct cli_command {
 	size_t argument_count;
 	const struct cli_option *options;
 	size_t option_count;
-	size_t most_positionals; /* besides the word */
+	size_t most_positionals; /* number of positionals after the word */
 };
 
 struct cli_result {
-	const struct cli_word *word; /* the first positional, if it is one and does not follow "--" */
+	const struct cli_word *word; /* the first positional if it is a word and does not follow "--" */
 	struct cli_list positionals;
 	bool wants_help;
 	bool wants_version;
@@ -79,17 +79,17 @@ struct cli_result {
 int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result);
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result);
 
-/* Reads the options before the first positional and stores none. ret_at: its index, or argc. */
+/* Finds the first positional without storing any option. *ret_at is its index, or argc. */
 must_check int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
                                    struct cli_result *result, struct error *err);
 
 const struct cli_word *cli_find_word(const struct cli_command *command, const char *text);
-/* Fills err for a word that is not among the command's, with the nearest one that is; returns -ERR_usage. */
+/* Fills err for a word that is not among the command's, and suggests the nearest one; returns -ERR_usage. */
 int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
 
 /* Prints the text of --help, at most 80 columns wide. */
 void cli_print_help(const struct cli_command *command, int fd);
-/* "codex exec" of version 1.2.3 is "codex-cli-exec 1.2.3". */
+/* Prints the version, such as "codex-cli-exec 1.2.3" for "codex exec". */
 void cli_print_version(const struct cli_command *command);
 /* Prints an error of the command line on stderr, with the usage unless only a value is wrong (ERR_invalid); returns
  * the exit status (2). */

@@ -16,7 +16,7 @@ static void append_blanks(struct buf *out, size_t count)
 		buf_append_char(out, ' ');
 }
 
-/* Words of text from this column on; the line so far ends at `at`. */
+/* Appends text as words, wrapped to start at this column; the current line is filled up to `at`. */
 static void append_wrapped(struct buf *out, struct str text, size_t at, size_t column)
 {
 	struct str word;
@@ -37,7 +37,7 @@ static void append_wrapped(struct buf *out, struct str text, size_t at, size_t c
 	buf_append_char(out, '\n');
 }
 
-/* One row: what it is called, then what it does. */
+/* Appends a row: a name, then its description. */
 static void append_row(struct buf *out, const char *head, const char *doc, const char *choices, size_t column)
 {
 	auto_buf struct buf text;

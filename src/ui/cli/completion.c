@@ -10,13 +10,13 @@
 #include "base/mem.h"
 
 enum candidates {
-	CANDIDATES_nothing, /* a flag, or a value without known candidates */
+	CANDIDATES_nothing, /* for flags, and for values without known candidates */
 	CANDIDATES_choices,
 	CANDIDATES_files,
 	CANDIDATES_folders,
 };
 
-/* The kind of candidates for the option's value. */
+/* Returns the kind of candidates for the option's value. */
 static enum candidates find_candidates(const struct cli_option *option)
 {
 	if (option->choices)
@@ -28,14 +28,14 @@ static enum candidates find_candidates(const struct cli_option *option)
 	return strcmp(option->value, "DIR") == 0 ? CANDIDATES_folders : CANDIDATES_nothing;
 }
 
-/* "a|b|c" as "a b c". */
+/* Writes "a|b|c" as "a b c". */
 static void append_choices(struct buf *out, const char *choices)
 {
 	for (; *choices; choices++)
 		buf_append_char(out, *choices == '|' ? ' ' : *choices);
 }
 
-/* The words of the command that --help lists, each after a blank. */
+/* Appends the words of the command that --help lists, each preceded by a blank. */
 static void append_words(struct buf *out, const struct cli_command *command)
 {
 	for (size_t i = 0; i < command->word_count; i++) {
@@ -228,7 +228,7 @@ static const char zsh_tail[] = "\tesac\n"
 			       "\tcompdef _codex codex\n"
 			       "fi\n";
 
-/* Inside single quotes; `special` are the characters that _arguments would take for its own. */
+/* Appends text for single quotes, and escapes the characters of `special`, which _arguments would interpret. */
 static void zsh_append_text(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -242,7 +242,7 @@ static void zsh_append_text(struct buf *out, const char *text, const char *speci
 	}
 }
 
-/* 'word:what it does' for each, as ((…)) takes them */
+/* Appends 'word:description' for each word, for the form ((…)) of _arguments. */
 static void zsh_append_words(struct buf *out, const struct cli_command *command)
 {
 	for (size_t i = 0; i < command->word_count; i++) {

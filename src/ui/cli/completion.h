@@ -8,7 +8,7 @@
 
 extern const struct cli_command completion_command;
 
-/* program: the command whose words are completed first. Prints the script; returns the exit status. */
+/* program: the command at which completion starts. Prints the script and returns the exit status. */
 int completion_main(const struct cli_command *program, int argc, char **argv);
 
 #endif

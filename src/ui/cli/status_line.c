@@ -1,5 +1,5 @@
-/* A timer draws, never an event: a burst of events costs no drawing. The line is cut to the terminal's
- * width, asked for each time, because a line that wraps could not be taken back. */
+/* The line is drawn by a timer and never by an event, so that a burst of events causes no drawing. It is cut to the
+ * terminal's width, which is queried each time, because a line that wraps could not be erased. */
 #include "ui/cli/status_line.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { TICK_MS = 200, TEXT_MAX = 256, LINE_MAX_BYTES = 1024, TEXT_MIN_COLUMNS = 12 };
 
 struct status_line {
-	struct loop_timer *tick; /* NULL: nothing is ever drawn */
+	struct loop_timer *tick; /* NULL: the line is never drawn */
 	bool has_color;
 	bool is_drawn;
 	uint64_t started_ms;
@@ -32,7 +32,7 @@ static void draw(struct status_line *status)
 	unsigned seconds = (unsigned)((clock_now_ms() - status->started_ms) / 1000);
 	size_t hint_len = (size_t)snprintf(hint, sizeof(hint), " (%us, Ctrl-C to interrupt)", seconds);
 	size_t columns = terminal_columns(STDERR_FILENO);
-	columns = columns > 4 ? columns - 4 : 0; /* the frame, a blank, and the last column */
+	columns = columns > 4 ? columns - 4 : 0; /* room for the frame, a blank and the last column */
 	bool has_room = columns >= hint_len + TEXT_MIN_COLUMNS;
 	struct str text = terminal_text_cut(buf_str(&status->text), has_room ? columns - hint_len : columns);
 	auto_buf struct buf line;
@@ -100,7 +100,7 @@ void status_line_set(struct status_line *status, const char *what, struct str de
 	buf_clear(&status->text);
 	buf_append_c(&status->text, what);
 	terminal_text_append(&status->text, detail);
-	for (size_t i = 0; i < status->text.len; i++) { /* a tab's width depends on where it stands */
+	for (size_t i = 0; i < status->text.len; i++) { /* the width of a tab depends on its column */
 		if (status->text.data[i] == '\t')
 			status->text.data[i] = ' ';
 	}

@@ -15,7 +15,7 @@
 #include "command/shell.h"
 #include "config/config_env.h"
 
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+static const char replacement[] = "\xef\xbf\xbd"; /* UTF-8 of U+FFFD */
 
 static bool is_plain(unsigned char c)
 {
@@ -35,7 +35,7 @@ static bool is_c1(struct str text)
 	return text.len >= 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0;
 }
 
-/* Without a glyph of their own, from first to last. */
+/* Ranges of characters that have no glyph. */
 static const struct {
 	uint32_t first, last;
 } invisible[] = {
@@ -45,7 +45,7 @@ static const struct {
 	{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/* The character of len bytes that text, which is well formed, begins with. */
+/* Returns the first character of text, which is well-formed; len is its length. */
 static uint32_t character(struct str text, size_t len)
 {
 	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -64,7 +64,7 @@ static bool is_invisible(uint32_t code)
 	return false;
 }
 
-/* U+FE0E and U+FE0F choose between text and emoji. */
+/* True for U+FE0E and U+FE0F, which choose between text and emoji style. */
 static bool is_emoji_style(uint32_t code, const struct buf *out)
 {
 	return (code & ~1u) == 0xfe0e && out->len > 0 && (out->data[out->len - 1] & 0x80);
@@ -79,7 +79,7 @@ static void append_character(struct buf *out, struct str text, size_t len)
 		buf_append(out, text.ptr, len);
 }
 
-/* Appends what stands for the first character of text, which is not plain; returns its length. */
+/* Appends the replacement of the first character of text, which is not plain; returns its length. */
 static size_t append_special(struct buf *out, struct str text)
 {
 	size_t len = text_utf8_len(text);
@@ -151,7 +151,7 @@ static const char *const sequences[] = {
 	[STYLE_cyan] = "\x1b[36m", [STYLE_magenta] = "\x1b[35m",
 };
 
-/* NO_COLOR (no-color.org) disables colour only for "auto"; --color always overrides it. */
+/* NO_COLOR (no-color.org) disables colour for "auto" only; --color always overrides it. */
 bool terminal_has_color(const char *when, int fd)
 {
 	if (when && strcmp(when, "always") == 0)

@@ -30,13 +30,14 @@ struct debug_client {
 	VEC(struct question) questions; /* oldest first */
 	struct buf out;
 	unsigned last_id;
-	bool is_busy;   /* input was sent, or a task began, and it has not ended */
-	bool has_begun; /* the task: an error is not its end */
+	bool is_busy;   /* a task is running, or input that was sent has not ended */
+	bool has_begun; /* the task has started, so an error is not its end */
 	bool was_interrupted;
-	bool was_warned;    /* that another Ctrl-C ends the session; until a line is typed or a task begins */
-	bool has_said_all;  /* no more lines will be typed */
+	/* the warning was printed that another Ctrl-C ends the session; reset by a typed line or a new task */
+	bool was_warned;
+	bool has_said_all;  /* the input has ended */
 	bool is_leaving;    /* shutdown was sent */
-	bool has_shut_down; /* and answered */
+	bool has_shut_down; /* shutdown_complete was received */
 	bool has_ended;
 };
 
@@ -62,7 +63,7 @@ static void send_line(struct debug_client *client, struct str line)
 	transport_send(client->peer.transport, buf_str(&frame));
 }
 
-/* {"id":"…","op":{"type":"…" — the members of the Op, and submit_end, follow. */
+/* Begins {"id":"…","op":{"type":"…"; the members of the Op and submit_end must follow. */
 static struct json_writer submit_begin(struct debug_client *client, struct buf *line, const char *type)
 {
 	buf_init(line, (size_t)LIMIT_LINE * 8);
@@ -202,7 +203,7 @@ static void on_typed_op(struct debug_client *client, struct str argument)
 		note("/op TYPE: all types are in docs/protocol.md");
 }
 
-/* A line that brings user input is waited for like any other input. */
+/* A raw line that brings user input is waited for like any other input. */
 static void on_typed_raw(struct debug_client *client, struct str argument)
 {
 	auto_arena struct arena arena = {0};
@@ -261,7 +262,7 @@ static void run_typed(struct debug_client *client, struct str line)
 		fprintf(stderr, "unknown command /%.*s; /help lists the commands\n", STR_ARG(word));
 }
 
-/* An answer without a slash: y, n, a, yes, no. */
+/* Finds an answer without a slash: y, n, a, yes or no. */
 static const struct typed *find_answer(struct str line)
 {
 	if (str_is(line, "yes") || str_is(line, "no"))
@@ -269,7 +270,8 @@ static const struct typed *find_answer(struct str line)
 	return line.len == 1 ? find_typed(line) : NULL;
 }
 
-/* Text would be taken for an answer by its author, so it is no prompt while a question is open. */
+/* Refuses other text while a request is pending, because its author may have meant an answer; it must not become a
+ * prompt. */
 static void answer_or_refuse(struct debug_client *client, struct str line)
 {
 	const struct typed *typed = find_answer(str_trim(line));
@@ -337,7 +339,7 @@ static void on_task_end(struct debug_client *client, const struct json *msg)
 	drop_questions(client);
 }
 
-/* Input that was refused starts no task; and to clients of early 2025 an interrupted one ends like this. */
+/* Input that was refused starts no task; for clients of early 2025 an interrupted task ends with an error, too. */
 static void on_error(struct debug_client *client, const struct json *msg)
 {
 	if (!client->has_begun || client->was_interrupted)

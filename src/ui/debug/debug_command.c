@@ -1,4 +1,4 @@
-/* The command around debug_client: where the engine is, Ctrl-C, an exit status. */
+/* The command around debug_client: it finds or starts the engine, handles Ctrl-C and sets the exit status. */
 #include "ui/debug/debug_command.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "ui/cli/terminal.h"
 
 struct debug_run {
-	/* from the command line */
+	/* From the command line: */
 	struct cli_list overrides;
 	const char *token_file, *color;
 	bool all, json;
@@ -24,7 +24,7 @@ struct debug_run {
 	struct debug_client *client;
 	uv_signal_t on_int;
 	bool is_in_order;
-	bool has_dashes; /* "--" */
+	bool has_dashes; /* "--" was given */
 };
 
 #define ROW(field, text, letter_, kind_, value_, choices_, doc_)                                             \
@@ -101,7 +101,7 @@ static int talk(struct debug_run *run, const struct debug_client_options *option
 	return 0;
 }
 
-/* codex proto of this very program, with the same -c. */
+/* Returns the command line of codex proto in this executable, with the same -c options. */
 static const char *const *own_engine(const struct debug_run *run)
 {
 	const char **argv = xcalloc(3 + 2 * run->overrides.count, sizeof(*argv));
@@ -115,7 +115,7 @@ static const char *const *own_engine(const struct debug_run *run)
 	return argv;
 }
 
-/* The words of a command, terminated by NULL. */
+/* Returns the words of a command, terminated by NULL. */
 static const char *const *command_words(const struct cli_list *words)
 {
 	const char **argv = xcalloc(words->count + 1, sizeof(*argv));

@@ -1,5 +1,5 @@
-/* Events are read as JSON, not as the structs of this version: a client for debugging must also show what it does not
- * know, and the words of every wire profile. */
+/* Events are read as JSON, not into the structs of this version: a client for debugging must also show unknown
+ * events, and those of every wire profile. */
 #include "ui/debug/debug_event.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { VALUE_SHOWN = 4 * KIB, PATH_MAX_LEN = 64 };
 static const struct row {
 	const char *type;
 	enum style style;
-	const char *text; /* NULL: hidden */
+	const char *text; /* NULL: the event is hidden */
 } rows[] = {
 #define SHOWN(type, style, text) {type, style, text},
 #define HIDDEN(type) {type, STYLE_plain, NULL},
@@ -34,7 +34,7 @@ static const struct row *find_row(struct str type)
 	return NULL;
 }
 
-/* Further lines begin with blanks, so that none of them looks like an event. */
+/* Appends text with further lines indented, so that they cannot be mistaken for events. */
 static void append_text(struct buf *out, struct str text)
 {
 	struct str line;

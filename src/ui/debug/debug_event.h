@@ -1,6 +1,8 @@
-/* debug_event.h — an event as a line for people: its id, its type, and what debug_event.def says matters.
+/* debug_event.h — formats an event as a line for people: its id, its type, and the members that debug_event.def
+ * lists.
  *
- * Nothing of it is obeyed by a terminal; further lines of a text are indented; what is long is cut. Any thread. */
+ * Control characters are made visible, further lines of a text are indented, and long texts are truncated. Any
+ * thread. */
 #ifndef UI_DEBUG_EVENT_H
 #define UI_DEBUG_EVENT_H
 
@@ -10,7 +12,7 @@
 
 struct json;
 
-/* event: {"id":…,"msg":{"type":…}}; appends nothing for what is hidden unless shows_all. */
+/* event: {"id":…,"msg":{"type":…}}. Appends nothing for hidden events unless shows_all. */
 void debug_event_append(struct buf *out, const struct json *event, bool shows_all, bool color);
 
 #endif

@@ -1,5 +1,5 @@
-/* Terminals and pipes are polled, because a stream of libuv would close them and change the terminal's mode. epoll
- * refuses files and /dev/null, which never block a reader. */
+/* Terminals and pipes are polled instead of being wrapped in a libuv stream, which would close them and change the
+ * terminal's mode. epoll rejects files and /dev/null, which never block a reader. */
 #include "ui/debug/debug_input.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 struct debug_input {
 	uv_poll_t poll;
-	bool is_polled; /* else: a file */
+	bool is_polled; /* false: the input is a file */
 	int fd, flags;
 	struct frame_lines lines;
 	struct loop_deferred deliver;
@@ -67,7 +67,8 @@ struct debug_input *debug_input_create(struct loop *loop, int fd, const struct d
 	struct debug_input *input = xnew(struct debug_input);
 	input->fd = fd;
 	input->flags = fcntl(
-		fd, F_GETFL); /* restored at the end: polling sets O_NONBLOCK for all processes that share the file */
+		/* Restored at the end, because polling sets O_NONBLOCK for all processes that share the file. */
+		fd, F_GETFL);
 	input->events = events;
 	input->self = self;
 	frame_lines_init(&input->lines, LIMIT_LINE);

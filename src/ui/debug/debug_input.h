@@ -1,7 +1,7 @@
-/* debug_input.h — lines that a person types, or that a script feeds through a pipe or file.
+/* debug_input.h — reads lines that a user types, or that a script supplies through a pipe or file.
  *
- * Owns: nothing but its state; the descriptor stays open and is left as it was found. Loop thread only.
- * No callback runs inside a call. Empty lines are no lines. */
+ * Owns: its state; the descriptor stays open and its flags are restored. Loop thread only. No callback runs inside a
+ * call to this module. Empty lines are skipped. */
 #ifndef UI_DEBUG_INPUT_H
 #define UI_DEBUG_INPUT_H
 
@@ -11,8 +11,9 @@ struct debug_input;
 struct loop;
 
 struct debug_input_events {
-	void (*on_line)(struct str line, void *self); /* borrowed; may pause, not destroy */
-	void (*on_end)(void *self);                   /* once; no line will come */
+	/* line is borrowed; the callback may pause the input but not destroy it */
+	void (*on_line)(struct str line, void *self);
+	void (*on_end)(void *self); /* called once, at the end of the input */
 };
 
 struct debug_input *debug_input_create(struct loop *loop, int fd, const struct debug_input_events *events, void *self);

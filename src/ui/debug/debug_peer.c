@@ -1,5 +1,5 @@
-/* The child gets a session of its own (spawn does that), because Ctrl-C at the terminal means "interrupt the task" here
- * and would end the engine if it heard of it. */
+/* The child gets a new session (spawn does that), because Ctrl-C at the terminal means "interrupt the task" here and
+ * must not reach the engine. */
 #include "ui/debug/debug_peer.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "transport/transport_connect.h"
 #include "transport/transport_stdio.h"
 
-/* Takes both descriptors. */
+/* Takes ownership of both descriptors. */
 static int open_transport(struct debug_peer *peer, struct loop *loop, int in, int out,
                           const struct transport_events *events, void *self, struct error *err)
 {
@@ -42,7 +42,7 @@ int debug_peer_connect(struct debug_peer *peer, struct loop *loop, const char *a
 static void on_child_exit(int wait_status, void *self)
 {
 	struct debug_peer *peer = self;
-	(void)wait_status; /* the end of its output says all */
+	(void)wait_status; /* the end of the child's output is reported instead */
 	peer->pid = 0;
 }
 

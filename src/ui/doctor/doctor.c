@@ -1,4 +1,4 @@
-/* Every check writes into the finding that was begun for it, so that a new check is a row and a function. */
+/* Each check writes to the finding that was created for it, so that a new check needs a row and a function. */
 #include "ui/doctor/doctor.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The checks. Each reports one line with the result, details, and advice if something is wrong. */
+/* The checks. Each reports a line with the result, details, and advice if there is a problem. */
 #include "ui/doctor/doctor.h"
 
 #include <dirent.h>
@@ -94,7 +94,7 @@ static void check_credentials(struct doctor *doctor)
 
 /* ---- the provider ---- */
 
-/* -1 and errno on failure. Blocks, because the program does nothing else. */
+/* Returns a connected socket, or -1 and errno. Blocks, because the program has nothing else to do. */
 static int dial(const struct addrinfo *address)
 {
 	auto_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -125,7 +125,7 @@ static const char *reach(const char *host, const char *port)
 	return why;
 }
 
-/* Neither name resolution, a proxy nor a firewall is involved in reaching this machine. */
+/* Returns advice; to reach this machine, neither name resolution, a proxy nor a firewall is involved. */
 static const char *reach_hint(const char *host)
 {
 	bool is_loopback = strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
@@ -263,7 +263,7 @@ static void report_index(struct doctor *doctor, const struct rollout_index_state
 		              (unsigned long long)state->files, (unsigned long long)state->texts);
 }
 
-/* The index is a cache: without it lists and searches are slower, with the same results. */
+/* The index is a cache: without it lists and searches are slower, but complete. */
 static void check_index(struct doctor *doctor)
 {
 	struct rollout_index_state state;

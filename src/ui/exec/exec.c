@@ -1,5 +1,5 @@
-/* The life of a run: read the command line and the prompt, configure a Session, submit one user input,
- * print what happens, shut down. Everything after the prompt is events on one loop. */
+/* A run reads the command line and the prompt, configures a session, submits one user input, prints the events and
+ * shuts down. After the prompt everything is driven by events on one loop. */
 #include "ui/exec/exec.h"
 
 #include <errno.h>
@@ -48,10 +48,10 @@ struct exec {
 	struct exec_facts facts;
 	uv_signal_t on_signal[countof(signals)];
 	struct last_message last;
-	int signal;    /* that asked us to end */
-	bool has_plan; /* the agent proposed one */
+	int signal;    /* the signal that ended the run */
+	bool has_plan; /* the agent has proposed a plan */
 	bool has_failed;
-	bool has_task; /* it has begun, and so will end */
+	bool has_task; /* the task has started, so its end will follow */
 	bool is_over;  /* shutdown was submitted */
 };
 
@@ -62,7 +62,7 @@ struct review_words {
 	struct review_commit commit;
 };
 
-/* NULL: what the prompt says. */
+/* Returns the target of a review; NULL: the prompt describes it. */
 static struct review_target *review_target_of(const struct exec_options *options, struct review_words *words)
 {
 	*words = (struct review_words){.target = {.tag = review_target_uncommitted_changes}};
@@ -78,7 +78,7 @@ static struct review_target *review_target_of(const struct exec_options *options
 	return &words->target;
 }
 
-/* Names of files and keys stand in such texts, and may hold what a terminal would obey. */
+/* Prints an error made safe for terminals, because names of files and keys may contain control characters. */
 static void complain(const char *what, struct str text)
 {
 	auto_buf struct buf line;
@@ -129,7 +129,7 @@ static int check_repository(const struct exec *exec, struct error *err)
 	                 "option.");
 }
 
-/* /prompts:NAME on the command line is the text that the user keeps under that name. */
+/* Replaces /prompts:NAME on the command line by the text of the user's prompt with that name. */
 static int expand_prompt(struct exec *exec, struct error *err)
 {
 	struct buf text;
@@ -142,7 +142,7 @@ static int expand_prompt(struct exec *exec, struct error *err)
 	return status;
 }
 
-/* A review's target has a name, which is shown as if the user had said it. */
+/* Reads the prompt. A review is named by its target, which is shown as if the user had typed it. */
 static int read_prompt(struct exec *exec, struct error *err)
 {
 	struct exec_options *options = &exec->options;
@@ -178,7 +178,7 @@ static int prepare(struct exec *exec, struct error *err)
 	if (status == 0)
 		status = last_message_init(&exec->last, exec->options.last_message_file, err);
 	exec_images_init(&exec->images, &exec->options.images);
-	if (status == 0) /* last, for it may wait */
+	if (status == 0) /* last, because it may block */
 		status = read_prompt(exec, err);
 	if (status == 0)
 		status = exec_prompt_check(&exec->prompt, err);
@@ -195,7 +195,8 @@ static void submit(struct exec *exec, const char *id, enum op_tag tag, void *bod
 	struct error err;
 	if (codex_submit_op(exec->codex, str_of(id), &op, &err) == 0)
 		return;
-	fprintf(stderr, "codex exec: %s\n", err.text); /* what was asked for will not come: do not wait for it */
+	/* the requested result cannot come any more, so do not wait for it */
+	fprintf(stderr, "codex exec: %s\n", err.text);
 	exec->has_failed = true;
 	loop_stop(exec->loop);
 }
@@ -232,7 +233,7 @@ static void submit_review(struct exec *exec)
 	submit(exec, "0", OP_review, &review);
 }
 
-/* Requests for approval are denied: a non-interactive run cannot ask the user. */
+/* Denies requests for approval, because a non-interactive run cannot ask the user. */
 static struct review_decision denied = {.tag = review_decision_denied};
 
 static void deny_command(struct exec *exec, struct str call_id)
@@ -247,7 +248,7 @@ static void deny_patch(struct exec *exec, struct str call_id)
 	submit(exec, "refuse", OP_patch_approval, &answer);
 }
 
-/* A plan is what was asked for; the message is what is said about it. */
+/* Keeps the plan, which is the result that was asked for; the agent's message only comments on it. */
 static void keep_plan(struct exec *exec, const struct turn_item *item)
 {
 	if (item->tag != turn_item_plan)
@@ -256,8 +257,8 @@ static void keep_plan(struct exec *exec, const struct turn_item *item)
 	exec->has_plan = true;
 }
 
-/* Without a Session, or where a review is refused, no Task begins that could report the failure and end. Programs that
- * read JSON expect an error inside a turn, so it stands on stderr as well, which they quote when the run fails. */
+/* Without a session, or if a review is refused, no task starts that could report the failure. Programs that read
+ * JSON expect errors inside a turn, so the error is printed on stderr as well, which they quote when a run fails. */
 static void on_failure(struct exec *exec, const struct event *event)
 {
 	exec->has_failed = true;
@@ -315,7 +316,7 @@ static void on_event(const struct event *event, void *self)
 	}
 }
 
-/* The first signal ends the Task in order; a second one does not wait for that. */
+/* The first signal ends the task in order; the second one ends the run at once. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct exec *exec = handle->data;
@@ -325,7 +326,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	shut_down(exec);
 }
 
-/* One that was ignored from the start (nohup, a shell's background job) stays so. */
+/* Leaves a signal ignored that was ignored at the start (nohup, a shell's background job). */
 static void watch_signals(struct exec *exec)
 {
 	for (size_t i = 0; i < countof(signals); i++) {
@@ -346,7 +347,7 @@ static void unwatch_signals(struct exec *exec)
 
 static void submit_session(struct exec *exec)
 {
-	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user */
+	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user can be asked */
 	struct exec_sandbox sandbox;
 	exec_config_sandbox(&exec->options, exec->config, &sandbox);
 	struct op_configure_session op = {
@@ -367,7 +368,7 @@ static void print_warnings(struct exec *exec)
 		complain("warning: ", str_of(warnings[i]));
 }
 
-/* A reader that went away has seen enough; output that was lost otherwise must not pass for success. */
+/* A reader that closed the pipe has read enough; other losses of output must not look like success. */
 static void check_output(struct exec *exec)
 {
 	const struct error *lost = &exec->printer->lost;

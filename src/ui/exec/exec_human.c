@@ -25,11 +25,11 @@ struct exec_human {
 	bool color;
 	const struct exec_facts *facts;
 	struct status_line *status;
-	unsigned running; /* commands */
-	char *shown_call; /* whose command was printed last */
-	struct buf text;  /* what one event prints on stderr */
+	unsigned running; /* number of running commands */
+	char *shown_call; /* id of the call whose command was printed last */
+	struct buf text;  /* text of the current event for stderr */
 	struct buf last;  /* the agent's last message */
-	struct buf plan;  /* the plan it proposed; empty: none */
+	struct buf plan;  /* the plan that the agent proposed; empty: none */
 	int64_t blended;
 };
 
@@ -93,7 +93,7 @@ static void append_fact(struct exec_human *human, const char *name, struct str v
 	buf_append_char(&human->text, '\n');
 }
 
-/* "workspace-write [workdir, /tmp, $TMPDIR, /srv/data] (network access enabled)" */
+/* Writes "workspace-write [workdir, /tmp, $TMPDIR, /srv/data] (network access enabled)". */
 static void append_sandbox(struct exec_human *human, const struct sandbox *sandbox)
 {
 	auto_buf struct buf text;
@@ -157,7 +157,7 @@ static void on_exec_begin(struct exec_human *human, const struct event *event)
 	const struct ev_exec_begin *begun = event->msg.exec_command_begin;
 	print_command(human, begun->command, begun->command_count, begun->cwd, begun->call_id);
 	human->running++;
-	if (begun->command_count) /* the script distinguishes it from others */
+	if (begun->command_count) /* the script distinguishes this command from others */
 		status_line_set(human->status, "Running ", begun->command[begun->command_count - 1]);
 }
 
@@ -166,7 +166,7 @@ static void on_exec_end(struct exec_human *human, const struct event *event)
 	const struct ev_exec_end *ended = event->msg.exec_command_end;
 	int64_t ms = ended->duration ? ended->duration->secs * 1000 + ended->duration->nanos / 1000000 : 0;
 	const char *end = ended->aggregated_output.len ? ":" : "";
-	if (!human->shown_call || !str_is(ended->call_id, human->shown_call)) /* others began meanwhile */
+	if (!human->shown_call || !str_is(ended->call_id, human->shown_call)) /* others started in between */
 		print_command(human, ended->command, ended->command_count, ended->cwd, ended->call_id);
 	if (ended->exit_code == 0)
 		buf_printf(&human->text, "%s succeeded in %lldms%s%s\n", style(human, STYLE_green), (long long)ms, end,
@@ -188,7 +188,7 @@ static enum style diff_style(struct str line)
 	return str_has_prefix(line, "@@") ? STYLE_cyan : STYLE_dim;
 }
 
-/* The lines of a diff, or those of a new file, which are marked as a diff would. */
+/* Appends the lines of a diff, or those of a new file with the marks of a diff. */
 static void append_diff(struct exec_human *human, struct str diff, bool is_new_file)
 {
 	struct str line;
@@ -284,7 +284,7 @@ static void on_plan_update(struct exec_human *human, const struct event *event)
 static void on_token_count(struct exec_human *human, const struct event *event)
 {
 	const struct token_usage_info *info = event->msg.token_count->info;
-	if (info) /* uncached tokens */
+	if (info) /* uncached tokens only */
 		human->blended = info->total_token_usage->input_tokens - info->total_token_usage->cached_input_tokens +
 		                 info->total_token_usage->output_tokens;
 }
@@ -321,7 +321,7 @@ static void on_turn_aborted(struct exec_human *human, const struct event *event)
 	heading(human, STYLE_yellow, "interrupted");
 }
 
-/* If stdout and stderr are the same terminal, the answer is already displayed. */
+/* Prints the answer on stdout, unless it is already displayed because stdout and stderr are the same terminal. */
 static void print_answer(struct exec_human *human, struct str answer, struct str shown)
 {
 	bool is_terminal = isatty(STDOUT_FILENO);
@@ -337,7 +337,7 @@ static void print_answer(struct exec_human *human, struct str answer, struct str
 	exec_printer_write(&human->printer, buf_str(&text));
 }
 
-/* "12,345": as the reference prints it, and easier to read. */
+/* Appends a count with separators ("12,345"), as codex 0.169 does. */
 static void append_count(struct exec_human *human, int64_t count)
 {
 	char digits[32];
@@ -359,7 +359,7 @@ static void on_task_complete(struct exec_human *human, const struct event *event
 	}
 	flush(human);
 	struct str answer = event->msg.task_complete->last_agent_message;
-	if (human->plan.len) /* what was asked for; the message is what is said about it */
+	if (human->plan.len) /* the plan is the result; the message only comments on it */
 		print_answer(human, buf_str(&human->plan), buf_str(&human->plan));
 	else if (answer.ptr)
 		print_answer(human, answer, buf_str(&human->last));

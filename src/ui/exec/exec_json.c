@@ -18,7 +18,7 @@
 struct open_item {
 	char *call_id;
 	unsigned number;
-	struct str command; /* owned; of a command that still runs */
+	struct str command; /* owned; set while a command runs */
 };
 
 struct exec_json {
@@ -28,11 +28,11 @@ struct exec_json {
 	VEC(struct open_item) open;
 	bool has_todo;
 	unsigned todo_number;
-	struct buf todo; /* the list's items as JSON */
+	struct buf todo; /* the items of the to-do list as JSON */
 	struct token_usage usage;
 	struct buf error; /* text of the last error event */
 	bool has_failed;
-	bool is_turn_over; /* items that end now were closed with the turn */
+	bool is_turn_over; /* the turn has ended, and with it its items */
 };
 
 /* ---- lines ---- */
@@ -96,7 +96,7 @@ static void forget(struct exec_json *json, struct open_item *item)
 	*item = json->open.items[--json->open.count];
 }
 
-/* The number an ending item began with; a new one if it was never begun. */
+/* Returns the number that an item got when it started; a new one if it never started. */
 static unsigned close_item(struct exec_json *json, struct str call_id)
 {
 	struct open_item *item = find_open(json, call_id);
@@ -340,7 +340,7 @@ static void close_turn(struct exec_json *json)
 	json->has_todo = false;
 	while (json->open.count) {
 		struct open_item *item = &json->open.items[0];
-		if (item->command.len) { /* what an interrupt cut off and is no command just has no end */
+		if (item->command.len) { /* only commands get an end when a turn is interrupted */
 			struct json_writer w = begin_item(json, "item.completed", item->number, "command_execution");
 			write_command(&w, item->command, STR(""), NULL, "completed");
 			end_item(json, &w);

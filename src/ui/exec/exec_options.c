@@ -44,7 +44,7 @@ static const struct cli_option review_rows[] = {
 	OPTION(kind, field, name, letter, value, choices, session_doc)
 };
 
-/* Of `codex resume` and `codex fork`. */
+/* Options of `codex resume` and `codex fork`. */
 static const struct cli_option session_rows[] = {
 #define EXEC_OPTION OPTION
 #define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
@@ -315,7 +315,7 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 	return config_load(&source, err);
 }
 
-/* Which local server --oss means may stand in the configuration itself, so it is read first. */
+/* Loads the configuration twice for --oss, because the configuration itself may name the local server. */
 static struct config *load_oss(const struct exec_options *options, const char *cwd, const struct overrides *overrides,
                                struct error *err)
 {
@@ -348,7 +348,8 @@ static void warn(const char *option, const char *because)
 	fprintf(stderr, "warning: %s has no effect %s\n", option, because);
 }
 
-/* A policy of config.toml is for the other front ends too and gets no warning. */
+/* True if the run's own options request approvals. A policy in config.toml is meant for other front ends too and
+ * causes no warning. */
 static bool requests_approvals(const struct exec_options *options, const struct config *config)
 {
 	bool is_set = false;
@@ -378,7 +379,7 @@ void exec_config_warn(const struct exec_options *options, const struct config *c
 static void add_root(struct exec_sandbox *sandbox, const char *dir)
 {
 	char *full = realpath(dir, NULL);
-	if (!full) /* it may be created later; the sandbox reports it if it is needed before */
+	if (!full) /* the folder may be created later; the sandbox reports it if it is missing when needed */
 		full = xstrdup(dir);
 	vec_push(&sandbox->owned, full);
 	vec_push(&sandbox->roots, str_of(full));

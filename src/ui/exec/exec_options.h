@@ -21,20 +21,20 @@ struct exec_options {
 		bool uncommitted;
 		const char *base, *commit, *title;
 	} review;
-	/* positionals */
-	bool is_review; /* of what `review` says, else of what the prompt says */
+	/* From positionals: */
+	bool is_review; /* of the target that `review` names, else of the one in the prompt */
 	bool resume;
-	bool forks;            /* in a copy of it */
-	bool picks;            /* neither named nor --last: it is chosen from a list */
-	const char *resume_id; /* NULL: --last, or picked */
-	bool asks_prompt;      /* asks on the terminal for the missing prompt */
-	const char *prompt;    /* NULL: from standard input */
+	bool forks;            /* continue in a copy of the session */
+	bool picks;            /* neither a session nor --last was given: the user chooses from a list */
+	const char *resume_id; /* NULL: --last, or chosen from a list */
+	bool asks_prompt;      /* ask for the missing prompt on the terminal */
+	const char *prompt;    /* NULL: read standard input */
 };
 
 extern const struct cli_command exec_command, review_command, resume_command, fork_command;
 
-/* Fills options from argv[1..], for one of these commands. Returns -1 to continue, else the exit status (help was
- * printed, or an error). */
+/* Fills options from argv[1..] for one of these commands. Returns -1 to continue, else the exit status after help or
+ * an error was printed. */
 int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
                       int argc, char **argv);
 void exec_options_finish(struct exec_options *options, struct cli_result *result);
@@ -49,7 +49,7 @@ must_check int exec_config_load(const struct exec_options *options, const char *
 /* Warns on stderr of options that have no effect beside others. */
 void exec_config_warn(const struct exec_options *options, const struct config *config);
 
-/* The sandbox of the run. Owns the list of roots; borrows the rest from options and config. */
+/* The sandbox of the run. Owns the list of roots; borrows the other data from options and config. */
 struct exec_sandbox {
 	struct sandbox sandbox;
 	struct workspace_write workspace;

@@ -1,5 +1,5 @@
 /* Failures to write to standard output (a full disk, a closed pipe) are recorded, because they must change the exit
- * status. Short: it has only the parts that both printers share. */
+ * status. */
 #include "ui/exec/exec_printer.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ void exec_printer_write(struct exec_printer *printer, struct str bytes)
 
 /* ---- the last message ---- */
 
-/* The file is written in place and not renamed over the path: -o may name a device, a pipe or a link to a file. */
+/* Opens the file, which is written in place: -o may name a device, a pipe or a link, so it cannot be replaced by a
+ * rename. */
 int last_message_init(struct last_message *last, const char *path, struct error *err)
 {
 	*last = (struct last_message){.path = path, .fd = -1};

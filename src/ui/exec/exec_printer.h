@@ -1,4 +1,4 @@
-/* exec_printer.h — how `codex exec` prints events: one interface with two implementations.
+/* exec_printer.h — prints the events of `codex exec`: one interface with two implementations.
  *
  * Both read the same Event stream; neither changes what happens. Owns: its notes on open items. */
 #ifndef UI_EXEC_PRINTER_H
@@ -22,26 +22,26 @@ struct exec_facts {
 
 struct exec_printer {
 	/* read-only */
-	struct error lost; /* why standard output took no more; its code is ERR_none while it does */
+	struct error lost; /* the error of the first failed write to standard output; ERR_none without one */
 	/* private */
 	void (*on_event)(struct exec_printer *printer, const struct event *event);
 	void (*destroy)(struct exec_printer *printer);
 };
 
-/* For printers: writes on standard output, until that fails once. */
+/* For printers: writes to standard output until that fails once. */
 void exec_printer_write(struct exec_printer *printer, struct str bytes);
 
-/* JSON lines on stdout. */
+/* Prints JSON lines on stdout. */
 struct exec_printer *exec_json_create(void);
-/* For people: progress on stderr, the last message on stdout. facts is borrowed. */
+/* Prints for people: progress on stderr, the last message on stdout. facts is borrowed. */
 struct exec_printer *exec_human_create(struct loop *loop, const struct exec_facts *facts);
 
 /* The agent's last message, and the file of option -o. The file is opened before the run, so that a path that cannot be
  * written costs no tokens; its content is kept until there is a new message. Owns the text and the descriptor. */
 struct last_message {
-	const char *path; /* borrowed; NULL: no file */
+	const char *path; /* borrowed; NULL: no file was requested */
 	int fd;
-	struct str text; /* owned; STR_NONE: the agent said nothing */
+	struct str text; /* owned; STR_NONE: there was no message */
 };
 
 must_check int last_message_init(struct last_message *last, const char *path, struct error *err);

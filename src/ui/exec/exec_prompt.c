@@ -1,5 +1,5 @@
-/* Standard input is read to its end before the loop starts: nothing else can happen until the prompt
- * is there. PowerShell pipes UTF-16, so a byte order mark decides how the bytes are read. */
+/* Standard input is read to its end before the loop starts, because nothing can happen without a prompt. PowerShell
+ * pipes UTF-16, so a byte order mark selects the encoding. */
 #include "ui/exec/exec_prompt.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int read_stdin(struct buf *out, struct error *err)
 	return status == 0 ? append_decoded(out, buf_str(&raw), err) : status;
 }
 
-/* A pipe or file with something in it; an inherited, silent stdin must not hold up the run. */
+/* True for a pipe or file with content; an inherited, silent stdin must not delay the run. */
 static bool stdin_has_more(void)
 {
 	struct stat st;
@@ -148,7 +148,7 @@ int exec_prompt_read_alone(const char *argument, struct buf *out, struct error *
 	return take_words(argument, out, err) == 0 ? check_words(out, err) : -(int)err->code;
 }
 
-/* getline has no maximum; what a terminal gives has one (4 KiB), and more than the prompt may have is refused. */
+/* getline has no maximum, but a terminal's line has one (4 KiB), and a longer prompt than permitted is refused. */
 int exec_prompt_ask(struct buf *out, struct error *err)
 {
 	char part[4 * KIB];
@@ -183,7 +183,7 @@ static bool stdin_is_pipe(void)
 	return fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* False once nothing more comes before until_ms, or in a silence that is too long. */
+/* Waits for input; false if none arrives before until_ms or within the permitted silence. */
 static bool stdin_wait(uint64_t until_ms)
 {
 	struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -212,7 +212,7 @@ void exec_prompt_drain(void)
 
 /* ---- images ---- */
 
-/* As path is, but not depending on where we are. */
+/* Returns an absolute form of path that does not depend on the working folder. */
 static char *make_absolute(const char *path)
 {
 	auto_free char *cwd = getcwd(NULL, 0);
@@ -235,7 +235,7 @@ void exec_images_init(struct exec_images *images, const struct cli_list *values)
 	*images = (struct exec_images){0};
 	for (size_t i = 0; i < values->count; i++) {
 		struct str rest = str_of(values->items[i]), name;
-		if (file_exists(values->items[i])) { /* a name may hold a comma */
+		if (file_exists(values->items[i])) { /* a name may contain a comma */
 			add(images, rest);
 			continue;
 		}

@@ -1,5 +1,4 @@
-/* Each step reads the options and does nothing if they do not ask for it, so that the caller has one order for all.
- * Short: it is apart from exec.c because it ends before the run begins. */
+/* Each step reads the options and does nothing if they do not ask for it, so that the caller has one order for all. */
 #include "ui/exec/exec_resume.h"
 
 #include <stdio.h>

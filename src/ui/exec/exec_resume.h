@@ -1,4 +1,4 @@
-/* exec_resume.h — the session that `codex resume`, `codex fork` and `codex exec resume` continue.
+/* exec_resume.h — finds the session that `codex resume`, `codex fork` and `codex exec resume` continue.
  *
  * Owns: the path. Borrows: the options, the configuration and the folder. Blocks; prints the list of sessions. */
 #ifndef UI_EXEC_RESUME_H
@@ -15,11 +15,11 @@ struct exec_resume {
 	const struct exec_options *options;
 	const struct config *config;
 	const char *cwd;
-	char *path;      /* of the rollout; NULL: a new session */
-	bool has_listed; /* the sessions were listed, and none was chosen: there is nothing to run */
+	char *path;      /* the rollout; NULL: start a new session */
+	bool has_listed; /* the sessions were listed and none was chosen, so there is nothing to run */
 };
 
-/* Lets the user choose from a list, if the options ask for one. */
+/* Lets the user choose from a list if the options request it. */
 must_check int exec_resume_pick(struct exec_resume *resume, struct error *err);
 /* Finds the session by id or name, or the latest one. Without any recorded session, --last starts a new one, as in
  * codex 0.169. */

@@ -1,6 +1,6 @@
-/* The command around the app-server: configuration in, clients at standard input and output or at a socket, an exit
- * status. With a client at standard input the reason to run goes when it goes: commands are killed and the program
- * leaves. At a socket clients come and go, and signals end it. */
+/* `codex app-server`: loads the configuration, serves clients at standard input and output or at a socket, and sets
+ * the exit status. When a client at standard input disconnects, commands are killed and the program exits. At a
+ * socket clients come and go, and only a signal ends the program. */
 #include "ui/serve/app_server_command.h"
 
 #include <errno.h>
@@ -34,13 +34,13 @@ struct app_server_run {
 	VEC(struct str) overrides;
 	char *cwd;
 	struct config *config;
-	struct error config_error; /* ERR_none: the files were read */
+	struct error config_error; /* ERR_none unless reading the configuration failed */
 	struct bearer *bearer;
 	struct loop *loop;
 	struct app_server *server;
 	struct app_server_listen *listen; /* NULL: the client is at standard input and output */
 	uv_signal_t signals[SIGNALS];
-	int signal; /* that ended it */
+	int signal; /* the signal that ended the program */
 };
 
 static const char details[] = "One JSON-RPC message per line, or a WebSocket message, without the member\n"
@@ -106,7 +106,7 @@ static void close_signals(struct app_server_run *run)
 
 /* ---- where clients come ---- */
 
-/* Two that start at once must not take each other's socket for a dead one's. */
+/* Locks the folder, so that of two servers that start at once neither removes the other's socket as stale. */
 static int lock_folder(const char *folder, struct error *err)
 {
 	auto_free char *path = path_join(folder, "app-server-startup.lock");
@@ -177,7 +177,7 @@ static void notify_starter(const struct app_server_run *run)
 
 static int open_place(struct app_server_run *run, struct error *err)
 {
-	watch_signals(run); /* first: who sees the socket may send a signal at once */
+	watch_signals(run); /* first, because the starting process may send a signal at once */
 	if (run->place == APP_SERVER_STDIO)
 		return app_server_connect_stdio(run->server, STDIN_FILENO, STDOUT_FILENO, err);
 	int status = listen_at(run, err);
@@ -226,8 +226,8 @@ static int run_loop(struct app_server_run *run, struct error *err)
 	return status;
 }
 
-/* With a mistake in a file clients are served and warned: an editor can show the place, which it could not of a server
- * that did not start. A mistake of the command line still ends the program. */
+/* Loads the defaults. If a configuration file has an error, clients are served and warned, so that an editor can
+ * show its location. An error on the command line still ends the program. */
 static int load_defaults(struct app_server_run *run, struct config_source source, struct error *err)
 {
 	struct error other;
@@ -268,7 +268,7 @@ static int start(struct app_server_run *run, struct error *err)
 	return status == 0 ? run_loop(run, err) : status;
 }
 
-/* A client at standard input and output that interrupts us sees what it would see of any other program. */
+/* Ends the process by the signal, so that a client at standard input and output sees the usual status. */
 static void end_by_signal(const struct app_server_run *run)
 {
 	if (run->place != APP_SERVER_STDIO || (run->signal != SIGINT && run->signal != SIGHUP))
@@ -293,7 +293,7 @@ static int run_command(struct app_server_run *run)
 	return status != 0 ? error_exit_status(err.code) : 0;
 }
 
-/* Runs a subcommand; -1 if the command line has none. Options before it belong to it. */
+/* Runs a subcommand; returns -1 if the command line has none. Options before it belong to it. */
 static int run_word(int argc, char **argv)
 {
 	struct cli_result words;

@@ -1,5 +1,5 @@
-/* The commands about an app-server in the background: `daemon` prints its result as one line of JSON, as programs that
- * use codex 0.169 expect; `proxy` connects standard input and output to the server. */
+/* Commands for an app-server in the background: `daemon` prints its result as one line of JSON, as programs that use
+ * codex 0.169 expect; `proxy` connects standard input and output to the server. */
 #include "ui/serve/app_server_daemon_command.h"
 
 #include <limits.h>
@@ -74,7 +74,7 @@ static int print(const struct app_server_daemon *daemon, const char *status)
 	return fd_write_all(STDOUT_FILENO, out.data, out.len, NULL);
 }
 
-/* Each returns an exit status, or a negative error. */
+/* These return an exit status, or a negative error. */
 static int run_start(struct app_server_daemon *daemon, struct error *err)
 {
 	bool ran;
@@ -157,7 +157,7 @@ int app_server_daemon_main(int argc, char **argv)
 /* ---- codex app-server proxy ---- */
 
 struct proxy_options {
-	struct cli_list overrides; /* taken and without effect: the server has its own */
+	struct cli_list overrides; /* accepted without effect: the server has its own configuration */
 	const char *socket;
 };
 

@@ -15,10 +15,10 @@
 #include "protocol/schema/typescript.h"
 
 struct generate_options {
-	struct cli_list overrides; /* taken and without effect, as enable and disable */
+	struct cli_list overrides; /* accepted without effect, like enable and disable */
 	struct cli_list enable, disable;
 	const char *out;
-	const char *prettier; /* taken and without effect: what is written is laid out for reading */
+	const char *prettier; /* accepted without effect: the output is formatted for reading anyway */
 	bool experimental;
 };
 

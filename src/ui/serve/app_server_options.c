@@ -38,7 +38,7 @@ const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
 };
 
 static const struct {
-	const char *url; /* all of it */
+	const char *url; /* the whole address */
 	enum app_server_place place;
 } places[] = {
 	{"stdio://", APP_SERVER_STDIO},

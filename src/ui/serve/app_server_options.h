@@ -12,11 +12,11 @@
 
 struct app_server_options_read {
 	struct cli_list overrides;
-	const char *listen; /* NULL: standard input and output */
+	const char *listen; /* NULL: serve standard input and output */
 	bool stdio;
 	struct bearer_options bearer;
 	struct cli_list hosts;
-	const char *ready_fd; /* descriptor for notifying the starting process that the server accepts clients */
+	const char *ready_fd; /* descriptor by which the starting process is notified that the server accepts clients */
 };
 
 enum { APP_SERVER_OPTION_COUNT = 12 };
@@ -24,11 +24,11 @@ extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
 
 enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_SERVER_UNIX_DEFAULT, APP_SERVER_OFF };
 
-/* ERR_invalid or ERR_usage, worded for cli_print_error. */
+/* Returns ERR_invalid or ERR_usage, worded for cli_print_error. */
 must_check int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
                                         struct error *err);
 
-/* The default path of the socket of a CODEX_HOME, for unix://. Owned. */
+/* Returns the default path of the socket below a CODEX_HOME (for unix://), owned by the caller. */
 char *app_server_options_socket(const char *codex_home);
 
 #endif

@@ -1,5 +1,5 @@
-/* `codex mock-model` in a build with -Dmock=false: it has the command, so that scripts learn why it does not work.
- * Short: everything else is in mock_command.c, which such a build leaves out. */
+/* `codex mock-model` in a build with -Dmock=false: the command exists, so that scripts get an explanation. Other
+ * builds use mock_command.c. */
 #include "ui/serve/mock_command.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "server/mock/mock_model.h"
 
 struct command {
-	/* from the command line */
+	/* From the command line: */
 	const char *script, *listen, *record;
 	bool allow_remote;
 	/* private */
@@ -61,7 +61,7 @@ const struct cli_command mock_model_command = {
 	.option_count = countof(rows),
 };
 
-/* "HOST:PORT", "[HOST]:PORT" or "HOST" */
+/* Parses "HOST:PORT", "[HOST]:PORT" or "HOST". */
 static int parse_listen(struct command *command, const char *text, struct error *err)
 {
 	struct str host = str_of(text);
@@ -114,7 +114,7 @@ static void run_until_signal(struct loop *loop)
 	loop_run(loop);
 	for (size_t i = 0; i < countof(numbers); i++)
 		uv_close((uv_handle_t *)&signals[i], NULL);
-	uv_run(loop_uv(loop), UV_RUN_NOWAIT); /* the handles are on this stack: let them close */
+	uv_run(loop_uv(loop), UV_RUN_NOWAIT); /* Lets the handles close, because they are on this stack. */
 }
 
 static int serve(struct loop *loop, const struct mock_options *options, struct error *err)

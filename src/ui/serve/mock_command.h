@@ -6,8 +6,8 @@
 
 extern const struct cli_command mock_model_command;
 
-/* Serves until SIGINT or SIGTERM. Exit status: 0 if every request fitted the script, else 1; 2 for a command
- * line that cannot be understood. */
+/* Serves until SIGINT or SIGTERM. Returns the exit status: 0 if every request matched the script, else 1; 2 for an
+ * invalid command line. */
 int mock_model_main(int argc, char **argv);
 
 #endif

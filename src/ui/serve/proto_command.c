@@ -1,5 +1,5 @@
-/* The command around proto_server: configuration in, signals, an exit status. Events are the only thing on standard
- * output; everything said to people goes to standard error. */
+/* `codex proto`: loads the configuration, runs the server, handles signals and sets the exit status. Standard output
+ * carries events only; messages for people go to standard error. */
 #include "ui/serve/proto_command.h"
 
 #include <errno.h>
@@ -22,18 +22,18 @@
 #include "server/proto_listen.h"
 
 struct proto_run {
-	/* from the command line */
+	/* From the command line: */
 	struct cli_list overrides;
 	const char *wire_profile, *listen, *token_file, *resume;
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
-	char *token;       /* NULL: none is asked for */
-	char *resume_path; /* NULL: a new session */
+	char *token;       /* NULL: no token is required */
+	char *resume_path; /* NULL: start a new session */
 	struct config *config;
 	struct loop *loop;
 	struct proto_server *server;  /* one client, at standard input and output; or */
-	struct proto_listen *clients; /* many */
+	struct proto_listen *clients; /* many clients at a socket */
 	uv_signal_t on_int, on_term;
 	bool was_signalled;
 };
@@ -135,7 +135,7 @@ static void on_end(void *self)
 	loop_stop(run->loop);
 }
 
-/* The first signal ends the Task in order; a second one does not wait for that. */
+/* The first signal ends the task in order; the second one ends the program at once. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct proto_run *run = handle->data;
@@ -181,7 +181,7 @@ static int serve(struct proto_run *run, struct services *services, struct error 
 		return -(int)err->code;
 	watch_signal(run, &run->on_int, SIGINT);
 	watch_signal(run, &run->on_term, SIGTERM);
-	if (run->clients) /* said last: who reads it may send a signal at once */
+	if (run->clients) /* printed last, because the reader may send a signal at once */
 		fprintf(stderr, "listening on %s\n", proto_listen_address(run->clients));
 	loop_run(run->loop);
 	proto_server_destroy(run->server);

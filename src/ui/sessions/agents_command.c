@@ -65,7 +65,7 @@ struct follower {
 	const char *home, *path;
 	struct loop *loop;
 	struct loop_timer *redraw;
-	struct buf shown; /* last */
+	struct buf shown; /* the output that was printed last */
 	int status;
 };
 
@@ -122,7 +122,7 @@ static int follow(struct follower *follower)
 		watch = watch_create(follower->loop, folder, on_change, follower, &err);
 	if (watch) {
 		follower->redraw = loop_timer_create(follower->loop, on_redraw, follower);
-		follower->status = print(follower); /* later changes cause a notification */
+		follower->status = print(follower); /* later changes are reported by a notification */
 		if (follower->status == 0)
 			loop_run(follower->loop);
 	} else {

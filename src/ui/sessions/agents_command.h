@@ -1,4 +1,4 @@
-/* agents_command.h — `codex agents`: the tree of a session's agents, once or as it changes. */
+/* agents_command.h — `codex agents`: prints the tree of a session's agents, once or on every change. */
 #ifndef UI_AGENTS_COMMAND_H
 #define UI_AGENTS_COMMAND_H
 
@@ -6,7 +6,7 @@
 
 extern const struct cli_command agents_command;
 
-/* Exit status: 1 if there is no such session or it cannot be read, 2 for a wrong command line. */
+/* Returns the exit status: 1 if the session does not exist or cannot be read, 2 for a wrong command line. */
 int agents_main(int argc, char **argv);
 
 #endif

@@ -15,7 +15,7 @@
 #include "rollout/rollout_reader.h"
 #include "ui/cli/terminal.h"
 
-enum { AGENTS_VIEW_DEPTH = 16 }; /* shown below each other */
+enum { AGENTS_VIEW_DEPTH = 16 }; /* most levels that are indented */
 
 /* ---- reading ---- */
 
@@ -34,7 +34,7 @@ static void take_created(struct agents_view *view, const struct subagent_summary
 	if (summary->agent_id <= 0)
 		return;
 	if (agent)
-		agent->about = *summary; /* opened again */
+		agent->about = *summary; /* the agent was reopened */
 	else if (view->agents.count <= LIMIT_AGENTS)
 		vec_push(&view->agents, (struct seen_agent){.about = *summary});
 }
@@ -152,7 +152,7 @@ static void write_age(int64_t age_ms, char out[16])
 	snprintf(out, 16, "%lld%c", age_ms > 0 ? (long long)(age_ms / units[i].ms) : 0, units[i].unit);
 }
 
-/* "2", or with those that go first "2+1". */
+/* Writes the length of the inbox: "2", or "2+1" with one interrupt. */
 static void write_inbox(const struct subagent_summary *about, char out[24])
 {
 	snprintf(out, 24, about->pending_interrupts > 0 ? "%lld+%lld" : "%lld", (long long)about->pending_messages,
@@ -188,7 +188,7 @@ static void print_one(const struct agents_view *view, const struct seen_agent *a
 	buf_append_char(out, '\n');
 }
 
-/* Children stand below their parent; numbers go up from parent to child, so this ends. */
+/* Prints the children of an agent below it. Numbers increase from parent to child, so the recursion ends. */
 static void print_below(const struct agents_view *view, int64_t parent, unsigned depth, int64_t now_ms, struct buf *out)
 {
 	vec_for_each(agent, &view->agents) {

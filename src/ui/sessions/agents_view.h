@@ -15,27 +15,27 @@
 struct buf;
 
 struct seen_agent {
-	struct subagent_summary about; /* of the root: number, thread and inbox */
+	struct subagent_summary about; /* for the root: number, thread and inbox only */
 	bool has_tokens;
-	int64_t tokens; /* sent and received, in all */
+	int64_t tokens; /* all tokens, sent and received */
 };
 
 struct agents_view {
 	/* read-only */
 	struct str session_id;
-	bool is_live;                  /* some process has it in hand */
-	VEC(struct seen_agent) agents; /* by number, the root first */
+	bool is_live;                  /* a process holds the session */
+	VEC(struct seen_agent) agents; /* ordered by number, the root first */
 	/* private */
 	struct arena arena;
 };
 
-/* Fills *ret, which is to be finished also when this fails. */
+/* Fills *ret, which must be finished even if this fails. */
 must_check int agents_view_read(const char *home, const char *path, struct agents_view *ret, struct error *err);
 void agents_view_finish(struct agents_view *view);
 
-/* A table with the children below their parents; nothing from outside is obeyed by a terminal. */
+/* Prints a table with the children below their parents; control characters are made visible. */
 void agents_view_print(const struct agents_view *view, int64_t now_ms, struct buf *out);
-/* {"session_id":…,"path":…,"is_live":…,"agents":[…]} in one line. */
+/* Prints {"session_id":…,"path":…,"is_live":…,"agents":[…]} on one line. */
 void agents_view_print_json(const struct agents_view *view, const char *path, struct buf *out);
 
 #endif

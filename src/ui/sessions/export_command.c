@@ -1,4 +1,4 @@
-/* JSON is what a client of the app-server is shown of the thread: turns with their items, as they are stored. */
+/* The JSON form is that of the app-server: turns with their items, as they are stored. */
 #include "ui/sessions/export_command.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ static int write_session(const struct export_options *options, const char *home,
 	return out->over ? error_set(err, ERR_limit, "the session is too large to be written as a whole") : 0;
 }
 
-/* A terminal obeys what a program printed; a file and a pipe get the bytes as they are. */
+/* Prints the text; on a terminal control characters are made visible, a file or pipe gets the bytes unchanged. */
 static int print(struct buf *text, struct error *err)
 {
 	auto_buf struct buf shown;

@@ -1,4 +1,4 @@
-/* export_command.h — `codex export`: a recorded session for people and programs to read. */
+/* export_command.h — `codex export`: prints a recorded session for people or as JSON. */
 #ifndef UI_EXPORT_COMMAND_H
 #define UI_EXPORT_COMMAND_H
 

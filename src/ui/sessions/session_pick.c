@@ -58,7 +58,7 @@ static bool is_prefix(struct str word)
 	return word.len >= LEAST_PREFIX;
 }
 
-/* NULL without an error if no session matches. */
+/* Returns NULL without an error if no session matches. */
 static char *find_prefix(const char *home, struct str prefix, struct error *err)
 {
 	struct prefix_search search = {.prefix = prefix};
@@ -183,7 +183,7 @@ static int fill(struct picker *picker, struct error *err)
 	return listing ? 0 : -(int)err->code;
 }
 
-/* "5m", "3h", "12d": the largest unit. */
+/* Appends the age in its largest unit: "5m", "3h", "12d". */
 static void append_age(struct buf *out, int64_t at_ms)
 {
 	static const struct {
@@ -201,7 +201,7 @@ static void append_age(struct buf *out, int64_t at_ms)
 	buf_printf(out, "%4s", text);
 }
 
-/* The name, the folder if it may be any, and the first words, in one line. */
+/* Appends on one line the name, the folder if it is not fixed, and the first words. */
 static void append_words(const struct picker *picker, const struct row *row, struct buf *out)
 {
 	struct str words = str_trim(row->summary.preview), line = words;
@@ -253,7 +253,7 @@ static int print_rows(const struct picker *picker, int fd)
 	return fd_write_all(fd, buf_str(&out).ptr, out.len, NULL);
 }
 
-/* An empty line, or the end: none. */
+/* Returns the chosen path; NULL for an empty line and at the end of the input. */
 static char *ask(const struct picker *picker)
 {
 	char line[64];

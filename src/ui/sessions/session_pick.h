@@ -8,17 +8,18 @@
 
 #include "base/error.h"
 
-/* Its id, else its name, else the beginning of one id alone. NULL and err. */
+/* Finds a session by its id, else by its name, else by an unambiguous prefix of an id. NULL and err on failure. */
 char *session_find(const char *home, const char *word, struct error *err);
 
 struct session_pick {
 	const char *home;
-	const char *cwd;      /* NULL: of any folder, which is then shown */
-	const char *provider; /* NULL: any */
-	const char *verb;     /* "resume": what is going to be done with it */
+	const char *cwd;      /* NULL: sessions of any folder, which is then shown */
+	const char *provider; /* NULL: any provider */
+	const char *verb;     /* for example "resume", shown in the prompt */
 };
 
-/* On a terminal asks which one; elsewhere prints them, the last changed first. *ret_path is NULL if none was chosen. */
+/* On a terminal asks which session to use; elsewhere prints the list, the last changed first. *ret_path is NULL if
+ * none was chosen. */
 must_check int session_pick(const struct session_pick *pick, char **ret_path, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Messages are Markdown and are copied unchanged. Output of programs is written as a code block whose delimiter is
+/* Messages are Markdown and copied unchanged. Output of programs is written as a code block whose delimiter is
  * longer than any run of backticks in it, so that output cannot end the block and appear as text of the agent. Items
  * without text are named, not omitted. */
 #include "ui/sessions/transcript.h"
@@ -40,7 +40,7 @@ static void append_block(struct buf *out, const char *language, struct str text)
 	buf_append_c(out, "\n\n");
 }
 
-/* In a line: `text`, with as many backticks as it takes. */
+/* Writes an inline code span, with as many backticks as the text requires. */
 static void append_code(struct buf *out, struct str text)
 {
 	size_t run = longest_run(text, '`');

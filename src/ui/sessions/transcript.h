@@ -1,5 +1,5 @@
-/* transcript.h — a session as Markdown: what was said, the commands with their output, the patches.
- * Owns: nothing. Any thread. */
+/* transcript.h — writes a session as Markdown: messages, commands with their output, patches. Owns: nothing. Any
+ * thread. */
 #ifndef UI_TRANSCRIPT_H
 #define UI_TRANSCRIPT_H
 

@@ -1,5 +1,5 @@
-/* A rule is tried before it decides anything: the same reader and the same matching as in a session, on files named
- * here. The command begins at the first word that is no option, or after `--`; its own options belong to it. */
+/* Lets users test rules before they take effect: the named files are parsed and matched as in a session. The command
+ * begins at the first word that is not an option, or after `--`; options after that belong to it. */
 #include "ui/tools/execpolicy_command.h"
 
 #include <stdio.h>
@@ -111,7 +111,7 @@ static void write_answer(struct buf *out, const struct exec_policy *policy, cons
 	jw_object_end(&w);
 }
 
-/* Spreads compact JSON over lines, two blanks a level. */
+/* Formats compact JSON over several lines, with two blanks per level. */
 static void spread(struct str json, struct buf *out)
 {
 	size_t depth = 0;
@@ -171,7 +171,8 @@ static int check_main(int argc, char **argv)
 	int at = argc;
 	if (cli_find_positional(&check_command, argc, argv, &at, &words, NULL) != 0)
 		at = argc;
-	bool has_end = at < argc && strcmp(argv[at], "--") == 0; /* of the options; not part of the command */
+	/* this "--" ends the options and is not part of the command */
+	bool has_end = at < argc && strcmp(argv[at], "--") == 0;
 	int status = cli_read(&check_command, at, argv, &options, &words);
 	auto_arena struct arena arena = {0};
 	struct plain_command command = {arena_array(&arena, struct command_word, (size_t)argc), 0};

@@ -9,7 +9,7 @@
 extern const struct cli_command login_command;
 extern const struct cli_command logout_command;
 
-/* Exit status: 0, 1 if it failed or no key is stored, 2 for a command line that cannot be understood. */
+/* Returns the exit status: 0; 1 if it failed or no key is stored; 2 for an invalid command line. */
 int login_main(int argc, char **argv);
 int logout_main(int argc, char **argv);
 

@@ -30,7 +30,7 @@
 enum { EXIT_FAILED = 1, EXIT_NOT_RUN = 126, EXIT_NO_PROGRAM = 127, EXIT_SIGNAL = 128 };
 
 struct sandbox_options {
-	struct exec_options exec; /* those that both have */
+	struct exec_options exec; /* the options shared with codex exec */
 	const char *permissions;
 };
 
@@ -122,7 +122,7 @@ static void take_policy(struct run *run, const char *cwd)
 		.mode = run->config->sandbox_mode,
 		.backend = run->config->sandbox_backend,
 		.network_access = is_workspace && details->network_access,
-		.has_terminal = true, /* what could type into it is filtered */
+		.has_terminal = true, /* input that other processes could inject is filtered */
 		.exclude_tmpdir = details->exclude_tmpdir_env_var,
 		.exclude_slash_tmp = details->exclude_slash_tmp,
 		.cwd = cwd,
@@ -159,7 +159,7 @@ static void pass_on(int signal)
 		kill(running, signal);
 }
 
-/* Those of the keyboard reach the command by themselves. */
+/* Catches signals. Those of the keyboard reach the command directly. */
 static void catch_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -212,7 +212,7 @@ static void fill_env(struct run *run)
 		env_set(&run->env, STR("CODEX_SANDBOX_NETWORK_DISABLED"), STR("1"));
 }
 
-/* Checks that the program exists, because otherwise the sandbox helper would report it with a message of its own. */
+/* Checks that the program exists, because otherwise the sandbox helper would report it with an unexpected message. */
 static int check_program(struct run *run)
 {
 	auto_free char *path = spawn_find_program(run->argv[0], env_vars(&run->env), NULL, &run->err);
@@ -224,7 +224,7 @@ static int check_program(struct run *run)
 	return -(int)run->err.code;
 }
 
-/* All of it is ours, now that its parents are gone. */
+/* Terminates the descendants that are left. Their parents have ended, so they are children of this process. */
 static void end_what_is_left(void)
 {
 	auto_process_tree struct process_tree known = {0};
@@ -295,13 +295,13 @@ static void run_finish(struct run *run)
 
 /* ---- the command line ---- */
 
-/* The first word used to name the system: `codex sandbox linux -- COMMAND`. */
+/* True for the name of a system, which used to be the first word: `codex sandbox linux -- COMMAND`. */
 static bool is_system_name(const char *word)
 {
 	return strcmp(word, "linux") == 0 || strcmp(word, "landlock") == 0;
 }
 
-/* The index of the first word that is not an option, or of "--"; argc if all are options. */
+/* Returns the index of the first word that is not an option, or of "--"; argc if all are options. */
 static int find_word(int argc, char **argv)
 {
 	struct cli_result words;

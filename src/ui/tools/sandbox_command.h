@@ -8,8 +8,8 @@
 
 extern const struct cli_command sandbox_command;
 
-/* Exit status: the command's; 128 and the signal's number if one ended it; 126 and 127 if there is no such program; 1
- * if the sandbox is not available; 2 for a wrong command line. */
+/* Returns the exit status: that of the command; 128 plus the signal's number if a signal ended it; 126 or 127 if the
+ * program cannot be run; 1 if the sandbox is not available; 2 for a wrong command line. */
 int sandbox_main(int argc, char **argv);
 
 #endif
