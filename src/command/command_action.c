@@ -20,7 +20,7 @@ typedef bool (*describe_fn)(const struct describing *d, struct command_action *r
 
 struct program {
 	const char *name;
-	describe_fn describe; /* NULL: the program is unknown */
+	describe_fn describe; /* returns false if it cannot describe the command */
 	const char *valued;   /* options whose value is the next word, separated by blanks */
 };
 
