@@ -33,7 +33,8 @@ static const struct model_row rows[] = {
 /* clang-format on */
 #undef EFFORT
 
-/* Parameters that every server of the Responses API accepts: no reasoning, no verbosity, no free-form tools. */
+/* Limited to parameters that every server of the Responses API accepts: no reasoning, no verbosity, no free-form
+ * tools. */
 static const struct model_info fallback = {
 	.name = "",
 	.about = "",

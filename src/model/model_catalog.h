@@ -21,34 +21,35 @@ struct model_info {
 	struct str slug; /* the name sent to the provider */
 	const char *name;
 	const char *about;
-	int64_t context_window; /* tokens; the reported size is model_info_window */
+	int64_t context_window; /* in tokens; model_info_window is the reported size */
 	int64_t max_output;
-	uint32_t efforts;                     /* bit 1 << enum reasoning_effort */
-	enum reasoning_effort default_effort; /* unset: omitted from requests */
+	uint32_t efforts;                     /* a set of bits 1 << enum reasoning_effort */
+	enum reasoning_effort default_effort; /* unset: requests omit it */
 	enum reasoning_summary default_summary;
 	enum verbosity default_verbosity;
 	enum model_patch_form patch_form;
-	struct text_budget output_budget; /* limit of one tool output */
-	bool is_known;                    /* false: the fallback, which causes one warning per session */
+	struct text_budget output_budget; /* the limit of one tool output */
+	bool is_known;                    /* false for the fallback, which causes one warning per session */
 	bool is_default;
-	bool is_hidden;     /* usable by name, not listed */
+	bool is_hidden;     /* can be used by name, but is not listed */
 	bool has_reasoning; /* accepts `reasoning` */
 	bool has_verbosity; /* accepts `text.verbosity` */
 	bool has_parallel_calls;
 	bool has_image_input;
-	bool has_personality; /* prompts for the personalities exist */
+	bool has_personality; /* has prompts for the personalities */
 };
 
-/* The model of that name. A row also matches variants of its slug: a suffix "-…", ":…" or "@…" (dates, sizes) and a
- * prefix "…/" (a provider's namespace); the longest match is used. The result's slug is the given name, borrowed. */
+/* Returns the model of that name. A row also matches variants of its slug: a suffix "-…", ":…" or "@…" (dates,
+ * sizes) and a prefix "…/" (a provider's namespace); the longest match is used. The result's slug is the given name,
+ * borrowed. */
 struct model_info model_catalog_get(struct str slug);
-/* The default model. */
+/* Returns the default model. */
 struct model_info model_catalog_default(void);
-/* The row at index in picker order, including hidden ones; false past the end. */
+/* Returns the row at index in picker order, including hidden ones; false past the end. */
 bool model_catalog_at(size_t index, struct model_info *ret_info);
 
 bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort);
-/* The context window as reported and budgeted: 95 % of the model's own. */
+/* Returns the context window that is reported and used as a budget: 95 % of the model's. */
 int64_t model_info_window(const struct model_info *info);
 
 #endif

@@ -21,16 +21,16 @@ struct model_client {
 	struct http_client *http;
 	const struct model_provider *provider;
 	struct user_agent agent;
-	struct str agent_header; /* absent until the first request */
+	struct str agent_header; /* STR_NONE until the first request */
 	struct arena arena;
 	struct list calls;
 	struct model_secrets secrets;
 };
 
 enum call_state {
-	CALL_REFUSED,   /* cannot be sent: `refusal` is delivered in the next round of the loop */
-	CALL_TRYING,    /* the timer detects an idle connection */
-	CALL_WAITING,   /* the timer starts the next attempt */
+	CALL_REFUSED,   /* the request cannot be sent: `refusal` is delivered in the next round of the loop */
+	CALL_TRYING,    /* an attempt is running; the timer detects an idle connection */
+	CALL_WAITING,   /* the next attempt is pending; the timer starts it */
 	CALL_LINGERING, /* the outcome is known; the timer limits the wait for the end of the response */
 };
 
@@ -40,16 +40,16 @@ struct model_call {
 	const struct model_handler *handler;
 	void *self;
 	struct model_request request;
-	struct buf url; /* with secrets masked */
+	struct buf url; /* the URL with secrets masked */
 	enum call_state state;
 	unsigned tries;
 	struct http_call *http; /* non-NULL iff an attempt is running */
 	struct model_exchange exchange;
-	uint64_t heard;    /* exchange.events at the last check */
+	uint64_t heard;    /* value of exchange.events at the last check */
 	uint64_t heard_at; /* loop time of the last event */
 	struct loop_timer *timer;
 	bool is_paused;
-	unsigned depth; /* nested functions that call the handler; the call is freed when the last one returns */
+	unsigned depth; /* depth of functions that call the handler; the call is freed when the outermost one returns */
 	bool is_over;   /* the handler is no longer called */
 	struct model_error refusal;
 };
@@ -72,7 +72,7 @@ static void call_enter(struct model_call *call)
 	call->depth++;
 }
 
-/* False if the call ended meanwhile; it must not be accessed then. */
+/* Returns false if the call has ended; it must not be accessed then. */
 static bool call_leave(struct model_call *call)
 {
 	call->depth--;

@@ -33,7 +33,7 @@ void model_client_destroy(struct model_client *client);
 
 struct model_handler {
 	response_event_fn on_event;
-	/* The last callback, called once. NULL: the response is complete. The error is borrowed until it returns. */
+	/* The last callback, called once. With NULL the response is complete. The error is borrowed during the call. */
 	void (*on_done)(const struct model_error *error, void *self);
 };
 

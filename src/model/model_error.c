@@ -13,7 +13,7 @@
 #include "model/model_retry.h"
 #include "net/http_head.h"
 
-/* Bytes of a response's body that are quoted with its status and URL. */
+/* Number of bytes that are quoted of a response's body, after its status and URL. */
 enum { QUOTE_MAX = 1000 };
 
 enum info_form { PLAIN, STATUS };
@@ -78,7 +78,7 @@ static void set_detail(struct model_error *error, struct str detail)
 
 /* ---- answers with an error status ---- */
 
-/* The error message in a body: error.message of JSON, or the body itself. */
+/* Returns the error message in a body: error.message of JSON, or the body itself. */
 static struct str body_message(const struct json *json, struct str body)
 {
 	struct str message = STR_NONE;
@@ -135,7 +135,7 @@ static void set_unexpected_status(struct model_error *error, const struct model_
 
 enum { RESET_SIZE = 40 };
 
-/* "21st" */
+/* Returns the "st" of "21st". */
 static const char *ordinal_suffix(int day)
 {
 	static const char *const suffixes[] = {"th", "st", "nd", "rd"};
@@ -143,7 +143,7 @@ static const char *ordinal_suffix(int day)
 	return suffixes[is_teen || day % 10 > 3 ? 0 : day % 10];
 }
 
-/* "10:26 PM" on the same local day, else "Nov 21st, 2026 10:26 PM". */
+/* Writes "10:26 PM" for the same local day, else "Nov 21st, 2026 10:26 PM". */
 static void format_reset(int64_t resets_at, int64_t now_unix_ms, char out[RESET_SIZE])
 {
 	time_t at = (time_t)resets_at, now = (time_t)(now_unix_ms / 1000);
@@ -233,7 +233,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 static const struct {
 	const char *code;
 	enum model_error_kind kind;
-	bool says_message; /* the server's message follows the kind's text */
+	bool says_message; /* append the server's message to the kind's text */
 } failure_codes[] = {
 	{"context_length_exceeded", MODEL_ERROR_context_window_exceeded, false},
 	{"insufficient_quota", MODEL_ERROR_quota_exceeded, false},

@@ -31,17 +31,17 @@ struct model_error {
 	enum model_error_kind kind;              /* MODEL_ERROR_none: no error */
 	int http_status;                         /* 0: no response */
 	bool is_retryable;                       /* a retry of the turn may succeed */
-	bool lacks_response;                     /* the server does not have the request's previous_response_id */
-	int64_t retry_after_ms;                  /* delay requested by the server; -1: none */
+	bool lacks_response;                     /* the server does not know the request's previous_response_id */
+	int64_t retry_after_ms;                  /* delay that the server requested; -1: none */
 	char text[MODEL_ERROR_TEXT_MAX + 1];     /* what happened; also the detail of a retry notice */
-	char detail[MODEL_ERROR_DETAIL_MAX + 1]; /* message of the server or system if not in text */
-	char advice[MODEL_ERROR_ADVICE_MAX + 1]; /* URL, and what to do next */
+	char detail[MODEL_ERROR_DETAIL_MAX + 1]; /* the message of the server or the system, unless it is in text */
+	char advice[MODEL_ERROR_ADVICE_MAX + 1]; /* the URL, and what to do next */
 };
 
-/* Sets kind and text: the kind's text, then `more`, truncated. */
+/* Sets kind and text: the kind's text followed by `more`, truncated. */
 void model_error_set(struct model_error *error, enum model_error_kind kind, struct str more);
 
-/* A response with a status other than 2xx. Slices may be absent. */
+/* A response with a status other than 2xx. Slices may be STR_NONE. */
 struct model_answer {
 	int status;
 	struct str body;
@@ -53,32 +53,32 @@ struct model_answer {
 };
 void model_error_from_answer(struct model_error *error, const struct model_answer *answer);
 
-/* The `error` object of response.failed, of an `error` event, or NULL. */
+/* Sets the error from the `error` object of response.failed or of an `error` event; NULL if it is missing. */
 void model_error_from_failure(struct model_error *error, const struct json *failure);
 
-/* A transport failure, before or after the head of the response. */
+/* Sets a transport failure before or after the head of the response. */
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head);
-/* A local server that cannot be reached; the advice is to start it. */
+/* Sets the error for a local server that cannot be reached; the advice is to start it. */
 void model_error_from_absence(struct model_error *error, const struct error *cause);
-/* An exchange cancelled because no event arrived for waited_ms. */
+/* Sets the error for an exchange that was cancelled because no event arrived for waited_ms. */
 void model_error_from_silence(struct model_error *error, uint64_t waited_ms);
 
-/* The destination of a call; slices may be absent. */
+/* The destination of a call; slices may be STR_NONE. */
 struct model_place {
 	struct str url;
-	struct str provider; /* its name */
-	struct str key;      /* "OPENAI_API_KEY", … */
-	struct str start;    /* how to start its server */
+	struct str provider; /* the provider's name */
+	struct str key;      /* the source of the key: "OPENAI_API_KEY", … */
+	struct str start;    /* explains how to start the server */
 };
-/* Writes the advice; call it when kind, status and detail are set. */
+/* Writes the advice. Call it when kind, status and detail are set. */
 void model_error_advise(struct model_error *error, const struct model_place *place);
 
-/* The text of the error that ends a task: "<text> (POST <url>: <detail>; <advice>)", at most MODEL_ERROR_TEXT_MAX
- * bytes. */
+/* Writes the text of the error that ends a task: "<text> (POST <url>: <detail>; <advice>)", at most
+ * MODEL_ERROR_TEXT_MAX bytes. */
 void model_error_write(const struct model_error *error, struct buf *out);
-/* CodexErrorInfo as JSON, in the words of protocol v1. */
+/* Writes CodexErrorInfo as JSON, in the words of protocol v1. */
 void model_error_write_info(const struct model_error *error, struct buf *out);
-/* The same for the event that reports a retry of the turn. */
+/* As model_error_write_info, for the event that reports a retry of the turn. */
 void model_error_write_retry_info(const struct model_error *error, struct buf *out);
 
 #endif

@@ -69,7 +69,7 @@ static void write_include(struct json_writer *w, const struct model_prompt *prom
 	jw_array_end(w);
 }
 
-/* `{"model":…,"instructions":…,"input":[` */
+/* Writes `{"model":…,"instructions":…,"input":[`. */
 static void write_head(struct buf *out, const struct model_prompt *prompt)
 {
 	struct json_writer w = json_writer(out);
@@ -81,7 +81,7 @@ static void write_head(struct buf *out, const struct model_prompt *prompt)
 	jw_array(&w);
 }
 
-/* The members after the tools. */
+/* Writes the members that follow the tools. */
 static void write_tail(struct buf *out, const struct model_prompt *prompt)
 {
 	struct json_writer w = json_writer(out);
@@ -118,8 +118,8 @@ void model_request_add_header(struct model_request *request, const char *name, s
 	vec_push(&request->headers, str_of(line));
 }
 
-/* The ids are sent under the old and the new header names, because gateways route and log by them. The session id of a
- * subagent is that of its root. */
+/* Adds the ids under the old and the new header names, because gateways use them for routing and logs. The session
+ * id of a subagent is that of its root. */
 static void add_ids(struct model_request *request, const struct model_prompt *prompt)
 {
 	struct str session_id = prompt->root_thread_id.len ? prompt->root_thread_id : prompt->thread_id;
@@ -174,9 +174,9 @@ void model_request_finish(struct model_request *request)
 
 /* ---- the response ---- */
 
-/* Bytes that are quoted of a response that is not an event stream. */
+/* Number of bytes that are quoted of a response that is not an event stream. */
 enum { GLIMPSE_MAX = 200 };
-/* The displayed bytes of a header, and the limit of a head or body after masking its secrets. */
+/* Limits: of the shown part of a header, and of a head or body after masking its secrets. */
 enum { SHOWN_HEADER_MAX = 200, MASKED_MAX = 4 * LIMIT_HTTP_ERROR_BODY };
 
 static bool on_sse(const struct sse_event *event, void *self)
@@ -225,7 +225,7 @@ static void emit_header(struct model_exchange *exchange, enum response_event_typ
 		exchange->on_event(&event, exchange->self);
 }
 
-/* A header for display: valid UTF-8, secrets masked. A server may echo credentials and any byte from 0x80. */
+/* Returns a header for display, as valid UTF-8 with secrets masked: a server may echo credentials and send any byte. */
 static struct str shown(struct model_exchange *exchange, struct str value)
 {
 	auto_buf struct buf masked, clean;
@@ -280,7 +280,7 @@ bool model_exchange_data(struct model_exchange *exchange, struct str bytes, stru
 	return sse_feed(&exchange->sse, bytes, err) == 0;
 }
 
-/* "the answer is text/html, not an event stream: <html>…" */
+/* Sets an error such as "the answer is text/html, not an event stream: <html>…". */
 static void set_not_a_stream(const struct model_exchange *exchange, struct model_error *ret_error)
 {
 	auto_buf struct buf more;

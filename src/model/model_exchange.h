@@ -27,7 +27,7 @@ struct model_secrets;
 
 /* ---- the request ---- */
 
-/* The contents of one request. Slices may be absent where noted. */
+/* The contents of one request. Slices may be STR_NONE where noted. */
 struct model_prompt {
 	const struct model_info *info;
 	struct str instructions; /* may be absent */
@@ -40,14 +40,15 @@ struct model_prompt {
 	enum reasoning_summary summary; /* none: not requested */
 	enum verbosity verbosity;       /* unset: the model's default */
 	bool is_serial;                 /* disables parallel tool calls */
-	bool is_private;                /* the server must not store the response; overrides the provider's settings */
+	/* the server must not store the response, even if the provider is configured to */
+	bool is_private;
 	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */
-	struct str output_schema; /* JSON the answer must conform to; may be absent */
+	struct str output_schema; /* JSON Schema of the answer; may be absent */
 	struct str thread_id;
-	struct str root_thread_id, parent_thread_id; /* of a subagent; else absent */
+	struct str root_thread_id, parent_thread_id; /* set for a subagent; else absent */
 	struct str previous_response_id;             /* may be absent */
-	struct str turn_state;                       /* of an earlier response in this turn; may be absent */
-	struct str subagent; /* kind of the sender if it is not the user's thread; may be absent */
+	struct str turn_state;                       /* from an earlier response of this turn; may be absent */
+	struct str subagent; /* the kind of subagent that sends the request; absent for the user's thread */
 };
 
 struct model_request {
@@ -69,15 +70,15 @@ void model_request_finish(struct model_request *request);
 
 enum model_outcome {
 	MODEL_OUTCOME_completed,
-	MODEL_OUTCOME_failed, /* an immediate retry is of no use */
+	MODEL_OUTCOME_failed, /* the response failed, and an immediate retry would not help */
 	MODEL_OUTCOME_repeat, /* failed before the response began: the same request may be sent again */
 };
 
 struct model_exchange {
 	/* read-only */
 	struct model_stream stream;
-	int status;      /* 0: no head yet */
-	uint64_t events; /* server-sent events so far */
+	int status;      /* 0: the head was not received yet */
+	uint64_t events; /* number of server-sent events so far */
 	/* private */
 	response_event_fn on_event;
 	void *self;
@@ -90,16 +91,16 @@ struct model_exchange {
 	bool is_stopped;
 };
 
-/* secrets are borrowed; they are masked in quotations of the response. */
+/* secrets are borrowed and are masked where the response is quoted. */
 void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
                          response_event_fn on_event, void *self);
-/* Suppresses further events. on_event may call it. */
+/* Suppresses further events. May be called in on_event. */
 void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);
-/* False and err if the response exceeds a limit; the caller must end the exchange then. */
+/* Feeds received bytes. False and err if the response exceeds a limit; the caller must then end the exchange. */
 bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err);
-/* Ends the response; with `cause` if it broke off. Events may still be emitted for its last bytes. ret_error is set
- * unless the response is complete; its text names url. */
+/* Ends the response; `cause` is the error if it broke off, else NULL. Events may still be emitted for its last
+ * bytes. *ret_error is set unless the response is complete; its text names url. */
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,
                                       struct model_error *ret_error);
 void model_exchange_finish(struct model_exchange *exchange);

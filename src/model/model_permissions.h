@@ -1,4 +1,4 @@
-/* model_permissions.h — the message to the model that describes the sandbox and the approval policy.
+/* model_permissions.h — writes the message to the model that describes the sandbox and the approval policy.
  *
  * Owns: nothing. Thread: any. The texts are in prompt/sandbox_*.md, network_*.md and approval_*.md. */
 #ifndef MODEL_MODEL_PERMISSIONS_H
@@ -15,7 +15,7 @@ struct model_permissions {
 	enum sandbox_mode sandbox;
 	const struct ask_for_approval *approval;
 	bool has_network;
-	const struct str *writable; /* writable folders of workspace-write */
+	const struct str *writable; /* writable folders, for workspace-write */
 	size_t writable_count;
 };
 

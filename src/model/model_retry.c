@@ -31,7 +31,7 @@ static int64_t bounded_ms(double ms)
 	return ms < LIMIT_RETRY_AFTER_MS ? (int64_t)(ms + 0.5) : LIMIT_RETRY_AFTER_MS;
 }
 
-/* Days since 1970 of a date in the Gregorian calendar. */
+/* Returns the days since 1970 of a date in the Gregorian calendar. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
 	if (month <= 2) {
@@ -61,7 +61,8 @@ static int64_t month_of(struct str name)
 	return 0;
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT", the only form that RFC 9110 5.6.7 permits to send. Unix seconds, or -1. */
+/* Parses "Sun, 06 Nov 1994 08:49:37 GMT", the only form that RFC 9110 5.6.7 permits to send. Returns Unix seconds,
+ * or -1. */
 static int64_t unix_of_http_date(struct str s)
 {
 	static const char shape[] = "..., .. ... .... ..:..:.. GMT";
@@ -103,7 +104,7 @@ static bool is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* "1.5 seconds …" -> 1500 */
+/* Parses "1.5 seconds …" to 1500. */
 static int64_t duration_ms(struct str s)
 {
 	static const struct {

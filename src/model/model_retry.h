@@ -1,4 +1,4 @@
-/* model_retry.h — delays before retries.
+/* model_retry.h — computes delays before retries.
  *
  * Owns: nothing. Thread: any. Times are milliseconds; -1 means that the server requested no delay. */
 #ifndef MODEL_MODEL_RETRY_H
@@ -8,15 +8,15 @@
 
 #include "base/str.h"
 
-/* The delay before retry number `attempt` (from 1): 200 ms, doubled with each attempt, times 0.9 to 1.1 for random from
- * 0 to 1, at most LIMIT_RETRY_BACKOFF_MS. */
+/* Returns the delay before retry number `attempt` (from 1): 200 ms, doubled with each attempt, multiplied by 0.9 to
+ * 1.1 depending on random (0 to 1), at most LIMIT_RETRY_BACKOFF_MS. */
 int64_t model_retry_backoff_ms(unsigned attempt, double random);
-/* A random number in [0, 1). */
+/* Returns a random number in [0, 1). */
 double model_retry_random(void);
 
-/* The delay in a Retry-After header: seconds, or a date relative to now_unix_ms. At most LIMIT_RETRY_AFTER_MS. */
+/* Parses a Retry-After header: seconds, or a date relative to now_unix_ms. At most LIMIT_RETRY_AFTER_MS. */
 int64_t model_retry_after_ms(struct str value, int64_t now_unix_ms);
-/* The delay in an error message: "try again in 1.5s" (s, ms, second, seconds). At most LIMIT_RETRY_AFTER_MS. */
+/* Parses the delay in an error message: "try again in 1.5s" (s, ms, second, seconds). At most LIMIT_RETRY_AFTER_MS. */
 int64_t model_retry_message_ms(struct str message);
 
 #endif

@@ -20,7 +20,7 @@ static const char *const public_headers[] = {
 	"openai-project", "referer",         "user-agent",     "version",           "x-title",
 };
 
-/* Parts of a query parameter's name. */
+/* Words that mark a query parameter as a secret if its name contains them. */
 static const char *const secret_names[] = {"key", "token", "secret", "sig", "auth", "pass", "cred", "code"};
 
 static void add(struct model_secrets *secrets, struct str word, size_t min)
@@ -30,7 +30,7 @@ static void add(struct model_secrets *secrets, struct str word, size_t min)
 	vec_push(&secrets->words, word);
 	if (str_find_char(word, '/') < 0)
 		return;
-	auto_buf struct buf escaped; /* with "\/" for "/", as some servers write JSON */
+	auto_buf struct buf escaped; /* the secret with "\/" for "/", as some servers write JSON */
 	buf_init(&escaped, 2 * word.len);
 	for (size_t i = 0; i < word.len; i++) {
 		if (word.ptr[i] == '/')
@@ -45,7 +45,7 @@ static bool is_separator(char c)
 	return c == ' ' || c == '\t' || c == ';' || c == ',';
 }
 
-/* Adds the words of a value: abcd of "Basic abcd", abcd and efgh of "session=abcd; id=efgh". */
+/* Adds the words of a value: abcd for "Basic abcd", abcd and efgh for "session=abcd; id=efgh". */
 static void add_words(struct model_secrets *secrets, struct str value, size_t min)
 {
 	while (value.len) {
@@ -70,7 +70,7 @@ static int hex_digit(char c)
 	return found ? (int)(found - digits) : -1;
 }
 
-/* Decodes %XX; the result is in the arena. */
+/* Decodes %XX; the result is allocated in the arena. */
 static struct str percent_decode(struct model_secrets *secrets, struct str text)
 {
 	auto_buf struct buf out;
@@ -182,7 +182,8 @@ void model_secrets_finish(struct model_secrets *secrets)
 	arena_finish(&secrets->arena);
 }
 
-/* The length of the secret at the start of text, or of its prefix if the text ends within it; 0: none. */
+/* Returns the length of the secret at the start of text, or of its prefix if the text ends within it; 0 if no secret
+ * starts there. */
 static size_t secret_at(const struct model_secrets *secrets, struct str text)
 {
 	size_t longest = 0;

@@ -25,7 +25,7 @@ struct model_secrets {
 void model_secrets_init(struct model_secrets *secrets, const struct model_provider *provider);
 void model_secrets_finish(struct model_secrets *secrets);
 
-/* Appends text with all secrets replaced, including a truncated one at its end. */
+/* Appends text with all secrets masked, including a truncated one at its end. */
 void model_secrets_append_masked(const struct model_secrets *secrets, struct str text, struct buf *out);
 /* Masks a C string in a buffer of max + 1 bytes; the result is truncated to max bytes. */
 void model_secrets_mask(const struct model_secrets *secrets, char *text, size_t max);

@@ -68,7 +68,7 @@ static void fail_incomplete(struct model_stream *stream, const struct json *root
 	model_error_set(&stream->error, MODEL_ERROR_incomplete, reason);
 }
 
-/* An `error` event; its members are at the top level or in `error`. */
+/* Handles an `error` event; its members are at the top level or in `error`. */
 static void fail_error(struct model_stream *stream, const struct json *root)
 {
 	const struct json *inner = json_get(root, "error");
@@ -128,7 +128,7 @@ static void dispatch(struct model_stream *stream, enum response_event_type type,
 	}
 }
 
-/* Parses again with invalid bytes replaced by U+FFFD, so that one wrong byte does not lose a long message. */
+/* Parses again with invalid bytes replaced by U+FFFD, so that a single wrong byte does not lose a long message. */
 static const struct json *parse_lossy(struct arena *arena, struct str data)
 {
 	auto_buf struct buf clean;

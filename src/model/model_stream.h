@@ -28,12 +28,14 @@ enum response_event_type {
 
 struct response_event {
 	enum response_event_type type;
-	struct str id;           /* created, completed: the response id; deltas, parts: the item id. May be absent */
-	struct str text;         /* deltas, turn_state, served_by */
-	int64_t index;           /* summary_part, summary_delta: the summary; reasoning_delta: the content */
-	const struct json *item; /* item_added, item_done; item->span is its JSON as sent */
-	const struct token_usage *usage;  /* completed; NULL if the server did not report it */
-	const struct rate_limits *limits; /* rate_limits */
+	/* for created and completed the response id; for deltas and parts the item id; may be absent */
+	struct str id;
+	struct str text; /* for deltas, turn_state and served_by */
+	/* index of the summary (summary_part, summary_delta) or of the content (reasoning_delta) */
+	int64_t index;
+	const struct json *item;          /* for item_added and item_done; item->span is its JSON as sent */
+	const struct token_usage *usage;  /* for completed; NULL if the server did not report it */
+	const struct rate_limits *limits; /* for rate_limits */
 };
 
 typedef void (*response_event_fn)(const struct response_event *event, void *self);
@@ -51,10 +53,10 @@ struct model_stream {
 	struct arena arena;
 };
 
-/* on_event receives all events except failed, incomplete and error, which set `error`. */
+/* on_event receives all events except failed, incomplete and error, which set `error` instead. */
 void model_stream_init(struct model_stream *stream, response_event_fn on_event, void *self);
-/* Feeds the data of one event, and its SSE name for servers that send the type only there. False after the stream
- * completed or failed; further events are ignored. */
+/* Feeds the data of one event. name is its SSE name, for servers that send the type only there. False after the
+ * stream has completed or failed; further events are ignored. */
 bool model_stream_feed(struct model_stream *stream, struct str name, struct str data);
 void model_stream_finish(struct model_stream *stream);
 

@@ -1,4 +1,5 @@
-/* Servers omit counts, send null or numbers that no field holds: each count is read on its own, and sums saturate. */
+/* Servers omit counts, or send null or numbers that no field can hold, so each count is read on its own and sums
+ * saturate. */
 #include "model/model_usage.h"
 
 #include <stdio.h>

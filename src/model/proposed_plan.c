@@ -21,7 +21,7 @@ static void see(struct hidden_span *span, struct str text)
 		span->on_seen(text, span->self);
 }
 
-/* A tag is complete; it begins at `start` of the piece. */
+/* Called when a tag is complete; it begins at `start` of the piece. */
 static void turn_over(struct hidden_span *span, struct str piece, size_t from, size_t start)
 {
 	see(span, str_n(piece.ptr + from, start - from));
@@ -31,9 +31,9 @@ static void turn_over(struct hidden_span *span, struct str piece, size_t from, s
 
 static void hidden_span_feed(struct hidden_span *span, struct str piece)
 {
-	size_t from = 0, at = 0;   /* first byte not passed on; current position */
-	size_t start = 0;          /* of a possible tag */
-	size_t carried = span->at; /* bytes of it in earlier pieces */
+	size_t from = 0, at = 0;   /* first byte that was not emitted; current position */
+	size_t start = 0;          /* where a possible tag starts */
+	size_t carried = span->at; /* bytes of the tag in earlier pieces */
 	while (at < piece.len) {
 		const struct str *tag = span->is_inside ? &close_tag : &open_tag;
 		if (span->at == 0) {
@@ -55,7 +55,7 @@ static void hidden_span_feed(struct hidden_span *span, struct str piece)
 	see(span, str_n(piece.ptr + from, (span->at ? start : piece.len) - from));
 }
 
-/* End of the text: passes on the incomplete tag that was held back. */
+/* Called at the end of the text: emits the incomplete tag that was held back. */
 static void hidden_span_end(struct hidden_span *span)
 {
 	see(span, str_n(open_tag.ptr, span->at));
@@ -63,8 +63,8 @@ static void hidden_span_end(struct hidden_span *span)
 	span->is_inside = false;
 }
 
-/* The offset of an opening tag that is never closed in a complete text, and in *ret_rest the text after it. Negative if
- * all tags are closed. */
+/* Returns the offset of an opening tag that is never closed in a complete text, and the text after it in *ret_rest.
+ * Negative if all tags are closed. */
 static ptrdiff_t hidden_span_find_unclosed(struct str text, struct str *ret_rest)
 {
 	size_t at = 0;

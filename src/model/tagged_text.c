@@ -26,7 +26,7 @@ static void emit(struct tagged_text *tagged, enum tagged_segment segment, struct
 	tagged->on_segment(segment, tagged->active, text, tagged->self);
 }
 
-/* Emits text: the bytes held back, then `text`. */
+/* Emits text: first the bytes that were held back, then `text`. */
 static void emit_text(struct tagged_text *tagged, struct str text)
 {
 	enum tagged_segment segment = tagged->active ? TAGGED_INNER : TAGGED_TEXT;
@@ -50,7 +50,7 @@ static void begin_line(struct tagged_text *tagged)
 	tagged->live = 0;
 }
 
-/* The tag that is valid in the current state. */
+/* Returns the tag that is valid in the current state. */
 static struct str tag_of(const struct tagged_text *tagged, size_t index)
 {
 	const struct tagged_block *block = &tagged->blocks[index];
@@ -64,7 +64,7 @@ static bool is_candidate(const struct tagged_text *tagged, size_t index)
 	return tagged->at == 0 || (tagged->live >> index & 1);
 }
 
-/* True if the line with this byte may still be a tag. */
+/* Returns true if the line including this byte may still be a tag. */
 static bool take_tag_byte(struct tagged_text *tagged, char c)
 {
 	unsigned live = 0;
@@ -80,7 +80,7 @@ static bool take_tag_byte(struct tagged_text *tagged, char c)
 	return true;
 }
 
-/* The block whose tag the line is, or NULL. */
+/* Returns the block whose tag is the whole line, or NULL. */
 static const struct tagged_block *whole_tag(const struct tagged_text *tagged)
 {
 	for (size_t i = 0; i < tagged->count && tagged->at; i++) {
@@ -92,7 +92,7 @@ static const struct tagged_block *whole_tag(const struct tagged_text *tagged)
 
 enum white { WHITE_no, WHITE_part, WHITE_yes };
 
-/* Unicode's White_Space characters in UTF-8, and the prefixes of the longer ones. */
+/* Unicode's White_Space characters in UTF-8, and prefixes of the longer ones. */
 static const uint32_t white_parts[] = {0xc2, 0xe1, 0xe2, 0xe3, 0xe19a, 0xe280, 0xe281, 0xe380};
 static const uint32_t whites[] = {0xc285,   0xc2a0,   0xe19a80, 0xe28080, 0xe28081, 0xe28082, 0xe28083,
                                   0xe28084, 0xe28085, 0xe28086, 0xe28087, 0xe28088, 0xe28089, 0xe2808a,
@@ -107,7 +107,7 @@ static bool is_among(uint32_t bytes, const uint32_t *list, size_t count)
 	return false;
 }
 
-/* bytes: those of the character so far. */
+/* bytes: those of the character that were read so far. */
 static enum white white_of(uint32_t bytes)
 {
 	if (bytes < 0x80)
@@ -117,7 +117,7 @@ static enum white white_of(uint32_t bytes)
 	return is_among(bytes, white_parts, countof(white_parts)) ? WHITE_part : WHITE_no;
 }
 
-/* Examines a byte before the end of the line. False: the line is not a tag. */
+/* Examines a byte before the end of the line; false if the line is not a tag. */
 static bool take_byte(struct tagged_text *tagged, char c)
 {
 	if (++tagged->line_len > LIMIT_TAG_LINE)
@@ -133,7 +133,7 @@ static bool take_byte(struct tagged_text *tagged, char c)
 	return true;
 }
 
-/* Ends a line. True if it was a tag, which is emitted. */
+/* Ends a line. If it was a tag, emits it and returns true. */
 static bool take_line(struct tagged_text *tagged)
 {
 	const struct tagged_block *block = tagged->partial ? NULL : whole_tag(tagged);
@@ -164,13 +164,14 @@ static size_t skip_line(struct tagged_text *tagged, struct str piece, size_t at)
 
 void tagged_text_feed(struct tagged_text *tagged, struct str piece)
 {
-	size_t from = 0, line = 0; /* first byte not emitted; start of the current line */
+	size_t from = 0, line = 0; /* first byte that was not emitted; start of the current line */
 	for (size_t at = 0; at < piece.len;) {
 		if (!tagged->may_be_tag) {
 			line = at = skip_line(tagged, piece, at);
 		} else if (piece.ptr[at] != '\n') {
 			tagged->may_be_tag = take_byte(tagged, piece.ptr[at]);
-			at += tagged->may_be_tag; /* else the byte is skipped with the rest of its line */
+			/* if it is not a tag, the byte is skipped with the rest of its line */
+			at += tagged->may_be_tag;
 		} else if (!whole_tag(tagged) || tagged->partial) {
 			begin_line(tagged);
 			line = ++at;
